@@ -1,0 +1,48 @@
+/** What happens, as events that audit, metrics, traces and the playground read. */
+
+import type { ErrorData } from './errors.ts';
+import type { EventSink } from './ports.ts';
+
+/** How an action stands. */
+export type EventStatus = 'pending' | 'ok' | 'error' | 'denied' | 'cancelled';
+
+/** One thing that happened. The fields are the platform specification's. */
+export interface ObservedEvent {
+  /** ISO 8601, UTC. */
+  readonly timestamp: string;
+  /** 32 hexadecimal digits, W3C Trace Context. */
+  readonly traceId: string;
+  readonly actor: { readonly type: 'agent' | 'user' | 'system'; readonly id: string };
+  /** Noun then verb: `run.start`, `run.end`, `tool.call`. */
+  readonly action: string;
+  readonly target: { readonly type: string; readonly id: string };
+  readonly status: EventStatus;
+  /** Milliseconds, from the start of the action. */
+  readonly latency: number;
+  readonly error: ErrorData | null;
+  /** Shape and size, never content. */
+  readonly payloadSummary: string;
+}
+
+/** Hands an event to every sink; the time is added here. */
+export type Emit = (event: Omit<ObservedEvent, 'timestamp'>) => void;
+
+/** Gives the function that hands events to the sinks in order. A sink that fails loses its event and nothing else. */
+export function createEmit({ sinks, now }: { sinks: readonly EventSink[]; now: () => number }): Emit {
+  return (event) => {
+    const stamped: ObservedEvent = { timestamp: new Date(now()).toISOString(), ...event };
+    for (const sink of sinks) {
+      try {
+        // A sink may be an async function all the same: its rejection must not become an unhandled one.
+        void Promise.resolve(sink(stamped)).catch(() => undefined);
+      } catch {
+        // Only this sink loses the event.
+      }
+    }
+  };
+}
+
+/** A new W3C trace id: 16 random bytes as hexadecimal digits. */
+export function createTraceId(): string {
+  return crypto.randomUUID().replaceAll('-', '');
+}

@@ -1,0 +1,114 @@
+/** Every interface that a platform implements. Its rules are the sentences above it; the contract suites check them. */
+
+import type { LanguageModel } from './ai-types.ts';
+import type { ObservedEvent } from './events.ts';
+import type { Key } from './key.ts';
+import type { Principal } from './runtime/principal.ts';
+import type { Agent, Provider, SecretRef, ToolDefinition } from './schema.ts';
+import type { Secret } from './secret.ts';
+
+/** One stored value. */
+export interface Entry {
+  readonly key: Key;
+  readonly value: unknown;
+  /** Differs for every write of this key, also after a delete. */
+  readonly version: string;
+}
+
+/** One part of a commit: a write, or without a `value` a delete. */
+export interface Change {
+  readonly key: Key;
+  readonly value?: unknown;
+  /** The value is gone after this time. */
+  readonly ttlMs?: number;
+  /** The version that the key must have now; `null`: the key must not exist; absent: no matter. */
+  readonly ifVersion?: string | null;
+}
+
+/** What became of a commit. */
+export type CommitResult =
+  | { readonly ok: true; readonly version: string }
+  | { readonly ok: false; readonly conflicts: readonly Key[] };
+
+/**
+ * Where state is kept. Everything durable in Pinnace is a module over this port.
+ *
+ * A value is what `structuredClone` copies without losing anything: JSON, dates, maps, sets, byte arrays, up to 4 MiB. What is
+ * read is a copy: changing it changes nothing stored. `get` answers `undefined` on a miss. `list` answers the entries under
+ * `prefix` in the order of their keys (numbers before text, by size; text by code point), those behind `after`, at most `limit`
+ * (1 to 1,000); what is listed can be read. `commit` takes 1 to 100 changes of different keys and is all-or-nothing: when the
+ * version of any differs from its `ifVersion`, nothing is written and the keys that differed are the answer. The same commit
+ * twice without `ifVersion` equals once. An expired value is as good as deleted, to reads, lists and versions.
+ *
+ * Bad keys and values are `invalid_argument`. A store that is full, closed or out of reach is `unavailable` with the reason
+ * `storage_full`, `storage_closed` or `storage_blocked`; nothing of that commit is written. Keys and values are never logged.
+ */
+export interface Storage {
+  get(key: Key): Promise<Entry | undefined>;
+  list(options: { readonly prefix: Key; readonly after?: Key; readonly limit: number }): Promise<Entry[]>;
+  commit(changes: readonly Change[]): Promise<CommitResult>;
+}
+
+/** A storage that holds something open: after `close`, every call is `unavailable` with the reason `storage_closed`. */
+export interface ClosableStorage extends Storage {
+  close(): Promise<void>;
+}
+
+/**
+ * Where definitions come from. Each record carries its `revision`. A miss is `undefined`; a source that does not answer is
+ * `unavailable`. Records are already parsed: a definition that breaks its schema is `invalid_argument` when it enters.
+ */
+export interface Catalog {
+  agent(agentId: string, signal?: AbortSignal): Promise<Agent | undefined>;
+  provider(providerId: string, signal?: AbortSignal): Promise<Provider | undefined>;
+  tool(toolId: string, signal?: AbortSignal): Promise<ToolDefinition | undefined>;
+  listTools(
+    query: { readonly after?: string; readonly limit: number },
+    signal?: AbortSignal,
+  ): Promise<ToolDefinition[]>;
+}
+
+/**
+ * Gives the language model for a provider whose `model` is set. A provider that it does not serve is `invalid_argument`. The
+ * secret is revealed when a request is sent, never sooner, and stands in no error.
+ */
+export interface ModelSource {
+  model(provider: Provider, secret: Secret | undefined): LanguageModel;
+}
+
+/**
+ * Resolves a secret reference to its value. A missing secret is `not_found`, a denied one `forbidden`, one whose source does not
+ * answer `unavailable`; honours the signal. No error names more than the id.
+ */
+export interface SecretSource {
+  resolve(ref: SecretRef, options: { readonly scope: SecretScope; readonly signal: AbortSignal }): Promise<Secret>;
+}
+
+/** Who asks for a secret, and for what. */
+export interface SecretScope {
+  readonly tenant: string;
+  readonly agentId: string;
+  readonly toolId?: string;
+}
+
+/** Receives what happens, in order and already redacted. What it throws, or a promise that it rejects, cannot break a run. */
+export type EventSink = (event: ObservedEvent) => void;
+
+/** Gives the verified caller of an HTTP request, or rejects with a `PinnaceError` that carries status and code. */
+export interface Authenticator {
+  authenticate(request: Request): Promise<Principal>;
+}
+
+/** What `Authorize` answers. */
+export type Authorization =
+  | { readonly decision: 'allow' }
+  | { readonly decision: 'deny'; readonly reason: string }
+  | { readonly decision: 'ask'; readonly reason: string };
+
+/** Decides on one action (`tool.call`), called before it. An error in it denies. */
+export type Authorize = (
+  action: string,
+  principal: Principal,
+  resource: { readonly type: string; readonly id: string },
+  context: { readonly input?: unknown; readonly agentId?: string },
+) => Authorization | Promise<Authorization>;

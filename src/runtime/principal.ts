@@ -1,0 +1,68 @@
+/** The verified caller. A principal is made here and nowhere else, so that no literal, spread or clone passes for one. */
+
+import { PinnaceError } from '../errors.ts';
+
+/** What a principal may do over HTTP. */
+export type Scope =
+  | 'run:create'
+  | 'run:read'
+  | 'run:cancel'
+  | 'tool:approve'
+  | 'registry:read'
+  | 'registry:write'
+  | 'grounding:read'
+  | 'admin';
+
+/** Every scope there is. */
+export const scopes: readonly Scope[] = [
+  'run:create',
+  'run:read',
+  'run:cancel',
+  'tool:approve',
+  'registry:read',
+  'registry:write',
+  'grounding:read',
+  'admin',
+];
+
+/** Who asks, for which tenant, and what they may do. */
+export interface Principal {
+  readonly via: 'in-process' | 'http';
+  readonly tenant: string;
+  /** Identifies the session or the person within the tenant. */
+  readonly subject: string;
+  /** The agents that may be run. */
+  readonly agents: '*' | readonly string[];
+  readonly scopes: readonly Scope[];
+}
+
+const verified = new WeakSet<Principal>();
+
+/** Makes a principal of facts that an authenticator has verified. Never call it with anything that a request merely claims. */
+export function createPrincipal(facts: Principal): Principal {
+  const principal = Object.freeze({ ...facts });
+  verified.add(principal);
+  return principal;
+}
+
+/** The principal of whoever composes the runtime in process: the tenant `local`, with every scope. */
+export function localPrincipal(): Principal {
+  return createPrincipal({ via: 'in-process', tenant: 'local', subject: 'local', agents: '*', scopes });
+}
+
+/**
+ * Checks that the value was made by {@link createPrincipal} and may do this.
+ *
+ * @throws PinnaceError `unauthenticated` for anything else than a principal, `forbidden` when scope or agent is not its own.
+ */
+export function requireScope(principal: Principal, scope: Scope, agentId?: string): void {
+  if (!verified.has(principal)) {
+    throw new PinnaceError('unauthenticated', 'Cannot accept the caller: a principal comes from an authenticator');
+  }
+  if (!principal.scopes.includes(scope)) {
+    throw new PinnaceError('forbidden', `Cannot go on: the caller lacks the scope "${scope}"`);
+  }
+  if (agentId !== undefined && principal.agents !== '*' && !principal.agents.includes(agentId)) {
+    throw new PinnaceError('forbidden', 'Cannot run this agent: it is not among those that the caller may run');
+  }
+}

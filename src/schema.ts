@@ -1,0 +1,122 @@
+/** The data that rooms share, as valibot schemas: agents, providers and tools as they stand in a catalog. */
+
+import * as v from 'valibot';
+
+/** The id of an agent, provider, tool or source: letters, digits, `_`, `.` and `-`. */
+const Id = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, 'must be 1 to 128 letters, digits, "_", "." or "-"'),
+);
+
+/** What a model calls a tool: providers accept no other characters. */
+export const ToolName = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"'),
+);
+
+/** A tool id, or a prefix of tool ids followed by `*`. */
+const ToolPattern = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{0,64}\*?$/, 'must be a tool id, or a prefix with "*"'));
+
+/** Semantic Versioning 2.0.0, for people; caches use `revision`. */
+const Semver = v.pipe(
+  v.string(),
+  v.regex(/^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/, 'must be like 1.0.0'),
+);
+
+const Text = v.pipe(v.string(), v.maxLength(65_536));
+const Revision = v.pipe(v.number(), v.integer(), v.minValue(1));
+const Timestamp = v.pipe(v.string(), v.isoTimestamp());
+
+/** The name of a secret, never its value. */
+export const SecretRef = v.strictObject({ id: Id, version: v.optional(v.string()) });
+export type SecretRef = v.InferOutput<typeof SecretRef>;
+
+const positive = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
+
+/** Upper bounds of one run; each narrows what the runtime allows and never widens it. */
+export const LimitOverrides = v.strictObject({
+  steps: positive,
+  toolCalls: positive,
+  totalMs: positive,
+  stepMs: positive,
+  firstChunkMs: positive,
+  chunkMs: positive,
+  toolMs: positive,
+  outputTokens: positive,
+});
+export type LimitOverrides = v.InferOutput<typeof LimitOverrides>;
+
+/** Settings that the model's provider understands. */
+const ModelSettings = v.strictObject({
+  temperature: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(2))),
+  topP: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
+  maxOutputTokens: positive,
+  seed: v.optional(v.pipe(v.number(), v.integer())),
+});
+
+/** Who acts: instructions, a model, and the allowlist of tools. */
+export const Agent = v.strictObject({
+  id: Id,
+  name: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
+  role: v.optional(v.string(), ''),
+  description: v.optional(Text, ''),
+  version: v.optional(Semver, '0.1.0'),
+  visibility: v.optional(v.picklist(['public', 'internal', 'disabled']), 'public'),
+  state: v.optional(v.picklist(['active', 'disabled']), 'active'),
+  tags: v.optional(v.array(v.string()), []),
+  entryTools: v.optional(v.array(ToolPattern), []),
+  instructions: v.optional(Text, ''),
+  providerId: Id,
+  model: v.optional(v.string()),
+  modelSettings: v.optional(ModelSettings),
+  limits: v.optional(LimitOverrides),
+  createdAt: v.optional(Timestamp, '1970-01-01T00:00:00.000Z'),
+  updatedAt: v.optional(Timestamp, '1970-01-01T00:00:00.000Z'),
+  revision: v.optional(Revision, 1),
+});
+export type Agent = v.InferOutput<typeof Agent>;
+export type AgentInput = v.InferInput<typeof Agent>;
+
+/** Where models live. */
+export const Provider = v.strictObject({
+  id: Id,
+  kind: v.picklist(['openai-compatible', 'rehearsal', 'custom']),
+  baseUrl: v.optional(v.pipe(v.string(), v.url())),
+  /** The model where the agent names none. */
+  model: v.optional(v.string()),
+  secret: v.optional(SecretRef),
+  revision: v.optional(Revision, 1),
+});
+export type Provider = v.InferOutput<typeof Provider>;
+export type ProviderInput = v.InferInput<typeof Provider>;
+
+/** What a tool says of itself (MCP); hints, never proof. */
+export const ToolAnnotations = v.object({
+  readOnlyHint: v.optional(v.boolean()),
+  destructiveHint: v.optional(v.boolean()),
+  idempotentHint: v.optional(v.boolean()),
+  openWorldHint: v.optional(v.boolean()),
+});
+
+/** A JSON Schema, as data. That it is one is checked by `compileJsonSchema`. */
+export const JsonSchema = v.record(v.string(), v.unknown());
+export type JsonSchema = v.InferOutput<typeof JsonSchema>;
+
+/** A tool as the registry knows it. */
+export const ToolDefinition = v.strictObject({
+  id: ToolName,
+  name: ToolName,
+  title: v.optional(v.pipe(v.string(), v.maxLength(200))),
+  type: v.picklist(['builtin', 'function']),
+  version: v.optional(Semver, '0.1.0'),
+  visibility: v.optional(v.picklist(['public', 'internal', 'hidden']), 'public'),
+  state: v.optional(v.picklist(['active', 'disabled']), 'active'),
+  description: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
+  paramsSchema: JsonSchema,
+  annotations: v.optional(ToolAnnotations),
+  category: v.optional(v.string()),
+  keywords: v.optional(v.array(v.string()), []),
+  secrets: v.optional(v.array(SecretRef), []),
+  revision: v.optional(Revision, 1),
+});
+export type ToolDefinition = v.InferOutput<typeof ToolDefinition>;

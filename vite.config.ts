@@ -1,0 +1,61 @@
+import { playwright } from '@vitest/browser-playwright';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+
+const root = import.meta.dirname;
+const isDeno = 'Deno' in globalThis;
+/** What runs in every runtime, from one source. */
+const core = ['test/src/**/*.test.ts', 'test/adapters/**/*.test.ts', 'test/scenarios/**/*.test.ts'];
+/** Servers on 127.0.0.1 that tests in every runtime call: peers of models, as real clients see them. */
+const globalSetup = 'test/tools/peers.ts';
+
+/** Launch options are looked up only when a browser is wanted (the Deno run wants none). */
+async function browserProject(): Promise<TestProjectInlineConfiguration> {
+  const { chromium } = await import('./test/tools/chromium.ts');
+  return {
+    root,
+    // All that the tests reach, workers too: a dependency found mid-run makes vite reload and hangs a test for 60 s.
+    optimizeDeps: { entries: ['src/**/*.ts', 'adapters/**/*.ts', 'demo/**/*.ts', 'test/browser/**/*.ts', ...core] },
+    worker: { format: 'es' },
+    test: {
+      name: 'browser',
+      include: [...core, 'test/browser/**/*.test.ts'],
+      globalSetup,
+      browser: {
+        enabled: true,
+        headless: true,
+        screenshotFailures: false,
+        provider: playwright({ launchOptions: chromium }),
+        instances: [{ browser: 'chromium' }],
+      },
+    },
+  };
+}
+
+export default defineConfig(async () => ({
+  root: 'demo',
+  optimizeDeps: { entries: ['index.html', 'worker.ts'] },
+  build: { outDir: '../dist-demo', emptyOutDir: true, target: 'es2024', sourcemap: true },
+  worker: { format: 'es' as const },
+  server: { host: '127.0.0.1' },
+  preview: { host: '127.0.0.1' },
+  test: {
+    root,
+    reporters: ['default', 'json'],
+    outputFile: { json: `node_modules/.cache/test-${isDeno ? 'deno' : 'node'}.json` },
+    projects: [
+      {
+        root,
+        test: {
+          name: 'node',
+          include: [...core, 'test/node/**/*.test.ts'],
+          setupFiles: ['fake-indexeddb/auto'],
+          globalSetup,
+        },
+      },
+      { root, test: { name: 'dom', include: ['test/demo/**/*.test.{ts,tsx}'], environment: 'happy-dom' } },
+      { root, test: { name: 'deno', include: [...core, 'test/deno/**/*.test.ts'], globalSetup } },
+      { root, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 60_000, fileParallelism: false } },
+      ...(isDeno ? [] : [await browserProject()]),
+    ],
+  },
+}));
