@@ -1,0 +1,27 @@
+/** What the page asks of its agent worker besides runs: which agents there are, and which model they use. */
+
+/** An agent as the page shows it. */
+export interface AgentCard {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tools: readonly { readonly name: string; readonly title: string; readonly description: string }[];
+  /** Messages to begin with. */
+  readonly suggestions: readonly string[];
+}
+
+/** An OpenAI-compatible endpoint. The key goes to the worker and is never read back. */
+export interface Endpoint {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly apiKey?: string;
+}
+
+/** The worker's control interface, called over comlink. */
+export interface Control {
+  agents(): readonly AgentCard[];
+  /** The next run uses this endpoint; `undefined`: the embedded rehearsal model. Rejects nothing: a wrong key shows in the run. */
+  useEndpoint(endpoint: Endpoint | undefined): void;
+  /** Exposes the runtime on this port; the page then calls `connectRuntime` on the other end. */
+  open(port: MessagePort): void;
+}

@@ -1,0 +1,98 @@
+/** Reads JSON from strangers: what is too deep, too odd or made to surprise is refused before anything else looks at it. */
+
+import { PinnaceError } from './errors.ts';
+
+/** The deepest nesting that is read. */
+export const maxJsonDepth = 64;
+
+const reservedKeys = new Set(['__proto__', 'constructor', 'prototype']);
+
+/**
+ * Parses JSON text and checks the data as {@link checkData} does. The depth is counted on the text first: V8 parses 200,000 levels
+ * and whoever walks the result then overflows the stack.
+ *
+ * @throws PinnaceError `invalid_argument` that names the rule and quotes nothing of the text.
+ */
+export function parseJson(text: string): unknown {
+  checkDepth(text);
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    throw refused('malformed_json', 'it is not JSON');
+  }
+  checkData(data);
+  return data;
+}
+
+/**
+ * Checks data that came without a parser, as over a worker's port: at most {@link maxJsonDepth} levels, only JSON's types, finite
+ * numbers, well-formed text, and no key that reaches a prototype.
+ *
+ * @throws PinnaceError `invalid_argument` that names the rule.
+ */
+export function checkData(data: unknown): void {
+  const stack: { value: unknown; depth: number }[] = [{ value: data, depth: 0 }];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const { value, depth } = next;
+    if (typeof value !== 'object' || value === null) {
+      checkScalar(value);
+      continue;
+    }
+    if (depth === maxJsonDepth) throw tooDeep();
+    if (Array.isArray(value)) {
+      for (const item of value) stack.push({ value: item, depth: depth + 1 });
+    } else {
+      checkIsRecord(value);
+      for (const [key, item] of Object.entries(value)) {
+        checkKey(key);
+        stack.push({ value: item, depth: depth + 1 });
+      }
+    }
+  }
+}
+
+function checkScalar(value: unknown): void {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) throw refused('malformed_text', 'a text in it holds half of a surrogate pair');
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw refused('number_out_of_range', 'a number in it is too large');
+  } else if (typeof value !== 'boolean' && value !== null && value !== undefined) {
+    throw refused('not_json', `a ${typeof value} in it is not JSON`);
+  }
+}
+
+function checkIsRecord(value: object): void {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) throw refused('not_json', 'an object in it is not plain');
+}
+
+function checkKey(key: string): void {
+  if (reservedKeys.has(key)) {
+    throw refused('reserved_key', 'a key in it is reserved ("__proto__", "constructor", "prototype")');
+  }
+  checkScalar(key);
+}
+
+function checkDepth(text: string): void {
+  let depth = 0;
+  let inText = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (inText) {
+      if (code === 0x5c) i++; // a backslash: the next character is no quote
+      else if (code === 0x22) inText = false;
+    } else if (code === 0x22) inText = true;
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > maxJsonDepth) throw tooDeep();
+    } else if (code === 0x7d || code === 0x5d) depth--;
+  }
+}
+
+function tooDeep(): PinnaceError {
+  return refused('json_too_deep', `it is nested deeper than ${maxJsonDepth} levels`);
+}
+
+function refused(reason: string, why: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot read the data: ${why}`, { details: { reason } });
+}

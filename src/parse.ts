@@ -1,0 +1,56 @@
+/** Parses data from outside with a valibot schema, and says what is wrong without repeating what was sent. */
+
+import * as v from 'valibot';
+import { PinnaceError } from './errors.ts';
+
+/** One thing that is wrong with the data. */
+export interface Issue {
+  /** Where, as `chat.messages.0.role`; empty for the data as a whole. */
+  readonly path: string;
+  /** What would have been right. */
+  readonly message: string;
+}
+
+/**
+ * Gives the parsed data.
+ *
+ * @throws PinnaceError `invalid_argument` whose message names the first issue and whose `details.issues` lists up to 20.
+ */
+export function parse<S extends v.GenericSchema<unknown, unknown>>(
+  schema: S,
+  data: unknown,
+  { what }: { what: string },
+): v.InferOutput<S> {
+  const result = v.safeParse(schema, data);
+  if (result.success) return result.output;
+  throw invalid(what, result.issues.map(toIssue));
+}
+
+/** The error for data with issues. */
+export function invalid(what: string, issues: readonly Issue[]): PinnaceError {
+  const [first] = issues;
+  const where = first?.path ? `"${first.path}" ` : '';
+  return new PinnaceError('invalid_argument', `Cannot read ${what}: ${where}${first?.message ?? 'is not valid'}`, {
+    details: { reason: 'invalid_data', issues: issues.slice(0, 20) },
+  });
+}
+
+/** Describes a valibot issue without the received value. */
+export function toIssue(issue: v.BaseIssue<unknown>): Issue {
+  return { path: pathOf(issue), message: messageOf(issue) };
+}
+
+function pathOf(issue: v.BaseIssue<unknown>): string {
+  const parts = issue.path?.map(({ key }) => String(key).replace(/[^\w.$-]/g, '?').slice(0, 64)) ?? [];
+  return parts.join('.');
+}
+
+/** Valibot's own messages end in the received value; ours stop before it. A message that starts small was written by us. */
+function messageOf(issue: v.BaseIssue<unknown>): string {
+  if (/^(must|is|has) /.test(issue.message)) return issue.message;
+  if (issue.expected === 'never') return 'is not known here';
+  if (issue.type === 'max_length') return `must be at most ${String(issue.requirement)} long`;
+  if (issue.type === 'min_length') return `must be at least ${String(issue.requirement)} long`;
+  if (issue.received === 'undefined') return 'is missing';
+  return issue.expected === null ? 'is not valid' : `must be ${issue.expected}`;
+}

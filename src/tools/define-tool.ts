@@ -1,0 +1,65 @@
+/** Makes a tool of a valibot schema and a function. */
+
+import { toJsonSchema } from '@valibot/to-json-schema';
+import * as v from 'valibot';
+import { PinnaceError } from '../errors.ts';
+import { parse, toIssue } from '../parse.ts';
+import { ToolDefinition } from '../schema.ts';
+import type { JsonSchema } from '../schema.ts';
+import type { Tool, ToolContext } from './tool.ts';
+
+type InputSchema = v.GenericSchema<unknown, unknown>;
+
+/** What `defineTool` takes. All but the first four are as in the tool registry. */
+export interface ToolOptions<S extends InputSchema>
+  extends Partial<Omit<v.InferInput<typeof ToolDefinition>, 'id' | 'description' | 'paramsSchema'>> {
+  readonly id: string;
+  /** Tells the model when to call the tool and what it gives. */
+  readonly description: string;
+  /** A valibot schema of an object. `v.strictObject` refuses unknown keys, `v.object` drops them. */
+  readonly input: S;
+  readonly execute: (input: v.InferOutput<S>, context: ToolContext) => unknown;
+}
+
+/**
+ * Gives a tool whose input is checked by valibot and shown to models as JSON Schema.
+ *
+ * @throws PinnaceError `invalid_argument` for a definition that breaks its schema or an input that JSON Schema cannot express.
+ * @example
+ * const add = defineTool({
+ *   id: 'add',
+ *   description: 'Adds two numbers',
+ *   input: v.strictObject({ a: v.number(), b: v.number() }),
+ *   execute: ({ a, b }) => a + b,
+ * });
+ */
+export function defineTool<S extends InputSchema>({ input, execute, ...definition }: ToolOptions<S>): Tool {
+  const paramsSchema = paramsSchemaOf(definition.id, input);
+  return {
+    definition: parse(
+      ToolDefinition,
+      { name: definition.id, type: 'function', ...definition, paramsSchema },
+      { what: `the definition of tool "${definition.id}"` },
+    ),
+    check(value) {
+      const result = v.safeParse(input, value);
+      return result.success ? { ok: true, input: result.output } : { ok: false, issues: result.issues.map(toIssue) };
+    },
+    // `check` has made the value what the schema gives, and invokeTool calls nothing that was not checked.
+    execute: (value, context) => execute(value as v.InferOutput<S>, context),
+  };
+}
+
+function paramsSchemaOf(toolId: string, input: InputSchema): JsonSchema {
+  try {
+    const { $schema: _, ...schema } = toJsonSchema(input, { typeMode: 'input', ignoreActions: ['check'] });
+    if (schema.type !== 'object') throw new TypeError('not an object');
+    return schema;
+  } catch (cause) {
+    throw new PinnaceError(
+      'invalid_argument',
+      `Cannot define tool "${toolId}": its input must be a valibot object that JSON Schema can express`,
+      { cause, details: { reason: 'invalid_schema' } },
+    );
+  }
+}

@@ -1,0 +1,120 @@
+/** The only way to call a tool: check the input, ask for permission, execute within limits, shape the output. */
+
+import { PinnaceError, toData } from '../errors.ts';
+import { invalid } from '../parse.ts';
+import type { Authorize } from '../ports.ts';
+import type { Principal } from '../runtime/principal.ts';
+import type { Secret } from '../secret.ts';
+import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
+
+/** The circumstances of one call. */
+export interface ToolCall {
+  readonly toolCallId: string;
+  readonly agentId: string;
+  readonly principal: Principal;
+  readonly authorize: Authorize;
+  readonly secrets: Readonly<Record<string, Secret>>;
+  readonly log: ToolContext['log'];
+  /** Ends the call, with the run. */
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  /** The longest output as JSON text, in UTF-16 code units. */
+  readonly maxOutputLength: number;
+}
+
+/**
+ * Calls a tool and gives its outcome; never throws.
+ *
+ * The tool's time is bounded even when it ignores its signal: it may then still be working when the outcome is
+ * `deadline_exceeded` or `cancelled`. An error that is not a `PinnaceError` is reported as `internal` without its text, which may
+ * hold a secret.
+ */
+export async function invokeTool(tool: Tool, input: unknown, call: ToolCall): Promise<ToolOutcome> {
+  try {
+    const checked = checkInput(tool, input);
+    await authorizeCall(tool, checked, call);
+    return { ok: true, output: shapeOutput(tool, await execute(tool, checked, call), call) };
+  } catch (error) {
+    return { ok: false, error: toData(safeError(tool, error)) };
+  }
+}
+
+function checkInput(tool: Tool, input: unknown): unknown {
+  const checked = tool.check(input);
+  if (checked.ok) return checked.input;
+  throw invalid(`the input of tool "${tool.definition.id}"`, checked.issues);
+}
+
+/** Fails closed: a hook that throws, or answers anything but an allowance, lets nothing through. */
+async function authorizeCall(tool: Tool, input: unknown, { authorize, principal, agentId }: ToolCall): Promise<void> {
+  const { id } = tool.definition;
+  const answer = await callHook(() => authorize('tool.call', principal, { type: 'tool', id }, { input, agentId }));
+  if (answer.decision === 'allow') return;
+  const code = answer.decision === 'ask' ? 'approval_required' : 'forbidden';
+  throw new PinnaceError(code, `Cannot call tool "${id}": ${answer.reason}`);
+}
+
+async function callHook(hook: () => ReturnType<Authorize>): Promise<Awaited<ReturnType<Authorize>>> {
+  try {
+    return await hook();
+  } catch {
+    return { decision: 'deny', reason: 'the permission check failed' };
+  }
+}
+
+async function execute(tool: Tool, input: unknown, call: ToolCall): Promise<unknown> {
+  if (call.signal.aborted) throw cancelled(tool);
+  const { toolCallId, principal, secrets, log, timeoutMs } = call;
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(timedOut(tool, timeoutMs)), timeoutMs);
+  const signal = AbortSignal.any([call.signal, deadline.signal]);
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(call.signal.aborted ? cancelled(tool) : signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const work = async (): Promise<unknown> =>
+      await tool.execute(input, { signal, secrets, log, toolCallId, principal });
+    return await Promise.race([aborted, work()]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Gives the output as JSON would carry it: a cycle, a BigInt or too many bytes are the tool's failure, not the run's. */
+function shapeOutput(tool: Tool, output: unknown, { maxOutputLength }: ToolCall): unknown {
+  const text = stringify(tool, output) ?? 'null';
+  if (text.length > maxOutputLength) {
+    throw new PinnaceError('budget_exceeded', `Cannot use the output of tool "${tool.definition.id}": it is too long`, {
+      details: { reason: 'output_too_large', maxOutputLength },
+    });
+  }
+  return JSON.parse(text);
+}
+
+function stringify(tool: Tool, output: unknown): string | undefined {
+  try {
+    return JSON.stringify(output);
+  } catch (cause) {
+    throw new PinnaceError('internal', `Cannot use the output of tool "${tool.definition.id}": it is not JSON`, {
+      cause,
+      details: { reason: 'output_not_json' },
+    });
+  }
+}
+
+function safeError(tool: Tool, error: unknown): PinnaceError {
+  if (error instanceof PinnaceError) return error;
+  return new PinnaceError('internal', `Tool "${tool.definition.id}" failed`, {
+    cause: error,
+    details: { reason: 'tool_failed' },
+  });
+}
+
+function timedOut(tool: Tool, timeoutMs: number): PinnaceError {
+  return new PinnaceError('deadline_exceeded', `Tool "${tool.definition.id}" took longer than ${timeoutMs} ms`);
+}
+
+function cancelled(tool: Tool): PinnaceError {
+  return new PinnaceError('cancelled', `Tool "${tool.definition.id}" was stopped with its run`);
+}

@@ -1,0 +1,49 @@
+/** What a tool is: a definition, a check of its input, and the work. */
+
+import type { ErrorData } from '../errors.ts';
+import type { Issue } from '../parse.ts';
+import type { Principal } from '../runtime/principal.ts';
+import type { ToolDefinition } from '../schema.ts';
+import type { Secret } from '../secret.ts';
+
+/** How much a line of a tool's log matters. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** What a tool gets besides its input. */
+export interface ToolContext {
+  /** Aborts when the call's time is up or the run ends. */
+  readonly signal: AbortSignal;
+  /** The secrets that the definition lists, by id. */
+  readonly secrets: Readonly<Record<string, Secret>>;
+  /** Tells the people who watch the run what the tool is doing; the model does not see it. */
+  readonly log: (text: string, level?: LogLevel) => void;
+  readonly toolCallId: string;
+  /** For whom the tool works: state belongs to the tenant. */
+  readonly principal: Principal;
+}
+
+/** What became of a tool call. */
+export type ToolOutcome =
+  | { readonly ok: true; readonly output: unknown }
+  | { readonly ok: false; readonly error: ErrorData };
+
+/** The result of checking an input: the input as the tool takes it, or what is wrong. */
+export type InputCheck =
+  | { readonly ok: true; readonly input: unknown }
+  | { readonly ok: false; readonly issues: readonly Issue[] };
+
+/** A tool that can be called. Make one with `defineTool`. */
+export interface Tool {
+  readonly definition: ToolDefinition;
+  /** Never throws. */
+  readonly check: (input: unknown) => InputCheck;
+  /** Gets an input that passed the check. A `PinnaceError` it throws is told to the model; any other error is not. */
+  readonly execute: (input: unknown, context: ToolContext) => unknown;
+}
+
+/** Tools that come as one and check, authorise and shape by themselves, such as a tree's. */
+export interface ToolSource {
+  readonly definitions: readonly ToolDefinition[];
+  /** Never throws. */
+  call(name: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolOutcome>;
+}
