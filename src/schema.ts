@@ -11,7 +11,7 @@ const Id = v.pipe(
 /** What a model calls a tool: providers accept no other characters. */
 export const ToolName = v.pipe(
   v.string(),
-  v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"'),
+  v.regex(/^(?!__proto__$)[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"'),
 );
 
 /** A tool id, or a prefix of tool ids followed by `*`. */

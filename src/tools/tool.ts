@@ -40,10 +40,3 @@ export interface Tool {
   /** Gets an input that passed the check. A `PinnaceError` it throws is told to the model; any other error is not. */
   readonly execute: (input: unknown, context: ToolContext) => unknown;
 }
-
-/** Tools that come as one and check, authorise and shape by themselves, such as a tree's. */
-export interface ToolSource {
-  readonly definitions: readonly ToolDefinition[];
-  /** Never throws. */
-  call(name: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolOutcome>;
-}

@@ -1,0 +1,22 @@
+/** The wiring for a Web Worker: state in IndexedDB, models over fetch, the runtime on a port. */
+
+import { createRuntime } from '../src/create-runtime.ts';
+import type { Catalog, ClosableStorage, SecretSource } from '../src/ports.ts';
+import type { Runtime } from '../src/runtime/runtime.ts';
+import type { Tool } from '../src/tools/tool.ts';
+import { modelSource } from './models/source.ts';
+import { indexedDbStorage } from './storage/indexeddb.ts';
+
+/** What differs from one page to the next. */
+export interface BrowserRuntimeOptions {
+  /** Names the IndexedDB database. */
+  readonly name: string;
+  readonly catalog: Catalog;
+  readonly secrets: SecretSource;
+  readonly tools: (storage: ClosableStorage) => readonly Tool[];
+}
+
+/** Gives a runtime for a worker; pass it to `exposeRuntime`. */
+export function createBrowserRuntime({ name, catalog, secrets, tools }: BrowserRuntimeOptions): Runtime {
+  return createRuntime({ catalog, secrets, models: modelSource(), tools: tools(indexedDbStorage({ name })) });
+}

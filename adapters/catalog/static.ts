@@ -1,0 +1,51 @@
+import { PinnaceError } from '../../src/errors.ts';
+import { parse } from '../../src/parse.ts';
+import type { Catalog } from '../../src/ports.ts';
+import { Agent, type AgentInput, Provider, type ProviderInput, ToolDefinition } from '../../src/schema.ts';
+import { compileJsonSchema } from '../../src/tools/json-schema.ts';
+
+/** What a static catalog holds. */
+export interface StaticCatalogOptions {
+  readonly agents: readonly AgentInput[];
+  readonly providers: readonly ProviderInput[];
+  /** Definitions of tools whose code is elsewhere. */
+  readonly tools?: readonly unknown[];
+}
+
+/**
+ * Gives a catalog of what stands in code or in a file. It is parsed here, once.
+ *
+ * @throws PinnaceError `invalid_argument` for a definition that breaks its schema, a `paramsSchema` that is no JSON Schema among
+ * them, and for two of a kind with one id.
+ */
+export function staticCatalog({ agents, providers, tools = [] }: StaticCatalogOptions): Catalog {
+  const agentsById = byId('agent', agents.map((agent, i) => parse(Agent, agent, { what: `agent ${i}` })));
+  const providersById = byId(
+    'provider',
+    providers.map((provider, i) => parse(Provider, provider, { what: `provider ${i}` })),
+  );
+  const definitions = tools.map((tool, i) => parse(ToolDefinition, tool, { what: `tool ${i}` }));
+  for (const { paramsSchema } of definitions) compileJsonSchema(paramsSchema);
+  const toolsById = byId('tool', definitions.toSorted((a, b) => (a.id < b.id ? -1 : 1)));
+  return {
+    agent: async (agentId) => agentsById.get(agentId),
+    provider: async (providerId) => providersById.get(providerId),
+    tool: async (toolId) => toolsById.get(toolId),
+    async listTools({ after, limit }) {
+      const all = [...toolsById.values()];
+      const start = after === undefined ? 0 : all.findIndex(({ id }) => id > after);
+      return start < 0 ? [] : all.slice(start, start + limit);
+    },
+  };
+}
+
+function byId<T extends { readonly id: string }>(kind: string, items: readonly T[]): ReadonlyMap<string, T> {
+  const map = new Map<string, T>();
+  for (const item of items) {
+    if (map.has(item.id)) {
+      throw new PinnaceError('invalid_argument', `Cannot make the catalog: two definitions of ${kind} "${item.id}"`);
+    }
+    map.set(item.id, item);
+  }
+  return map;
+}

@@ -1,0 +1,20 @@
+import type { ObservedEvent } from '../../src/events.ts';
+import type { EventSink } from '../../src/ports.ts';
+
+/** A sink with the events that it holds, oldest first. */
+export interface MemorySink {
+  readonly sink: EventSink;
+  readonly events: readonly ObservedEvent[];
+}
+
+/** Gives a sink that keeps the last events in memory. */
+export function memorySink({ capacity = 1000 }: { capacity?: number } = {}): MemorySink {
+  const events: ObservedEvent[] = [];
+  return {
+    events,
+    sink(event) {
+      events.push(event);
+      if (events.length > capacity) events.shift();
+    },
+  };
+}

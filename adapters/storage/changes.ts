@@ -1,0 +1,116 @@
+/** What every storage adapter checks and decides alike, before it touches what is stored. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import { afterPrefix, encodeKey, encodePrefix, type Key } from '../../src/key.ts';
+import type { Change, Storage } from '../../src/ports.ts';
+
+/** A change whose key, value and lifetime have been checked. */
+export interface PreparedChange {
+  readonly key: Key;
+  /** The encoded key. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** A copy of the value; `undefined` deletes. */
+  readonly value: unknown;
+  /** From this time on the value is gone. */
+  readonly expiresAt: number | undefined;
+  readonly ifVersion: string | null | undefined;
+}
+
+/** The encoded keys of a listing: from `lower` on, up to but without `upper`. */
+export interface ListBounds {
+  readonly lower: Uint8Array<ArrayBuffer>;
+  readonly upper: Uint8Array<ArrayBuffer>;
+}
+
+/** The options of `Storage.list`. */
+export type ListOptions = Parameters<Storage['list']>[0];
+
+const maxChanges = 100;
+const maxLimit = 1000;
+
+/**
+ * Checks the changes of one commit and copies them, so that the caller may go on using what it passed.
+ *
+ * @throws PinnaceError `invalid_argument` with the reason `invalid_changes` (not 1 to 100, or a key twice), `invalid_key`,
+ * `invalid_value` (cannot be cloned) or `invalid_ttl`.
+ */
+export function prepareChanges(changes: readonly Change[], now: number): PreparedChange[] {
+  if (changes.length < 1 || changes.length > maxChanges) {
+    throw invalid('invalid_changes', `Cannot commit ${changes.length} changes: 1 to ${maxChanges} are allowed`);
+  }
+  const prepared = changes.map((change) => prepare(change, now));
+  if (new Set(prepared.map(({ bytes }) => byteString(bytes))).size < prepared.length) {
+    throw invalid('invalid_changes', 'Cannot commit two changes of one key: make them one change');
+  }
+  return prepared;
+}
+
+/** Gives the keys of the changes whose `ifVersion` differs; `versionOf` gives the version of a living entry. */
+export function findConflicts(
+  changes: readonly PreparedChange[],
+  versionOf: (change: PreparedChange, index: number) => string | undefined,
+): Key[] {
+  const differs = (change: PreparedChange, index: number) =>
+    change.ifVersion !== undefined && change.ifVersion !== (versionOf(change, index) ?? null);
+  return changes.filter(differs).map(({ key }) => key);
+}
+
+/**
+ * Gives the bounds of a listing. An `after` before the prefix changes nothing; one behind it leaves the bounds empty.
+ *
+ * @throws PinnaceError `invalid_argument` with the reason `invalid_key` or `invalid_limit`.
+ */
+export function listBounds({ prefix, after, limit }: ListOptions): ListBounds {
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit) {
+    throw invalid('invalid_limit', `Cannot list ${limit} entries: 1 to ${maxLimit} are allowed`);
+  }
+  const start = encodePrefix(prefix);
+  const upper = afterPrefix(start);
+  const behind = after === undefined ? start : nextBytes(encodeKey(after));
+  const lower = byteString(behind) > byteString(start) ? behind : start;
+  return { lower: byteString(lower) < byteString(upper) ? lower : upper, upper };
+}
+
+/** Whether the lifetime of a value is over. */
+export function isExpired({ expiresAt }: { readonly expiresAt?: number | undefined }, now: number): boolean {
+  return expiresAt !== undefined && expiresAt <= now;
+}
+
+/** The bytes as text of one character each: compares as the bytes do, and is a key of a `Map`. */
+export function byteString(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
+}
+
+/** The first bytes behind these: the same with a zero added. */
+export function nextBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const next = new Uint8Array(bytes.length + 1);
+  next.set(bytes);
+  return next;
+}
+
+/** An `invalid_argument` with its reason. */
+export function invalid(reason: string, message: string): PinnaceError {
+  return new PinnaceError('invalid_argument', message, { details: { reason } });
+}
+
+function prepare({ key, value, ttlMs, ifVersion }: Change, now: number): PreparedChange {
+  if (ttlMs !== undefined && !(ttlMs > 0 && Number.isFinite(ttlMs))) {
+    throw invalid('invalid_ttl', `Cannot keep a value for ${ttlMs} ms: the time must be positive and finite`);
+  }
+  return {
+    key: key.map((part) => part === 0 ? 0 : part), // no negative zero, as encoded
+    bytes: encodeKey(key),
+    value: copy(value),
+    expiresAt: ttlMs === undefined ? undefined : now + ttlMs,
+    ifVersion,
+  };
+}
+
+/** The clone's own error is dropped: its text quotes the value. */
+function copy(value: unknown): unknown {
+  try {
+    return structuredClone(value);
+  } catch {
+    throw invalid('invalid_value', 'Cannot store the value: it holds something that structuredClone does not copy');
+  }
+}

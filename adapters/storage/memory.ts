@@ -1,0 +1,157 @@
+/** State in memory: for tests, for pages that may not keep data, and for what need not outlive the process. */
+
+import { encodeKey } from '../../src/key.ts';
+import type { ClosableStorage, CommitResult, Entry } from '../../src/ports.ts';
+import {
+  byteString,
+  findConflicts,
+  isExpired,
+  type ListBounds,
+  listBounds,
+  prepareChanges,
+  type PreparedChange,
+} from './changes.ts';
+import { storageClosed, storageFull } from './unavailable.ts';
+
+/** Options of {@link memoryStorage}. */
+export interface MemoryStorageOptions {
+  readonly now?: () => number;
+  /** The most living entries: a commit that would make more is refused. */
+  readonly maxEntries?: number;
+}
+
+/** An entry as it is kept. */
+interface Row extends Entry {
+  readonly expiresAt: number | undefined;
+}
+
+/** The rows by encoded key, and these keys in their order. */
+interface Table {
+  readonly rows: Map<string, Row>;
+  order: string[];
+  /** At this size the expired rows are removed. */
+  purgeAt: number;
+}
+
+const smallestPurge = 1024;
+
+/**
+ * Keeps state in this object, and with it the state ends. Reads and lists take O(log n) plus what they answer.
+ *
+ * @example
+ * const storage = memoryStorage({ maxEntries: 10_000 });
+ * await storage.commit([{ key: ['greeting', 1], value: 'hello', ttlMs: 60_000 }]);
+ */
+export function memoryStorage({ now = Date.now, maxEntries = Infinity }: MemoryStorageOptions = {}): ClosableStorage {
+  const writer = crypto.randomUUID(); // so that no version of an earlier store matches
+  let commits = 0;
+  let table: Table | undefined = { rows: new Map(), order: [], purgeAt: smallestPurge };
+
+  function open(): Table {
+    if (table === undefined) throw storageClosed();
+    return table;
+  }
+
+  return {
+    async get(key) {
+      const row = living(open(), byteString(encodeKey(key)), now());
+      return row && toEntry(row);
+    },
+    async list(options) {
+      return rowsWithin(open(), listBounds(options), { limit: options.limit, time: now() }).map(toEntry);
+    },
+    async commit(changes) {
+      const version = `${writer}-${++commits}`;
+      return write(open(), prepareChanges(changes, now()), { version, maxEntries, time: now() });
+    },
+    async close() {
+      table = undefined;
+    },
+  };
+}
+
+function toEntry({ key, value, version }: Row): Entry {
+  return { key: [...key], value: structuredClone(value), version };
+}
+
+/** The row, unless its lifetime is over: then it is removed. */
+function living(table: Table, id: string, time: number): Row | undefined {
+  const row = table.rows.get(id);
+  if (row === undefined || !isExpired(row, time)) return row;
+  remove(table, id);
+  return undefined;
+}
+
+function rowsWithin(
+  table: Table,
+  { lower, upper }: ListBounds,
+  { limit, time }: { limit: number; time: number },
+): Row[] {
+  const found: Row[] = [];
+  const expired: string[] = [];
+  const end = position(table.order, byteString(upper));
+  for (let at = position(table.order, byteString(lower)); at < end && found.length < limit; at++) {
+    const id = table.order[at] as string; // safe: `at` is below `end`
+    const row = table.rows.get(id) as Row; // safe: what is in order has a row
+    if (isExpired(row, time)) expired.push(id);
+    else found.push(row);
+  }
+  for (const id of expired) remove(table, id);
+  return found;
+}
+
+function write(
+  table: Table,
+  changes: readonly PreparedChange[],
+  { version, maxEntries, time }: { version: string; maxEntries: number; time: number },
+): CommitResult {
+  const conflicts = findConflicts(changes, ({ bytes }) => living(table, byteString(bytes), time)?.version);
+  if (conflicts.length > 0) return { ok: false, conflicts };
+  if (sizeAfter(table, changes) > Math.min(maxEntries, table.purgeAt)) purge(table, time);
+  if (sizeAfter(table, changes) > maxEntries) {
+    throw storageFull(`Cannot commit: the store is full, it takes ${maxEntries} entries`);
+  }
+  for (const { bytes, key, value, expiresAt } of changes) {
+    const id = byteString(bytes);
+    if (value === undefined) remove(table, id);
+    else set(table, id, { key, value, version, expiresAt });
+  }
+  return { ok: true, version };
+}
+
+function sizeAfter({ rows }: Table, changes: readonly PreparedChange[]): number {
+  return changes.reduce(
+    (size, { bytes, value }) => size + Number(value !== undefined) - Number(rows.has(byteString(bytes))),
+    rows.size,
+  );
+}
+
+/** Removes what has expired. Run whenever the table has doubled, it costs O(1) a write and bounds what nobody reads. */
+function purge(table: Table, time: number): void {
+  for (const [id, row] of table.rows) {
+    if (isExpired(row, time)) table.rows.delete(id);
+  }
+  table.order = table.order.filter((id) => table.rows.has(id));
+  table.purgeAt = Math.max(smallestPurge, table.rows.size * 2);
+}
+
+function set(table: Table, id: string, row: Row): void {
+  if (!table.rows.has(id)) table.order.splice(position(table.order, id), 0, id);
+  table.rows.set(id, row);
+}
+
+function remove(table: Table, id: string): void {
+  if (table.rows.delete(id)) table.order.splice(position(table.order, id), 1);
+}
+
+/** Where the id stands, or would stand, among the sorted. */
+function position(sorted: readonly string[], id: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as string) < id) low = middle + 1; // safe: `middle` is below `high`
+    else high = middle;
+  }
+  return low;
+}

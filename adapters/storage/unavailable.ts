@@ -1,0 +1,30 @@
+/** The errors of a store that cannot be used, the same for every adapter. */
+
+import { PinnaceError } from '../../src/errors.ts';
+
+/** The error of a call after `close`. */
+export function storageClosed(): PinnaceError {
+  return unavailable('storage_closed', 'Cannot use the store: it is closed; open a new one', { retryable: false });
+}
+
+/** The error of a store that has no room left. Trying again does not help. */
+export function storageFull(message: string, cause?: unknown): PinnaceError {
+  return unavailable('storage_full', message, { retryable: false, cause });
+}
+
+/** The error of a store that is out of reach. */
+export function storageBlocked(
+  message: string,
+  options: { readonly retryable?: boolean; readonly cause?: unknown } = {},
+): PinnaceError {
+  return unavailable('storage_blocked', message, options);
+}
+
+function unavailable(reason: string, message: string, options: { retryable?: boolean; cause?: unknown }): PinnaceError {
+  const { retryable = true, cause } = options;
+  return new PinnaceError('unavailable', message, {
+    retryable,
+    details: { reason },
+    ...(cause !== undefined && { cause }),
+  });
+}

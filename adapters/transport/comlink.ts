@@ -1,0 +1,121 @@
+/** The way between a page and its agent worker: runs go in, streams come out by transfer, errors cross as data. */
+
+import { type Endpoint, expose, type Remote, transfer, wrap } from 'comlink';
+import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/ai-types.ts';
+import { type ErrorData, fromData, PinnaceError, toData } from '../../src/errors.ts';
+import { localPrincipal } from '../../src/runtime/principal.ts';
+import type { RunRequestInput } from '../../src/runtime/run-request.ts';
+import type { Manifest, Runtime } from '../../src/runtime/runtime.ts';
+
+/** Comlink keeps an error's name and text and drops its code: so a call answers with data either way. */
+type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ErrorData };
+
+/** What the worker's side answers to. `callId` names a run until its stream has been handed over, and after it for `cancel`. */
+interface Wire {
+  run(callId: string, request: RunRequestInput): Promise<Answer<ReadableStream<UIMessageChunk>>>;
+  cancel(callId: string, reason: string): void;
+  manifest(agentId: string): Promise<Answer<Manifest>>;
+  close(): Promise<Answer<void>>;
+}
+
+/** The most messages that a transport sends: the last ones. */
+const maxMessages = 200;
+
+/**
+ * Serves a runtime on a worker's own port, or on the one given. Whoever holds the other end is the local principal: hand it to
+ * nobody else.
+ */
+export function exposeRuntime(runtime: Runtime, endpoint: Endpoint = globalThis as unknown as Endpoint): void {
+  const runs = new Map<string, AbortController>();
+  const principal = localPrincipal();
+  const wire: Wire = {
+    async run(callId, request) {
+      const abort = new AbortController();
+      runs.set(callId, abort);
+      const answer = await answerOf(() => runtime.run(request, principal, { signal: abort.signal }));
+      if (!answer.ok) {
+        runs.delete(callId);
+        return answer;
+      }
+      const value = whenEnded(answer.value, () => runs.delete(callId));
+      return transfer({ ok: true, value }, [value]);
+    },
+    cancel: (callId, reason) => runs.get(callId)?.abort(reason),
+    manifest: (agentId) => answerOf(() => runtime.manifest(agentId, principal)),
+    close: () => answerOf(() => runtime.close()),
+  };
+  expose(wire, endpoint);
+}
+
+async function answerOf<T>(work: () => Promise<T>): Promise<Answer<T>> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    return { ok: false, error: toData(error) };
+  }
+}
+
+/** Gives the same stream, and a call when it has ended or was cancelled. */
+function whenEnded<T>(stream: ReadableStream<T>, ended: () => void): ReadableStream<T> {
+  const reader = stream.getReader();
+  return new ReadableStream<T>({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (!done) return controller.enqueue(value);
+      ended();
+      controller.close();
+    },
+    async cancel(reason) {
+      ended();
+      await reader.cancel(reason);
+    },
+  }, { highWaterMark: 0 });
+}
+
+/** A runtime in a worker, which is also a transport for AI SDK chats: `body.agentId` names the agent. */
+export type ConnectedRuntime = Runtime & ChatTransport<UIMessage>;
+
+/**
+ * Gives the runtime that the worker exposes. Aborting a run's signal stops it there, and so does cancelling its stream. A page is
+ * the local principal whatever it passes.
+ */
+export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
+  const wire = wrap<Wire>(endpoint);
+  const run = (request: RunRequestInput, signal: AbortSignal | undefined) => runOver(wire, request, signal);
+  return {
+    run: (request, _principal, { signal } = {}) => run(request, signal),
+    manifest: async (agentId) => valueOf(await wire.manifest(agentId)),
+    close: async () => valueOf(await wire.close()),
+    sendMessages: ({ chatId, messages, abortSignal, body }) => {
+      const chat = { id: chatId, messages: messages.slice(-maxMessages) };
+      return run({ ...agentOf(body), chat }, abortSignal);
+    },
+    // A run ends with the page that asked for it: there is nothing to come back to.
+    reconnectToStream: async () => null,
+  };
+}
+
+async function runOver(
+  wire: Remote<Wire>,
+  request: RunRequestInput,
+  signal: AbortSignal | undefined,
+): Promise<ReadableStream<UIMessageChunk>> {
+  if (signal?.aborted) throw new PinnaceError('cancelled', 'The run was stopped before it began');
+  const callId = crypto.randomUUID();
+  signal?.addEventListener('abort', () => void wire.cancel(callId, reasonOf(signal)), { once: true });
+  return valueOf(await wire.run(callId, request));
+}
+
+function valueOf<T>(answer: Answer<T>): T {
+  if (answer.ok) return answer.value;
+  throw fromData(answer.error);
+}
+
+function reasonOf({ reason }: AbortSignal): string {
+  return typeof reason === 'string' ? reason : 'cancelled';
+}
+
+function agentOf(body: object | undefined): { agentId: string } {
+  if (body && 'agentId' in body && typeof body.agentId === 'string') return { agentId: body.agentId };
+  throw new PinnaceError('invalid_argument', 'Cannot send the messages: name the agent in "body.agentId"');
+}

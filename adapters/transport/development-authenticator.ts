@@ -1,0 +1,46 @@
+/** Who may call an endpoint on a developer's own machine, until the endpoint has issuers of certificates. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import type { Authenticator } from '../../src/ports.ts';
+import { createPrincipal, scopes } from '../../src/runtime/principal.ts';
+
+const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/**
+ * Gives an authenticator that lets in whoever knows the token, under a loopback host name only: a page that a rebinding name
+ * server points at this machine carries its own name in `Host`. The server must also bind a loopback address.
+ *
+ * @throws PinnaceError `invalid_argument` for a token of less than 16 characters.
+ */
+export function developmentAuthenticator({ token }: { token: string }): Authenticator {
+  if (token.length < 16) {
+    throw new PinnaceError('invalid_argument', 'Cannot authenticate with a token of less than 16 characters');
+  }
+  return {
+    async authenticate(request) {
+      if (!loopbackHosts.has(new URL(request.url).hostname)) {
+        throw new PinnaceError('misdirected_request', 'This endpoint serves loopback host names only', { status: 421 });
+      }
+      const given = /^Bearer ([\x21-\x7e]{1,256})$/.exec(request.headers.get('authorization') ?? '')?.[1];
+      if (given === undefined) throw refused('authentication_required', 'Send the token as "Authorization: Bearer …"');
+      if (!await sameText(given, token)) {
+        throw refused('token_invalid', 'The token is not the one printed at the start');
+      }
+      return createPrincipal({ via: 'http', tenant: 'development', subject: 'developer', agents: '*', scopes });
+    },
+  };
+}
+
+function refused(code: string, message: string): PinnaceError {
+  return new PinnaceError(code, message, { status: 401 });
+}
+
+/** Compares digests, so that the time taken says nothing of where the texts differ. */
+async function sameText(a: string, b: string): Promise<boolean> {
+  const [x, y] = await Promise.all([sha256(a), sha256(b)]);
+  return x.every((byte, i) => byte === y[i]);
+}
+
+async function sha256(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
+}

@@ -1,0 +1,50 @@
+/** Pinnace: an agent runtime that runs unchanged in a Web Worker and on Deno. */
+
+export type { ChatTransport, LanguageModel, UIMessage, UIMessageChunk } from './ai-types.ts';
+export { createRuntime, type CreateRuntimeOptions } from './create-runtime.ts';
+export {
+  type ErrorCode,
+  errorCodes,
+  type ErrorData,
+  fromData,
+  PinnaceError,
+  type PinnaceErrorOptions,
+  type Problem,
+  toData,
+  toProblem,
+} from './errors.ts';
+export type { EventStatus, ObservedEvent } from './events.ts';
+export type { Key } from './key.ts';
+export type {
+  Authenticator,
+  Authorization,
+  Authorize,
+  Catalog,
+  Change,
+  ClosableStorage,
+  CommitResult,
+  Entry,
+  EventSink,
+  ModelSource,
+  SecretScope,
+  SecretSource,
+  Storage,
+} from './ports.ts';
+export { defaultLimits, type Limits } from './runtime/limits.ts';
+export { createPrincipal, localPrincipal, type Principal, type Scope } from './runtime/principal.ts';
+export type { RunRequestInput } from './runtime/run-request.ts';
+export type { Manifest, Runtime } from './runtime/runtime.ts';
+export {
+  Agent,
+  type AgentInput,
+  type JsonSchema,
+  type LimitOverrides,
+  Provider,
+  type ProviderInput,
+  type SecretRef,
+  ToolDefinition,
+} from './schema.ts';
+export { Secret } from './secret.ts';
+export { defineTool, type ToolOptions } from './tools/define-tool.ts';
+export { invokeTool, type ToolCall } from './tools/invoke-tool.ts';
+export type { LogLevel, Tool, ToolContext, ToolOutcome } from './tools/tool.ts';

@@ -1,0 +1,97 @@
+/** The tool set of a request: which of all known tools this agent may use, and for each other the one reason why not. */
+
+import type { Agent, ToolDefinition } from '../schema.ts';
+import type { Tool } from '../tools/tool.ts';
+
+/** Why a tool is not in a tool set. The first that holds is the one that is told. */
+export type Exclusion = 'unknown_tool' | 'not_allowed' | 'hidden' | 'disabled' | 'no_implementation' | 'name_taken';
+
+/** A tool that is known: its definition, and its code where the composition has it. */
+export interface KnownTool {
+  readonly definition: ToolDefinition;
+  readonly tool?: Tool;
+}
+
+/** How a tool fared. */
+export interface ManifestEntry {
+  readonly id: string;
+  /** `undefined`: the tool is included. */
+  readonly excluded?: Exclusion;
+}
+
+/** The tools that a request may use, and the account of how they were chosen. */
+export interface ToolSet {
+  readonly tools: readonly Tool[];
+  readonly entries: readonly ManifestEntry[];
+  /** SHA-256 over the included definitions, as hexadecimal digits. */
+  readonly digest: string;
+}
+
+/** Assembles the tool set. A pure function of its arguments; the tools stand in the order of `known`. */
+export async function assemble(agent: Agent, known: readonly KnownTool[]): Promise<ToolSet> {
+  const tools: Tool[] = [];
+  const names = new Set<string>();
+  const entries: ManifestEntry[] = [];
+  const allows = createAllowlist(agent.entryTools);
+  for (const { definition, tool } of known) {
+    const excluded = exclude(definition, { allows, tool, names });
+    entries.push({ id: definition.id, ...(excluded && { excluded }) });
+    if (excluded || !tool) continue;
+    names.add(definition.name);
+    tools.push(tool);
+  }
+  for (const id of allows.unmatched()) entries.push({ id, excluded: 'unknown_tool' });
+  return { tools, entries, digest: await digestOf(tools) };
+}
+
+/** How many tools were excluded, by reason. */
+export function countExcluded({ entries }: ToolSet): Partial<Record<Exclusion, number>> {
+  const counts: Partial<Record<Exclusion, number>> = {};
+  for (const { excluded } of entries) if (excluded) counts[excluded] = (counts[excluded] ?? 0) + 1;
+  return counts;
+}
+
+interface Allowlist {
+  has(toolId: string): boolean;
+  /** The exact ids that no `has` has asked for. */
+  unmatched(): readonly string[];
+}
+
+function createAllowlist(patterns: readonly string[]): Allowlist {
+  const exact = new Set(patterns.filter((pattern) => !pattern.endsWith('*')));
+  const prefixes = patterns.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1));
+  const seen = new Set<string>();
+  return {
+    has(toolId) {
+      seen.add(toolId);
+      return exact.has(toolId) || prefixes.some((prefix) => toolId.startsWith(prefix));
+    },
+    unmatched: () => [...exact].filter((id) => !seen.has(id)),
+  };
+}
+
+function exclude(
+  { id, name, visibility, state }: ToolDefinition,
+  { allows, tool, names }: { allows: Allowlist; tool: Tool | undefined; names: ReadonlySet<string> },
+): Exclusion | undefined {
+  if (!allows.has(id)) return 'not_allowed';
+  if (state === 'disabled') return 'disabled';
+  if (visibility === 'hidden') return 'hidden';
+  if (!tool) return 'no_implementation';
+  return names.has(name) ? 'name_taken' : undefined;
+}
+
+const digests = new WeakMap<Tool, string>();
+
+async function digestOf(tools: readonly Tool[]): Promise<string> {
+  const parts = await Promise.all(tools.map(async (tool) => {
+    const known = digests.get(tool) ?? await sha256(JSON.stringify(tool.definition));
+    digests.set(tool, known);
+    return known;
+  }));
+  return await sha256(parts.join('\n'));
+}
+
+async function sha256(text: string): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))).toHex();
+}

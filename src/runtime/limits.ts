@@ -1,0 +1,54 @@
+/** The bounds of a run. An operator sets them, an agent and a request can only narrow them. */
+
+import type { LimitOverrides } from '../schema.ts';
+
+/** Times in milliseconds, lengths in UTF-16 code units. */
+export interface Limits {
+  /** Model calls. */
+  readonly steps: number;
+  readonly toolCalls: number;
+  /** The whole run. */
+  readonly totalMs: number;
+  /** One model call with its tools. */
+  readonly stepMs: number;
+  /** From the answer's headers to its first chunk. */
+  readonly firstChunkMs: number;
+  /** Between two chunks of the model. */
+  readonly chunkMs: number;
+  /** One tool call. */
+  readonly toolMs: number;
+  /** What one model call may say. */
+  readonly outputTokens?: number;
+  readonly toolOutputLength: number;
+  readonly messages: number;
+  /** One part of a message, as JSON. */
+  readonly partLength: number;
+  /** The whole request, as JSON. */
+  readonly requestLength: number;
+}
+
+/** What holds where nothing else is said. */
+export const defaultLimits: Limits = {
+  steps: 16,
+  toolCalls: 64,
+  totalMs: 300_000,
+  stepMs: 120_000,
+  firstChunkMs: 30_000,
+  chunkMs: 30_000,
+  toolMs: 30_000,
+  toolOutputLength: 262_144,
+  messages: 200,
+  partLength: 65_536,
+  requestLength: 1_048_576,
+};
+
+/** Gives the limits, each lowered to the smallest of the overrides. */
+export function narrow(limits: Limits, ...overrides: readonly (LimitOverrides | undefined)[]): Limits {
+  const narrowed: Record<string, number> = { ...limits };
+  for (const override of overrides) {
+    for (const [name, value] of Object.entries(override ?? {})) {
+      if (value !== undefined) narrowed[name] = Math.min(narrowed[name] ?? Infinity, value);
+    }
+  }
+  return narrowed as unknown as Limits; // safe: it has all that `limits` has, and overrides are of the same names
+}

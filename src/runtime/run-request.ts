@@ -1,0 +1,80 @@
+/** What a caller asks for: one run of an agent on a chat. */
+
+import * as v from 'valibot';
+import type { UIMessage } from '../ai-types.ts';
+import { PinnaceError } from '../errors.ts';
+import { checkData } from '../json.ts';
+import { parse } from '../parse.ts';
+import { LimitOverrides } from '../schema.ts';
+import type { Limits } from './limits.ts';
+
+const Id = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
+
+/** A message as AI SDK clients send it. Its parts are checked by the AI SDK. System messages come from the agent alone. */
+const Message = v.looseObject({
+  id: v.pipe(v.string(), v.maxLength(256)),
+  role: v.picklist(['user', 'assistant'], 'must be "user" or "assistant"'),
+  parts: v.pipe(v.array(v.looseObject({ type: v.pipe(v.string(), v.maxLength(128)) })), v.minLength(1)),
+});
+
+/** Something the model should know: data with a source, never instructions. */
+const ContextItem = v.strictObject({
+  content: v.pipe(v.string(), v.maxLength(65_536)),
+  source: v.optional(v.pipe(v.string(), v.maxLength(1024))),
+});
+export type ContextItem = v.InferOutput<typeof ContextItem>;
+
+/** The schema of a run request. */
+export const RunRequest = v.strictObject({
+  agentId: Id,
+  /** Names the caller's own runtime, for tracing across retries; changes nothing. */
+  runtimeId: v.optional(Id),
+  chat: v.strictObject({ id: Id, messages: v.pipe(v.array(Message), v.minLength(1)) }),
+  context: v.optional(v.pipe(v.array(ContextItem), v.maxLength(50)), []),
+  limits: v.optional(LimitOverrides),
+  budget: v.optional(v.strictObject({ tokens: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))) })),
+});
+export type RunRequest = Omit<v.InferOutput<typeof RunRequest>, 'chat'> & {
+  readonly chat: { readonly id: string; readonly messages: UIMessage[] };
+};
+/** A run request as callers write it. */
+export type RunRequestInput = Omit<v.InferInput<typeof RunRequest>, 'chat'> & {
+  readonly chat: { readonly id: string; readonly messages: readonly UIMessage[] };
+};
+
+/**
+ * Parses a run request from anywhere.
+ *
+ * @throws PinnaceError `invalid_argument` that names what is wrong: the shape, a limit, or data that is not JSON.
+ */
+export function parseRunRequest(data: unknown, limits: Limits): RunRequest {
+  checkData(data);
+  const request = parse(RunRequest, data, { what: 'the run request' });
+  checkSize(request.chat.messages, limits);
+  // Safe enough to pass on: the AI SDK checks the parts before it reads them (`toModelMessages`).
+  return request as unknown as RunRequest;
+}
+
+function checkSize(messages: readonly { readonly parts: readonly unknown[] }[], limits: Limits): void {
+  if (messages.length > limits.messages) {
+    throw tooLarge('too_many_messages', `the chat has ${messages.length} messages, send the last ${limits.messages}`);
+  }
+  let total = 0;
+  for (const [m, { parts }] of messages.entries()) {
+    for (const [p, part] of parts.entries()) {
+      const { length } = JSON.stringify(part);
+      total += length;
+      if (length > limits.partLength) {
+        const where = `chat.messages.${m}.parts.${p}`;
+        throw tooLarge('part_too_large', `"${where}" is ${length} long, ${limits.partLength} is allowed`);
+      }
+    }
+  }
+  if (total > limits.requestLength) {
+    throw tooLarge('request_too_large', `it is ${total} long, ${limits.requestLength} is allowed`);
+  }
+}
+
+function tooLarge(reason: string, why: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot read the run request: ${why}`, { details: { reason } });
+}

@@ -1,0 +1,235 @@
+/** The AI SDK's loop: the one file that loads the SDK. It calls the model, hands tool calls on, and gives UI message chunks. */
+
+import {
+  convertToModelMessages,
+  experimental_streamTextLowMemory as streamText,
+  isStepCount,
+  jsonSchema,
+  type ModelMessage,
+  safeValidateUIMessages,
+  type StopCondition,
+  type TextStreamPart,
+  tool as sdkTool,
+  type ToolSet as SdkToolSet,
+  toUIMessageChunk,
+  type UIMessage,
+  type UIMessageChunk,
+} from 'ai';
+import type { LanguageModel } from '../ai-types.ts';
+import { fromData, PinnaceError, toData } from '../errors.ts';
+import type { Agent } from '../schema.ts';
+import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import type { Limits } from './limits.ts';
+import { toModelError } from './model-error.ts';
+import type { RunEnd } from './stream.ts';
+
+export type { ModelMessage };
+
+/** What the loop needs. */
+export interface LoopOptions {
+  readonly agent: Agent;
+  readonly model: LanguageModel;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly Tool[];
+  readonly limits: Limits;
+  /** The tokens that the run may use in all. */
+  readonly tokenBudget: number | undefined;
+  readonly signal: AbortSignal;
+  readonly traceId: string;
+  /** Is counted up as the run goes on. */
+  readonly usage: Usage;
+  /** Calls a tool; never throws. */
+  readonly invoke: (
+    tool: Tool,
+    input: unknown,
+    call: { toolCallId: string; signal: AbortSignal },
+  ) => Promise<ToolOutcome>;
+}
+
+/** What a run has used so far. */
+export interface Usage {
+  inputTokens: number;
+  outputTokens: number;
+  totalTokens: number;
+  steps: number;
+}
+
+/** A running loop. It starts when made, and `read` gives what came of it. */
+export interface Loop {
+  read(): Promise<{ readonly chunks: readonly UIMessageChunk[] } | { readonly end: RunEnd }>;
+}
+
+/** Starts the loop. Model errors become an end with a code and a fixed text; nothing of the prompt is in it. */
+export function startLoop(options: LoopOptions): Loop {
+  const { usage } = options;
+  const tools = toSdkTools(options);
+  const reader = callModel(options, tools).getReader();
+  return {
+    async read() {
+      const { done, value: part } = await reader.read();
+      if (done) return { end: failed(new PinnaceError('internal', 'The model call ended without a result')) };
+      const end = endOf(part, options.signal);
+      if (end) return { end };
+      if (part.type === 'finish-step') addUsage(usage, part.usage);
+      return { chunks: toChunks(part, options, tools) };
+    },
+  };
+}
+
+function callModel(options: LoopOptions, tools: SdkToolSet): ReadableStream<TextStreamPart<SdkToolSet>> {
+  const { agent: { instructions, modelSettings }, model, messages, limits, signal, tokenBudget, usage } = options;
+  const { totalMs, stepMs, firstChunkMs, chunkMs, outputTokens } = limits;
+  const budgetSpent: StopCondition<SdkToolSet> = () => usage.totalTokens >= (tokenBudget ?? Infinity);
+  return streamText({
+    ...definedOnly(modelSettings),
+    model,
+    ...(instructions !== '' && { instructions }),
+    messages: [...messages],
+    tools,
+    stopWhen: [isStepCount(limits.steps), budgetSpent],
+    timeout: { totalMs, stepMs, firstChunkMs, chunkMs },
+    ...(outputTokens !== undefined && {
+      maxOutputTokens: Math.min(outputTokens, modelSettings?.maxOutputTokens ?? outputTokens),
+    }),
+    abortSignal: signal,
+    telemetry: { isEnabled: false },
+    onError: () => undefined, // the error is a part of the stream; the default would print it, with the prompt
+  }).stream;
+}
+
+/** `undefined` would be sent to the provider as a setting of its own. */
+function definedOnly(settings: Agent['modelSettings']): Record<string, number> {
+  const entries = Object.entries(settings ?? {}).filter((entry): entry is [string, number] => entry[1] !== undefined);
+  return Object.fromEntries(entries);
+}
+
+function toSdkTools({ tools, invoke }: LoopOptions): SdkToolSet {
+  return Object.fromEntries(tools.map((tool) => {
+    const { name, description, paramsSchema } = tool.definition;
+    return [
+      name,
+      sdkTool({
+        description,
+        // The SDK does not check the input: `invoke` does, and says what is wrong in our words.
+        inputSchema: jsonSchema<Record<string, unknown>>(paramsSchema),
+        async execute(input, { toolCallId, abortSignal }) {
+          const outcome = await invoke(tool, input, {
+            toolCallId,
+            signal: abortSignal ?? new AbortController().signal,
+          });
+          if (outcome.ok) return outcome.output;
+          throw fromData(outcome.error);
+        },
+      }),
+    ];
+  }));
+}
+
+/** The end of the run, when this part is one. */
+function endOf(part: TextStreamPart<SdkToolSet>, signal: AbortSignal): RunEnd | undefined {
+  switch (part.type) {
+    case 'error':
+      return failed(part.error);
+    case 'abort':
+      // The SDK's own time limits abort too, then without the caller's signal.
+      return signal.aborted ? endOfAbort(signal) : failed(new DOMException('', 'TimeoutError'));
+    case 'finish':
+      return endOfFinish(part.finishReason);
+    default:
+      return undefined;
+  }
+}
+
+/** The end for a signal that aborted: by the run's own deadline, or by whoever asked for the run. */
+export function endOfAbort({ reason }: AbortSignal): RunEnd {
+  if (reason instanceof PinnaceError) return failed(reason);
+  return { type: 'cancelled', reason: typeof reason === 'string' ? reason.slice(0, 100) : 'cancelled' };
+}
+
+function endOfFinish(finishReason: Extract<TextStreamPart<SdkToolSet>, { type: 'finish' }>['finishReason']): RunEnd {
+  if (finishReason === 'error') return failed(new PinnaceError('unavailable', 'The model endpoint reported an error'));
+  if (finishReason !== 'tool-calls') return { type: 'completed', finishReason };
+  const error = toData(
+    new PinnaceError('budget_exceeded', 'The run was stopped at its limit of steps or tokens, before an answer', {
+      details: { reason: 'steps_or_tokens' },
+    }),
+  );
+  return { type: 'stopped', finishReason, error };
+}
+
+/** The end for an error of the model or the loop. */
+export function failed(error: unknown): RunEnd {
+  return { type: 'failed', error: toData(toModelError(error)) };
+}
+
+function addUsage(
+  usage: Usage,
+  step: { inputTokens: number | undefined; outputTokens: number | undefined; totalTokens: number | undefined },
+): void {
+  usage.inputTokens += step.inputTokens ?? 0;
+  usage.outputTokens += step.outputTokens ?? 0;
+  usage.totalTokens += step.totalTokens ?? 0;
+  usage.steps += 1;
+}
+
+function toChunks(
+  part: TextStreamPart<SdkToolSet>,
+  { traceId }: LoopOptions,
+  tools: SdkToolSet,
+): readonly UIMessageChunk[] {
+  if (part.type === 'start') return []; // ours was sent before
+  if (part.type === 'tool-error' && !(part.error instanceof PinnaceError)) return []; // told with the call, as invalid
+  const chunk = toUIMessageChunk(part, { tools, onError: (error) => refusedCall(error).message });
+  if (!chunk) return [];
+  const error = errorOfCall(part);
+  if (!error) return [chunk];
+  const { code, message, retryable } = error;
+  const data = { toolCallId: error.toolCallId, tool: error.tool, code, message, retryable, attempt: 1, traceId };
+  return [chunk, { type: 'data-tool-error', data }];
+}
+
+/** The error of a call that failed or could not even be made. */
+function errorOfCall(part: TextStreamPart<SdkToolSet>) {
+  const invalid = part.type === 'tool-call' && part.invalid === true;
+  if (!invalid && part.type !== 'tool-error') return undefined;
+  const { toolCallId, toolName: tool } = part;
+  const { code, message, retryable } = refusedCall(part.error);
+  return { toolCallId, tool, code, message, retryable };
+}
+
+/** The SDK refuses calls of unknown tools and inputs that are no JSON; its text quotes them. */
+function refusedCall(error: unknown): PinnaceError {
+  if (error instanceof PinnaceError) return error;
+  const name = error instanceof Error ? error.name : '';
+  return name === 'AI_NoSuchToolError'
+    ? new PinnaceError('not_found', 'Cannot call the tool: no tool of this run has this name')
+    : new PinnaceError('invalid_argument', 'Cannot call the tool: its input is not JSON');
+}
+
+/**
+ * Turns the chat's messages into the model's.
+ *
+ * Client messages are history, never decisions: tool parts that have not ended, and so every approval, are left out.
+ *
+ * @throws PinnaceError `invalid_argument` when a message is not what the AI SDK sends.
+ */
+export async function toModelMessages(messages: readonly UIMessage[]): Promise<ModelMessage[]> {
+  const history = messages.map((message) => ({ ...message, parts: message.parts.filter(hasEnded) }))
+    .filter(({ parts }) => parts.length > 0);
+  const checked = await safeValidateUIMessages({ messages: history });
+  if (!checked.success) {
+    throw new PinnaceError(
+      'invalid_argument',
+      'Cannot read the run request: a part of its messages is not as the AI SDK sends it',
+      {
+        details: { reason: 'invalid_messages' },
+      },
+    );
+  }
+  return await convertToModelMessages(checked.data, { ignoreIncompleteToolCalls: true });
+}
+
+function hasEnded(part: UIMessage['parts'][number]): boolean {
+  if (!part.type.startsWith('tool-') && part.type !== 'dynamic-tool') return true;
+  return 'state' in part && (part.state === 'output-available' || part.state === 'output-error');
+}
