@@ -7,6 +7,7 @@ import {
   jsonSchema,
   type ModelMessage,
   safeValidateUIMessages,
+  type Schema,
   type StopCondition,
   type TextStreamPart,
   tool as sdkTool,
@@ -103,15 +104,23 @@ function definedOnly(settings: Agent['modelSettings']): Record<string, number> {
   return Object.fromEntries(entries);
 }
 
+/** The SDK does not check inputs by these: `invoke` does, and says what is wrong in our words. */
+const schemas = new WeakMap<Tool, Schema<Record<string, unknown>>>();
+
+function schemaOf(tool: Tool): Schema<Record<string, unknown>> {
+  const schema = schemas.get(tool) ?? jsonSchema<Record<string, unknown>>(tool.definition.paramsSchema);
+  schemas.set(tool, schema);
+  return schema;
+}
+
 function toSdkTools({ tools, invoke }: LoopOptions): SdkToolSet {
   return Object.fromEntries(tools.map((tool) => {
-    const { name, description, paramsSchema } = tool.definition;
+    const { name, description } = tool.definition;
     return [
       name,
       sdkTool({
         description,
-        // The SDK does not check the input: `invoke` does, and says what is wrong in our words.
-        inputSchema: jsonSchema<Record<string, unknown>>(paramsSchema),
+        inputSchema: schemaOf(tool),
         async execute(input, { toolCallId, abortSignal }) {
           const outcome = await invoke(tool, input, {
             toolCallId,

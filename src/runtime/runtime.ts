@@ -4,12 +4,14 @@ import type { UIMessageChunk } from '../ai-types.ts';
 import { PinnaceError } from '../errors.ts';
 import { createTraceId, type Emit } from '../events.ts';
 import type { Authorize, Catalog, ModelSource, SecretSource } from '../ports.ts';
+import type { Agent } from '../schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import { assemble, type KnownTool, type ManifestEntry, type ToolSet } from './assemble.ts';
 import { withContext } from './context.ts';
 import { type Limits, narrow } from './limits.ts';
 import { type Principal, requireScope } from './principal.ts';
 import { resolve, resolveAgent } from './resolve.ts';
+import { createRunAbort } from './run-abort.ts';
 import { toModelMessages } from './run.ts';
 import { parseRunRequest, type RunRequestInput } from './run-request.ts';
 import { streamRun } from './stream-run.ts';
@@ -53,37 +55,31 @@ export interface Runtime {
 /** Gives the runtime over its ports. */
 export function createPipeline(options: RuntimeOptions): Runtime {
   const closing = new AbortController();
-  const known = createKnownTools(options);
+  const toolSetOf = createToolSets(options);
   return {
     async run(input, principal, { signal } = {}) {
       requireScope(principal, 'run:create');
       requireOpen(closing.signal);
       const request = parseRunRequest(input, options.limits);
       requireScope(principal, 'run:create', request.agentId);
-      const stop = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])]);
-      const { agent, model } = await resolve(request.agentId, { ...options, principal, signal: stop });
-      const toolSet = await assemble(agent, await known(stop));
-      const messages = withContext(await toModelMessages(request.chat.messages), request.context);
-      const limits = narrow(options.limits, agent.limits, request.limits);
-      const traceId = createTraceId();
-      return streamRun({
-        ...options,
-        agent,
-        model,
-        toolSet,
-        messages,
-        limits,
-        request,
-        principal,
-        traceId,
-        signal: stop,
-      });
+      const abort = createRunAbort([signal, closing.signal]);
+      try {
+        const { agent, model } = await resolve(request.agentId, { ...options, principal, signal: abort.signal });
+        const toolSet = await toolSetOf(agent, abort.signal);
+        const messages = withContext(await toModelMessages(request.chat.messages), request.context);
+        const limits = narrow(options.limits, agent.limits, request.limits);
+        const traceId = createTraceId();
+        return streamRun({ ...options, agent, model, toolSet, messages, limits, request, principal, traceId, abort });
+      } catch (error) {
+        abort.release();
+        throw error;
+      }
     },
     async manifest(agentId, principal) {
       requireScope(principal, 'registry:read', agentId);
       requireOpen(closing.signal);
       const agent = await resolveAgent(agentId, { ...options, signal: closing.signal });
-      return toManifest(agent.id, await assemble(agent, await known(closing.signal)));
+      return toManifest(agent.id, await toolSetOf(agent, closing.signal));
     },
     async close() {
       closing.abort('runtime_closed');
@@ -97,6 +93,20 @@ function requireOpen(closing: AbortSignal): void {
       details: { reason: 'runtime_closed' },
     });
   }
+}
+
+/** Assembles tool sets, each once for as long as neither the agent nor the known tools have changed. */
+function createToolSets(options: RuntimeOptions): (agent: Agent, signal: AbortSignal) => Promise<ToolSet> {
+  const listKnown = createKnownTools(options);
+  const sets = new WeakMap<Agent, { known: readonly KnownTool[]; toolSet: ToolSet }>();
+  return async (agent, signal) => {
+    const known = await listKnown(signal);
+    const last = sets.get(agent);
+    if (last?.known === known) return last.toolSet;
+    const toolSet = await assemble(agent, known);
+    sets.set(agent, { known, toolSet });
+    return toolSet;
+  };
 }
 
 /** All tools that there are: those of the composition, and those that only the catalog knows. */

@@ -10,6 +10,7 @@ import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { countExcluded, type ToolSet } from './assemble.ts';
 import type { Limits } from './limits.ts';
 import type { Principal } from './principal.ts';
+import type { RunAbort } from './run-abort.ts';
 import { endOfAbort, failed, type Loop, type ModelMessage, startLoop } from './run.ts';
 import type { RunRequest } from './run-request.ts';
 import { createRunStream, type RunEnd, type RunStream } from './stream.ts';
@@ -24,7 +25,7 @@ export interface RunOptions {
   readonly request: RunRequest;
   readonly principal: Principal;
   readonly traceId: string;
-  readonly signal: AbortSignal;
+  readonly abort: RunAbort;
   readonly authorize: Authorize;
   readonly emit: Emit;
   readonly now: () => number;
@@ -35,7 +36,8 @@ export function streamRun(options: RunOptions): ReadableStream<UIMessageChunk> {
   const runId = `run_${crypto.randomUUID().replaceAll('-', '')}`;
   const startedAt = options.now();
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0, toolCalls: 0 };
-  const abort = createAbort(options);
+  const { abort } = options;
+  const signal = abort.signal;
   const watch = createWatch(options, runId, startedAt);
   let loop: Loop | undefined;
   const start = (): Loop =>
@@ -43,47 +45,23 @@ export function streamRun(options: RunOptions): ReadableStream<UIMessageChunk> {
       ...options,
       tools: options.toolSet.tools,
       tokenBudget: options.request.budget?.tokens,
-      signal: abort.signal,
+      signal,
       usage,
       invoke: createInvoke(options, { usage, push: out.push }),
     });
   const out: RunStream = createRunStream({
     opening: openingChunks(options, runId),
     read: () => (loop ??= start()).read(),
-    failure: (error) => abort.signal.aborted ? endOfAbort(abort.signal) : failed(error),
+    failure: (error) => signal.aborted ? endOfAbort(signal) : failed(error),
     closing(end) {
-      abort.release(end);
+      abort.release();
       watch(end);
       const durationMs = options.now() - startedAt;
       return closingChunks(end, { runId, traceId: options.traceId, usage: { ...usage, durationMs } });
     },
   });
-  abort.whenAborted(() => out.end(endOfAbort(abort.signal)));
+  abort.whenAborted(options.limits.totalMs, () => out.end(endOfAbort(signal)));
   return out.stream;
-}
-
-/** The signal of the run: the caller's, its deadline, or its end. A model that ignores it cannot keep the stream open. */
-function createAbort({ signal: caller, limits: { totalMs } }: RunOptions) {
-  const own = new AbortController();
-  const signal = AbortSignal.any([caller, own.signal]);
-  const deadline = setTimeout(() => {
-    own.abort(new PinnaceError('deadline_exceeded', `The run took longer than ${totalMs} ms`));
-  }, totalMs);
-  let onAbort: (() => void) | undefined;
-  return {
-    signal,
-    whenAborted(listener: () => void): void {
-      onAbort = listener;
-      if (signal.aborted) listener();
-      else signal.addEventListener('abort', listener, { once: true });
-    },
-    /** After the end nothing may go on: neither the timer nor a call that is still under way. */
-    release(end: RunEnd): void {
-      clearTimeout(deadline);
-      if (onAbort) signal.removeEventListener('abort', onAbort);
-      if (end.type !== 'completed') own.abort('run_ended');
-    },
-  };
 }
 
 function openingChunks({ traceId, toolSet }: RunOptions, runId: string): readonly UIMessageChunk[] {

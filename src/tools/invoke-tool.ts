@@ -25,15 +25,19 @@ export interface ToolCall {
 /**
  * Calls a tool and gives its outcome; never throws.
  *
- * The tool's time is bounded even when it ignores its signal: it may then still be working when the outcome is
+ * The time is bounded, even of a hook or a tool that ignores its signal: a tool may then still be working when the outcome is
  * `deadline_exceeded` or `cancelled`. An error that is not a `PinnaceError` is reported as `internal` without its text, which may
  * hold a secret.
  */
 export async function invokeTool(tool: Tool, input: unknown, call: ToolCall): Promise<ToolOutcome> {
   try {
     const checked = checkInput(tool, input);
-    await authorizeCall(tool, checked, call);
-    return { ok: true, output: shapeOutput(tool, await execute(tool, checked, call), call) };
+    const output = await withinLimits(tool, call, async (signal) => {
+      await authorizeCall(tool, checked, call);
+      signal.throwIfAborted(); // the hook took too long, and the outcome is told: nothing may start now
+      return await execute(tool, checked, { call, signal });
+    });
+    return { ok: true, output: shapeOutput(tool, output, call) };
   } catch (error) {
     return { ok: false, error: toData(safeError(tool, error)) };
   }
@@ -62,22 +66,34 @@ async function callHook(hook: () => ReturnType<Authorize>): Promise<Awaited<Retu
   }
 }
 
-async function execute(tool: Tool, input: unknown, call: ToolCall): Promise<unknown> {
-  if (call.signal.aborted) throw cancelled(tool);
-  const { toolCallId, principal, secrets, log, timeoutMs } = call;
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(timedOut(tool, timeoutMs)), timeoutMs);
-  const signal = AbortSignal.any([call.signal, deadline.signal]);
+function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {
+  const { toolCallId, principal, secrets, log } = call;
+  return tool.execute(input, { signal, secrets, log, toolCallId, principal });
+}
+
+/** The longest time that `setTimeout` can wait; with more it would not wait at all. */
+const longestTimeoutMs = 2_147_483_647;
+
+async function withinLimits(
+  tool: Tool,
+  { signal: run, timeoutMs }: ToolCall,
+  work: (signal: AbortSignal) => Promise<unknown>,
+): Promise<unknown> {
+  if (run.aborted) throw cancelled(tool);
+  const own = new AbortController(); // cheaper than `AbortSignal.any`, at three calls a run
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(call.signal.aborted ? cancelled(tool) : signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
+  const stop = (reason: PinnaceError): void => {
+    own.abort(reason);
+    reject(reason);
+  };
+  const onRunAbort = (): void => stop(cancelled(tool));
+  const timer = setTimeout(() => stop(timedOut(tool, timeoutMs)), Math.min(timeoutMs, longestTimeoutMs));
+  run.addEventListener('abort', onRunAbort, { once: true });
   try {
-    const work = async (): Promise<unknown> =>
-      await tool.execute(input, { signal, secrets, log, toolCallId, principal });
-    return await Promise.race([aborted, work()]);
+    return await Promise.race([aborted, work(own.signal)]);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
+    run.removeEventListener('abort', onRunAbort);
   }
 }
 
