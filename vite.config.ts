@@ -2,6 +2,8 @@ import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 const root = import.meta.dirname;
+/** Nothing here passes model names as text, so the AI SDK's gateway need not be in any bundle. */
+const alias = { '@ai-sdk/gateway': `${root}/demo/no-gateway.ts` };
 const isDeno = 'Deno' in globalThis;
 /** What runs in every runtime, from one source. */
 const core = ['test/src/**/*.test.ts', 'test/adapters/**/*.test.ts', 'test/scenarios/**/*.test.ts'];
@@ -33,6 +35,8 @@ async function browserProject(): Promise<TestProjectInlineConfiguration> {
 
 export default defineConfig(async () => ({
   root: 'demo',
+  base: './',
+  resolve: { alias },
   optimizeDeps: { entries: ['index.html', 'worker.ts'] },
   build: { outDir: '../dist-demo', emptyOutDir: true, target: 'es2024', sourcemap: true },
   worker: { format: 'es' as const },

@@ -37,7 +37,9 @@ const sdkTools = {
     inputSchema: jsonSchema<v.InferOutput<typeof input>>(toJsonSchema(input, { typeMode: 'input' }) as object, {
       validate(value) {
         const result = v.safeParse(input, value);
-        return result.success ? { success: true, value: result.output } : { success: false, error: new v.ValiError(result.issues) };
+        return result.success
+          ? { success: true, value: result.output }
+          : { success: false, error: new v.ValiError(result.issues) };
       },
     }),
     execute,
@@ -81,7 +83,9 @@ async function drain(stream: ReadableStream<Uint8Array>): Promise<void> {
 
 async function measureCpu(): Promise<Row[]> {
   const runs = Object.fromEntries(
-    Object.entries(variants).map(([name, run]) => [name, async () => drain(await run(scriptedModel(calls, answer).model))]),
+    Object.entries(variants).map((
+      [name, run],
+    ) => [name, async () => drain(await run(scriptedModel(calls, answer).model))]),
   );
   const times = await cpuRounds(runs, { rounds: 7, calls: 200, warmup: 300 });
   return Object.entries(times).map(([name, rounds]) => {

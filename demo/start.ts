@@ -1,0 +1,69 @@
+/** What `npm start` does: the playground and the endpoint, side by side, on this machine alone. */
+
+import { spawn } from 'node:child_process';
+import process from 'node:process';
+import { createServer } from 'vite';
+
+const token = process.env['PINNACE_TOKEN'] ?? crypto.randomUUID();
+const port = process.env['PINNACE_PORT'] ?? '8787';
+const endpoint = `http://127.0.0.1:${port}`;
+
+const vite = await createServer({ configFile: `${import.meta.dirname}/../vite.config.ts`, logLevel: 'warn' });
+await vite.listen();
+const playground = vite.resolvedUrls?.local[0] ?? '';
+
+const args = [
+  'serve',
+  '--quiet',
+  '--no-prompt',
+  '--allow-net',
+  '--allow-sys=hostname',
+  '--allow-env',
+  '--host=127.0.0.1',
+  `--port=${port}`,
+  'demo/server.ts',
+];
+const deno = spawn('deno', args, {
+  cwd: `${import.meta.dirname}/..`,
+  env: { ...process.env, PINNACE_TOKEN: token },
+  stdio: ['ignore', 'inherit', 'inherit'],
+});
+deno.on('exit', (code) => void stop(code ?? 1));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(0));
+
+await untilServed();
+const body = JSON.stringify({
+  agentId: 'navigator',
+  chat: { id: 'c1', messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'What is 6 * 7?' }] }] },
+});
+console.log(`
+  Pinnace is afloat.
+
+  Playground  ${playground}
+  Endpoint    ${endpoint}
+  Token       ${token}
+
+  Ask the endpoint:
+
+  curl -N ${endpoint}/v1/runs -H 'authorization: Bearer ${token}' -H 'content-type: application/json' \\
+    -d '${body}'
+
+  Stop both with Ctrl+C.
+`);
+if (process.stdout.isTTY && !process.env['CI']) vite.openBrowser();
+
+async function untilServed(): Promise<void> {
+  for (let tries = 0; tries < 300; tries++) {
+    const up = await fetch(`${endpoint}/v1/healthz`).then(({ ok }) => ok, () => false);
+    if (up) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  console.error(`The endpoint does not answer at ${endpoint}: is the port taken? Set PINNACE_PORT to another one.`);
+  await stop(1);
+}
+
+async function stop(code: number): Promise<void> {
+  deno.kill('SIGTERM');
+  await vite.close();
+  process.exit(code);
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connectRuntime, type ConnectedRuntime, exposeRuntime } from '../../../adapters/transport/comlink.ts';
+import { localPrincipal, PinnaceError, type Runtime } from '../../../src/index.ts';
+import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
+import { readAll, runRequest, terminalChunks, testRuntime, textOf, userMessage } from '../../fixtures/runtime.ts';
+
+/** Both ends of a real message channel. */
+function connect(runtime: Runtime): ConnectedRuntime {
+  const { port1, port2 } = new MessageChannel();
+  exposeRuntime(runtime, port1);
+  onTestFinished(() => {
+    port1.close();
+    port2.close();
+  });
+  return connectRuntime(port2);
+}
+
+const stalled = () => scriptedModel(() => stallingStream(says('Hel').slice(0, 3)));
+
+describe('connectRuntime', () => {
+  it('runs an agent on the other side and gives its stream', async () => {
+    const connected = connect(testRuntime(scriptedModel(says('Hel', 'lo'))));
+    const chunks = await readAll(await connected.run(runRequest(), localPrincipal()));
+    expect(textOf(chunks)).toBe('Hello');
+    expect(terminalChunks(chunks)).toHaveLength(1);
+  });
+
+  it('is a chat transport that sends the last 200 messages', async () => {
+    const { model, calls } = scriptedModel(says('Hello'));
+    const messages = Array.from({ length: 250 }, (_, i) => userMessage(`message ${i}`, `m${i}`));
+    const stream = await connect(testRuntime({ model })).sendMessages({
+      trigger: 'submit-message',
+      chatId: 'c1',
+      messageId: undefined,
+      messages,
+      abortSignal: undefined,
+      body: { agentId: 'helper' },
+    });
+    expect(textOf(await readAll(stream))).toBe('Hello');
+    expect(calls[0]?.prompt).toHaveLength(200);
+  });
+
+  it('gives errors with their codes', async () => {
+    const connected = connect(testRuntime(scriptedModel(says('hi'))));
+    const error = await connected.run({ ...runRequest(), agentId: 'nobody' }, localPrincipal()).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(PinnaceError);
+    expect(error).toMatchObject({ code: 'not_found', details: { reason: 'agent_not_found' } });
+  });
+
+  it('stops the run when the signal aborts', async () => {
+    const { model, calls } = stalled();
+    const stop = new AbortController();
+    const stream = await connect(testRuntime({ model })).run(runRequest(), localPrincipal(), { signal: stop.signal });
+    const reader = stream.getReader();
+    for (let next = await reader.read(); next.value?.type !== 'text-delta';) next = await reader.read();
+    stop.abort('user');
+    reader.releaseLock();
+    expect(terminalChunks(await readAll(stream))).toEqual([{ type: 'abort', reason: 'user' }]);
+    expect(calls[0]?.abortSignal?.aborted).toBe(true);
+  });
+
+  it('stops the run when the stream is cancelled', async () => {
+    const { model, calls } = stalled();
+    const stream = await connect(testRuntime({ model })).run(runRequest(), localPrincipal());
+    const reader = stream.getReader();
+    for (let next = await reader.read(); next.value?.type !== 'text-delta';) next = await reader.read();
+    const aborted = new Promise((resolve) => calls[0]?.abortSignal?.addEventListener('abort', resolve));
+    await reader.cancel('left');
+    await aborted;
+  });
+
+  it('refuses a run whose signal has aborted before', async () => {
+    const connected = connect(testRuntime(scriptedModel(says('hi'))));
+    const run = connected.run(runRequest(), localPrincipal(), { signal: AbortSignal.abort() });
+    await expect(run).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  it('gives the manifest and closes the runtime', async () => {
+    const connected = connect(testRuntime(scriptedModel(says('hi'))));
+    expect(await connected.manifest('helper', localPrincipal())).toMatchObject({ agentId: 'helper' });
+    await connected.close();
+    await expect(connected.run(runRequest(), localPrincipal())).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});

@@ -1,0 +1,87 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+
+interface Import {
+  readonly from: string;
+  /** A path from the root, or a package's name. */
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+async function importsUnder(...folders: string[]): Promise<Import[]> {
+  const files = await Promise.all(folders.map(async (folder) => {
+    const names = await readdir(join(root, folder), { recursive: true });
+    return names.filter((name) => /\.tsx?$/.test(name)).map((name) => join(folder, name));
+  }));
+  return (await Promise.all(files.flat().map(importsOf))).flat();
+}
+
+async function importsOf(from: string): Promise<Import[]> {
+  const text = await readFile(join(root, from), 'utf8');
+  const found = text.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)/gm);
+  return [...found].map(([, type, fixed, dynamic]) => {
+    const specifier = fixed ?? dynamic ?? '';
+    const to = specifier.startsWith('.') ? relative(root, join(root, dirname(from), specifier)) : packageOf(specifier);
+    return { from, to, typeOnly: type !== undefined };
+  });
+}
+
+function packageOf(specifier: string): string {
+  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+const isLocal = ({ to }: Import): boolean => /^(src|adapters|demo|test)\//.test(to);
+const show = ({ from, to }: Import): string => `${from} -> ${to}`;
+const rooms = ['runtime', 'tree', 'orchestrator', 'discovery'];
+const roomOf = (path: string): string | undefined => rooms.find((room) => path.startsWith(`src/${room}/`));
+const isDoor = (path: string): boolean => path === 'src/index.ts' || path === 'src/create-runtime.ts';
+
+describe('imports', () => {
+  it('go from adapters to src and never back', async () => {
+    const wrong = (await importsUnder('src')).filter((arrow) => isLocal(arrow) && !arrow.to.startsWith('src/'));
+    expect(wrong.map(show)).toEqual([]);
+    const outward = (await importsUnder('adapters')).filter(({ to }) => /^(demo|test)\//.test(to));
+    expect(outward.map(show)).toEqual([]);
+  });
+
+  it('never lead from one room to another', async () => {
+    const wrong = (await importsUnder('src')).filter(({ from, to }) => {
+      const [here, there] = [roomOf(from), roomOf(to)];
+      return here !== undefined && there !== undefined && here !== there;
+    });
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('lead from the kernel into a room only for the type of the principal', async () => {
+    const wrong = (await importsUnder('src')).filter(({ from, to, typeOnly }) => {
+      if (roomOf(from) !== undefined || isDoor(from) || roomOf(to) === undefined) return false;
+      return !(typeOnly && to === 'src/runtime/principal.ts');
+    });
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('of packages stand behind one door each', async () => {
+    const doors: Readonly<Record<string, RegExp>> = {
+      'ai': /^src\/runtime\/run\.ts$/,
+      'valibot': /^src\//,
+      '@valibot/to-json-schema': /^src\/tools\/define-tool\.ts$/,
+      '@cfworker/json-schema': /^src\/tools\/json-schema\.ts$/,
+      '@ai-sdk/provider': /^adapters\/models\//,
+      '@ai-sdk/openai-compatible': /^adapters\/models\/openai-compatible\.ts$/,
+      'comlink': /^adapters\/transport\/comlink\.ts$/,
+      'hono': /^adapters\/transport\/http\.ts$/,
+      'idb-keyval': /^adapters\/storage\/indexeddb\.ts$/,
+      'node:v8': /^adapters\/storage\/deno-kv/,
+    };
+    const packages = (await importsUnder('src', 'adapters')).filter((arrow) => !isLocal(arrow));
+    // Types are erased: they may be imported where they are needed, the AI SDK's through one file all the same.
+    const wrong = packages.filter(({ from, to, typeOnly }) =>
+      typeOnly ? to === 'ai' && from !== 'src/ai-types.ts' : !doors[to]?.test(from)
+    );
+    expect(wrong.map(show)).toEqual([]);
+    expect(packages.length).toBeGreaterThan(10); // the search finds imports at all
+  });
+});
