@@ -13,7 +13,7 @@ const textTag = 2;
 
 /**
  * Encodes a key so that the bytes sort like the key: numbers before text, numbers by size, text by code point, a prefix before
- * what it begins. No key's bytes begin another's unless the keys do, so a prefix of parts is a prefix of bytes.
+ * what it begins. The bytes from a prefix to {@link afterPrefix} are those of the keys that it begins, and of no others.
  *
  * @throws PinnaceError `invalid_argument` for an empty key, a part that is neither well-formed text nor a finite number, or a key
  * of more than {@link maxKeyBytes} bytes.

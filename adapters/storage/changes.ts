@@ -9,6 +9,8 @@ export interface PreparedChange {
   readonly key: Key;
   /** The encoded key. */
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The same as text. */
+  readonly id: string;
   /** A copy of the value; `undefined` deletes. */
   readonly value: unknown;
   /** From this time on the value is gone. */
@@ -39,7 +41,7 @@ export function prepareChanges(changes: readonly Change[], now: number): Prepare
     throw invalid('invalid_changes', `Cannot commit ${changes.length} changes: 1 to ${maxChanges} are allowed`);
   }
   const prepared = changes.map((change) => prepare(change, now));
-  if (new Set(prepared.map(({ bytes }) => byteString(bytes))).size < prepared.length) {
+  if (new Set(prepared.map(({ id }) => id)).size < prepared.length) {
     throw invalid('invalid_changes', 'Cannot commit two changes of one key: make them one change');
   }
   return prepared;
@@ -97,9 +99,11 @@ function prepare({ key, value, ttlMs, ifVersion }: Change, now: number): Prepare
   if (ttlMs !== undefined && !(ttlMs > 0 && Number.isFinite(ttlMs))) {
     throw invalid('invalid_ttl', `Cannot keep a value for ${ttlMs} ms: the time must be positive and finite`);
   }
+  const bytes = encodeKey(key);
   return {
     key: key.map((part) => part === 0 ? 0 : part), // no negative zero, as encoded
-    bytes: encodeKey(key),
+    bytes,
+    id: byteString(bytes),
     value: copy(value),
     expiresAt: ttlMs === undefined ? undefined : now + ttlMs,
     ifVersion,

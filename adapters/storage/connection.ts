@@ -11,43 +11,54 @@ export interface Connection<Opened> {
   close(): Promise<void>;
 }
 
+/** How to open and how to shut, and what has become of it. */
+interface State<Opened> {
+  readonly open: () => Promise<Opened>;
+  readonly shut: (opened: Opened) => void;
+  readonly running: Set<Promise<unknown>>;
+  opening?: Promise<Opened> | undefined;
+  current?: Opened | undefined;
+  closing?: Promise<void>;
+}
+
 /** Makes a connection out of how to open and how to shut. */
 export function createConnection<Opened>(
-  { open, shut }: { open: () => Promise<Opened>; shut: (opened: Opened) => void },
+  { open, shut }: { readonly open: () => Promise<Opened>; readonly shut: (opened: Opened) => void },
 ): Connection<Opened> {
-  const running = new Set<Promise<unknown>>();
-  let opening: Promise<Opened> | undefined;
-  let current: Opened | undefined;
-  let closing: Promise<void> | undefined;
+  const state: State<Opened> = { open, shut, running: new Set() };
+  return {
+    use: (call) => use(state, call),
+    forget: (opened) => {
+      if (state.current === opened) state.opening = state.current = undefined;
+    },
+    close: () => state.closing ??= finish(state),
+  };
+}
 
-  function forget(opened: Opened): void {
-    if (current === opened) opening = current = undefined;
+async function use<Opened, Result>(
+  state: State<Opened>,
+  call: (opened: Opened) => Promise<Result>,
+): Promise<Result> {
+  if (state.closing !== undefined) throw storageClosed();
+  const result = (state.opening ??= start(state)).then(call);
+  state.running.add(result);
+  try {
+    return await result;
+  } finally {
+    state.running.delete(result);
   }
+}
 
-  async function start(): Promise<Opened> {
-    try {
-      return current = await open();
-    } catch (error) {
-      opening = undefined;
-      throw error;
-    }
+async function start<Opened>(state: State<Opened>): Promise<Opened> {
+  try {
+    return state.current = await state.open();
+  } catch (error) {
+    state.opening = undefined;
+    throw error;
   }
+}
 
-  async function use<Result>(call: (opened: Opened) => Promise<Result>): Promise<Result> {
-    if (closing !== undefined) throw storageClosed();
-    const result = (opening ??= start()).then(call);
-    running.add(result);
-    try {
-      return await result;
-    } finally {
-      running.delete(result);
-    }
-  }
-
-  async function finish(): Promise<void> {
-    await Promise.allSettled(running);
-    if (current !== undefined) shut(current);
-  }
-
-  return { use, forget, close: () => closing ??= finish() };
+async function finish<Opened>(state: State<Opened>): Promise<void> {
+  await Promise.allSettled(state.running);
+  if (state.current !== undefined) state.shut(state.current);
 }

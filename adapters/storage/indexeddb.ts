@@ -2,9 +2,10 @@
 
 import { promisifyRequest, type UseStore } from 'idb-keyval';
 import { PinnaceError } from '../../src/errors.ts';
-import { encodeKey, type Key } from '../../src/key.ts';
-import type { ClosableStorage, CommitResult, Entry } from '../../src/ports.ts';
+import { encodeKey } from '../../src/key.ts';
+import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/ports.ts';
 import {
+  byteString,
   findConflicts,
   invalid,
   isExpired,
@@ -15,6 +16,7 @@ import {
   type PreparedChange,
 } from './changes.ts';
 import { type Connection, createConnection } from './connection.ts';
+import { createSharedNews } from './shared-news.ts';
 import { storageBlocked, storageFull } from './unavailable.ts';
 
 /** Options of {@link indexedDbStorage}. */
@@ -34,7 +36,7 @@ interface Row extends Entry {
 
 const storeName = 'entries';
 const expiryIndex = 'expiresAt';
-/** How many expired rows a commit removes, at most. */
+/** How many expired rows a commit removes at most: as many as it has changes at most. */
 const purgeLimit = 100;
 
 /**
@@ -44,16 +46,19 @@ const purgeLimit = 100;
  * @example
  * const storage = indexedDbStorage({ name: 'pinnace' });
  */
-export function indexedDbStorage({ name, now = Date.now, indexedDB }: IndexedDbStorageOptions): ClosableStorage {
+export function indexedDbStorage(
+  { name, now = Date.now, indexedDB }: IndexedDbStorageOptions,
+): ClosableStorage & Watchable {
   const connection: Connection<IDBDatabase> = createConnection({
     open: () => openDatabase({ name, factory: indexedDB, onLost: (database) => connection.forget(database) }),
     shut: (database) => database.close(),
   });
   const use = useStore(connection, name);
+  const news = createSharedNews(`pinnace:${name}`);
   return {
     async get(key) {
       const bytes = encodeKey(key);
-      const row = await use('readonly', (store) => promisifyRequest(rowRequest(store, bytes)));
+      const row = await use('readonly', (store) => readRow(store, bytes));
       return row === undefined || isExpired(row, now()) ? undefined : toEntry(row);
     },
     async list(options) {
@@ -62,57 +67,65 @@ export function indexedDbStorage({ name, now = Date.now, indexedDB }: IndexedDbS
     },
     async commit(changes) {
       const prepared = prepareChanges(changes, now());
-      return await use('readwrite', (store) => write(store, prepared, now()));
+      const result = await use('readwrite', (store) => write(store, prepared, now()));
+      if (result.ok) news.tell(prepared.map(({ id }) => id));
+      return result;
     },
-    close: connection.close,
+    watch: (keys, watching) => news.watch(keys.map((key) => byteString(encodeKey(key))), watching),
+    async close() {
+      news.close();
+      await connection.close();
+    },
   };
 }
 
 /** Opens the database. A connection closed by the browser, or for another tab's sake, is reported as lost. */
-async function openDatabase(
-  { name, factory, onLost }: {
-    name: string;
-    factory: IDBFactory | undefined;
-    onLost: (database: IDBDatabase) => void;
-  },
-): Promise<IDBDatabase> {
-  // Some browsers throw on reading the global itself where site data is refused.
-  const database = await requestDatabase(factory ?? globalThis.indexedDB, name);
-  database.onclose = () => onLost(database);
-  database.onversionchange = () => {
-    database.close();
-    onLost(database);
-  };
-  return database;
+async function openDatabase({ name, factory, onLost }: {
+  readonly name: string;
+  readonly factory: IDBFactory | undefined;
+  readonly onLost: (database: IDBDatabase) => void;
+}): Promise<IDBDatabase> {
+  try {
+    const database = await requestDatabase(factory ?? globalThis.indexedDB, name); // reading the global may throw, too
+    database.addEventListener('close', () => onLost(database));
+    database.addEventListener('versionchange', () => {
+      database.close();
+      onLost(database);
+    });
+    return database;
+  } catch (error) {
+    if (nameOf(error) === 'QuotaExceededError') throw full(error, name);
+    const advice = 'allow this site to keep data, or use memoryStorage()';
+    throw storageBlocked(`Cannot open IndexedDB "${name}": the browser has or gives none; ${advice}`, { cause: error });
+  }
 }
 
 function requestDatabase(factory: IDBFactory | undefined, name: string): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
-    if (factory === undefined || factory === null) throw new Error('This runtime has no IndexedDB');
+    if (!factory) throw new Error('There is no indexedDB here');
     const request = factory.open(name, 1);
-    request.onupgradeneeded = () => {
+    request.addEventListener('upgradeneeded', () => {
       request.result.createObjectStore(storeName).createIndex(expiryIndex, expiryIndex);
-    };
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error('The request failed'));
-    request.onblocked = () => {
-      request.onsuccess = () => request.result.close(); // too late: nobody waits any more
-      reject(new Error('Another tab holds the database'));
-    };
+    });
+    let isLate = false;
+    request.addEventListener('success', () => isLate ? request.result.close() : resolve(request.result));
+    request.addEventListener('error', () => reject(request.error ?? new Error('The request failed')));
+    request.addEventListener('blocked', () => {
+      isLate = true;
+      reject(new Error('Another tab holds the database open'));
+    });
   });
 }
 
-/** idb-keyval's way to lend an object store, over a connection that may be lost. */
+/** Lends an object store as idb-keyval does, over a connection that may have been lost. */
 function useStore(connection: Connection<IDBDatabase>, name: string): UseStore {
   return async (mode, callback) => {
     try {
       return await connection.use(async (database) => {
-        const transaction = begin(database, mode);
-        if (transaction !== undefined) return await callback(transaction.objectStore(storeName));
+        const store = storeIfOpen(database, mode);
+        if (store !== undefined) return await callback(store);
         connection.forget(database);
-        return await connection.use(async (again) =>
-          await callback(again.transaction(storeName, mode).objectStore(storeName))
-        );
+        return await connection.use(async (reopened) => await callback(storeOf(reopened, mode)));
       });
     } catch (error) {
       throw explain(error, name);
@@ -120,57 +133,115 @@ function useStore(connection: Connection<IDBDatabase>, name: string): UseStore {
   };
 }
 
-/** A transaction, or nothing where the connection is closed without anybody having been told. */
-function begin(database: IDBDatabase, mode: IDBTransactionMode): IDBTransaction | undefined {
+function storeOf(database: IDBDatabase, mode: IDBTransactionMode): IDBObjectStore {
+  return database.transaction(storeName, mode).objectStore(storeName);
+}
+
+/** Nothing where the connection was closed and no event told of it. */
+function storeIfOpen(database: IDBDatabase, mode: IDBTransactionMode): IDBObjectStore | undefined {
   try {
-    return database.transaction(storeName, mode);
+    return storeOf(database, mode);
   } catch (error) {
     if (nameOf(error) === 'InvalidStateError') return undefined;
     throw error;
   }
 }
 
-/** What the browser says, in the words of the port. */
 function explain(error: unknown, name: string): PinnaceError {
   if (error instanceof PinnaceError) return error;
+  if (nameOf(error) === 'QuotaExceededError') return full(error, name);
   if (nameOf(error) === 'DataCloneError') {
     return invalid('invalid_value', 'Cannot store the value: it holds something that IndexedDB does not keep');
   }
-  if (nameOf(error) === 'QuotaExceededError') {
-    return storageFull(`Cannot write to IndexedDB "${name}": the browser's quota is used up; delete some data`, error);
-  }
-  return storageBlocked(
-    `Cannot use IndexedDB "${name}": the browser refuses it; allow this site to keep data, or use memoryStorage()`,
-    { cause: error },
-  );
+  return storageBlocked(`Cannot finish a transaction of IndexedDB "${name}": it was aborted; try again`, {
+    cause: error,
+  });
 }
 
-function nameOf(error: unknown): string | undefined {
-  return error instanceof Error || error instanceof DOMException ? error.name : undefined;
+function full(cause: unknown, name: string): PinnaceError {
+  return storageFull(`Cannot write to IndexedDB "${name}": the browser gives no more room; delete some data`, cause);
+}
+
+function nameOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'name' in error ? error.name : undefined;
 }
 
 function toEntry({ key, value, version }: Row): Entry {
   return { key, value, version };
 }
 
-function rowRequest(store: IDBObjectStore, bytes: Uint8Array<ArrayBuffer>): IDBRequest<Row | undefined> {
-  return store.get(bytes); // safe: only `write` writes here
+function readRow(store: IDBObjectStore, bytes: Uint8Array<ArrayBuffer>): Promise<Row | undefined> {
+  const request: IDBRequest<Row | undefined> = store.get(bytes); // safe: only `write` writes here
+  return promisifyRequest(request);
 }
 
 /** Reads on until there are enough living rows, or no more. */
 async function rowsWithin(
   store: IDBObjectStore,
   { lower, upper }: ListBounds,
-  { limit, time }: { limit: number; time: number },
+  { limit, time }: { readonly limit: number; readonly time: number },
 ): Promise<Entry[]> {
   const found: Row[] = [];
-  for (let from = lower; indexedDB.cmp(from, upper) < 0;) {
-    const request: IDBRequest<Row[]> = store.getAll(IDBKeyRange.bound(from, upper, false, true), limit);
+  let from = lower;
+  while (found.length < limit && byteString(from) < byteString(upper)) {
+    const range = IDBKeyRange.bound(from.buffer, upper.buffer, false, true); // buffers: views of none count as detached in some
+    const request: IDBRequest<Row[]> = store.getAll(range, limit); // safe as above
     const page = await promisifyRequest(request);
     found.push(...page.filter((row) => !isExpired(row, time)));
     const last = page.at(-1);
-    if (last === undefined || page.length < limit || found.length >= limit) break;
-    from = nextBytes(encodeKey(last.key));
+    from = last === undefined || page.length < limit ? upper : nextBytes(encodeKey(last.key));
   }
   return found.slice(0, limit).map(toEntry);
+}
+
+/** Compares and writes in the one transaction. Nothing but its own requests is awaited on the way, or it would end early. */
+async function write(store: IDBObjectStore, changes: readonly PreparedChange[], time: number): Promise<CommitResult> {
+  const ending = ended(store.transaction);
+  const conflicts = findConflicts(changes, await versions(store, changes, time));
+  if (conflicts.length > 0) return { ok: false, conflicts };
+  const version = crypto.randomUUID();
+  if (changes.some(({ expiresAt }) => expiresAt !== undefined)) await purge(store, time);
+  try {
+    for (const change of changes) writeRow(store, change, version);
+  } catch (error) {
+    store.transaction.abort();
+    throw error;
+  }
+  const failure = await ending;
+  if (failure !== undefined) throw failure;
+  return { ok: true, version };
+}
+
+/** Waits for the end: nothing when everything was written, the error when nothing was. */
+function ended(transaction: IDBTransaction): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    transaction.addEventListener('complete', () => resolve(undefined));
+    transaction.addEventListener('abort', () => resolve(transaction.error ?? new Error('The transaction was aborted')));
+  });
+}
+
+async function versions(
+  store: IDBObjectStore,
+  changes: readonly PreparedChange[],
+  time: number,
+): Promise<(change: PreparedChange, index: number) => string | undefined> {
+  const rows = await Promise.all(
+    changes.map(async ({ bytes, ifVersion }) => ifVersion === undefined ? undefined : await readRow(store, bytes)),
+  );
+  return (_, index) => {
+    const row = rows[index];
+    return row === undefined || isExpired(row, time) ? undefined : row.version;
+  };
+}
+
+/** Removes some of what has expired: every commit that adds such rows clears as many as it may add. */
+async function purge(store: IDBObjectStore, time: number): Promise<void> {
+  const keys = await promisifyRequest(store.index(expiryIndex).getAllKeys(IDBKeyRange.upperBound(time), purgeLimit));
+  for (const key of keys) store.delete(key);
+}
+
+function writeRow(store: IDBObjectStore, change: PreparedChange, version: string): void {
+  const { key, bytes, value, expiresAt } = change;
+  if (value === undefined) store.delete(bytes);
+  else store.put({ key, value, version, ...(expiresAt !== undefined && { expiresAt }) } satisfies Row, bytes);
 }

@@ -1,7 +1,7 @@
 /** State in memory: for tests, for pages that may not keep data, and for what need not outlive the process. */
 
 import { encodeKey } from '../../src/key.ts';
-import type { ClosableStorage, CommitResult, Entry } from '../../src/ports.ts';
+import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/ports.ts';
 import {
   byteString,
   findConflicts,
@@ -11,6 +11,7 @@ import {
   prepareChanges,
   type PreparedChange,
 } from './changes.ts';
+import { createNews } from './news.ts';
 import { storageClosed, storageFull } from './unavailable.ts';
 
 /** Options of {@link memoryStorage}. */
@@ -42,8 +43,11 @@ const smallestPurge = 1024;
  * const storage = memoryStorage({ maxEntries: 10_000 });
  * await storage.commit([{ key: ['greeting', 1], value: 'hello', ttlMs: 60_000 }]);
  */
-export function memoryStorage({ now = Date.now, maxEntries = Infinity }: MemoryStorageOptions = {}): ClosableStorage {
+export function memoryStorage(
+  { now = Date.now, maxEntries = Infinity }: MemoryStorageOptions = {},
+): ClosableStorage & Watchable {
   const writer = crypto.randomUUID(); // so that no version of an earlier store matches
+  const news = createNews();
   let commits = 0;
   let table: Table | undefined = { rows: new Map(), order: [], purgeAt: smallestPurge };
 
@@ -62,8 +66,12 @@ export function memoryStorage({ now = Date.now, maxEntries = Infinity }: MemoryS
     },
     async commit(changes) {
       const version = `${writer}-${++commits}`;
-      return write(open(), prepareChanges(changes, now()), { version, maxEntries, time: now() });
+      const prepared = prepareChanges(changes, now());
+      const result = write(open(), prepared, { version, maxEntries, time: now() });
+      if (result.ok) news.tell(prepared.map(({ id }) => id));
+      return result;
     },
+    watch: (keys, options) => news.watch(keys.map((key) => byteString(encodeKey(key))), options),
     async close() {
       table = undefined;
     },
@@ -105,14 +113,13 @@ function write(
   changes: readonly PreparedChange[],
   { version, maxEntries, time }: { version: string; maxEntries: number; time: number },
 ): CommitResult {
-  const conflicts = findConflicts(changes, ({ bytes }) => living(table, byteString(bytes), time)?.version);
+  const conflicts = findConflicts(changes, ({ id }) => living(table, id, time)?.version);
   if (conflicts.length > 0) return { ok: false, conflicts };
   if (sizeAfter(table, changes) > Math.min(maxEntries, table.purgeAt)) purge(table, time);
   if (sizeAfter(table, changes) > maxEntries) {
     throw storageFull(`Cannot commit: the store is full, it takes ${maxEntries} entries`);
   }
-  for (const { bytes, key, value, expiresAt } of changes) {
-    const id = byteString(bytes);
+  for (const { id, key, value, expiresAt } of changes) {
     if (value === undefined) remove(table, id);
     else set(table, id, { key, value, version, expiresAt });
   }
@@ -121,7 +128,7 @@ function write(
 
 function sizeAfter({ rows }: Table, changes: readonly PreparedChange[]): number {
   return changes.reduce(
-    (size, { bytes, value }) => size + Number(value !== undefined) - Number(rows.has(byteString(bytes))),
+    (size, { id, value }) => size + Number(value !== undefined) - Number(rows.has(id)),
     rows.size,
   );
 }

@@ -1,0 +1,211 @@
+/** How one commit becomes one atomic operation of Deno KV. */
+
+import type { Key } from '../../src/key.ts';
+import type { CommitResult } from '../../src/ports.ts';
+import { findConflicts, invalid, isExpired, type PreparedChange } from './changes.ts';
+import { encodeValue, packKey } from './deno-kv-codec.ts';
+import {
+  type Marker,
+  markerKey,
+  markParts,
+  nameParts,
+  orphanedAfterMs,
+  type Parts,
+  removeParts,
+  root,
+  sweep,
+  whenUnlocked,
+  writeParts,
+} from './deno-kv-parts.ts';
+import { storageBlocked } from './unavailable.ts';
+
+/** What stands under an entry's key: the serialised value, or where its parts are. */
+export interface Head {
+  readonly key: Key;
+  readonly expiresAt?: number;
+  readonly bytes?: Uint8Array;
+  readonly parts?: Parts;
+}
+
+/** A change as it will be written. */
+export interface Draft {
+  readonly change: PreparedChange;
+  readonly key: Deno.KvKey;
+  /** The serialised value; absent in a delete. */
+  readonly bytes?: Uint8Array;
+  /** Where the bytes go when they do not fit into the head. */
+  readonly parts?: Parts;
+}
+
+type FoundHead = Deno.KvEntryMaybe<Head>;
+
+/** Limits of Deno KV, with something to spare: 10 keys a read, 100 checks, 80 KiB of keys, 800 KiB in all, 64 KiB a value. */
+const keysPerRead = 10;
+const maxChecks = 100;
+const maxKeysBytes = 80_000;
+const maxTotalBytes = 760_000;
+const maxInlineBytes = 56_000;
+/** What a head and its place take besides key and value. */
+const framingBytes = 200;
+
+/** How often other writers may come between reading and writing. */
+const commitAttempts = 100;
+
+/** Deno KV's own expiry only saves room, so it comes later; that of parts comes later than that of the head naming them. */
+const headGraceMs = 60_000;
+const partsGraceMs: number = headGraceMs + orphanedAfterMs;
+const longestExpiryMs = 1e13;
+
+/** Where the entry of an encoded key stands. */
+export function headKey(bytes: Uint8Array): Deno.KvKey {
+  return [root, 'entry', packKey(bytes)];
+}
+
+/**
+ * Serialises the changes, and splits off the largest values until each fits into its head and all into one operation.
+ *
+ * @throws PinnaceError `invalid_argument` with the reason `invalid_value`, `value_too_large`, or `commit_too_large` where the
+ * keys alone take more than Deno KV does.
+ */
+export function draftChanges(changes: readonly PreparedChange[]): Draft[] {
+  const drafts = changes.map((change): Draft => {
+    const draft = { change, key: headKey(change.bytes) };
+    return change.value === undefined ? draft : { ...draft, bytes: encodeValue(change.value) };
+  });
+  const large = largest(drafts);
+  return drafts.map((draft) => large.has(draft) ? { ...draft, parts: nameParts(valueSize(draft)) } : draft);
+}
+
+/**
+ * Commits the drafts. The state of every key is checked, also where the caller does not care about it: otherwise the parts of a
+ * value could be replaced without anybody knowing of them. If another writer comes between, it reads and decides again.
+ */
+export async function commitDrafts(kv: Deno.Kv, drafts: readonly Draft[], now: () => number): Promise<CommitResult> {
+  const changes = drafts.map(({ change }) => change);
+  const ownParts = drafts.flatMap(({ parts }) => parts ?? []);
+  let marker: Marker | undefined;
+  for (let attempt = 0; attempt < commitAttempts; attempt++) {
+    const heads = await readHeads(kv, drafts);
+    const conflicts = findConflicts(changes, (_, at) => livingVersion(heads[at], now()));
+    if (conflicts.length > 0) {
+      if (marker !== undefined) await tidy(kv, ownParts, marker.key);
+      return { ok: false, conflicts };
+    }
+    if (ownParts.length > 0) marker ??= await writeAhead(kv, drafts, now());
+    const version = await writeHeads(kv, drafts, { heads, marker, time: now() });
+    if (version !== undefined) return { ok: true, version };
+  }
+  throw storageBlocked('Cannot commit: other writers keep changing the same keys; try again');
+}
+
+function largest(drafts: readonly Draft[]): Set<Draft> {
+  const keys = drafts.reduce((sum, { key }) => sum + keySize(key), 0);
+  if (keys > maxKeysBytes) {
+    const sizes = `their keys take ${keys} bytes together, Deno KV takes ${maxKeysBytes}`;
+    throw invalid('commit_too_large', `Cannot commit ${drafts.length} changes: ${sizes}; make it two commits`);
+  }
+  const large = new Set<Draft>();
+  let total = drafts.reduce((sum, draft) => sum + sizeWithoutValue(draft) + valueSize(draft), 0);
+  for (const draft of drafts.toSorted((a, b) => valueSize(b) - valueSize(a))) {
+    if (valueSize(draft) <= maxInlineBytes && total <= maxTotalBytes) break;
+    large.add(draft);
+    total -= valueSize(draft);
+  }
+  return large;
+}
+
+function valueSize({ bytes }: Draft): number {
+  return bytes?.length ?? 0;
+}
+
+/** Deno KV counts the key of a checked write three times. The head holds it once more, in at most two bytes a character. */
+function sizeWithoutValue({ key, change }: Draft): number {
+  return 3 * keySize(key) + 2 * change.bytes.length + framingBytes;
+}
+
+function keySize(key: Deno.KvKey): number {
+  return key.reduce<number>((sum, part) => sum + 2 + (part as string | Uint8Array).length, 0); // safe: see headKey
+}
+
+async function readHeads(kv: Deno.Kv, drafts: readonly Draft[]): Promise<FoundHead[]> {
+  const reads: Promise<FoundHead[]>[] = [];
+  for (let from = 0; from < drafts.length; from += keysPerRead) {
+    reads.push(kv.getMany<Head[]>(drafts.slice(from, from + keysPerRead).map(({ key }) => key)));
+  }
+  return (await Promise.all(reads)).flat();
+}
+
+function livingVersion(head: FoundHead | undefined, time: number): string | undefined {
+  if (!head?.value || isExpired(head.value, time)) return undefined;
+  return head.versionstamp;
+}
+
+/** Writes what the heads will name, noted as unnamed until then; removes what crashed writers left. */
+async function writeAhead(kv: Deno.Kv, drafts: readonly Draft[], time: number): Promise<Marker> {
+  await sweep(kv, time).catch(() => {}); // the next one may have better luck
+  const marker = await markParts(kv, drafts.flatMap(({ parts }) => parts ?? []), time);
+  for (const { change, bytes, parts } of drafts) {
+    if (bytes === undefined || parts === undefined) continue;
+    await writeParts(kv, parts, { bytes, ...expiry(change, { time, graceMs: partsGraceMs }) });
+  }
+  return marker;
+}
+
+/** The atomic operation: names the new parts, and notes the replaced ones as unnamed. Gives no version where it was too late. */
+async function writeHeads(
+  kv: Deno.Kv,
+  drafts: readonly Draft[],
+  { heads, marker, time }: {
+    readonly heads: readonly FoundHead[];
+    readonly marker: Marker | undefined;
+    readonly time: number;
+  },
+): Promise<string | undefined> {
+  const write = kv.atomic().check(...heads);
+  for (const draft of drafts) {
+    if (draft.bytes === undefined) write.delete(draft.key);
+    else write.set(draft.key, toHead(draft), expiry(draft.change, { time, graceMs: headGraceMs }));
+  }
+  if (marker !== undefined) checkMarker(write, marker, { time, room: drafts.length < maxChecks });
+  const replaced = heads.flatMap(({ value }) => value?.parts ?? []);
+  const note = marker?.key ?? markerKey(time);
+  if (replaced.length > 0) write.set(note, replaced);
+  else if (marker !== undefined) write.delete(note);
+  const result = await whenUnlocked(() => write.commit());
+  if (!result.ok) return undefined;
+  if (replaced.length > 0) await tidy(kv, replaced, note);
+  return result.versionstamp;
+}
+
+/** The check shuts out a sweep. A hundred changes leave no room for it, so a writer also gives up long before any sweep. */
+function checkMarker(
+  write: Deno.AtomicOperation,
+  marker: Marker,
+  { time, room }: { readonly time: number; readonly room: boolean },
+): void {
+  if (time - marker.startedAt > orphanedAfterMs / 2) {
+    throw storageBlocked('Cannot commit: writing the values took too long; try again');
+  }
+  if (room) write.check(marker);
+}
+
+function toHead({ change: { key, expiresAt }, bytes, parts }: Draft): Head {
+  return {
+    key,
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(parts !== undefined ? { parts } : bytes !== undefined && { bytes }),
+  };
+}
+
+function expiry(
+  { expiresAt }: PreparedChange,
+  { time, graceMs }: { readonly time: number; readonly graceMs: number },
+): { readonly expireIn?: number } {
+  if (expiresAt === undefined || expiresAt - time > longestExpiryMs) return {};
+  return { expireIn: Math.max(0, Math.ceil(expiresAt - time)) + graceMs };
+}
+
+/** The commit has been decided: what is left over may wait for a sweep. */
+async function tidy(kv: Deno.Kv, parts: readonly Parts[], note: Deno.KvKey): Promise<void> {
+  await removeParts(kv, parts, note).catch(() => {});
+}

@@ -1,0 +1,143 @@
+/** State in Deno KV: in a file, in memory, or in the database that Deno Deploy gives an app. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import { encodeKey } from '../../src/key.ts';
+import type { ClosableStorage, Entry, Watchable } from '../../src/ports.ts';
+import { isExpired, type ListBounds, listBounds, prepareChanges } from './changes.ts';
+import { createConnection } from './connection.ts';
+import { decodeValue } from './deno-kv-codec.ts';
+import { commitDrafts, draftChanges, type Head, headKey } from './deno-kv-commit.ts';
+import { readParts, sweep, whenUnlocked } from './deno-kv-parts.ts';
+import { createKeyQueue } from './key-queue.ts';
+import { storageBlocked, storageFull } from './unavailable.ts';
+
+/** Options of {@link denoKvStorage}. */
+export interface DenoKvStorageOptions {
+  /** A file, or `:memory:`; without it the database that belongs to the app. Two paths never see each other. */
+  readonly path?: string;
+  readonly now?: () => number;
+  /** Instead of `Deno.openKv`. */
+  readonly openKv?: (path?: string) => Promise<Deno.Kv>;
+}
+
+/** Values may be replaced this often while their parts are read. */
+const readAttempts = 10;
+const entriesPerBatch = 100;
+
+/**
+ * Keeps state in Deno KV, which is opened when first used. Larger values than it takes (64 KiB) are kept in parts, up to 4 MiB in
+ * serialised form; beyond that a commit is `invalid_argument` with the reason `value_too_large`. The keys of one commit may take
+ * 80,000 bytes together, about 700 each where there are a hundred: else the reason is `commit_too_large`.
+ *
+ * @example
+ * const storage = denoKvStorage({ path: './state.kv' }); // deno run --unstable-kv
+ */
+export function denoKvStorage(
+  { path, now = Date.now, openKv }: DenoKvStorageOptions = {},
+): ClosableStorage & Watchable {
+  const connection = createConnection({ open: () => open({ path, openKv, time: now() }), shut: (kv) => kv.close() });
+  const inTurn = createKeyQueue();
+
+  async function use<Result>(call: (kv: Deno.Kv) => Promise<Result>): Promise<Result> {
+    try {
+      return await connection.use(call);
+    } catch (error) {
+      throw explain(error);
+    }
+  }
+
+  return {
+    async get(key) {
+      const place = headKey(encodeKey(key));
+      return await use((kv) => read(kv, place, now));
+    },
+    async list(options) {
+      const bounds = listBounds(options);
+      return await use((kv) => readWithin(kv, bounds, { limit: options.limit, now }));
+    },
+    async commit(changes) {
+      const drafts = draftChanges(prepareChanges(changes, now()));
+      const ids = drafts.map(({ change }) => change.id);
+      return await use((kv) => inTurn(ids, () => commitDrafts(kv, drafts, now)));
+    },
+    watch(keys, { signal, onNews }) {
+      const places = keys.map((key) => headKey(encodeKey(key)));
+      void connection.use((kv) => Promise.resolve(watchPlaces(kv, places, { signal, onNews }))).catch(() => undefined);
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** Deno KV's own watch tells of what other processes commit as well. */
+function watchPlaces(
+  kv: Deno.Kv,
+  places: readonly Deno.KvKey[],
+  { signal, onNews }: { readonly signal: AbortSignal; readonly onNews: () => void },
+): void {
+  if (signal.aborted) return;
+  const reader = kv.watch([...places]).getReader();
+  signal.addEventListener('abort', () => void reader.cancel().catch(() => undefined), { once: true });
+  const read = async (): Promise<void> => {
+    while (!(await reader.read()).done && !signal.aborted) onNews();
+  };
+  void read().catch(() => undefined); // the database was closed
+}
+
+async function open(
+  { path, openKv = globalThis.Deno?.openKv, time }: {
+    readonly path: string | undefined;
+    readonly openKv: DenoKvStorageOptions['openKv'];
+    readonly time: number;
+  },
+): Promise<Deno.Kv> {
+  if (typeof openKv !== 'function') {
+    const advice = 'run Deno with --unstable-kv, or put "unstable": ["kv"] into deno.json';
+    throw storageBlocked(`Cannot open Deno KV: this runtime has none; ${advice}`, { retryable: false });
+  }
+  const kv = await whenUnlocked(() => openKv(path));
+  await sweep(kv, time).catch(() => {}); // what it leaves, the next one finds
+  return kv;
+}
+
+/** Deno KV has no codes of its own: only its text tells a full disk. */
+function explain(error: unknown): PinnaceError {
+  if (error instanceof PinnaceError) return error;
+  if (error instanceof Error && /disk is full|no space left/i.test(error.message)) {
+    return storageFull('Cannot write to Deno KV: the disk is full; make room', error);
+  }
+  const advice = 'check that its path can be read and written, then try again';
+  return storageBlocked(`Cannot reach Deno KV: it failed; ${advice}`, { cause: error });
+}
+
+/** Reads an entry. Where a part is missing, the value has just been replaced, so it reads again. */
+async function read(kv: Deno.Kv, place: Deno.KvKey, now: () => number): Promise<Entry | undefined> {
+  for (let attempt = 0; attempt < readAttempts; attempt++) {
+    const found = await kv.get<Head>(place);
+    if (found.value === null || isExpired(found.value, now())) return undefined;
+    const entry = await toEntry(kv, found);
+    if (entry !== undefined) return entry;
+  }
+  throw storageBlocked('Cannot read an entry of Deno KV: a part of its value is missing; write it anew');
+}
+
+async function readWithin(
+  kv: Deno.Kv,
+  { lower, upper }: ListBounds,
+  { limit, now }: { readonly limit: number; readonly now: () => number },
+): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  const batchSize = Math.min(limit, entriesPerBatch);
+  for await (const found of kv.list<Head>({ start: headKey(lower), end: headKey(upper) }, { batchSize })) {
+    if (isExpired(found.value, now())) continue;
+    const entry = await toEntry(kv, found) ?? await read(kv, found.key, now);
+    if (entry !== undefined) entries.push(entry);
+    if (entries.length === limit) break;
+  }
+  return entries;
+}
+
+/** The entry of a head, or nothing where a part of its value is missing. */
+async function toEntry(kv: Deno.Kv, { value: head, versionstamp }: Deno.KvEntry<Head>): Promise<Entry | undefined> {
+  const bytes = head.parts === undefined ? head.bytes : await readParts(kv, head.parts);
+  return bytes && { key: head.key, value: decodeValue(bytes), version: versionstamp };
+}

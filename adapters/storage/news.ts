@@ -1,0 +1,32 @@
+/** Tells watchers of what was committed in this process. */
+
+/** Watchers by the keys that they watch. */
+export interface News {
+  /** Calls back after a commit has touched any of these encoded keys, until the signal aborts. */
+  watch(ids: readonly string[], options: { readonly signal: AbortSignal; readonly onNews: () => void }): void;
+  /** Says which encoded keys a commit has touched. */
+  tell(ids: readonly string[]): void;
+}
+
+/** Gives news without watchers. Callbacks come after the commit that they tell of has answered. */
+export function createNews(): News {
+  const watchers = new Map<string, Set<() => void>>();
+  return {
+    watch(ids, { signal, onNews }) {
+      if (signal.aborted) return;
+      for (const id of ids) watchers.set(id, (watchers.get(id) ?? new Set()).add(onNews));
+      signal.addEventListener('abort', () => {
+        for (const id of ids) {
+          const set = watchers.get(id);
+          set?.delete(onNews);
+          if (set?.size === 0) watchers.delete(id);
+        }
+      }, { once: true });
+    },
+    tell(ids) {
+      if (watchers.size === 0) return;
+      const called = new Set(ids.flatMap((id) => [...watchers.get(id) ?? []]));
+      for (const onNews of called) queueMicrotask(onNews);
+    },
+  };
+}

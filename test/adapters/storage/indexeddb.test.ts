@@ -1,0 +1,225 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { indexedDbStorage } from '../../../adapters/storage/indexeddb.ts';
+import type { Change, ClosableStorage, Watchable } from '../../../src/ports.ts';
+import { watchableStorageContract, createTestClock, type StorageSubject } from '../../contracts/storage.ts';
+
+const opened: { readonly name: string; readonly storage: ClosableStorage }[] = [];
+
+function open(options: Partial<Parameters<typeof indexedDbStorage>[0]> = {}): ClosableStorage & Watchable {
+  const name = options.name ?? `test-${crypto.randomUUID()}`;
+  const storage = indexedDbStorage({ ...options, name });
+  opened.push({ name, storage });
+  return storage;
+}
+
+function freshSubject(): StorageSubject<ClosableStorage & Watchable> {
+  const clock = createTestClock();
+  const openFresh = async () => open({ now: clock.now });
+  return { clock, open: openFresh, openOther: openFresh };
+}
+
+function deleteDatabase(name: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const request = indexedDB.deleteDatabase(name);
+  for (const type of ['success', 'error', 'blocked']) request.addEventListener(type, () => resolve(type));
+  return promise;
+}
+
+/** A factory that hands out the real connections and keeps hold of them. */
+function watchedFactory(): { factory: IDBFactory; databases: IDBDatabase[] } {
+  const databases: IDBDatabase[] = [];
+  const openReal: IDBFactory['open'] = (name, version) => {
+    const request = indexedDB.open(name, version);
+    request.addEventListener('success', () => databases.push(request.result));
+    return request;
+  };
+  return { factory: { open: openReal } as IDBFactory, databases }; // safe: the adapter only opens
+}
+
+/** A factory whose request ends in the given event. */
+function failingFactory(type: 'error' | 'blocked', error: DOMException | null): IDBFactory {
+  const openNothing = () => {
+    const request = Object.assign(new EventTarget(), { error, result: { close: () => {} } });
+    queueMicrotask(() => request.dispatchEvent(new Event(type)));
+    return request;
+  };
+  return { open: openNothing } as unknown as IDBFactory; // safe: the adapter only opens, and only listens
+}
+
+/** Lets something happen instead of, or after, a row is put. */
+function interceptPut(
+  intercept: (put: () => IDBRequest, store: IDBObjectStore, row: { value: unknown }) => IDBRequest,
+): void {
+  const original = Reflect.get(IDBObjectStore.prototype, 'put'); // called with its store
+  vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(function (this: IDBObjectStore, row, key) {
+    return intercept(() => original.call(this, row, key), this, row);
+  });
+}
+
+/** A hundred values with a short life. */
+function nonces(round: number): Change[] {
+  return Array.from({ length: 100 }, (_, at) => ({ key: ['nonce', round, at], value: 1, ttlMs: 10 }));
+}
+
+function throwingFactory(name: string): IDBFactory {
+  const refuse = () => {
+    throw new DOMException('refused', name);
+  };
+  return { open: refuse } as unknown as IDBFactory; // safe: the adapter only opens
+}
+
+const blocked = { code: 'unavailable', details: { reason: 'storage_blocked' } };
+
+describe.skipIf(!('indexedDB' in globalThis))('indexedDbStorage', () => {
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    for (const { name, storage } of opened.splice(0)) {
+      await storage.close();
+      await deleteDatabase(name);
+    }
+  });
+
+  describe('keeps the contract of a closable storage', () => {
+    it.each(watchableStorageContract)('$name', async ({ run }) => {
+      await expect(run(freshSubject())).resolves.toBeUndefined();
+    }, 20_000);
+  });
+
+  it('shows one name the same entries in every tab, and decides races between them', async () => {
+    const name = `test-${crypto.randomUUID()}`;
+    const [tab, otherTab] = [open({ name }), open({ name })];
+    await tab.commit([{ key: ['a'], value: 1 }]);
+    expect(await otherTab.get(['a'])).toMatchObject({ value: 1 });
+    const race = Array.from({ length: 20 }, (_, value) => {
+      return (value % 2 === 0 ? tab : otherTab).commit([{ key: ['b'], value, ifVersion: null }]);
+    });
+    expect((await Promise.all(race)).filter(({ ok }) => ok)).toHaveLength(1);
+  });
+
+  it('finds the entries again after it was closed', async () => {
+    const name = `test-${crypto.randomUUID()}`;
+    const first = open({ name });
+    await first.commit([{ key: ['a'], value: 1 }]);
+    const entry = await first.get(['a']);
+    await first.close();
+    expect(await open({ name }).get(['a'])).toEqual(entry);
+  });
+
+  it.each(['SecurityError', 'InvalidStateError', 'UnknownError'])(
+    'says what would work when opening throws %s',
+    async (name) => {
+      const storage = open({ name: 'refused', indexedDB: throwingFactory(name) });
+      await expect(storage.get(['a'])).rejects.toMatchObject({ ...blocked, cause: { name } });
+      await expect(storage.commit([{ key: ['a'], value: 1 }])).rejects.toThrow(/"refused".+allow.+memoryStorage/);
+    },
+  );
+
+  it('says what would work when the request to open fails or is blocked', async () => {
+    const failing = open({ indexedDB: failingFactory('error', new DOMException('private', 'InvalidStateError')) });
+    await expect(failing.get(['a'])).rejects.toMatchObject({ ...blocked, cause: { name: 'InvalidStateError' } });
+    await expect(failing.get(['a'])).rejects.toThrow(/memoryStorage/);
+    const held = open({ indexedDB: failingFactory('blocked', null) });
+    await expect(held.list({ prefix: [], limit: 1 })).rejects.toMatchObject(blocked);
+  });
+
+  it('says what would work where there is no IndexedDB', async () => {
+    vi.stubGlobal('indexedDB', undefined);
+    const storage = indexedDbStorage({ name: 'none' });
+    const refusal = storage.get(['a']);
+    await expect(refusal).rejects.toMatchObject(blocked);
+    await expect(refusal).rejects.toThrow(/memoryStorage/);
+    vi.unstubAllGlobals();
+  });
+
+  it('is full when the quota is used up while opening', async () => {
+    const storage = open({ indexedDB: throwingFactory('QuotaExceededError') });
+    await expect(storage.get(['a'])).rejects.toMatchObject({ details: { reason: 'storage_full' } });
+  });
+
+  it('opens again after a failure', async () => {
+    let isAllowed = false;
+    const openLater: IDBFactory['open'] = (name, version) =>
+      (isAllowed ? indexedDB : throwingFactory('SecurityError')).open(name, version);
+    const storage = open({ indexedDB: { open: openLater } as IDBFactory }); // safe: the adapter only opens
+    await expect(storage.get(['a'])).rejects.toMatchObject(blocked);
+    isAllowed = true;
+    expect(await storage.get(['a'])).toBeUndefined();
+  });
+
+  it('makes way when the database is deleted, and opens again', async () => {
+    const name = `test-${crypto.randomUUID()}`;
+    const storage = open({ name });
+    await storage.commit([{ key: ['a'], value: 1 }]);
+    expect(await deleteDatabase(name)).toBe('success');
+    expect(await storage.get(['a'])).toBeUndefined();
+    expect(await storage.commit([{ key: ['a'], value: 2 }])).toMatchObject({ ok: true });
+  });
+
+  it('opens again when the browser has closed the connection', async () => {
+    const { factory, databases } = watchedFactory();
+    const storage = open({ indexedDB: factory });
+    await storage.commit([{ key: ['a'], value: 1 }]);
+    databases[0]?.close();
+    const reads = await Promise.all([storage.get(['a']), storage.list({ prefix: [], limit: 1 })]);
+    expect(reads).toMatchObject([{ value: 1 }, [{ value: 1 }]]);
+    databases.at(-1)?.close();
+    expect(await storage.commit([{ key: ['a'], value: 2, ifVersion: reads[0]?.version ?? null }])).toMatchObject({
+      ok: true,
+    });
+    expect((await storage.get(['a']))?.value).toBe(2);
+  });
+
+  it('is full when the browser refuses a write, and has written nothing', async () => {
+    const storage = open();
+    await storage.commit([{ key: ['a'], value: 1 }]);
+    interceptPut((put, _, { value }) => {
+      if (value === 'too much') throw new DOMException('no room', 'QuotaExceededError');
+      return put();
+    });
+    await expect(storage.commit([{ key: ['a'], value: 2 }, { key: ['b'], value: 'too much' }])).rejects.toMatchObject({
+      code: 'unavailable',
+      retryable: false,
+      details: { reason: 'storage_full' },
+    });
+    expect(await storage.list({ prefix: [], limit: 10 })).toMatchObject([{ key: ['a'], value: 1 }]);
+  });
+
+  it('rejects when the transaction aborts after its writes, and has written nothing', async () => {
+    const storage = open();
+    await storage.commit([{ key: ['a'], value: 1 }]);
+    interceptPut((put, store, { value }) => {
+      const request = put();
+      if (value === 'last') request.addEventListener('success', () => store.transaction.abort());
+      return request;
+    });
+    await expect(storage.commit([{ key: ['a'], value: 2 }, { key: ['b'], value: 'last' }])).rejects.toMatchObject(
+      blocked,
+    );
+    expect(await storage.list({ prefix: [], limit: 10 })).toMatchObject([{ key: ['a'], value: 1 }]);
+  });
+
+  it('refuses what can be cloned but not kept', async () => {
+    const storage = open();
+    await storage.commit([{ key: ['warm'], value: 1 }]);
+    interceptPut(() => {
+      throw new DOMException('shared memory', 'DataCloneError');
+    });
+    await expect(storage.commit([{ key: ['a'], value: 1 }])).rejects.toMatchObject({
+      code: 'invalid_argument',
+      details: { reason: 'invalid_value' },
+    });
+  });
+
+  it('removes expired rows when new ones with a lifetime come', async () => {
+    const clock = createTestClock();
+    const { factory, databases } = watchedFactory();
+    const storage = open({ now: clock.now, indexedDB: factory });
+    for (let round = 0; round < 5; round++) {
+      await storage.commit(nonces(round));
+      clock.advance(10);
+    }
+    const count = databases[0]?.transaction('entries').objectStore('entries').count();
+    await new Promise((resolve) => count?.addEventListener('success', resolve));
+    expect(count?.result).toBe(100);
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { watchableStorageContract, createTestClock, type StorageSubject } from '../../contracts/storage.ts';
+import type { ClosableStorage, Watchable } from '../../../src/ports.ts';
+
+function freshSubject(): StorageSubject<ClosableStorage & Watchable> {
+  const clock = createTestClock();
+  const open = async () => memoryStorage({ now: clock.now });
+  return { clock, open, openOther: open };
+}
+
+const full = { code: 'unavailable', retryable: false, details: { reason: 'storage_full' } };
+
+describe('memoryStorage keeps the contract of a closable storage', () => {
+  it.each(watchableStorageContract)('$name', async ({ run }) => {
+    await expect(run(freshSubject())).resolves.toBeUndefined();
+  });
+});
+
+describe('memoryStorage', () => {
+  it('refuses a commit that would make too many entries, and writes nothing of it', async () => {
+    const storage = memoryStorage({ maxEntries: 2 });
+    await storage.commit([{ key: ['a'], value: 1 }]);
+    await expect(storage.commit([{ key: ['a'], value: 2 }, { key: ['b'], value: 2 }, { key: ['c'], value: 2 }]))
+      .rejects.toMatchObject(full);
+    expect(await storage.list({ prefix: [], limit: 10 })).toMatchObject([{ key: ['a'], value: 1 }]);
+  });
+
+  it('replaces and deletes while it is full', async () => {
+    const storage = memoryStorage({ maxEntries: 2 });
+    await storage.commit([{ key: ['a'], value: 1 }, { key: ['b'], value: 1 }]);
+    expect(await storage.commit([{ key: ['a'], value: 2 }])).toMatchObject({ ok: true });
+    expect(await storage.commit([{ key: ['a'] }, { key: ['c'], value: 3 }])).toMatchObject({ ok: true });
+    await expect(storage.commit([{ key: ['d'], value: 4 }])).rejects.toMatchObject(full);
+  });
+
+  it('gives the room of expired entries to new ones', async () => {
+    const clock = createTestClock();
+    const storage = memoryStorage({ now: clock.now, maxEntries: 2 });
+    await storage.commit([{ key: ['a'], value: 1, ttlMs: 10 }, { key: ['b'], value: 1, ttlMs: 10 }]);
+    clock.advance(10);
+    expect(await storage.commit([{ key: ['c'], value: 2 }, { key: ['d'], value: 2 }])).toMatchObject({ ok: true });
+  });
+
+  it('answers a conflict before it complains about room', async () => {
+    const storage = memoryStorage({ maxEntries: 1 });
+    await storage.commit([{ key: ['a'], value: 1 }]);
+    expect(await storage.commit([{ key: ['a'], value: 2, ifVersion: null }, { key: ['b'], value: 2 }]))
+      .toEqual({ ok: false, conflicts: [['a']] });
+  });
+
+  it('matches no version of an earlier store', async () => {
+    const [earlier, later] = [memoryStorage(), memoryStorage()];
+    const committed = await earlier.commit([{ key: ['a'], value: 1 }]);
+    await later.commit([{ key: ['a'], value: 2 }]);
+    const ifVersion = committed.ok ? committed.version : '';
+    expect(await later.commit([{ key: ['a'], value: 3, ifVersion }])).toEqual({ ok: false, conflicts: [['a']] });
+  });
+});
