@@ -1,8 +1,8 @@
 /** Makes a tool of a valibot schema and a function. */
 
-import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { PinnaceError } from '../errors.ts';
+import { jsonSchemaOf } from '../json-schema-of.ts';
 import { parse, toIssue } from '../parse.ts';
 import { ToolDefinition } from '../schema.ts';
 import type { JsonSchema } from '../schema.ts';
@@ -46,14 +46,14 @@ export function defineTool<S extends InputSchema>({ input, execute, ...definitio
       return result.success ? { ok: true, input: result.output } : { ok: false, issues: result.issues.map(toIssue) };
     },
     // `check` has made the value what the schema gives, and invokeTool calls nothing that was not checked.
-    execute: (value, context) => execute(value as v.InferOutput<S>, context),
+    execute: (value, context) => execute(value, context),
   };
 }
 
 function paramsSchemaOf(toolId: string, input: InputSchema): JsonSchema {
   try {
-    const { $schema: _, ...schema } = toJsonSchema(input, { typeMode: 'input', ignoreActions: ['check'] });
-    if (schema.type !== 'object') throw new TypeError('not an object');
+    const schema = jsonSchemaOf(input);
+    if (schema['type'] !== 'object') throw new TypeError('not an object');
     return schema;
   } catch (cause) {
     throw new PinnaceError(

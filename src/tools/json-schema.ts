@@ -32,6 +32,7 @@ const metaSchema: Schema = {
     contains: { $ref: '#' },
     not: { $ref: '#' },
     if: { $ref: '#' },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, and nobody awaits this
     then: { $ref: '#' },
     else: { $ref: '#' },
     allOf: { $ref: '#/$defs/schemas' },
@@ -97,7 +98,7 @@ function load(schema: JsonSchema): Check {
 
 function isUnresolved(part: Schema | boolean, parts: Readonly<Record<string, Schema | boolean>>): boolean {
   if (typeof part === 'boolean' || part.$ref === undefined) return false;
-  return parts[part.__absolute_ref__ ?? part.$ref] === undefined;
+  return parts[part['__absolute_ref__'] ?? part.$ref] === undefined;
 }
 
 /** Keywords that only say that something below them failed. */
@@ -122,9 +123,12 @@ function pointerOf(location = '#'): string {
 
 /** The place that is to blame: what is around it fails only because it does. */
 function deepest(errors: readonly { readonly instanceLocation: string }[]): string {
-  const levels = (location: string): number => location.split('/').length;
   const locations = errors.map(({ instanceLocation }) => instanceLocation);
   return pointerOf(locations.reduce((a, b) => (levels(b) > levels(a) ? b : a), '#'));
+}
+
+function levels(location: string): number {
+  return location.split('/').length;
 }
 
 function quote(place: string): string {

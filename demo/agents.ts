@@ -1,0 +1,118 @@
+/** The sample agents: what they are told, which tools they may use, and how to begin with them. */
+
+import { memoryStorage } from '../adapters/storage/memory.ts';
+import type { AgentInput, ProviderInput, ToolDefinition } from '../src/index.ts';
+import type { AgentCard } from './control.ts';
+import { sampleTools } from './tools/index.ts';
+
+/** An agent, and messages to begin with. */
+interface Sample {
+  readonly agent: AgentInput;
+  readonly suggestions: readonly string[];
+}
+
+const navigator: Sample = {
+  agent: {
+    id: 'navigator',
+    name: 'Navigator',
+    role: 'assistant',
+    description: 'Works things out: times and dates, units, sums, and what a text is made of.',
+    tags: ['sample'],
+    providerId: 'default',
+    entryTools: ['current_time', 'calculator', 'date_math', 'convert_units', 'text_stats'],
+    instructions: `You are Navigator, a helper who works things out exactly.
+
+- Never calculate in your head. Use calculator for arithmetic, date_math for dates, convert_units for units, text_stats for
+  counting in texts, and current_time whenever the answer depends on today or now.
+- When a request has several independent parts, call the tools for all of them at once.
+- When a tool refuses an input, read what it says: it names what would have been right. Correct the input and try once more.
+- Answer with the result first, in one or two sentences. Give the units, the time zone or the dates that you calculated with.
+- When a question is unclear, say what you assumed instead of asking back.`,
+  },
+  suggestions: [
+    'What time is it in Tokyo?',
+    'Convert 26.2 miles to kilometres',
+    'How many days are between 2026-11-20 and 2026-12-24?',
+    'Calculate (1250 * 12 + 499) / 7, and what is the current time in New York?',
+  ],
+};
+
+const logbook: Sample = {
+  agent: {
+    id: 'logbook',
+    name: 'Logbook',
+    role: 'assistant',
+    description: 'Keeps your notes on this device: writes them down, finds them again, throws them away.',
+    tags: ['sample'],
+    providerId: 'default',
+    entryTools: ['notes_*', 'current_time'],
+    instructions: `You are Logbook, a keeper of notes.
+
+- Write down what the user wants to remember with notes_add, in the user's words. Give a short title of your own.
+- To answer from the notes, use notes_search with a few telling words, then notes_read. Use notes_list for an overview.
+- Quote a note by its title and id, such as "Shopping (note-3)". Never invent the content of a note.
+- Delete a note only when the user asks for exactly that. When it is not clear which note is meant, list the candidates first.
+- When nothing is found, say so and suggest other words.`,
+  },
+  suggestions: [
+    'Add a note: "Check the anchor chain before we leave"',
+    'List my notes',
+    'Search my notes for "anchor"',
+    'Read note-1',
+  ],
+};
+
+const drill: Sample = {
+  agent: {
+    id: 'drill',
+    name: 'Drill',
+    role: 'rehearsal',
+    description: 'Rehearses what goes wrong: failing, slow and oversized tools, calls in parallel, long answers.',
+    tags: ['sample', 'rehearsal'],
+    providerId: 'default',
+    entryTools: ['flaky', 'calculator', 'current_time', 'text_stats'],
+    instructions: `You are Drill. You show people how this runtime handles trouble.
+
+- Call flaky in the mode that the user names: ok, error, slow, secret_error, huge or not_json. Never hide its failure.
+- Say plainly what happened: which tool was called, how it failed (code and message), and what the runtime did about it.
+- When asked for calls in parallel, make them all in one step.
+- When asked for a long answer, write at length, with headings, lists, a table and a code block.`,
+    limits: { toolMs: 3_000 },
+  },
+  suggestions: [
+    'Call flaky with mode "error"',
+    'Call flaky with mode "secret_error"',
+    'Call flaky with mode "slow" and calculate 6 * 7 and tell the current time in Berlin',
+    'Write a long answer about rehearsing failure',
+  ],
+};
+
+const samples: readonly Sample[] = [navigator, logbook, drill];
+
+/** The sample agents, as a catalog takes them. */
+export const sampleAgents: readonly AgentInput[] = samples.map(({ agent }) => agent);
+
+/** The one provider of the sample agents: the model that needs no network, until a person connects an endpoint. */
+export const sampleProviders: readonly ProviderInput[] = [{ id: 'default', kind: 'rehearsal', model: 'rehearsal' }];
+
+/** The sample agents, as the page shows them. */
+export const agentCards: readonly AgentCard[] = cardsOf(samples);
+
+function cardsOf(all: readonly Sample[]): AgentCard[] {
+  const definitions = sampleTools({ storage: memoryStorage() }).map(({ definition }) => definition); // nothing is stored
+  return all.map(({ agent: { id, name, description = '', entryTools = [] }, suggestions }) => ({
+    id,
+    name,
+    description,
+    tools: definitions.filter((tool) => entryTools.some((pattern) => fits(tool, pattern))).map(toolOf),
+    suggestions,
+  }));
+}
+
+function fits({ id }: ToolDefinition, pattern: string): boolean {
+  return pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern;
+}
+
+function toolOf({ name, title = name, description }: ToolDefinition): AgentCard['tools'][number] {
+  return { name, title, description };
+}

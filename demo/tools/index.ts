@@ -1,0 +1,3 @@
+/** The sample tools. */
+
+export { sampleTools } from './sample-tools.ts';

@@ -1,0 +1,74 @@
+/** The tool that knows what time it is. */
+
+import * as v from 'valibot';
+import { defineTool } from '../define-tool.ts';
+import type { Tool } from '../tool.ts';
+import { machineTimeZone, resolveTimeZone } from './time-zone.ts';
+
+/** Options of {@link currentTimeTool}. */
+export interface CurrentTimeOptions {
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** The zone where the input names none; by default that of the machine. */
+  readonly timeZone?: string;
+}
+
+const Input = v.strictObject({
+  timeZone: v.optional(v.pipe(
+    v.string(),
+    v.minLength(1),
+    v.maxLength(64),
+    v.title('Time zone'),
+    v.description('An IANA time zone, or its city. Left out: the zone of the machine that runs the tool.'),
+    v.examples(['Europe/Berlin', 'Asia/Tokyo', 'America/New_York', 'UTC']),
+  )),
+});
+
+/** Gives the tool `current_time`. */
+export function currentTimeTool({ now = Date.now, timeZone: home = machineTimeZone() }: CurrentTimeOptions = {}): Tool {
+  return defineTool({
+    id: 'current_time',
+    title: 'Current time',
+    type: 'builtin',
+    description: 'Tells the current date and time, now, in a time zone: instant, local date, time of day and offset ' +
+      'from UTC. Use it whenever an answer depends on what day or what time it is.',
+    category: 'time',
+    keywords: ['now', 'today', 'clock', 'date', 'day', 'weekday', 'timezone', 'zone', 'hour'],
+    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+    input: Input,
+    execute: ({ timeZone = home }) => describeInstant(now(), resolveTimeZone(timeZone)),
+  });
+}
+
+function describeInstant(instant: number, timeZone: string): Record<string, string> {
+  const part = partsOf(instant, timeZone);
+  const date = `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`;
+  const time = `${part('hour')}:${part('minute')}:${part('second')}`;
+  const offset = part('timeZoneName').replace('GMT', '') || '+00:00';
+  const weekday = part('weekday');
+  return {
+    instant: new Date(instant).toISOString(),
+    timeZone,
+    date,
+    time,
+    weekday,
+    offset,
+    text: `${weekday}, ${date}, ${time} in ${timeZone} (UTC${offset})`,
+  };
+}
+
+function partsOf(instant: number, timeZone: string): (type: Intl.DateTimeFormatPartTypes) => string {
+  const parts = new Intl.DateTimeFormat('en-u-ca-iso8601-nu-latn', {
+    timeZone,
+    weekday: 'long',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'longOffset',
+  }).formatToParts(instant);
+  return (wanted) => parts.find(({ type }) => type === wanted)?.value ?? '';
+}

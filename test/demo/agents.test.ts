@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { staticCatalog } from '../../adapters/catalog/static.ts';
+import { modelSource } from '../../adapters/models/source.ts';
+import { memoryStorage } from '../../adapters/storage/memory.ts';
+import { agentCards, sampleAgents, sampleProviders } from '../../demo/agents.ts';
+import { flakySecret } from '../../demo/tools/flaky.ts';
+import { sampleTools } from '../../demo/tools/index.ts';
+import { createRuntime, localPrincipal, type UIMessageChunk } from '../../src/index.ts';
+import { compileJsonSchema } from '../../src/tools/json-schema.ts';
+import { readAll, runRequest, terminalChunks, textOf, userMessage } from '../fixtures/runtime.ts';
+
+const tools = sampleTools({ storage: memoryStorage() });
+
+/** A runtime as the page has it, but without its pauses. */
+function sampleRuntime() {
+  const storage = memoryStorage();
+  return createRuntime({
+    catalog: staticCatalog({ agents: sampleAgents, providers: sampleProviders }),
+    models: modelSource({ rehearsal: { delayMs: 0 } }),
+    storage,
+    tools: sampleTools({ storage }),
+    limits: { toolMs: 50 },
+  });
+}
+
+async function say(agentId: string, text: string, runtime = sampleRuntime()): Promise<UIMessageChunk[]> {
+  const request = runRequest({ agentId, chat: { id: 'chat-1', messages: [userMessage(text)] } });
+  return await readAll(await runtime.run(request, localPrincipal()));
+}
+
+function callsIn(chunks: readonly UIMessageChunk[]): readonly unknown[] {
+  return chunks.flatMap((chunk) => chunk.type === 'tool-input-available' ? [[chunk.toolName, chunk.input]] : []);
+}
+
+describe('sampleAgents', () => {
+  it('stand in a catalog, with the one provider that they name', async () => {
+    const catalog = staticCatalog({ agents: sampleAgents, providers: sampleProviders });
+    for (const { id, providerId } of sampleAgents) {
+      expect(await catalog.agent(id)).toMatchObject({ id, providerId: 'default', visibility: 'public' });
+      expect(await catalog.provider(providerId)).toMatchObject({ kind: 'rehearsal', model: 'rehearsal' });
+    }
+  });
+
+  it('allow only tools that there are', () => {
+    const ids = tools.map(({ definition }) => definition.id);
+    for (const pattern of sampleAgents.flatMap(({ entryTools = [] }) => entryTools)) {
+      expect(ids.some((id) => pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern), pattern)
+        .toBe(true);
+    }
+  });
+
+  it('have every tool that they may use in their set', async () => {
+    const runtime = sampleRuntime();
+    for (const { id, name, tools: shown } of agentCards) {
+      const manifest = await runtime.manifest(id, localPrincipal());
+      const included = manifest.tools.filter(({ excluded }) => excluded === undefined).map((entry) => entry.id);
+      expect(included, name).toEqual(shown.map((tool) => tool.name));
+    }
+  });
+});
+
+describe('sampleTools', () => {
+  it('have ids of their own, titles, descriptions and schemas that are schemas', () => {
+    expect(new Set(tools.map(({ definition }) => definition.id)).size).toBe(tools.length);
+    for (const { definition } of tools) {
+      expect(definition).toMatchObject({
+        title: expect.any(String),
+        annotations: { readOnlyHint: expect.any(Boolean) },
+      });
+      expect(definition.description.length).toBeGreaterThan(30);
+      expect(compileJsonSchema(definition.paramsSchema)('no object')).not.toEqual([]);
+    }
+  });
+});
+
+describe('agentCards', () => {
+  it('show each agent with its tools and three or four messages to begin with', () => {
+    expect(agentCards.map(({ id }) => id)).toEqual(sampleAgents.map(({ id }) => id));
+    for (const { name, description, tools: shown, suggestions } of agentCards) {
+      expect(description.length, name).toBeGreaterThan(30);
+      expect(shown.length, name).toBeGreaterThan(3);
+      expect([3, 4], name).toContain(suggestions.length);
+    }
+  });
+
+  it('show all notes tools where a prefix allows them', () => {
+    const logbook = agentCards.find(({ id }) => id === 'logbook');
+    expect(logbook?.tools).toContainEqual({ name: 'notes_add', title: 'Add a note', description: expect.any(String) });
+    expect(logbook?.tools.filter(({ name }) => name.startsWith('notes_'))).toHaveLength(5);
+  });
+
+  it.each<[string, number, readonly unknown[]]>([
+    ['navigator', 0, [['current_time', { timeZone: 'Asia/Tokyo' }]]],
+    ['navigator', 1, [['convert_units', { value: 26.2, from: 'miles', to: 'kilometres' }]]],
+    ['navigator', 2, [['date_math', { date: '2026-11-20', until: '2026-12-24' }]]],
+    ['navigator', 3, [
+      ['calculator', { expression: '(1250 * 12 + 499) / 7' }],
+      ['current_time', { timeZone: 'America/New_York' }],
+    ]],
+    ['logbook', 0, [['notes_add', { text: 'Check the anchor chain before we leave' }]]],
+    ['logbook', 1, [['notes_list', {}]]],
+    ['logbook', 2, [['notes_search', { query: 'anchor' }]]],
+    ['logbook', 3, [['notes_read', { noteId: 'note-1' }]]],
+    ['drill', 0, [['flaky', { mode: 'error' }]]],
+    ['drill', 1, [['flaky', { mode: 'secret_error' }]]],
+    ['drill', 2, [
+      ['flaky', { mode: 'slow' }],
+      ['calculator', { expression: '6 * 7' }],
+      ['current_time', { timeZone: 'Europe/Berlin' }],
+    ]],
+  ])('suggest to %s, as number %d, what the rehearsal model understands', async (agentId, index, calls) => {
+    const message = agentCards.find(({ id }) => id === agentId)?.suggestions[index] ?? '';
+    const chunks = await say(agentId, message);
+    expect(callsIn(chunks)).toEqual(calls);
+    expect(terminalChunks(chunks)).toHaveLength(1);
+    expect(chunks.at(-1)).toMatchObject({ type: 'finish' });
+    expect(JSON.stringify(chunks)).not.toContain(flakySecret);
+  });
+
+  it('suggest a long answer', async () => {
+    const message = agentCards.find(({ id }) => id === 'drill')?.suggestions[3] ?? '';
+    const chunks = await say('drill', message);
+    expect(callsIn(chunks)).toEqual([]);
+    expect(textOf(chunks).length).toBeGreaterThan(800);
+  });
+
+  it('suggest to the logbook what leads from one message to the next', async () => {
+    const runtime = sampleRuntime();
+    const { suggestions = [] } = agentCards.find(({ id }) => id === 'logbook') ?? {};
+    for (const [i, message] of suggestions.entries()) {
+      const chunks = await readAll(
+        await runtime.run(
+          runRequest({ agentId: 'logbook', chat: { id: 'chat-1', messages: [userMessage(message, `m${i}`)] } }),
+          localPrincipal(),
+        ),
+      );
+      expect(textOf(chunks), message).toContain('anchor chain');
+    }
+  });
+});

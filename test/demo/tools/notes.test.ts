@@ -1,0 +1,175 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { notesTools } from '../../../demo/tools/notes.ts';
+import { asTenant, createNotebook, idsOf, type Notebook } from '../../fixtures/notebook.ts';
+
+let notes: Notebook;
+
+beforeEach(() => {
+  notes = createNotebook();
+});
+
+describe('notes_list', () => {
+  it('lists nothing when there is nothing', async () => {
+    expect(await notes.call('notes_list')).toEqual({ notes: [], total: 0 });
+  });
+
+  it('lists the newest first, without the whole text', async () => {
+    await notes.addAll('Eggs', `Log\n${'calm sea '.repeat(50)}`);
+    const { notes: found } = await notes.call('notes_list') as { notes: { preview: string }[] };
+    expect(found).toMatchObject([{ noteId: 'note-2', title: 'Log' }, {
+      noteId: 'note-1',
+      title: 'Eggs',
+      preview: 'Eggs',
+    }]);
+    expect(found[0]?.preview).toMatch(/^Log calm sea .*…$/);
+    expect(found[0]).not.toHaveProperty('text');
+  });
+
+  it('gives page after page until all are listed', async () => {
+    await notes.addAll(...Array.from({ length: 12 }, (_, i) => `note ${i}`));
+    const seen: string[] = [];
+    let pageToken: unknown;
+    do {
+      const page = await notes.call('notes_list', { limit: 5, ...(pageToken !== undefined && { pageToken }) });
+      seen.push(...idsOf(page));
+      pageToken = page['nextPageToken'];
+    } while (pageToken !== undefined);
+    expect(seen).toEqual(Array.from({ length: 12 }, (_, i) => `note-${12 - i}`));
+  });
+
+  it('gives no token when the last page is full', async () => {
+    await notes.addAll('a', 'b');
+    expect(await notes.call('notes_list', { limit: 2 })).not.toHaveProperty('nextPageToken');
+  });
+
+  it('goes on behind a note that was deleted meanwhile', async () => {
+    await notes.addAll('a', 'b', 'c');
+    const { nextPageToken: pageToken } = await notes.call('notes_list', { limit: 2 });
+    await notes.call('notes_delete', { noteId: String(pageToken) });
+    expect(idsOf(await notes.call('notes_list', { pageToken }))).toEqual(['note-1']);
+  });
+
+  it.each([{ limit: 0 }, { limit: 51 }, { limit: 1.5 }, { pageToken: 'next' }, { pageToken: '' }, { page: 2 }])(
+    'refuses %j',
+    async (input) => {
+      expect(await notes.call('notes_list', input)).toMatchObject({ code: 'invalid_argument' });
+    },
+  );
+});
+
+describe('notes_search', () => {
+  it('finds the notes that hold all words, in any order, case and accents', async () => {
+    await notes.addAll('Buy coffee and eggs', 'Eggs for the café', 'Call the harbour');
+    expect(idsOf(await notes.call('notes_search', { query: 'EGGS cafe' }))).toEqual(['note-2']);
+    expect(idsOf(await notes.call('notes_search', { query: 'eggs' }))).toEqual(['note-2', 'note-1']);
+    expect(idsOf(await notes.call('notes_search', { query: 'anchor' }))).toEqual([]);
+  });
+
+  it('finds words of titles, and text without spaces', async () => {
+    await notes.call('notes_add', { title: 'Anchor', text: 'check the chain' });
+    await notes.addAll('明日は東京に行く');
+    expect(idsOf(await notes.call('notes_search', { query: 'anchor chain' }))).toEqual(['note-1']);
+    expect(idsOf(await notes.call('notes_search', { query: '東京' }))).toEqual(['note-2']);
+  });
+
+  it('shows the place that fits', async () => {
+    await notes.addAll(`first line\n${'x '.repeat(100)}the anchor is here${' y'.repeat(100)}`);
+    const { notes: found } = await notes.call('notes_search', { query: 'anchor' }) as { notes: { preview: string }[] };
+    expect(found[0]?.preview).toMatch(/^….*the anchor is here.*…$/);
+  });
+
+  it('stops at the limit', async () => {
+    await notes.addAll('egg 1', 'egg 2', 'egg 3');
+    expect(idsOf(await notes.call('notes_search', { query: 'egg', limit: 2 }))).toEqual(['note-3', 'note-2']);
+  });
+
+  it('finds the oldest of many notes', async () => {
+    await notes.addAll('the anchor', ...Array.from({ length: 230 }, (_, i) => `note ${i}`));
+    expect(idsOf(await notes.call('notes_search', { query: 'anchor' }))).toEqual(['note-1']);
+  });
+
+  it('takes every character for itself', async () => {
+    await notes.addAll('50% (half) of .*');
+    expect(idsOf(await notes.call('notes_search', { query: '.* (half)' }))).toEqual(['note-1']);
+    expect(idsOf(await notes.call('notes_search', { query: '[a-z]' }))).toEqual([]);
+  });
+});
+
+describe('notes_read and notes_delete', () => {
+  it.each(['note-1', '1'])('know a note as %j', async (noteId) => {
+    await notes.addAll('Eggs');
+    expect(await notes.call('notes_read', { noteId })).toMatchObject({ noteId: 'note-1', text: 'Eggs' });
+    expect(await notes.call('notes_delete', { noteId })).toEqual({ noteId: 'note-1', deleted: true });
+  });
+
+  it.each(['notes_read', 'notes_delete'])('say when there is no such note: %s', async (id) => {
+    expect(await notes.call(id, { noteId: 'note-9' })).toMatchObject({
+      code: 'not_found',
+      message: 'Cannot find note-9: list or search the notes to see which there are',
+    });
+  });
+
+  it.each(['', 'note-', 'note-0', 'note--1', 'note-1.5', '../note-1', '__proto__', 'note-9999999999'])(
+    'refuse the id %j',
+    async (noteId) => {
+      expect(await notes.call('notes_read', { noteId })).toMatchObject({ code: 'invalid_argument' });
+      expect(await notes.call('notes_delete', { noteId })).toMatchObject({ code: 'invalid_argument' });
+    },
+  );
+
+  it('delete that note and no other, and never give its number again', async () => {
+    await notes.addAll('a', 'b', 'c');
+    await notes.call('notes_delete', { noteId: 'note-3' });
+    expect(await notes.call('notes_read', { noteId: 'note-3' })).toMatchObject({ code: 'not_found' });
+    expect(await notes.call('notes_list')).toMatchObject({ total: 2 });
+    expect(await notes.call('notes_add', { text: 'd' })).toMatchObject({ noteId: 'note-4' });
+    expect(idsOf(await notes.call('notes_list'))).toEqual(['note-4', 'note-2', 'note-1']);
+  });
+
+  it('delete once when two delete at once', async () => {
+    await notes.addAll('a', 'b');
+    const outcomes = await Promise.all([1, 2].map(() => notes.call('notes_delete', { noteId: 'note-1' })));
+    expect(outcomes.filter(({ deleted }) => deleted === true)).toHaveLength(1);
+    expect(await notes.call('notes_list')).toMatchObject({ total: 1, notes: { length: 1 } });
+  });
+});
+
+describe('notesTools', () => {
+  it('keeps the notes of tenants apart', async () => {
+    await notes.call('notes_add', { text: 'mine' }, asTenant('one'));
+    expect(await notes.call('notes_list', {}, asTenant('two'))).toEqual({ notes: [], total: 0 });
+    expect(await notes.call('notes_read', { noteId: 'note-1' }, asTenant('two'))).toMatchObject({ code: 'not_found' });
+    expect(await notes.call('notes_delete', { noteId: 'note-1' }, asTenant('two'))).toMatchObject({
+      code: 'not_found',
+    });
+    expect(idsOf(await notes.call('notes_search', { query: 'mine' }, asTenant('two')))).toEqual([]);
+    expect(await notes.call('notes_read', { noteId: 'note-1' }, asTenant('one'))).toMatchObject({ text: 'mine' });
+  });
+
+  it('keeps them apart also where the name of one begins the name of the other', async () => {
+    await notes.call('notes_add', { text: 'mine' }, asTenant('one'));
+    for (const tenant of ['on', 'one ', 'one\0note', '']) {
+      expect(await notes.call('notes_list', {}, asTenant(tenant))).toEqual({ notes: [], total: 0 });
+    }
+  });
+
+  it('finds the notes again in the same storage', async () => {
+    await notes.addAll('Eggs');
+    notes = createNotebook(notes.storage);
+    expect(await notes.call('notes_read', { noteId: 'note-1' })).toMatchObject({ text: 'Eggs' });
+  });
+
+  it('says which tools only read and which destroy', () => {
+    const hints = Object.fromEntries(
+      notesTools(memoryStorage()).map(({ definition: { id, annotations } }) => [id, annotations]),
+    );
+    expect(hints).toMatchObject({
+      notes_add: { readOnlyHint: false, destructiveHint: false },
+      notes_list: { readOnlyHint: true },
+      notes_search: { readOnlyHint: true },
+      notes_read: { readOnlyHint: true },
+      notes_delete: { readOnlyHint: false, destructiveHint: true },
+    });
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { suggest } from '../../../../src/tools/builtin/suggest.ts';
+
+const ropes = ['halyard', 'sheet', 'painter', 'painted', 'stay'];
+
+describe('suggest', () => {
+  it.each([
+    ['halyerd', ['halyard']],
+    ['HALYARD', ['halyard']],
+    ['hal', ['halyard']],
+    ['sheeet', ['sheet']],
+    ['painte', ['painter', 'painted']],
+    ['stray', ['stay']],
+    ['anchor', []],
+    ['', []],
+    ['__proto__', []],
+  ])('finds what was meant by %j', (word, meant) => {
+    expect(suggest(word, ropes)).toEqual(meant);
+  });
+
+  it('gives the nearest first, and no more than asked for', () => {
+    expect(suggest('painter', ropes)).toEqual(['painter', 'painted']);
+    expect(suggest('painter', ropes, { limit: 1 })).toEqual(['painter']);
+  });
+
+  it('knows a candidate by its other names', () => {
+    expect(suggest('rope', ['sheet', 'stay'], { namesOf: (name) => (name === 'stay' ? ['ropes'] : [name]) })).toEqual([
+      'stay',
+    ]);
+  });
+
+  it('takes bounded time for words without end', () => {
+    expect(suggest('x'.repeat(1_000_000), ropes)).toEqual([]);
+  });
+});

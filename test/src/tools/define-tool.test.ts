@@ -1,0 +1,141 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { defineTool, invokeTool, PinnaceError, type ToolOptions } from '../../../src/index.ts';
+import { toolCall } from '../../fixtures/tool-call.ts';
+
+const Numbers = v.strictObject({ a: v.number(), b: v.optional(v.number(), 1) });
+
+function options(overrides: object = {}): ToolOptions<typeof Numbers> {
+  return { id: 'add', description: 'Adds two numbers', input: Numbers, execute: ({ a, b }) => a + b, ...overrides };
+}
+
+function failureOf(overrides: object): unknown {
+  try {
+    defineTool(options(overrides));
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+describe('defineTool', () => {
+  it('fills in what a definition may leave out', () => {
+    expect(defineTool(options()).definition).toEqual({
+      id: 'add',
+      name: 'add',
+      type: 'function',
+      version: '0.1.0',
+      visibility: 'public',
+      state: 'active',
+      description: 'Adds two numbers',
+      paramsSchema: {
+        type: 'object',
+        properties: { a: { type: 'number' }, b: { type: 'number', default: 1 } },
+        required: ['a'],
+        additionalProperties: false,
+      },
+      keywords: [],
+      secrets: [],
+      revision: 1,
+    });
+  });
+
+  it('keeps what a definition says', () => {
+    const said = {
+      name: 'sum',
+      title: 'Sum',
+      type: 'builtin',
+      keywords: ['plus'],
+      annotations: { readOnlyHint: true },
+      secrets: [{ id: 'key' }],
+    };
+    expect(defineTool(options(said)).definition).toMatchObject(said);
+  });
+
+  it('carries titles, descriptions and examples into the JSON Schema', () => {
+    const input = v.pipe(
+      v.object({ a: v.pipe(v.number(), v.title('A'), v.description('The first'), v.examples([1, 2])) }),
+      v.description('Two numbers'),
+    );
+    expect(defineTool({ ...options(), input, execute: () => 0 }).definition.paramsSchema).toMatchObject({
+      description: 'Two numbers',
+      properties: { a: { title: 'A', description: 'The first', examples: [1, 2] } },
+    });
+  });
+
+  it('describes the input as it is sent, not as the tool gets it', () => {
+    const input = v.object({ at: v.pipe(v.string(), v.transform((text) => new Date(text))) });
+    const tool = defineTool({ ...options(), input, execute: ({ at }) => at.getTime() });
+    expect(tool.definition.paramsSchema).toMatchObject({ properties: { at: { type: 'string' } } });
+    expect(tool.check({ at: '1970-01-01' })).toEqual({ ok: true, input: { at: new Date(0) } });
+  });
+
+  it('checks an input and gives it with its defaults', () => {
+    expect(defineTool(options()).check({ a: 2 })).toEqual({ ok: true, input: { a: 2, b: 1 } });
+  });
+
+  it('lists all issues of an input', () => {
+    expect(defineTool(options()).check({ a: '2', b: '3', c: 4 })).toEqual({
+      ok: false,
+      issues: [
+        { path: 'a', message: 'must be number' },
+        { path: 'b', message: 'must be number' },
+        { path: 'c', message: 'is not known here' },
+      ],
+    });
+  });
+
+  it('drops unknown keys where the schema is not strict', () => {
+    const tool = defineTool({ ...options(), input: v.object({ a: v.number() }), execute: () => 0 });
+    expect(tool.check({ a: 1, c: 2 })).toEqual({ ok: true, input: { a: 1 } });
+  });
+
+  it('lets no key of a prototype through', () => {
+    const checked = defineTool(options()).check(JSON.parse('{"a":1,"__proto__":{"b":9}}'));
+    expect(JSON.stringify(checked)).not.toContain('9');
+  });
+
+  it('makes a tool that can be called', async () => {
+    expect(await invokeTool(defineTool(options()), { a: 2, b: 3 }, toolCall())).toEqual({ ok: true, output: 5 });
+  });
+
+  it.each([
+    [{ id: '' }, '"id" must be 1 to 64 letters'],
+    [{ id: 'add two' }, '"id" must be 1 to 64 letters'],
+    [{ id: '__proto__' }, '"id" must be 1 to 64 letters'],
+    [{ id: 'x'.repeat(65) }, '"id" must be 1 to 64 letters'],
+    [{ name: 'söt' }, '"name" must be 1 to 64 letters'],
+    [{ description: '' }, '"description" must be at least 1 long'],
+    [{ description: 'x'.repeat(4097) }, '"description" must be at most 4096 long'],
+    [{ version: '1' }, '"version" must be like 1.0.0'],
+    [{ type: 'magic' }, '"type" must be'],
+    [{ secrets: [{ id: 'key', value: 'hunter2' }] }, '"secrets.0.value" is not known here'],
+    [{ colour: 'red' }, '"colour" is not known here'],
+  ])('refuses the definition %j', (overrides, message) => {
+    const failure = failureOf(overrides);
+    expect(failure).toBeInstanceOf(PinnaceError);
+    expect(failure).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining(message) });
+  });
+
+  it.each([
+    ['no object', v.string()],
+    ['a list', v.array(v.string())],
+    ['a union', v.union([v.object({ a: v.string() }), v.object({ b: v.string() })])],
+    ['an object with a date', v.object({ at: v.date() })],
+    ['an object with a BigInt', v.object({ n: v.bigint() })],
+    ['an object with a function', v.object({ f: v.function() })],
+  ])('refuses an input that is %s', (_, input) => {
+    expect(failureOf({ input })).toMatchObject({
+      code: 'invalid_argument',
+      message: 'Cannot define tool "add": its input must be a valibot object that JSON Schema can express',
+      details: { reason: 'invalid_schema' },
+    });
+  });
+
+  it('takes checks that JSON Schema cannot express, and makes them', () => {
+    const input = v.object({ a: v.pipe(v.number(), v.check((a) => a % 2 === 0, 'must be even')) });
+    const tool = defineTool({ ...options(), input, execute: () => 0 });
+    expect(tool.definition.paramsSchema).toMatchObject({ properties: { a: { type: 'number' } } });
+    expect(tool.check({ a: 3 })).toEqual({ ok: false, issues: [{ path: 'a', message: 'must be even' }] });
+  });
+});

@@ -1,0 +1,193 @@
+import * as v from 'valibot';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  type Authorization,
+  defineTool,
+  invokeTool,
+  PinnaceError,
+  Secret,
+  type Tool,
+  type ToolContext,
+} from '../../../src/index.ts';
+import { toolCall } from '../../fixtures/tool-call.ts';
+
+type Execute = (input: { text: string }, context: ToolContext) => unknown;
+
+function echo(execute: Execute = ({ text }) => text): Tool {
+  return defineTool({
+    id: 'echo',
+    description: 'Repeats a text',
+    input: v.strictObject({ text: v.pipe(v.string(), v.maxLength(10)) }),
+    execute,
+  });
+}
+
+const input = { text: 'ahoy' };
+const never = (): Promise<never> => new Promise(() => undefined);
+
+describe('invokeTool, the time', () => {
+  const deadline = { ok: false, error: { code: 'deadline_exceeded', message: 'Tool "echo" took longer than 5 ms' } };
+  const cancelled = { ok: false, error: { code: 'cancelled', message: 'Tool "echo" was stopped with its run' } };
+
+  it('ends a tool that ignores its signal', async () => {
+    expect(await invokeTool(echo(never), input, toolCall({ timeoutMs: 5 }))).toMatchObject(deadline);
+  });
+
+  it('ends a permission check that does not answer, and executes nothing when it does', async () => {
+    const execute = vi.fn<Execute>();
+    const answer = Promise.withResolvers<Authorization>();
+    const outcome = await invokeTool(echo(execute), input, toolCall({ authorize: () => answer.promise, timeoutMs: 5 }));
+    answer.resolve({ decision: 'allow' });
+    await answer.promise;
+    await Promise.resolve();
+    expect(outcome).toMatchObject(deadline);
+    expect(execute).not.toHaveBeenCalled();
+  });
+
+  it('tells the tool through its signal that the time is up', async () => {
+    const reason = Promise.withResolvers<unknown>();
+    const tool = echo((_, { signal }) => {
+      signal.addEventListener('abort', () => reason.resolve(signal.reason));
+      return never();
+    });
+    await invokeTool(tool, input, toolCall({ timeoutMs: 5 }));
+    expect(await reason.promise).toMatchObject({ code: 'deadline_exceeded' });
+  });
+
+  it('executes nothing when the run has ended', async () => {
+    const execute = vi.fn<Execute>();
+    expect(await invokeTool(echo(execute), input, toolCall({ signal: AbortSignal.abort() }))).toMatchObject(cancelled);
+    expect(execute).not.toHaveBeenCalled();
+  });
+
+  it('ends a tool that ignores its signal with its run', async () => {
+    const run = new AbortController();
+    const outcome = invokeTool(echo(() => (run.abort(), never())), input, toolCall({ signal: run.signal }));
+    expect(await outcome).toMatchObject(cancelled);
+  });
+
+  it('calls it cancelled when the tool rejects because of the abort', async () => {
+    const run = new AbortController();
+    const tool = echo((_, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new DOMException('hunter2', 'AbortError')));
+        run.abort();
+      })
+    );
+    expect(await invokeTool(tool, input, toolCall({ signal: run.signal }))).toMatchObject(cancelled);
+  });
+
+  it('ends a permission check with its run', async () => {
+    const run = new AbortController();
+    const authorize = (): Promise<Authorization> => (run.abort(), never());
+    expect(await invokeTool(echo(), input, toolCall({ authorize, signal: run.signal }))).toMatchObject(cancelled);
+  });
+
+  it('waits with a limit that no timer can hold', async () => {
+    const tool = echo(async ({ text }) => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return text;
+    });
+    expect(await invokeTool(tool, input, toolCall({ timeoutMs: 2 ** 40 }))).toEqual({ ok: true, output: 'ahoy' });
+  });
+});
+
+describe('invokeTool, the failure', () => {
+  it('hides the text of an error that is not ours', async () => {
+    const tool = echo(() => {
+      throw new Error('login with hunter2 failed');
+    });
+    expect(await invokeTool(tool, input, toolCall())).toEqual({
+      ok: false,
+      error: { code: 'internal', message: 'Tool "echo" failed', retryable: false, details: { reason: 'tool_failed' } },
+    });
+  });
+
+  it.each([['hunter2'], [undefined], [null], [{ code: 'not_found', message: 'hunter2' }]])(
+    'hides a thrown %j',
+    async (thrown) => {
+      const outcome = await invokeTool(echo(() => Promise.reject(thrown)), input, toolCall());
+      expect(outcome).toMatchObject({ ok: false, error: { code: 'internal', message: 'Tool "echo" failed' } });
+    },
+  );
+
+  it('tells an error of ours with all its facts', async () => {
+    const tool = echo(() => {
+      throw new PinnaceError('rate_limited', 'Cannot echo: too many echoes', {
+        retryAfterMs: 50,
+        details: { reason: 'too_loud' },
+        cause: new Error('hunter2'),
+      });
+    });
+    expect(await invokeTool(tool, input, toolCall())).toEqual({
+      ok: false,
+      error: {
+        code: 'rate_limited',
+        message: 'Cannot echo: too many echoes',
+        retryable: true,
+        retryAfterMs: 50,
+        details: { reason: 'too_loud' },
+      },
+    });
+  });
+});
+
+describe('invokeTool, the output', () => {
+  const cycle: Record<string, unknown> = {};
+  cycle['self'] = cycle;
+
+  it.each<[string, () => unknown]>([
+    ['a BigInt', () => ({ value: 1n })],
+    ['a cycle', () => cycle],
+    ['a toJSON that throws', () => ({ toJSON: () => JSON.parse('{hunter2') })],
+  ])('refuses %s', async (_, execute) => {
+    expect(await invokeTool(echo(execute), input, toolCall())).toEqual({
+      ok: false,
+      error: {
+        code: 'internal',
+        message: 'Cannot use the output of tool "echo": it is not JSON',
+        retryable: false,
+        details: { reason: 'output_not_json' },
+      },
+    });
+  });
+
+  it.each<[string, unknown]>([['undefined', undefined], ['a function', () => 1], ['a symbol', Symbol('s')]])(
+    'gives null for %s',
+    async (_, output) => {
+      expect(await invokeTool(echo(() => output), input, toolCall())).toEqual({ ok: true, output: null });
+    },
+  );
+
+  it('gives what JSON carries: dates as text, no undefined, no secret', async () => {
+    const secret = new Secret({ id: 'key', version: '1', value: 'hunter2' });
+    const tool = echo(() => ({ at: new Date(0), none: undefined, secret, nan: NaN }));
+    const output = { at: '1970-01-01T00:00:00.000Z', secret: '[secret key]', nan: null };
+    expect(await invokeTool(tool, input, toolCall())).toEqual({ ok: true, output });
+  });
+
+  it('gives a copy of what the tool keeps', async () => {
+    const kept = { list: [1] };
+    const outcome = await invokeTool(echo(() => kept), input, toolCall());
+    kept.list.push(2);
+    expect(outcome).toEqual({ ok: true, output: { list: [1] } });
+  });
+
+  it('takes an output of exactly the length allowed', async () => {
+    const outcome = await invokeTool(echo(() => 'x'.repeat(8)), input, toolCall({ maxOutputLength: 10 }));
+    expect(outcome).toEqual({ ok: true, output: 'xxxxxxxx' });
+  });
+
+  it('refuses an output that is longer', async () => {
+    const outcome = await invokeTool(echo(() => 'x'.repeat(9)), input, toolCall({ maxOutputLength: 10 }));
+    expect(outcome).toEqual({
+      ok: false,
+      error: {
+        code: 'budget_exceeded',
+        message: 'Cannot use the output of tool "echo": it is too long',
+        retryable: false,
+        details: { reason: 'output_too_large', maxOutputLength: 10 },
+      },
+    });
+  });
+});
