@@ -2,7 +2,7 @@
 
 import { createRuntime } from '../src/create-runtime.ts';
 import type { Catalog, ClosableStorage, SecretSource } from '../src/ports.ts';
-import type { Runtime } from '../src/runtime/runtime.ts';
+import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import { modelSource } from './models/source.ts';
 import { indexedDbStorage } from './storage/indexeddb.ts';
@@ -17,6 +17,7 @@ export interface BrowserRuntimeOptions {
 }
 
 /** Gives a runtime for a worker; pass it to `exposeRuntime`. */
-export function createBrowserRuntime({ name, catalog, secrets, tools }: BrowserRuntimeOptions): Runtime {
-  return createRuntime({ catalog, secrets, models: modelSource(), tools: tools(indexedDbStorage({ name })) });
+export function createBrowserRuntime({ name, catalog, secrets, tools }: BrowserRuntimeOptions): HostedRuntime {
+  const storage = indexedDbStorage({ name });
+  return createRuntime({ catalog, secrets, storage, models: modelSource(), tools: tools(storage) });
 }

@@ -23,6 +23,7 @@ export function createDenoEndpoint({ catalog, authenticator, tools, secrets, kvP
   const storage = denoKvStorage(kvPath === undefined ? {} : { path: kvPath });
   const runtime = createRuntime({
     catalog,
+    storage,
     models: modelSource(),
     tools: tools(storage),
     sinks: [consoleSink()],

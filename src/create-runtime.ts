@@ -2,15 +2,18 @@
 
 import { PinnaceError } from './errors.ts';
 import { createEmit } from './events.ts';
-import type { Authorize, Catalog, EventSink, ModelSource, SecretSource } from './ports.ts';
+import { createMetrics } from './metrics.ts';
+import type { Authorize, Catalog, EventSink, ModelSource, SecretSource, Storage } from './ports.ts';
 import { defaultLimits, type Limits } from './runtime/limits.ts';
-import { createPipeline, type Runtime } from './runtime/runtime.ts';
+import { createPipeline, type HostedRuntime } from './runtime/runtime.ts';
 import type { Tool } from './tools/tool.ts';
 
 /** What a runtime is composed of. */
 export interface CreateRuntimeOptions {
   readonly catalog: Catalog;
   readonly models: ModelSource;
+  /** Where runs are recorded: what one instance has started, every instance with the same storage can replay. */
+  readonly storage: Storage;
   readonly secrets?: SecretSource;
   /** Tools given as code. Agents use those that their allowlist names. */
   readonly tools?: readonly Tool[];
@@ -27,21 +30,33 @@ export interface CreateRuntimeOptions {
  *
  * @throws PinnaceError `invalid_argument` when two tools share an id.
  * @example
- * const runtime = createRuntime({ catalog: staticCatalog({ agents, providers }), models: modelSource(), tools: [add] });
+ * const runtime = createRuntime({ catalog: staticCatalog({ agents, providers }), models: modelSource(), storage: memoryStorage(), tools: [add] });
  * const stream = await runtime.run({ agentId: 'helper', chat: { id: 'c1', messages } }, localPrincipal());
  */
-export function createRuntime(options: CreateRuntimeOptions): Runtime {
-  const { catalog, models, secrets, tools = [], sinks = [], now = Date.now } = options;
+export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
+  requireStorage(options.storage);
+  const { catalog, models, storage, secrets, tools = [], sinks = [], now = Date.now } = options;
   return createPipeline({
     catalog,
     models,
+    storage,
     secrets,
     tools: distinct(tools),
     authorize: options.authorize ?? (() => ({ decision: 'allow' })),
     limits: { ...defaultLimits, ...options.limits },
     emit: createEmit({ sinks, now }),
+    metrics: createMetrics(),
     now,
   });
+}
+
+/** Types do not reach everyone, and without a storage the first run would fail with something obscure. */
+function requireStorage(storage: Storage | undefined): void {
+  if (typeof storage?.commit === 'function') return;
+  throw new PinnaceError(
+    'invalid_argument',
+    'Cannot compose the runtime without a storage: pass memoryStorage(), for example',
+  );
 }
 
 function distinct(tools: readonly Tool[]): readonly Tool[] {

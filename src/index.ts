@@ -29,11 +29,13 @@ export type {
   SecretScope,
   SecretSource,
   Storage,
+  Watchable,
 } from './ports.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export { createPrincipal, localPrincipal, type Principal, type Scope } from './runtime/principal.ts';
 export type { RunRequestInput } from './runtime/run-request.ts';
-export type { Manifest, Runtime } from './runtime/runtime.ts';
+export type { HostedRuntime, Manifest, Runtime, Started, StartOptions } from './runtime/runtime.ts';
+export type { RunCursor, Runs, RunStatus } from './runtime/runs.ts';
 export {
   Agent,
   type AgentInput,

@@ -35,18 +35,26 @@ export type CommitResult =
  *
  * A value is what `structuredClone` copies without losing anything: JSON, dates, maps, sets, byte arrays, up to 4 MiB. What is
  * read is a copy: changing it changes nothing stored. `get` answers `undefined` on a miss. `list` answers the entries under
- * `prefix` in the order of their keys (numbers before text, by size; text by code point), those behind `after`, at most `limit`
- * (1 to 1,000); what is listed can be read. `commit` takes 1 to 100 changes of different keys and is all-or-nothing: when the
+ * `prefix`, that at the prefix itself first, in the order of their keys (numbers before text, by size; text by code point), those
+ * behind `after`, at most `limit` (1 to 1,000); what is listed can be read. `commit` takes 1 to 100 changes of different keys and is all-or-nothing: when the
  * version of any differs from its `ifVersion`, nothing is written and the keys that differed are the answer. The same commit
  * twice without `ifVersion` equals once. An expired value is as good as deleted, to reads, lists and versions.
  *
- * Bad keys and values are `invalid_argument`. A store that is full, closed or out of reach is `unavailable` with the reason
+ * Bad keys and values are `invalid_argument`, and so is a commit whose keys take more than 80,000 bytes (`commit_too_large`). A store that is full, closed or out of reach is `unavailable` with the reason
  * `storage_full`, `storage_closed` or `storage_blocked`; nothing of that commit is written. Keys and values are never logged.
  */
 export interface Storage {
   get(key: Key): Promise<Entry | undefined>;
   list(options: { readonly prefix: Key; readonly after?: Key; readonly limit: number }): Promise<Entry[]>;
   commit(changes: readonly Change[]): Promise<CommitResult>;
+}
+
+/**
+ * Tells of changes, where the platform can. `onNews` is called after any of the keys may have changed, by whoever and wherever;
+ * several changes may be told once, and a call may come for nothing. It is called until the signal aborts, and never throws.
+ */
+export interface Watchable {
+  watch(keys: readonly Key[], options: { readonly signal: AbortSignal; readonly onNews: () => void }): void;
 }
 
 /** A storage that holds something open: after `close`, every call is `unavailable` with the reason `storage_closed`. */
@@ -56,9 +64,11 @@ export interface ClosableStorage extends Storage {
 
 /**
  * Where definitions come from. Each record carries its `revision`. A miss is `undefined`; a source that does not answer is
- * `unavailable`. Records are already parsed: a definition that breaks its schema is `invalid_argument` when it enters.
+ * `unavailable`. Records are already parsed: a definition that breaks its schema is `invalid_argument` when it enters. `source`
+ * names where the records come from; records of a catalog with one are cached in the shared layer, under that name.
  */
 export interface Catalog {
+  readonly source?: string;
   agent(agentId: string, signal?: AbortSignal): Promise<Agent | undefined>;
   provider(providerId: string, signal?: AbortSignal): Promise<Provider | undefined>;
   tool(toolId: string, signal?: AbortSignal): Promise<ToolDefinition | undefined>;

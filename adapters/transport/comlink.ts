@@ -12,10 +12,11 @@ type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false
 
 /** What the worker's side answers to. `callId` names a run until its stream has been handed over, and after it for `cancel`. */
 interface Wire {
-  run(callId: string, request: RunRequestInput): Promise<Answer<ReadableStream<UIMessageChunk>>>;
+  run(callId: string, request: RunRequestInput, idempotencyKey?: string): Promise<Answer<ReadableStream<UIMessageChunk>>>;
   cancel(callId: string, reason: string): void;
   manifest(agentId: string): Promise<Answer<Manifest>>;
-  close(): Promise<Answer<void>>;
+  invalidate(keys: readonly string[]): Promise<Answer<void>>;
+  close(drainMs: number): Promise<Answer<void>>;
 }
 
 /** The most messages that a transport sends: the last ones. */
@@ -29,10 +30,10 @@ export function exposeRuntime(runtime: Runtime, endpoint: Endpoint = globalThis 
   const runs = new Map<string, AbortController>();
   const principal = localPrincipal();
   const wire: Wire = {
-    async run(callId, request) {
+    async run(callId, request, idempotencyKey) {
       const abort = new AbortController();
       runs.set(callId, abort);
-      const answer = await answerOf(() => runtime.run(request, principal, { signal: abort.signal }));
+      const answer = await answerOf(() => runtime.run(request, principal, { signal: abort.signal, idempotencyKey }));
       if (!answer.ok) {
         runs.delete(callId);
         return answer;
@@ -42,7 +43,8 @@ export function exposeRuntime(runtime: Runtime, endpoint: Endpoint = globalThis 
     },
     cancel: (callId, reason) => runs.get(callId)?.abort(reason),
     manifest: (agentId) => answerOf(() => runtime.manifest(agentId, principal)),
-    close: () => answerOf(() => runtime.close()),
+    invalidate: (keys) => answerOf(() => runtime.invalidate(keys)),
+    close: (drainMs) => answerOf(() => runtime.close({ drainMs })),
   };
   expose(wire, endpoint);
 }
@@ -81,14 +83,14 @@ export type ConnectedRuntime = Runtime & ChatTransport<UIMessage>;
  */
 export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
   const wire = wrap<Wire>(endpoint);
-  const run = (request: RunRequestInput, signal: AbortSignal | undefined) => runOver(wire, request, signal);
   return {
-    run: (request, _principal, { signal } = {}) => run(request, signal),
+    run: (request, _principal, options = {}) => runOver(wire, request, options),
     manifest: async (agentId) => valueOf(await wire.manifest(agentId)),
-    close: async () => valueOf(await wire.close()),
+    invalidate: async (keys) => valueOf(await wire.invalidate(keys)),
+    close: async ({ drainMs = 0 } = {}) => valueOf(await wire.close(drainMs)),
     sendMessages: ({ chatId, messages, abortSignal, body }) => {
       const chat = { id: chatId, messages: messages.slice(-maxMessages) };
-      return run({ ...agentOf(body), chat }, abortSignal);
+      return runOver(wire, { ...agentOf(body), chat }, { signal: abortSignal });
     },
     // A run ends with the page that asked for it: there is nothing to come back to.
     reconnectToStream: async () => null,
@@ -98,12 +100,12 @@ export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
 async function runOver(
   wire: Remote<Wire>,
   request: RunRequestInput,
-  signal: AbortSignal | undefined,
+  { signal, idempotencyKey }: { readonly signal?: AbortSignal | undefined; readonly idempotencyKey?: string | undefined },
 ): Promise<ReadableStream<UIMessageChunk>> {
   if (signal?.aborted) throw new PinnaceError('cancelled', 'The run was stopped before it began');
   const callId = crypto.randomUUID();
   signal?.addEventListener('abort', () => void wire.cancel(callId, reasonOf(signal)), { once: true });
-  return valueOf(await wire.run(callId, request));
+  return valueOf(await wire.run(callId, request, idempotencyKey));
 }
 
 function valueOf<T>(answer: Answer<T>): T {

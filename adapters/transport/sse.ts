@@ -1,6 +1,7 @@
-/** Encodes UI message chunks as server-sent events, the way the AI SDK's clients read them. */
+/** Encodes a run's events as server-sent events, the way the AI SDK's clients and `EventSource` read them. */
 
-import type { UIMessageChunk } from '../../src/ai-types.ts';
+import type { Metrics } from '../../src/metrics.ts';
+import type { RunCursor } from '../../src/runtime/runs.ts';
 
 /** The headers of an event stream. */
 export const sseHeaders: Readonly<Record<string, string>> = {
@@ -10,23 +11,33 @@ export const sseHeaders: Readonly<Record<string, string>> = {
   'x-vercel-ai-ui-message-stream': 'v1',
 };
 
+/** What an encoder needs besides the cursor. */
+export interface SseOptions {
+  readonly runId: string;
+  /** The time without an event after which a comment is sent. */
+  readonly keepAliveMs: number;
+  readonly metrics: Metrics;
+}
+
 const encoder = new TextEncoder();
 const opening = encoder.encode('retry: 1000\n\n');
 const keepAlive = encoder.encode(': keep-alive\n\n');
 const done = encoder.encode('data: [DONE]\n\n');
 
 /**
- * Gives the bytes of a stream of chunks. One event is read for each that is asked for, so a slow reader holds nothing up but its
- * own run. A comment is sent when nothing else was for `keepAliveMs`. Cancelling the bytes cancels the chunks.
+ * Gives the bytes of a run's events, each with the id `<runId>:<seq>`. Events are read when they are asked for, so a slow reader
+ * holds nothing up and fills no buffer. Cancelling the bytes leaves the run, which goes on for a while.
  */
-export function encodeSse(
-  chunks: ReadableStream<UIMessageChunk>,
-  { keepAliveMs = 15_000 }: { keepAliveMs?: number } = {},
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const reader = chunks.getReader();
+export function encodeSse(cursor: RunCursor, options: SseOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const { runId, keepAliveMs, metrics } = options;
   let timer: ReturnType<typeof setInterval> | undefined;
   let idle = false;
-  const stop = (): void => clearInterval(timer);
+  const close = (): void => {
+    clearInterval(timer);
+    cursor.close();
+    metrics.count('pinnace_streams_closed_total');
+  };
+  metrics.count('pinnace_streams_opened_total');
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     start(controller) {
       controller.enqueue(opening);
@@ -36,16 +47,16 @@ export function encodeSse(
       }, keepAliveMs);
     },
     async pull(controller) {
-      const { done: ended, value } = await reader.read();
+      const events = await cursor.next();
       idle = false;
-      controller.enqueue(ended ? done : encoder.encode(`data: ${JSON.stringify(value)}\n\n`));
-      if (!ended) return;
-      stop();
+      if (events) {
+        const frames = events.map(({ seq, text }) => `id: ${runId}:${seq}\ndata: ${text}\n\n`);
+        return controller.enqueue(encoder.encode(frames.join('')));
+      }
+      controller.enqueue(done);
+      close();
       controller.close();
     },
-    async cancel(reason) {
-      stop();
-      await reader.cancel(reason);
-    },
+    cancel: close,
   }, { highWaterMark: 0 });
 }

@@ -25,6 +25,10 @@ export interface Limits {
   readonly partLength: number;
   /** The whole request, as JSON. */
   readonly requestLength: number;
+  /** How long a run goes on when nobody reads it; `Infinity`: to its end. */
+  readonly detachGraceMs: number;
+  /** How long a run can be replayed after its end. */
+  readonly retentionMs: number;
 }
 
 /** What holds where nothing else is said. */
@@ -36,10 +40,12 @@ export const defaultLimits: Limits = {
   firstChunkMs: 30_000,
   chunkMs: 30_000,
   toolMs: 30_000,
-  toolOutputLength: 262_144,
+  toolOutputLength: 131_072,
   messages: 200,
   partLength: 65_536,
   requestLength: 1_048_576,
+  detachGraceMs: 30_000,
+  retentionMs: 86_400_000,
 };
 
 /** Gives the limits, each lowered to the smallest of the overrides. */

@@ -25,6 +25,20 @@ export const scopes: readonly Scope[] = [
   'admin',
 ];
 
+/** The certificate that a principal came with. Times are milliseconds since 1970. */
+export interface Session {
+  /** The `iss` of the certificate: idempotency keys are scoped by it. */
+  readonly issuer: string;
+  /** The `jti` of the certificate. */
+  readonly certificateId: string;
+  /** The thumbprint (RFC 7638) of the key that signs the session's requests. */
+  readonly keyThumbprint: string;
+  /** The `kid` of the root key that signed the certificate. */
+  readonly rootKeyId: string;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
 /** Who asks, for which tenant, and what they may do. */
 export interface Principal {
   readonly via: 'in-process' | 'http';
@@ -34,6 +48,8 @@ export interface Principal {
   /** The agents that may be run. */
   readonly agents: '*' | readonly string[];
   readonly scopes: readonly Scope[];
+  /** Present where the principal came with a certificate. */
+  readonly session?: Session;
 }
 
 const verified = new WeakSet<Principal>();

@@ -5,6 +5,7 @@ import { PinnaceError } from '../errors.ts';
 /** The one signal of a run. Composed by hand: `AbortSignal.any` costs more than all else that a run sets up. */
 export interface RunAbort {
   readonly signal: AbortSignal;
+  abort(reason: unknown): void;
   /** Starts the clock and calls the listener once when the signal aborts, at once if it has. */
   whenAborted(totalMs: number, listener: () => void): void;
   /** Lets go of everything; then aborts, so that nothing of the run goes on after its end. */
@@ -26,6 +27,7 @@ export function createRunAbort(others: readonly (AbortSignal | undefined)[]): Ru
   }
   return {
     signal: own.signal,
+    abort: (reason) => own.abort(reason),
     whenAborted(totalMs, listener) {
       const deadline = setTimeout(() => {
         own.abort(new PinnaceError('deadline_exceeded', `The run took longer than ${totalMs} ms`));

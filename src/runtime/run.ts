@@ -22,7 +22,7 @@ import type { Agent } from '../schema.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import type { Limits } from './limits.ts';
 import { toModelError } from './model-error.ts';
-import type { RunEnd } from './stream.ts';
+import type { RunEnd } from './run-end.ts';
 
 export type { ModelMessage };
 

@@ -1,30 +1,35 @@
-/** The Agents Worker, first to last: parse, resolve, assemble, run, stream. */
+/** The Agents Worker, first to last: parse, replay, resolve, assemble, run, stream. */
 
 import type { UIMessageChunk } from '../ai-types.ts';
-import { PinnaceError } from '../errors.ts';
+import { PinnaceError, toData } from '../errors.ts';
 import { createTraceId, type Emit } from '../events.ts';
-import type { Authorize, Catalog, ModelSource, SecretSource } from '../ports.ts';
-import type { Agent } from '../schema.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Authorize, Catalog, ModelSource, SecretSource, Storage } from '../ports.ts';
 import type { Tool } from '../tools/tool.ts';
-import { assemble, type KnownTool, type ManifestEntry, type ToolSet } from './assemble.ts';
+import type { ManifestEntry } from './assemble.ts';
+import { chunksOf } from './chunks-of.ts';
 import { withContext } from './context.ts';
+import { executeRun } from './execute-run.ts';
 import { type Limits, narrow } from './limits.ts';
 import { type Principal, requireScope } from './principal.ts';
-import { resolve, resolveAgent } from './resolve.ts';
-import { createRunAbort } from './run-abort.ts';
+import { createResolver } from './resolver.ts';
 import { toModelMessages } from './run.ts';
-import { parseRunRequest, type RunRequestInput } from './run-request.ts';
-import { streamRun } from './stream-run.ts';
+import { createRunAbort } from './run-abort.ts';
+import { parseRunRequest, type RunRequest, type RunRequestInput } from './run-request.ts';
+import { type ClaimOptions, createRuns, type Runs, type RunStatus } from './runs.ts';
+import { createToolSets } from './tool-sets.ts';
 
 /** What the pipeline works with. */
 export interface RuntimeOptions {
   readonly catalog: Catalog;
   readonly models: ModelSource;
+  readonly storage: Storage;
   readonly secrets: SecretSource | undefined;
   readonly tools: readonly Tool[];
   readonly authorize: Authorize;
   readonly limits: Limits;
   readonly emit: Emit;
+  readonly metrics: Metrics;
   readonly now: () => number;
 }
 
@@ -35,96 +40,181 @@ export interface Manifest {
   readonly tools: readonly ManifestEntry[];
 }
 
-/** Runs agents. Make one with `createRuntime`. */
+/** Runs agents, in process or on the other side of a port. */
 export interface Runtime {
   /**
    * Runs an agent on a chat and gives its stream. What is wrong before the first chunk rejects with a `PinnaceError`; after it,
-   * the stream tells and ends. When the signal aborts, or the stream is cancelled, the model and the tools are stopped.
+   * the stream tells and ends. When the signal aborts, or the stream is cancelled, the model and the tools are stopped. With an
+   * idempotency key, asking again gives the stream of the same run from its beginning, and nothing runs twice.
    */
   run(
     request: RunRequestInput,
     principal: Principal,
-    options?: { readonly signal?: AbortSignal | undefined },
+    options?: { readonly signal?: AbortSignal | undefined; readonly idempotencyKey?: string | undefined },
   ): Promise<ReadableStream<UIMessageChunk>>;
   /** The tools that an agent may use, and for each other known tool the one reason why not. */
   manifest(agentId: string, principal: Principal): Promise<Manifest>;
-  /** Stops all runs; later ones are refused as `unavailable`. */
-  close(): Promise<void>;
+  /**
+   * Forgets cached definitions and secrets, here and on every instance with the same storage, from the next request on. Keys are
+   * `agent:<id>`, `provider:<id>`, `tools`, `secrets`, or `*` for all.
+   */
+  invalidate(keys: readonly string[]): Promise<void>;
+  /** Refuses further runs as `unavailable`, lets those under way go on for `drainMs` (0), then stops them. */
+  close(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+/** A runtime in this process, with what an endpoint needs besides. */
+export interface HostedRuntime extends Runtime {
+  /** Starts a run that goes on by itself, or finds the one that the key stands for. Rejects as `run` does. */
+  start(request: unknown, principal: Principal, options: StartOptions): Promise<Started>;
+  readonly runs: Runs;
+  /** Resolves these agents, so that the next request finds the caches warm; tells the code of each that cannot be. */
+  prewarm(
+    agentIds: readonly string[],
+    principal: Principal,
+  ): Promise<{ readonly failed: Readonly<Record<string, string>> }>;
+  /** Asks the storage and the catalog whether they answer. */
+  ready(): Promise<Readonly<Record<string, 'ok' | 'failed'>>>;
+  readonly metrics: Metrics;
+}
+
+/** How a run is started. */
+export interface StartOptions {
+  /** Each stops the run. */
+  readonly signals?: readonly (AbortSignal | undefined)[];
+  readonly idempotency?: ClaimOptions['idempotency'];
+  readonly traceId?: string | undefined;
+}
+
+/** A run that was started, or one that was known. */
+export interface Started {
+  readonly runId: string;
+  /** The run that the key stood for. */
+  readonly known?: RunStatus;
+  /** Resolves when the run that was started here has ended. */
+  readonly ended?: Promise<void>;
 }
 
 /** Gives the runtime over its ports. */
-export function createPipeline(options: RuntimeOptions): Runtime {
+export function createPipeline(options: RuntimeOptions): HostedRuntime {
+  const { limits: { retentionMs, totalMs }, metrics, now } = options;
+  // Twice the retention: for half of it the run is gone and the record still says that there was one.
+  const ttlMs = totalMs + 2 * retentionMs;
   const closing = new AbortController();
-  const toolSetOf = createToolSets(options);
+  let draining = false;
+  const runs = createRuns({ ...options, retentionMs, ttlMs });
+  metrics.gauge('pinnace_open_runs', () => runs.open);
+  const resolver = createResolver(options);
+  const toolSetOf = createToolSets(options.tools);
+  const requireOpen = (): void => {
+    if (draining) {
+      throw new PinnaceError('unavailable', 'Cannot go on: the runtime is closed', {
+        details: { reason: 'runtime_closed' },
+      });
+    }
+  };
+
+  const start: HostedRuntime['start'] = async (input, principal, { signals = [], idempotency, traceId }) => {
+    requireScope(principal, 'run:create');
+    requireOpen();
+    const request = parseRunRequest(input, options.limits);
+    requireScope(principal, 'run:create', request.agentId);
+    const known = await runs.find(principal, idempotency);
+    if (known) return { runId: known.runId, known };
+    const abort = createRunAbort([...signals, closing.signal]);
+    try {
+      const { agent, model } = await resolver.resolve(request.agentId, principal.tenant);
+      const toolSet = await toolSetOf(agent, await resolver.tools());
+      const messages = withContext(await toModelMessages(request.chat.messages), request.context);
+      const limits = narrow(options.limits, agent.limits, request.limits);
+      const state = startingState(request, { principal, now, traceId });
+      const { detachGraceMs } = limits;
+      const claimed = await runs.claim({
+        principal,
+        state,
+        idempotency,
+        detachGraceMs,
+        abort: (reason) => abort.abort(reason),
+      });
+      if ('known' in claimed) return { runId: claimed.known.runId, known: claimed.known };
+      const { runId, live } = claimed;
+      executeRun({
+        ...options,
+        ...state,
+        agent,
+        model,
+        toolSet,
+        messages,
+        limits,
+        request,
+        principal,
+        runId,
+        ttlMs,
+        abort,
+      }, live);
+      return { runId, ended: live.gone };
+    } catch (error) {
+      abort.release();
+      throw error;
+    }
+  };
   return {
-    async run(input, principal, { signal } = {}) {
-      requireScope(principal, 'run:create');
-      requireOpen(closing.signal);
-      const request = parseRunRequest(input, options.limits);
-      requireScope(principal, 'run:create', request.agentId);
-      const abort = createRunAbort([signal, closing.signal]);
-      try {
-        const { agent, model } = await resolve(request.agentId, { ...options, principal, signal: abort.signal });
-        const toolSet = await toolSetOf(agent, abort.signal);
-        const messages = withContext(await toModelMessages(request.chat.messages), request.context);
-        const limits = narrow(options.limits, agent.limits, request.limits);
-        const traceId = createTraceId();
-        return streamRun({ ...options, agent, model, toolSet, messages, limits, request, principal, traceId, abort });
-      } catch (error) {
-        abort.release();
-        throw error;
-      }
+    start,
+    runs,
+    metrics,
+    async run(input, principal, { signal, idempotencyKey } = {}) {
+      const idempotency = idempotencyKey === undefined
+        ? undefined
+        : { key: idempotencyKey, fingerprint: JSON.stringify(input) };
+      const left = new AbortController();
+      const { runId } = await start(input, principal, { signals: [signal, left.signal], idempotency });
+      return chunksOf(await runs.cursor(principal, runId, 0), () => left.abort('client_gone'));
     },
     async manifest(agentId, principal) {
       requireScope(principal, 'registry:read', agentId);
-      requireOpen(closing.signal);
-      const agent = await resolveAgent(agentId, { ...options, signal: closing.signal });
-      return toManifest(agent.id, await toolSetOf(agent, closing.signal));
+      requireOpen();
+      const agent = await resolver.agent(agentId);
+      const { digest, entries } = await toolSetOf(agent, await resolver.tools());
+      return { agentId: agent.id, digest, tools: entries };
     },
-    async close() {
+    invalidate: (keys) => resolver.invalidate(keys),
+    async prewarm(agentIds, principal) {
+      requireScope(principal, 'registry:read');
+      const warmed = await Promise.allSettled(agentIds.map((agentId) => resolver.resolve(agentId, principal.tenant)));
+      const failed = warmed.map((
+        result,
+        i,
+      ) => [agentIds[i] ?? '', result.status === 'rejected' && toData(result.reason).code]);
+      return { failed: Object.fromEntries(failed.filter((entry) => entry[1] !== false)) };
+    },
+    async ready() {
+      const probes = { storage: options.storage.get(['ready']), catalog: options.catalog.listTools({ limit: 1 }) };
+      const results = await Promise.allSettled(Object.values(probes));
+      return Object.fromEntries(
+        Object.keys(probes).map((name, i) => [name, results[i]?.status === 'fulfilled' ? 'ok' : 'failed']),
+      );
+    },
+    async close({ drainMs = 0 } = {}) {
+      draining = true;
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, drainMs);
+      await Promise.race([runs.drained(), ...(drainMs > 0 ? [late] : [Promise.resolve()])]);
+      clearTimeout(timer);
       closing.abort('runtime_closed');
+      await runs.drained();
+      runs.close();
+      resolver.close();
     },
   };
 }
 
-function requireOpen(closing: AbortSignal): void {
-  if (closing.aborted) {
-    throw new PinnaceError('unavailable', 'Cannot go on: the runtime is closed', {
-      details: { reason: 'runtime_closed' },
-    });
-  }
-}
-
-/** Assembles tool sets, each once for as long as neither the agent nor the known tools have changed. */
-function createToolSets(options: RuntimeOptions): (agent: Agent, signal: AbortSignal) => Promise<ToolSet> {
-  const listKnown = createKnownTools(options);
-  const sets = new WeakMap<Agent, { known: readonly KnownTool[]; toolSet: ToolSet }>();
-  return async (agent, signal) => {
-    const known = await listKnown(signal);
-    const last = sets.get(agent);
-    if (last?.known === known) return last.toolSet;
-    const toolSet = await assemble(agent, known);
-    sets.set(agent, { known, toolSet });
-    return toolSet;
-  };
-}
-
-/** All tools that there are: those of the composition, and those that only the catalog knows. */
-function createKnownTools({ tools, catalog }: RuntimeOptions): (signal: AbortSignal) => Promise<readonly KnownTool[]> {
-  const composed = tools.map((tool): KnownTool => ({ definition: tool.definition, tool }));
-  const ids = new Set(composed.map(({ definition }) => definition.id));
-  return async (signal) => {
-    const listed: KnownTool[] = [];
-    const limit = 1000;
-    for (let after: string | undefined, page; page === undefined || page.length === limit;) {
-      page = await catalog.listTools({ limit, ...(after !== undefined && { after }) }, signal);
-      after = page.at(-1)?.id;
-      for (const definition of page) if (!ids.has(definition.id)) listed.push({ definition });
-    }
-    return listed.length === 0 ? composed : [...composed, ...listed];
-  };
-}
-
-function toManifest(agentId: string, { digest, entries }: ToolSet): Manifest {
-  return { agentId, digest, tools: entries };
+function startingState(
+  { agentId, chat }: RunRequest,
+  { principal: { tenant }, now, traceId = createTraceId() }: {
+    principal: Principal;
+    now: () => number;
+    traceId: string | undefined;
+  },
+): ClaimOptions['state'] {
+  return { state: 'running', tenant, agentId, chatId: chat.id, traceId, startedAt: now() };
 }

@@ -66,13 +66,17 @@ describe('imports', () => {
   it('of packages stand behind one door each', async () => {
     const doors: Readonly<Record<string, RegExp>> = {
       'ai': /^src\/runtime\/run\.ts$/,
-      'valibot': /^src\//,
-      '@valibot/to-json-schema': /^src\/tools\/define-tool\.ts$/,
+      'valibot': /^(src|adapters\/transport)\//,
+      '@valibot/to-json-schema': /^src\/json-schema-of\.ts$/,
       '@cfworker/json-schema': /^src\/tools\/json-schema\.ts$/,
       '@ai-sdk/provider': /^adapters\/models\//,
       '@ai-sdk/openai-compatible': /^adapters\/models\/openai-compatible\.ts$/,
       'comlink': /^adapters\/transport\/comlink\.ts$/,
-      'hono': /^adapters\/transport\/http\.ts$/,
+      'hono': /^adapters\/transport\/http/,
+      'jose': /^adapters\/transport\//,
+      'http-message-sig': /^adapters\/transport\/signed\/signature\.ts$/,
+      'structured-headers': /^adapters\/transport\//,
+      'eventsource-parser': /^adapters\/transport\/client/,
       'idb-keyval': /^adapters\/storage\/indexeddb\.ts$/,
       'node:v8': /^adapters\/storage\/deno-kv/,
     };

@@ -16,6 +16,7 @@ import {
 import process from 'node:process';
 import * as v from 'valibot';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { encodeSse } from '../../../adapters/transport/sse.ts';
 import { createRuntime, defineTool, type LanguageModel, localPrincipal } from '../../../src/index.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
@@ -61,11 +62,15 @@ function pinnace(): Variant {
       providers: [{ id: 'p', kind: 'custom' }],
     }),
     models: { model: () => current },
+    storage: memoryStorage(),
     tools: [defineTool(lookup)],
   });
+  const principal = localPrincipal();
   return async (model) => {
     current = model;
-    return encodeSse(await runtime.run({ agentId: 'a', chat: { id: 'c', messages } }, localPrincipal()));
+    const { runId } = await runtime.start({ agentId: 'a', chat: { id: 'c', messages } }, principal, {});
+    const cursor = await runtime.runs.cursor(principal, runId, 0);
+    return encodeSse(cursor, { runId, keepAliveMs: 15_000, metrics: runtime.metrics });
   };
 }
 

@@ -1,0 +1,45 @@
+/** Reads what a request carries: its body as JSON, and the fingerprint of what it asks for. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import { parseJson } from '../../src/json.ts';
+
+/** A body that was read. */
+export interface JsonBody {
+  readonly data: unknown;
+  /** SHA-256 over the bytes, the path and the query. */
+  readonly fingerprint: string;
+}
+
+/** @throws PinnaceError with status 400 or 415 for anything but JSON in UTF-8. */
+export async function readJson(request: Request): Promise<JsonBody> {
+  const contentType = request.headers.get('content-type') ?? '';
+  if (!/^application\/json\s*(;|$)/i.test(contentType)) {
+    throw new PinnaceError('content_type_not_supported', 'Cannot read the body: send it as application/json', { status: 415 });
+  }
+  if (request.headers.has('content-encoding')) {
+    throw new PinnaceError('content_encoding_not_allowed', 'Cannot read the body: send it without content-encoding', {
+      status: 415,
+    });
+  }
+  const bytes = await request.arrayBuffer();
+  return { data: parseJson(decodeUtf8(bytes)), fingerprint: await fingerprintOf(request, bytes) };
+}
+
+function decodeUtf8(bytes: ArrayBuffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new PinnaceError('invalid_argument', 'Cannot read the body: it is not UTF-8', {
+      details: { reason: 'malformed_text' },
+    });
+  }
+}
+
+async function fingerprintOf({ url }: Request, bytes: ArrayBuffer): Promise<string> {
+  const { pathname, search } = new URL(url);
+  const place = new TextEncoder().encode(`${pathname}\n${search}\n`);
+  const all = new Uint8Array(place.length + bytes.byteLength);
+  all.set(place);
+  all.set(new Uint8Array(bytes), place.length);
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', all)).toHex();
+}

@@ -1,0 +1,108 @@
+/** The routes of runs: start, resume, look, cancel. */
+
+import type { Context } from 'hono';
+import { PinnaceError } from '../../src/errors.ts';
+import type { Principal } from '../../src/runtime/principal.ts';
+import type { Started } from '../../src/runtime/runtime.ts';
+import type { RunStatus } from '../../src/runtime/runs.ts';
+import { parseTraceparent } from '../../src/traceparent.ts';
+import type { HandlerContext } from './http.ts';
+import { readJson } from './http-body.ts';
+import { runInProgress } from './http-problem.ts';
+import { parseIdempotencyKey } from './idempotency-key.ts';
+import { encodeSse, sseHeaders } from './sse.ts';
+
+/** Adds the routes under `/v1/runs` and `/v1/chats`. */
+export function addRunRoutes(context: HandlerContext): void {
+  const { app, runtime: { runs }, authenticator } = context;
+  app.post('/v1/runs', async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const { runId, known } = await startRun(c, principal, context);
+    if (known?.state === 'running') throw runInProgress(runId, known.lastSeq);
+    return await streamResponse(context, { principal, runId, after: 0, replayed: known !== undefined });
+  });
+  app.get('/v1/runs/:id/stream', async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const runId = c.req.param('id');
+    const status = await runs.status(principal, runId);
+    const after = afterOf(c, runId);
+    if (status.state !== 'running' && after === status.lastSeq) return c.body(null, 204);
+    return await streamResponse(context, { principal, runId, after, replayed: false });
+  });
+  app.get('/v1/chats/:id/stream', async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const status = await runs.ofChat(principal, c.req.param('id'));
+    if (!status) return c.body(null, 204);
+    return await streamResponse(context, { principal, runId: status.runId, after: 0, replayed: false });
+  });
+  app.get('/v1/runs/:id', async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    return c.json(toAnswer(await runs.status(principal, c.req.param('id'))));
+  });
+  app.delete('/v1/runs/:id', async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    await runs.cancel(principal, c.req.param('id'));
+    return c.body(null, 202);
+  });
+}
+
+async function startRun(c: Context, principal: Principal, context: HandlerContext): Promise<Started> {
+  const { runtime, authenticator, quotas } = context;
+  const key = parseIdempotencyKey(c.req.header('idempotency-key') ?? null);
+  const { data, fingerprint } = await readJson(c.req.raw);
+  const known = await runtime.runs.find(principal, { key, fingerprint });
+  if (known) return { runId: known.runId, known };
+  const leave = quotas.enter(principal.tenant);
+  const revoked = new AbortController();
+  const unwatch = authenticator.onRevoked?.(principal, () => revoked.abort('session_revoked'));
+  const release = (): void => {
+    leave();
+    unwatch?.();
+  };
+  try {
+    const started = await runtime.start(data, principal, {
+      signals: [revoked.signal],
+      idempotency: { key, fingerprint },
+      traceId: parseTraceparent(c.req.header('traceparent') ?? null)?.traceId,
+    });
+    void (started.ended ?? Promise.resolve()).then(release);
+    return started;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function streamResponse(
+  { runtime, keepAliveMs }: HandlerContext,
+  { principal, runId, after, replayed }: { principal: Principal; runId: string; after: number; replayed: boolean },
+): Promise<Response> {
+  const cursor = await runtime.runs.cursor(principal, runId, after);
+  const { state } = await runtime.runs.status(principal, runId);
+  return new Response(encodeSse(cursor, { runId, keepAliveMs, metrics: runtime.metrics }), {
+    headers: {
+      ...sseHeaders,
+      'x-run-id': runId,
+      'location': `/v1/runs/${runId}/stream`,
+      ...(replayed && state !== 'running' && { 'idempotency-replayed': 'true' }),
+    },
+  });
+}
+
+/** Where to go on: `Last-Event-ID: <runId>:<seq>`, or the same as `?after=`. */
+function afterOf(c: Context, runId: string): number {
+  const given = c.req.header('last-event-id') ?? c.req.query('after');
+  if (given === undefined || given === '') return 0;
+  const seq = given.startsWith(`${runId}:`) ? given.slice(runId.length + 1) : '';
+  if (/^\d{1,9}$/.test(seq)) return Number(seq);
+  throw new PinnaceError('last_event_id_invalid', 'The event id is not one of this run', { status: 400 });
+}
+
+function toAnswer({ lastSeq, startedAt, endedAt, ...status }: RunStatus): Record<string, unknown> {
+  return {
+    ...status,
+    lastEventId: `${status.runId}:${lastSeq}`,
+    startedAt: new Date(startedAt).toISOString(),
+    ...(endedAt !== undefined && { endedAt: new Date(endedAt).toISOString() }),
+  };
+}

@@ -1,0 +1,45 @@
+/** The `Idempotency-Key` header: a quoted string (RFC 8941), as the IETF draft asks. */
+
+import { isInnerList, type Item, parseItem } from 'structured-headers';
+import { PinnaceError } from '../../src/errors.ts';
+
+/** The fewest and most characters that a key may have. */
+export const idempotencyKeyLength = { min: 16, max: 255 } as const;
+
+/** Every character escaped, and the quotes. */
+const longestHeader = 2 * idempotencyKeyLength.max + 2;
+
+/**
+ * Gives the key without its quotes.
+ *
+ * @throws PinnaceError with status 400: `idempotency_key_missing`, or `idempotency_key_malformed` for anything else than one
+ * string of 16 to 255 characters without parameters.
+ */
+export function parseIdempotencyKey(header: string | null): string {
+  if (header === null) {
+    throw new PinnaceError('idempotency_key_missing', 'Cannot start: send an Idempotency-Key header', { status: 400 });
+  }
+  const key = header.length > longestHeader ? undefined : readString(header);
+  if (key === undefined || key.length < idempotencyKeyLength.min || key.length > idempotencyKeyLength.max) {
+    const right = `a quoted string of ${idempotencyKeyLength.min} to ${idempotencyKeyLength.max} characters`;
+    throw new PinnaceError('idempotency_key_malformed', `Cannot read the Idempotency-Key: send ${right}`, {
+      status: 400,
+    });
+  }
+  return key;
+}
+
+function readString(header: string): string | undefined {
+  const item = readItem(header);
+  if (item === undefined || isInnerList(item)) return undefined;
+  const [value, parameters] = item;
+  return typeof value === 'string' && parameters.size === 0 ? value : undefined;
+}
+
+function readItem(header: string): Item | undefined {
+  try {
+    return parseItem(header);
+  } catch {
+    return undefined;
+  }
+}

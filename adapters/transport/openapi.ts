@@ -1,0 +1,93 @@
+/** Describes the endpoint in OpenAPI 3.1, from the schemas that parse its requests. */
+
+import { jsonSchemaOf } from '../../src/json-schema-of.ts';
+import { RunRequest } from '../../src/runtime/run-request.ts';
+import { Invalidation, Prewarm } from './http-operations.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const problem: Json = {
+  description: 'A problem (RFC 9457)',
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+};
+const stream: Json = { description: 'An event stream of UI message chunks', content: { 'text/event-stream': {} } };
+const nothing: Json = { description: 'Done, or nothing left' };
+const json: Json = { description: 'The answer', content: { 'application/json': {} } };
+const runId: Json = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
+const lastEventId: Json = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };
+const key: Json = { name: 'Idempotency-Key', in: 'header', required: true, schema: { type: 'string' } };
+
+function operation(summary: string, facts: Json): Json {
+  return { summary, security: [{ gcSession: [] }], ...facts };
+}
+
+function body(schema: Parameters<typeof jsonSchemaOf>[0]): Json {
+  return { required: true, content: { 'application/json': { schema: jsonSchemaOf(schema) } } };
+}
+
+/** Gives the description of the endpoint. */
+export function describeEndpoint(): Json {
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Pinnace', version: '1', license: { name: 'MIT' } },
+    paths: {
+      '/v1/runs': {
+        post: operation('Start a run', {
+          parameters: [key],
+          requestBody: body(RunRequest),
+          responses: { 200: stream, 409: problem, 422: problem, default: problem },
+        }),
+      },
+      '/v1/runs/{id}/stream': {
+        get: operation('Resume or replay a run', {
+          parameters: [runId, lastEventId],
+          responses: { 200: stream, 204: nothing, 410: problem, default: problem },
+        }),
+      },
+      '/v1/chats/{id}/stream': {
+        get: operation("Replay the chat's running run", { parameters: [runId], responses: { 200: stream, 204: nothing, default: problem } }),
+      },
+      '/v1/runs/{id}': {
+        get: operation('State of a run', { parameters: [runId], responses: { 200: json, default: problem } }),
+        delete: operation('Cancel a run', { parameters: [runId], responses: { 202: nothing, default: problem } }),
+      },
+      '/v1/agents/{id}/manifest': {
+        get: operation('The tool set of an agent', { parameters: [runId], responses: { 200: json, default: problem } }),
+      },
+      '/v1/invalidations': {
+        post: operation('Forget cached definitions', { requestBody: body(Invalidation), responses: { 204: nothing, default: problem } }),
+      },
+      '/v1/prewarm': {
+        post: operation('Warm the caches', { requestBody: body(Prewarm), responses: { 200: json, default: problem } }),
+      },
+      '/v1/metrics': { get: operation('Metrics for Prometheus', { responses: { 200: json, default: problem } }) },
+      '/v1/healthz': { get: { summary: 'Alive', responses: { 200: json } } },
+      '/v1/readyz': { get: { summary: 'Ready', responses: { 200: json, 503: json } } },
+      '/v1/openapi.json': { get: { summary: 'This description', responses: { 200: json } } },
+    },
+    components: { schemas: { Problem: problemSchema }, securitySchemes: { gcSession } },
+  };
+}
+
+const problemSchema: Json = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'code', 'detail', 'retryable', 'serverTime', 'traceId'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    code: { type: 'string' },
+    detail: { type: 'string' },
+    retryable: { type: 'boolean' },
+    retryAfterMs: { type: 'integer' },
+    details: { type: 'object' },
+    serverTime: { type: 'string', format: 'date-time' },
+    traceId: { type: 'string' },
+  },
+};
+
+const gcSession: Json = {
+  type: 'http',
+  scheme: 'GC-Session',
+  description: 'A session certificate, and an HTTP message signature (RFC 9421) by the key that it names',
+};

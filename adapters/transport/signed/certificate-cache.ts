@@ -1,0 +1,24 @@
+/** Certificates that were read before: reading one costs two signatures' worth of time. */
+
+import { type Certificate, type CertificateOptions, readCertificate, requireCurrent } from './certificate.ts';
+
+/** Gives the certificate of a token, or refuses it. */
+export type VerifyCertificate = (token: string, options: CertificateOptions) => Promise<Certificate>;
+
+/**
+ * Remembers the certificates used last, at most `maxEntries`. Whatever can change is checked every time: a certificate that has
+ * expired, or whose root key was removed, is refused although it is remembered.
+ */
+export function createCertificateCache(
+  { maxEntries = 1000 }: { readonly maxEntries?: number } = {},
+): VerifyCertificate {
+  const known = new Map<string, Certificate>(); // in the order of use
+  return async (token, options) => {
+    const certificate = known.get(token) ?? await readCertificate(token, options);
+    requireCurrent(certificate, options);
+    known.delete(token);
+    known.set(token, certificate);
+    if (known.size > maxEntries) known.delete(known.keys().next().value as string); // safe: it is not empty
+    return certificate;
+  };
+}

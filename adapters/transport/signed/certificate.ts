@@ -1,0 +1,162 @@
+/** Session certificates: who may sign requests for a while, with which key, for which tenant and agents. */
+
+import { calculateJwkThumbprint, decodeProtectedHeader, errors, importJWK, type JWTPayload, jwtVerify } from 'jose';
+import { type Scope, scopes as knownScopes } from '../../../src/runtime/principal.ts';
+import { certificateAlgorithms, certificateType, clockSkewSeconds, maxCertificateSeconds } from './profile.ts';
+import { refusal } from './refusal.ts';
+import type { FindRoot, Root } from './roots.ts';
+
+/** A certificate whose signature and claims were right when it was read. Times are seconds. */
+export interface Certificate {
+  readonly issuer: string;
+  /** The `jti`. */
+  readonly certificateId: string;
+  readonly subject: string;
+  readonly tenant: string;
+  readonly agents: '*' | readonly string[];
+  readonly scopes: readonly Scope[];
+  readonly issuedAt: number;
+  readonly notBefore: number;
+  readonly expiresAt: number;
+  /** The `kid` of the root key that signed it, and the key itself. */
+  readonly rootKeyId: string;
+  readonly rootKey: string;
+  /** The key that signs the session's requests. */
+  readonly key: CryptoKey;
+  readonly keyThumbprint: string;
+}
+
+/** What a certificate is checked against. */
+export interface CertificateOptions {
+  readonly findRoot: FindRoot;
+  readonly audience: string;
+  readonly nowSeconds: number;
+}
+
+const requiredClaims = ['iss', 'sub', 'aud', 'iat', 'nbf', 'exp', 'jti', 'cnf', 'tenant', 'agents', 'scope'];
+
+/**
+ * Reads a certificate and checks everything that never changes: signature, type, claims, lifetime, key. Whether it is valid now
+ * is for {@link requireCurrent}.
+ *
+ * @throws PinnaceError `certificate_malformed`, `certificate_untrusted`, `certificate_expired` or `certificate_invalid`.
+ */
+export async function readCertificate(token: string, options: CertificateOptions): Promise<Certificate> {
+  const root = findRootOf(token, options.findRoot);
+  const claims = await verifiedClaims(token, root, options);
+  const { agents, iat, nbf, exp, iss } = claims;
+  if (claims.aud !== options.audience || !isLifetime(iat, exp) || iat > options.nowSeconds + clockSkewSeconds) {
+    throw refusal('certificate_invalid');
+  }
+  const tenant = textOf(claims['tenant']);
+  if (root.issuer.tenants?.includes(tenant) === false) throw refusal('certificate_invalid');
+  return Object.freeze({
+    issuer: iss,
+    certificateId: textOf(claims.jti),
+    subject: textOf(claims.sub),
+    tenant,
+    agents: agentsOf(agents),
+    scopes: scopesOf(claims['scope']),
+    issuedAt: iat,
+    notBefore: nbf,
+    expiresAt: exp,
+    rootKeyId: root.key.kid,
+    rootKey: root.key.x ?? '',
+    ...await sessionKeyOf(claims['cnf']),
+  });
+}
+
+/**
+ * Checks what may have changed since the certificate was read: the time, and whether its root key is still trusted.
+ *
+ * @throws PinnaceError `certificate_expired`, `certificate_invalid` before its time, or `certificate_untrusted`.
+ */
+export function requireCurrent(certificate: Certificate, { findRoot, nowSeconds }: CertificateOptions): void {
+  if (certificate.expiresAt <= nowSeconds - clockSkewSeconds) throw refusal('certificate_expired');
+  if (certificate.notBefore > nowSeconds + clockSkewSeconds) throw refusal('certificate_invalid');
+  const root = findRoot(certificate.rootKeyId);
+  if (root?.issuer.iss !== certificate.issuer || root.key.x !== certificate.rootKey) {
+    throw refusal('certificate_untrusted');
+  }
+}
+
+/** Finds the root key by the header alone; `jku`, `jwk` and `x5u` are not followed. */
+function findRootOf(token: string, findRoot: FindRoot): Root {
+  const { typ, alg, kid } = headerOf(token);
+  if (typ !== certificateType || !certificateAlgorithms.includes(String(alg))) throw refusal('certificate_invalid');
+  const root = typeof kid === 'string' ? findRoot(kid) : undefined;
+  if (root === undefined) throw refusal('certificate_untrusted');
+  return root;
+}
+
+function headerOf(token: string): ReturnType<typeof decodeProtectedHeader> {
+  try {
+    return decodeProtectedHeader(token);
+  } catch (error) {
+    throw refusal('certificate_malformed', error);
+  }
+}
+
+/** The claims; that these four are there, and of these types, has been checked. */
+type Claims = JWTPayload & { readonly iss: string; readonly iat: number; readonly nbf: number; readonly exp: number };
+
+async function verifiedClaims(token: string, { key, issuer }: Root, options: CertificateOptions): Promise<Claims> {
+  const { kty, crv, x } = key;
+  try {
+    const { payload } = await jwtVerify(token, await importJWK({ kty, crv, x } as JsonWebKey, 'Ed25519'), { // safe: checked by `createRoots`
+      algorithms: certificateAlgorithms,
+      typ: certificateType,
+      issuer: issuer.iss,
+      audience: options.audience,
+      clockTolerance: clockSkewSeconds,
+      requiredClaims,
+      currentDate: new Date(options.nowSeconds * 1000),
+    });
+    return payload as Claims; // safe: jose requires the claims, compares `iss` and checks that the times are numbers
+  } catch (error) {
+    throw refusal(error instanceof errors.JWTExpired ? 'certificate_expired' : 'certificate_invalid', error);
+  }
+}
+
+function isLifetime(iat: number, exp: number): boolean {
+  return exp > iat && exp - iat <= maxCertificateSeconds;
+}
+
+function textOf(claim: unknown): string {
+  if (typeof claim !== 'string' || claim === '' || claim.length > 256) throw refusal('certificate_invalid');
+  return claim;
+}
+
+function agentsOf(claim: unknown): '*' | readonly string[] {
+  if (claim === '*') return claim;
+  if (!Array.isArray(claim)) throw refusal('certificate_invalid');
+  return Object.freeze(claim.map(textOf));
+}
+
+/** Scopes that are not known here grant nothing. */
+function scopesOf(claim: unknown): readonly Scope[] {
+  if (typeof claim !== 'string') throw refusal('certificate_invalid');
+  const granted = claim.split(' ');
+  return Object.freeze(knownScopes.filter((scope) => granted.includes(scope)));
+}
+
+/** The key of `cnf` (RFC 7800): exactly a public Ed25519 JWK. */
+async function sessionKeyOf(cnf: unknown): Promise<{ readonly key: CryptoKey; readonly keyThumbprint: string }> {
+  const { jwk } = recordOf(cnf, ['jwk']);
+  const { kty, crv, x } = recordOf(jwk, ['crv', 'kty', 'x']);
+  if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string') throw refusal('certificate_invalid');
+  try {
+    const key = await importJWK({ kty, crv, x }, 'Ed25519');
+    return { key, keyThumbprint: await calculateJwkThumbprint({ kty, crv, x }) };
+  } catch (error) {
+    throw refusal('certificate_invalid', error);
+  }
+}
+
+/** The claim as an object with these members and no others. */
+function recordOf(claim: unknown, names: readonly string[]): Readonly<Record<string, unknown>> {
+  if (typeof claim !== 'object' || claim === null) throw refusal('certificate_invalid');
+  const own = Object.keys(claim);
+  if (own.length !== names.length || !names.every((name) => own.includes(name))) throw refusal('certificate_invalid');
+  return claim as Readonly<Record<string, unknown>>; // safe: an object
+}

@@ -1,0 +1,28 @@
+/** What a 401 answer tells a client besides its problem: what is wrong, what to sign, what time it is here. */
+
+import type { PinnaceError } from '../../../src/errors.ts';
+import {
+  alwaysCovered,
+  coveredWherePresent,
+  scheme,
+  signatureAlgorithm,
+  signatureLabel,
+  signatureTag,
+} from './profile.ts';
+
+/** `last-event-id` is left out: who does not resume has none, and must not send it. */
+const wanted = [...alwaysCovered, ...coveredWherePresent.filter((name) => name !== 'last-event-id')];
+
+/** The signature that the endpoint asks for (RFC 9421, section 5). */
+export const acceptSignature = `${signatureLabel}=(${wanted.map((name) => `"${name}"`).join(' ')})` +
+  `;created;expires;keyid;alg="${signatureAlgorithm}";tag="${signatureTag}"`;
+
+/** Gives the headers to add to a problem answer: those of a challenge for 401, none for any other status. */
+export function challengeHeaders({ status, code }: PinnaceError, now: number): Readonly<Record<string, string>> {
+  if (status !== 401) return {};
+  return {
+    'www-authenticate': `${scheme} error="${code}"`,
+    'accept-signature': acceptSignature,
+    'date': new Date(now).toUTCString(),
+  };
+}

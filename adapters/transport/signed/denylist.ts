@@ -1,0 +1,98 @@
+/** What is no longer to be believed before its time, as it stands in a storage. */
+
+import type { Key } from '../../../src/key.ts';
+import type { Change, Storage } from '../../../src/ports.ts';
+import { clockSkewSeconds, maxCertificateSeconds } from './profile.ts';
+
+/** One thing that is revoked. Times are seconds, as in certificates. */
+export type Revocation =
+  | { readonly kind: 'certificate'; readonly issuer: string; readonly certificateId: string }
+  | { readonly kind: 'subject'; readonly issuer: string; readonly subject: string }
+  | { readonly kind: 'session_key'; readonly keyThumbprint: string }
+  | { readonly kind: 'root_key'; readonly rootKeyId: string }
+  | { readonly kind: 'issued_before'; readonly issuer: string; readonly issuedBefore: number };
+
+/** The facts of a session that a revocation may name. */
+export interface Revocable {
+  readonly issuer: string;
+  readonly certificateId: string;
+  readonly subject: string;
+  readonly keyThumbprint: string;
+  readonly rootKeyId: string;
+  /** Seconds. */
+  readonly issuedAt: number;
+}
+
+/** A copy of the list. */
+export interface Denylist {
+  has(session: Revocable): boolean;
+}
+
+const prefix: Key = ['auth', 'revoked'];
+const pageSize = 1000;
+
+/** Gives the change that adds to the list. What names certificates alone leaves it when they would have expired anyway. */
+export function toChange(revocation: Revocation, now: number): Change {
+  const ttlMs = lifetimeOf(revocation, now);
+  return { key: [...prefix, ...nameOf(revocation)], value: revocation, ...(ttlMs !== undefined && { ttlMs }) };
+}
+
+/** Reads the whole list: it is short, since certificates do not live long. */
+export async function readDenylist(storage: Storage): Promise<Denylist> {
+  const names = new Set<string>();
+  const issuedBefore = new Map<string, number>();
+  for (let after: Key | undefined, page; page === undefined || page.length === pageSize; after = page.at(-1)?.key) {
+    page = await storage.list({ prefix, limit: pageSize, ...(after !== undefined && { after }) });
+    for (const { value } of page) {
+      const revocation = value as Revocation; // safe: only `toChange` writes under this prefix
+      if (revocation.kind === 'issued_before') issuedBefore.set(revocation.issuer, revocation.issuedBefore);
+      else names.add(textOf(revocation));
+    }
+  }
+  return {
+    has: (session) =>
+      session.issuedAt < (issuedBefore.get(session.issuer) ?? -Infinity) ||
+      revocationsOf(session).some((revocation) => names.has(textOf(revocation))),
+  };
+}
+
+/** Every revocation that would name this session. */
+function revocationsOf({ issuer, certificateId, subject, keyThumbprint, rootKeyId }: Revocable): Revocation[] {
+  return [
+    { kind: 'certificate', issuer, certificateId },
+    { kind: 'subject', issuer, subject },
+    { kind: 'session_key', keyThumbprint },
+    { kind: 'root_key', rootKeyId },
+  ];
+}
+
+function textOf(revocation: Revocation): string {
+  return JSON.stringify(nameOf(revocation));
+}
+
+function nameOf(revocation: Revocation): readonly string[] {
+  const { kind } = revocation;
+  switch (kind) {
+    case 'certificate':
+      return [kind, revocation.issuer, revocation.certificateId];
+    case 'subject':
+      return [kind, revocation.issuer, revocation.subject];
+    case 'session_key':
+      return [kind, revocation.keyThumbprint];
+    case 'root_key':
+      return [kind, revocation.rootKeyId];
+    case 'issued_before':
+      return [kind, revocation.issuer];
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** A day more than needed costs nothing, and forgives a store whose clock is not ours. */
+const certificateLifeMs = (maxCertificateSeconds + 2 * clockSkewSeconds) * 1000 + 86_400_000;
+
+function lifetimeOf(revocation: Revocation, now: number): number | undefined {
+  if (revocation.kind === 'certificate') return certificateLifeMs;
+  if (revocation.kind === 'issued_before') return certificateLifeMs + Math.max(0, revocation.issuedBefore * 1000 - now);
+  return undefined;
+}

@@ -1,0 +1,41 @@
+/** Which signatures have been used: each nonce counts once, whatever the instance that saw it. */
+
+import { PinnaceError } from '../../../src/errors.ts';
+import type { CommitResult, Storage } from '../../../src/ports.ts';
+import { clockSkewSeconds, maxSignatureSeconds } from './profile.ts';
+import { refusal } from './refusal.ts';
+
+/**
+ * A signature from the edge of the future is accepted until `expires` and the skew behind it have passed: 120 s. A clock that is
+ * read in whole seconds adds one; the rest is for a store whose clock is not ours.
+ */
+const nonceTtlMs = (maxSignatureSeconds + 2 * clockSkewSeconds + 5) * 1000;
+
+/** Remembers nonces. */
+export interface NonceStore {
+  /**
+   * Takes a nonce of a key. Of all who ask for the same, one gets it.
+   *
+   * @throws PinnaceError `signature_replayed` for all others; `replay_store_full` or `overloaded` where the store cannot tell:
+   * then nobody gets it.
+   */
+  claim(keyThumbprint: string, nonce: string): Promise<void>;
+}
+
+/** Keeps nonces in a storage, for as long as their signatures could be used again. */
+export function createNonceStore({ storage }: { readonly storage: Storage }): NonceStore {
+  return {
+    async claim(keyThumbprint, nonce) {
+      const key = ['auth', 'nonce', keyThumbprint, nonce];
+      const change = { key, value: true, ttlMs: nonceTtlMs, ifVersion: null };
+      const result = await storage.commit([change]).catch((error: unknown): CommitResult => {
+        throw refusal(isFull(error) ? 'replay_store_full' : 'overloaded', error);
+      });
+      if (!result.ok) throw refusal('signature_replayed');
+    },
+  };
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof PinnaceError && error.details?.['reason'] === 'storage_full';
+}

@@ -1,0 +1,65 @@
+/** Whom the endpoint trusts to issue certificates. */
+
+import { PinnaceError } from '../../../src/errors.ts';
+
+/** The public root key of an issuer, an Ed25519 JWK. */
+export interface RootKey {
+  readonly kty: 'OKP' | (string & {});
+  readonly crv?: string;
+  readonly x?: string;
+  /** Its thumbprint (RFC 7638); certificates name it. */
+  readonly kid: string;
+}
+
+/** A deployment that issues certificates. While it changes its root key it has two. */
+export interface Issuer {
+  /** The `iss` of its certificates. */
+  readonly iss: string;
+  readonly keys: readonly RootKey[];
+  /** The tenants that it may speak for; absent: any. Name them where there are several issuers. */
+  readonly tenants?: readonly string[];
+}
+
+/** The issuers, or a function that gives those of now: a key that it no longer gives is no longer trusted. */
+export type Issuers = readonly Issuer[] | (() => readonly Issuer[]);
+
+/** A root key and whose it is. */
+export interface Root {
+  readonly issuer: Issuer;
+  readonly key: RootKey;
+}
+
+/** Finds root keys by `kid`, always among those of now. */
+export type FindRoot = (kid: string) => Root | undefined;
+
+/**
+ * Gives the look-up of root keys.
+ *
+ * @throws PinnaceError `invalid_argument` for a key that is no public Ed25519 key with a `kid`, or a `kid` of two issuers.
+ */
+export function createRoots(issuers: Issuers): FindRoot {
+  const list = typeof issuers === 'function' ? issuers : () => issuers;
+  checkIssuers(list());
+  return (kid) => {
+    for (const issuer of list()) {
+      const key = issuer.keys.find((candidate) => candidate.kid === kid);
+      if (key !== undefined) return { issuer, key };
+    }
+    return undefined;
+  };
+}
+
+function checkIssuers(issuers: readonly Issuer[]): void {
+  const seen = new Set<string>();
+  for (const { kid, ...key } of issuers.flatMap(({ keys }) => keys)) {
+    if (typeof kid !== 'string' || kid === '') throw invalidRoot('each needs a "kid"');
+    if (seen.has(kid)) throw invalidRoot('two have the same "kid"');
+    seen.add(kid);
+    if (key.kty !== 'OKP' || key.crv !== 'Ed25519' || typeof key.x !== 'string') throw invalidRoot('use Ed25519 JWKs');
+    if ('d' in key) throw invalidRoot('one is a private key, give the public one');
+  }
+}
+
+function invalidRoot(why: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot trust the root keys: ${why}`);
+}

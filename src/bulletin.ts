@@ -1,0 +1,70 @@
+/**
+ * Messages to every instance that shares a storage: an invalidation, a cancel, a revocation. A publisher writes one and counts the
+ * head up in the same commit; a subscriber watches the head and reads what is new, each message once and in order.
+ */
+
+import { PinnaceError } from './errors.ts';
+import type { Key } from './key.ts';
+import { watchKey } from './watch.ts';
+import type { Storage } from './ports.ts';
+
+/** A bulletin that many write and many read. */
+export interface Bulletin<M> {
+  /** Resolves when the message is stored. @throws PinnaceError `unavailable` when the storage refuses it. */
+  publish(message: M): Promise<void>;
+  /** Calls back with each message published from now on, here or elsewhere, until the signal aborts. */
+  subscribe(listener: (message: M) => void, signal: AbortSignal): void;
+  /** Reads what is new now rather than when the storage tells of it. */
+  refresh(): Promise<void>;
+}
+
+/** Longer than any subscriber may be out of touch without asking anew. */
+const ttlMs = 3_600_000;
+const maxTries = 50;
+
+/** Gives the bulletin of this name. */
+export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
+  const head: Key = ['bulletin', name];
+  const messages: Key = ['bulletin-message', name];
+  const listeners = new Set<(message: M) => void>();
+  let seen: number | undefined;
+  let reading: Promise<void> | undefined;
+  const read = async (): Promise<void> => {
+    const last = countOf(await storage.get(head));
+    seen ??= last; // a new subscriber begins with now
+    while (seen < last) {
+      const page = await storage.list({ prefix: messages, after: [...messages, seen], limit: 100 });
+      for (const { value } of page) for (const listener of listeners) listener(value as M); // written by `publish` alone
+      seen = page.length === 0 ? last : Number(page.at(-1)?.key.at(-1));
+    }
+  };
+  const refresh = (): Promise<void> => reading ??= read().finally(() => (reading = undefined));
+  return {
+    refresh,
+    async publish(message) {
+      for (let tries = 0; tries < maxTries; tries++) {
+        const entry = await storage.get(head);
+        const next = countOf(entry) + 1;
+        const result = await storage.commit([
+          { key: head, value: next, ifVersion: entry?.version ?? null },
+          { key: [...messages, next], value: message, ttlMs },
+        ]);
+        if (result.ok) return await refresh();
+      }
+      throw new PinnaceError('unavailable', `Cannot publish on "${name}": too many do at once`);
+    },
+    subscribe(listener, signal) {
+      listeners.add(listener);
+      void refresh().catch(() => undefined); // the next news tries again
+      const stop = watchKey(storage, head, () => void refresh().catch(() => undefined));
+      signal.addEventListener('abort', () => {
+        listeners.delete(listener);
+        stop();
+      }, { once: true });
+    },
+  };
+}
+
+function countOf(entry: { readonly value: unknown } | undefined): number {
+  return typeof entry?.value === 'number' ? entry.value : 0;
+}

@@ -1,0 +1,181 @@
+/**
+ * The two-layer cache of what runs are resolved from. L1 is this instance's memory, L2 the storage that instances share. One load
+ * at a time for each key; a value that is a little old is served while a new one is loaded; an old one stands in when the source
+ * does not answer. An invalidation beats loads under way: what they give is not kept, and nobody who comes later joins them.
+ */
+
+import { PinnaceError, toPinnaceError } from './errors.ts';
+import type { Key } from './key.ts';
+import type { Metrics } from './metrics.ts';
+import type { Storage } from './ports.ts';
+
+/** How long values live, in milliseconds. */
+export interface CacheTimes {
+  /** Fresh. */
+  readonly ttlMs: number;
+  /** After that: served at once, and loaded anew behind the answer. */
+  readonly staleMs: number;
+  /** From the load: served when the source is out of reach. */
+  readonly staleIfErrorMs: number;
+  /** A miss is believed. */
+  readonly negativeMs: number;
+  /** A load is waited for. */
+  readonly loadMs: number;
+}
+
+/** What holds where nothing else is said. */
+export const defaultCacheTimes: CacheTimes = {
+  ttlMs: 60_000,
+  staleMs: 60_000,
+  staleIfErrorMs: 600_000,
+  negativeMs: 5_000,
+  loadMs: 2_000,
+};
+
+/** What a cache is made of. */
+export interface CacheOptions<T> {
+  /** Names the cache in metrics and in the storage. */
+  readonly name: string;
+  /** Loads a value from its source; `undefined` when there is none. */
+  readonly load: (id: string, signal: AbortSignal) => Promise<T | undefined>;
+  /** The shared layer; without it there is none, as for secrets, which must not be written in clear. */
+  readonly shared?: { readonly storage: Storage; readonly source: string };
+  readonly times?: Partial<CacheTimes>;
+  readonly now: () => number;
+  readonly metrics: Metrics;
+  /** Called when an old value stood in for a source that does not answer. */
+  readonly onStale?: (id: string) => void;
+}
+
+/** A cache of values by id. */
+export interface Cache<T> {
+  /** Gives the value, `undefined` when there is none. Rejects as the source does, when no old value may stand in. */
+  get(id: string): Promise<T | undefined>;
+  /** Forgets a value, in both layers; without an id every value. Takes effect before it returns. */
+  invalidate(id?: string): Promise<void>;
+}
+
+interface Cached<T> {
+  readonly value: T | undefined;
+  readonly loadedAt: number;
+}
+
+const maxEntries = 10_000;
+
+/** Gives an empty cache. */
+export function createCache<T>(options: CacheOptions<T>): Cache<T> {
+  const { name, now, metrics, shared, onStale } = options;
+  const times = { ...defaultCacheTimes, ...options.times };
+  const entries = new Map<string, Cached<T>>();
+  const loads = new Map<string, Promise<Cached<T>>>();
+
+  const ageOf = ({ loadedAt }: Cached<T>): number => now() - loadedAt;
+  const isFresh = (entry: Cached<T>): boolean =>
+    ageOf(entry) < (entry.value === undefined ? times.negativeMs : times.ttlMs);
+  const keep = (id: string, entry: Cached<T>): void => {
+    entries.delete(id);
+    entries.set(id, entry);
+    const [oldest] = entries.keys();
+    if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
+  };
+  const load = (id: string): Promise<Cached<T>> => {
+    const known = loads.get(id);
+    if (known) return known;
+    // Only while the flight is the key's own may it leave something behind: an invalidation has taken it out.
+    const isCurrent = (): boolean => loads.get(id) === flight;
+    const flight: Promise<Cached<T>> = fetchEntry(id, isCurrent).finally(() => {
+      if (isCurrent()) loads.delete(id);
+    });
+    loads.set(id, flight);
+    return flight;
+  };
+  const fetchEntry = async (id: string, isCurrent: () => boolean): Promise<Cached<T>> => {
+    const started = now();
+    const stored = await readShared<T>(shared, sharedKey(options, id)).catch(() => undefined);
+    if (stored && isFresh(stored)) {
+      metrics.count('pinnace_cache_hits_total', { cache: name, layer: 'l2' });
+      if (isCurrent()) keep(id, stored);
+      return stored;
+    }
+    metrics.count('pinnace_cache_misses_total', { cache: name });
+    const value = await loadInTime(options, id, times.loadMs);
+    const entry = { value, loadedAt: started };
+    metrics.time('pinnace_resolution_seconds', now() - started, { cache: name });
+    if (isCurrent()) {
+      keep(id, entry);
+      await writeShared(shared, sharedKey(options, id), entry, times.ttlMs).catch(() => undefined);
+      // The invalidation may have come between the check and the write, whose key it has deleted too early.
+      if (!isCurrent()) await shared?.storage.commit([{ key: sharedKey(options, id) }]).catch(() => undefined);
+    }
+    return entry;
+  };
+  return {
+    async get(id) {
+      const entry = entries.get(id);
+      if (entry && isFresh(entry)) {
+        metrics.count('pinnace_cache_hits_total', { cache: name, layer: 'l1' });
+        return entry.value;
+      }
+      if (entry?.value !== undefined && ageOf(entry) < times.ttlMs + times.staleMs) {
+        metrics.count('pinnace_cache_hits_total', { cache: name, layer: 'stale' });
+        void load(id).catch(() => undefined);
+        return entry.value;
+      }
+      try {
+        return (await load(id)).value;
+      } catch (error) {
+        const old = entries.get(id);
+        if (old?.value === undefined || ageOf(old) >= times.staleIfErrorMs || !isOutOfReach(error)) throw error;
+        onStale?.(id);
+        return old.value;
+      }
+    },
+    async invalidate(id) {
+      const ids = id === undefined ? new Set([...entries.keys(), ...loads.keys()]) : new Set([id]);
+      for (const one of ids) {
+        entries.delete(one);
+        loads.delete(one);
+      }
+      if (shared) await Promise.all([...ids].map((one) => shared.storage.commit([{ key: sharedKey(options, one) }])));
+    },
+  };
+}
+
+/** Only what may pass by itself: a refusal, a miss or a mistake must not be papered over with an old value. */
+function isOutOfReach(error: unknown): boolean {
+  const { code, retryable } = toPinnaceError(error);
+  return code === 'deadline_exceeded' || (code === 'unavailable' && retryable) || code === 'internal';
+}
+
+async function loadInTime<T>({ name, load }: CacheOptions<T>, id: string, loadMs: number): Promise<T | undefined> {
+  const stop = new AbortController();
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const error = new PinnaceError('deadline_exceeded', `The source of ${name} did not answer within ${loadMs} ms`);
+    stop.abort(error);
+    reject(error);
+  }, loadMs);
+  try {
+    return await Promise.race([late, load(id, stop.signal)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function sharedKey<T>({ name, shared }: CacheOptions<T>, id: string): Key {
+  return ['cache', name, shared?.source ?? '', id];
+}
+
+async function readShared<T>(shared: CacheOptions<T>['shared'], key: Key): Promise<Cached<T> | undefined> {
+  const entry = await shared?.storage.get(key);
+  return entry?.value as Cached<T> | undefined; // written by `writeShared` alone
+}
+
+async function writeShared<T>(
+  shared: CacheOptions<T>['shared'],
+  key: Key,
+  entry: Cached<T>,
+  ttlMs: number,
+): Promise<void> {
+  if (entry.value !== undefined) await shared?.storage.commit([{ key, value: entry, ttlMs }]);
+}

@@ -1,0 +1,11 @@
+/** Shows a valibot schema as JSON Schema: to models, in the registry and in the endpoint's description. */
+
+import { toJsonSchema } from '@valibot/to-json-schema';
+import type * as v from 'valibot';
+import type { JsonSchema } from './schema.ts';
+
+/** Gives the JSON Schema of what the valibot schema accepts. Throws what valibot throws for what JSON Schema cannot express. */
+export function jsonSchemaOf(schema: v.GenericSchema<unknown, unknown>): JsonSchema {
+  const { $schema: _, ...shown } = toJsonSchema(schema, { typeMode: 'input', ignoreActions: ['check'] });
+  return shown;
+}

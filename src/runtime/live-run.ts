@@ -1,0 +1,138 @@
+/** A run that this instance executes, recorded as it goes on. */
+
+import type { UIMessageChunk } from '../ai-types.ts';
+import { PinnaceError, toData } from '../errors.ts';
+import { type Journal, openJournal } from '../journal.ts';
+import type { Storage } from '../ports.ts';
+import { createEventBuffer, type EventBuffer } from './event-buffer.ts';
+import { createReaders, type Readers } from './readers.ts';
+import { runPrefix, type RunState } from './run-record.ts';
+import type { RunEnd } from './run-end.ts';
+
+/** The most that one run may say: events, and UTF-16 code units of JSON. */
+const maxEvents = 10_000;
+const maxLength = 8 * 1_048_576;
+const maxEventLength = 262_144;
+/** A sign of life at least this often, so that no other instance takes the run for lost. */
+const heartbeatMs = 5_000;
+/** Chunks that come within this time are committed together. */
+const spacingMs = 20;
+
+/** How a live run is made. */
+export interface LiveRunOptions {
+  readonly storage: Storage;
+  readonly runId: string;
+  readonly state: RunState;
+  /** The version of the log's head, as it was created. */
+  readonly version: string;
+  readonly now: () => number;
+  readonly ttlMs: number;
+  /** How long the run goes on after its last reader has left. */
+  readonly detachGraceMs: number;
+  /** Stops the run: its signal. */
+  readonly abort: (reason: unknown) => void;
+}
+
+/** A live run. Events are seen only when they are committed: what a reader has seen, every instance can replay. */
+export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventBuffer, 'read' | 'visible'> {
+  readonly state: RunState;
+  /** Resolves when the run has ended and its log is committed, or is no longer ours. */
+  readonly gone: Promise<void>;
+  /** Whether another instance has it now, so that its end is to be read in the storage. */
+  readonly takenOver: boolean;
+  record(chunk: UIMessageChunk): void;
+  /** Commits everything so far. */
+  flush(): Promise<void>;
+  /** Records the end; nothing can be recorded after it. */
+  end(how: RunEnd, usage: Readonly<Record<string, number>>): Promise<void>;
+  abort(reason: unknown): void;
+}
+
+/** Gives a live run over a log that was just created. */
+export function createLiveRun(options: LiveRunOptions): LiveRun {
+  const { state, now, detachGraceMs, abort } = options;
+  const buffer = createEventBuffer();
+  const readers = createReaders({ graceMs: detachGraceMs, onAbandoned: () => abort('client_gone') });
+  const gone = Promise.withResolvers<void>();
+  let takenOver = false;
+  const leave = (lostTo?: PinnaceError): void => {
+    takenOver = lostTo?.code === 'conflict';
+    clearInterval(heartbeat);
+    readers.stop();
+    buffer.close();
+    gone.resolve();
+  };
+  const journal = openLog(options, buffer, leave);
+  const heartbeat = setInterval(() => void journal.flush().catch(() => undefined), heartbeatMs);
+  let length = 0;
+  let full = false;
+  return {
+    state,
+    gone: gone.promise,
+    get takenOver() {
+      return takenOver;
+    },
+    get visible() {
+      return buffer.visible;
+    },
+    read: (after) => buffer.read(after),
+    attach: () => readers.attach(),
+    detach: () => readers.detach(),
+    abort,
+    flush: () => journal.flush(),
+    record(chunk) {
+      const text = JSON.stringify(chunk);
+      length += text.length;
+      if (!full && (text.length > maxEventLength || buffer.count >= maxEvents || length > maxLength)) {
+        full = true; // what comes now is the end
+        return abort(tooLong());
+      }
+      buffer.push(text);
+      journal.append([text]);
+    },
+    async end(how, usage) {
+      const ended = { ...state, state: how.type, endedAt: now(), usage, ...('error' in how && { error: how.error }) };
+      journal.append([], ended);
+      await journal.flush().then(() => leave(), () => undefined); // a lost log has left by itself
+    },
+  };
+}
+
+function openLog(
+  options: LiveRunOptions,
+  buffer: EventBuffer,
+  leave: (lostTo: PinnaceError) => void,
+): Journal<RunState> {
+  const { storage, runId, version, now, ttlMs, state, abort } = options;
+  return openJournal({
+    storage,
+    prefix: runPrefix(runId),
+    head: { seq: 0, fence: 1, at: now(), state },
+    version,
+    now,
+    spacingMs,
+    ttlMs,
+    onCommit: (seq) => buffer.show(seq),
+    onLost(error) {
+      abort(error);
+      // With the storage away nobody can replay the run, but its readers see how it ends. Taken over, it goes on elsewhere.
+      if (error.code !== 'conflict') buffer.show(buffer.count);
+      leave(error);
+    },
+  });
+}
+
+function tooLong(): PinnaceError {
+  return new PinnaceError('budget_exceeded', 'The run said more than a run may', {
+    details: { reason: 'stream_limit' },
+  });
+}
+
+/** The end of a run whose instance is gone. */
+export function workerLost(): RunEnd {
+  const error = new PinnaceError('unavailable', 'The instance that executed the run is gone', {
+    retryable: false,
+    details: { reason: 'worker_lost' },
+  });
+  return { type: 'failed', error: toData(error) };
+}

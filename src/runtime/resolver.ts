@@ -1,0 +1,228 @@
+/** From the agent's id to everything that its run needs, through the two-layer cache. */
+
+import type { LanguageModel } from '../ai-types.ts';
+import { type Bulletin, createBulletin } from '../bulletin.ts';
+import { type Cache, createCache } from '../cache.ts';
+import { PinnaceError } from '../errors.ts';
+import type { Emit } from '../events.ts';
+import { createTraceId } from '../events.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Catalog, ModelSource, SecretSource, Storage } from '../ports.ts';
+import type { Agent, Provider, SecretRef, ToolDefinition } from '../schema.ts';
+import type { Secret } from '../secret.ts';
+
+/** Where things are looked up. */
+export interface ResolverOptions {
+  readonly catalog: Catalog;
+  readonly models: ModelSource;
+  readonly secrets: SecretSource | undefined;
+  readonly storage: Storage;
+  readonly metrics: Metrics;
+  readonly emit: Emit;
+  readonly now: () => number;
+}
+
+/** An agent that may run, with its model. */
+export interface Resolved {
+  readonly agent: Agent;
+  readonly model: LanguageModel;
+}
+
+/** Resolves agents, and hears of what has changed. */
+export interface Resolver {
+  /**
+   * @throws PinnaceError `not_found` for an unknown agent or provider, `forbidden` for a disabled agent, whatever catalog, secret
+   * source and model source throw.
+   */
+  resolve(agentId: string, tenant: string): Promise<Resolved>;
+  /** The agent alone, as its manifest needs it. */
+  agent(agentId: string): Promise<Agent>;
+  /** All definitions of the catalog. The same array for as long as nothing has changed. */
+  tools(): Promise<readonly ToolDefinition[]>;
+  /** Forgets what these keys name, here and on every instance: `agent:<id>`, `provider:<id>`, `tools`, `secrets`, or `*`. */
+  invalidate(keys: readonly string[]): Promise<void>;
+  /** Hears of no more changes. */
+  close(): void;
+}
+
+interface Caches {
+  readonly agents: Cache<Agent>;
+  readonly providers: Cache<Provider>;
+  readonly tools: Cache<readonly ToolDefinition[]>;
+  readonly secrets: Cache<Secret>;
+}
+
+/** Gives a resolver with empty caches. */
+export function createResolver(options: ResolverOptions): Resolver {
+  const caches = createCaches(options);
+  const bulletin: Bulletin<readonly string[]> = createBulletin(options.storage, 'invalidate');
+  const closing = new AbortController();
+  let subscribed = false;
+  const subscribe = (): void => {
+    if (subscribed) return;
+    subscribed = true; // with the first use: a runtime that resolves nothing watches nothing
+    bulletin.subscribe((keys) => void forget(caches, keys), closing.signal);
+  };
+  const agent = async (agentId: string): Promise<Agent> => {
+    subscribe();
+    return requireActive(await caches.agents.get(agentId));
+  };
+  return {
+    agent,
+    async resolve(agentId, tenant) {
+      const found = await agent(agentId);
+      const provider = requireProvider(found, await caches.providers.get(found.providerId));
+      const secret = await resolveSecret(found, provider, { tenant, options, caches });
+      return { agent: found, model: options.models.model(provider, secret) };
+    },
+    async tools() {
+      subscribe();
+      return await caches.tools.get('all') ?? [];
+    },
+    async invalidate(keys) {
+      await forget(caches, keys);
+      for (const id of keys) {
+        options.emit({
+          traceId: createTraceId(),
+          actor: { type: 'system', id: 'resolver' },
+          action: 'cache.invalidate',
+          target: { type: 'cache', id },
+          status: 'ok',
+          latency: 0,
+          error: null,
+          payloadSummary: '',
+        });
+      }
+      await bulletin.publish(keys);
+    },
+    close: () => closing.abort(),
+  };
+}
+
+function createCaches({ catalog, secrets, storage, metrics, now, emit }: ResolverOptions): Caches {
+  const shared = catalog.source === undefined ? {} : { shared: { storage, source: catalog.source } };
+  const common = { now, metrics };
+  return {
+    agents: createCache({ ...common, ...shared, name: 'agent', load: (id, signal) => catalog.agent(id, signal) }),
+    providers: createCache({
+      ...common,
+      ...shared,
+      name: 'provider',
+      load: (id, signal) => catalog.provider(id, signal),
+    }),
+    tools: createCache({ ...common, name: 'tools', load: (_, signal) => listTools(catalog, signal) }),
+    // Never shared: values of secrets are not written anywhere.
+    secrets: createCache({
+      ...common,
+      name: 'secret',
+      load: (id, signal) => loadSecret(secrets, id, signal),
+      onStale: (id) => emit(staleSecret(id)),
+    }),
+  };
+}
+
+async function forget({ agents, providers, tools, secrets }: Caches, keys: readonly string[]): Promise<void> {
+  for (const key of keys) {
+    const [kind, id] = splitKey(key);
+    if (kind === 'agent' || kind === '*') await agents.invalidate(id);
+    if (kind === 'provider' || kind === '*') await providers.invalidate(id);
+    if (kind === 'tools' || kind === 'tool' || kind === '*') await tools.invalidate();
+    if (kind === 'secrets' || kind === 'secret' || kind === '*') await secrets.invalidate();
+  }
+}
+
+function splitKey(key: string): [string, string | undefined] {
+  const at = key.indexOf(':');
+  return at < 0 ? [key, undefined] : [key.slice(0, at), key.slice(at + 1)];
+}
+
+function requireActive(agent: Agent | undefined): Agent {
+  if (!agent) {
+    throw new PinnaceError('not_found', 'Cannot run the agent: no agent has this id', {
+      details: { reason: 'agent_not_found' },
+    });
+  }
+  if (agent.state === 'disabled' || agent.visibility === 'disabled') {
+    throw new PinnaceError('forbidden', `Cannot run agent "${agent.id}": it is disabled`, {
+      details: { reason: 'agent_disabled' },
+    });
+  }
+  return agent;
+}
+
+function requireProvider(agent: Agent, provider: Provider | undefined): Provider {
+  if (!provider) {
+    throw new PinnaceError(
+      'not_found',
+      `Cannot run agent "${agent.id}": its provider "${agent.providerId}" is not in the catalog`,
+      { details: { reason: 'provider_not_found' } },
+    );
+  }
+  return agent.model === undefined ? provider : { ...provider, model: agent.model };
+}
+
+/** Everything that decides which value is given: the cache must not hand one tenant's to another. */
+interface SecretId {
+  readonly tenant: string;
+  readonly agentId: string;
+  readonly ref: SecretRef;
+}
+
+async function resolveSecret(
+  agent: Agent,
+  { id, secret: ref }: Provider,
+  { tenant, options: { secrets }, caches }: { tenant: string; options: ResolverOptions; caches: Caches },
+): Promise<Secret | undefined> {
+  if (!ref) return undefined;
+  if (!secrets) {
+    throw new PinnaceError(
+      'unavailable',
+      `Cannot run agent "${agent.id}": provider "${id}" needs a secret and the runtime has no secret source`,
+      { retryable: false, details: { reason: 'no_secret_source' } },
+    );
+  }
+  const secretId: SecretId = { tenant, agentId: agent.id, ref };
+  try {
+    return await caches.secrets.get(JSON.stringify(secretId));
+  } catch (error) {
+    if (!(error instanceof PinnaceError) || error.code !== 'deadline_exceeded') throw error;
+    throw new PinnaceError('unavailable', `Cannot run agent "${agent.id}": its secret did not come in time`, {
+      cause: error,
+      details: { reason: 'secret_unavailable' },
+    });
+  }
+}
+
+async function loadSecret(
+  secrets: SecretSource | undefined,
+  id: string,
+  signal: AbortSignal,
+): Promise<Secret | undefined> {
+  const { tenant, agentId, ref } = JSON.parse(id) as SecretId; // made by `resolveSecret` alone
+  return await secrets?.resolve(ref, { scope: { tenant, agentId }, signal });
+}
+
+function staleSecret(id: string): Parameters<Emit>[0] {
+  const { agentId, ref } = JSON.parse(id) as SecretId; // as above
+  return {
+    traceId: createTraceId(),
+    actor: { type: 'agent', id: agentId },
+    action: 'secret.stale_used',
+    target: { type: 'secret', id: ref.id },
+    status: 'ok',
+    latency: 0,
+    error: null,
+    payloadSummary: '',
+  };
+}
+
+async function listTools(catalog: Catalog, signal: AbortSignal): Promise<readonly ToolDefinition[]> {
+  const tools: ToolDefinition[] = [];
+  const limit = 1000;
+  for (let page: readonly ToolDefinition[] | undefined; page === undefined || page.length === limit;) {
+    const after = page?.at(-1)?.id;
+    page = await catalog.listTools({ limit, ...(after !== undefined && { after }) }, signal);
+    tools.push(...page);
+  }
+  return tools;
+}

@@ -1,0 +1,115 @@
+/** The tool calls of one run: counted, recorded before and after, made through `invokeTool`, observed. */
+
+import type { UIMessageChunk } from '../ai-types.ts';
+import { type ErrorData, PinnaceError, toData } from '../errors.ts';
+import type { EventStatus } from '../events.ts';
+import { invokeTool } from '../tools/invoke-tool.ts';
+import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import { beginCall, endCall, mayAct } from './call-record.ts';
+import type { RunOptions } from './execute-run.ts';
+import type { LiveRun } from './live-run.ts';
+
+/** Lets a call wait until the stream has shown it: a record of a call that nobody was shown would explain nothing. */
+export interface Announcements {
+  tell(toolCallId: string): void;
+  of(toolCallId: string): Promise<void>;
+}
+
+/** Gives announcements, none made yet. */
+export function createAnnouncements(): Announcements {
+  const calls = new Map<string, PromiseWithResolvers<void>>();
+  const call = (toolCallId: string): PromiseWithResolvers<void> => {
+    const known = calls.get(toolCallId) ?? Promise.withResolvers<void>();
+    calls.set(toolCallId, known);
+    return known;
+  };
+  return { tell: (toolCallId) => call(toolCallId).resolve(), of: (toolCallId) => call(toolCallId).promise };
+}
+
+interface InvokeOptions {
+  readonly usage: { toolCalls: number };
+  readonly live: LiveRun;
+  readonly announced: Announcements;
+  readonly push: (chunk: UIMessageChunk) => void;
+}
+
+type Invoke = (tool: Tool, input: unknown, call: { toolCallId: string; signal: AbortSignal }) => Promise<ToolOutcome>;
+
+/** Gives the function through which the loop calls tools; it never throws. */
+export function createInvoke(options: RunOptions, { usage, live, announced, push }: InvokeOptions): Invoke {
+  const { limits, now } = options;
+  return async (tool, input, { toolCallId, signal }) => {
+    if (++usage.toolCalls > limits.toolCalls) return { ok: false, error: tooManyCalls(limits.toolCalls) };
+    const startedAt = now();
+    const log = (text: string, level = 'info'): void =>
+      push({ type: 'data-tool-log', data: { toolCallId, level, text: String(text).slice(0, 4096) }, transient: true });
+    const call = { toolCallId, tool: tool.definition.id };
+    const acts = mayAct(tool.definition);
+    if (acts) {
+      await announced.of(toolCallId);
+      const refused = await recordCall(options, live, call);
+      if (refused) return { ok: false, error: refused };
+    }
+    const outcome = await invokeTool(tool, input, { ...callFacts(options), toolCallId, log, signal });
+    if (acts) await endCall(options.storage, options.runId, call, options.ttlMs);
+    observeCall(options, { tool, outcome, startedAt });
+    return outcome;
+  };
+}
+
+/** Commits the log up to here, then that the call begins. What cannot be recorded must not be done. */
+async function recordCall(
+  { storage, runId, ttlMs }: RunOptions,
+  live: LiveRun,
+  call: { toolCallId: string; tool: string },
+): Promise<ErrorData | undefined> {
+  try {
+    await live.flush();
+    await beginCall(storage, runId, call, ttlMs);
+    return undefined;
+  } catch (error) {
+    return toData(error);
+  }
+}
+
+function callFacts({ agent, principal, authorize, limits }: RunOptions) {
+  return {
+    agentId: agent.id,
+    principal,
+    authorize,
+    secrets: {},
+    timeoutMs: limits.toolMs,
+    maxOutputLength: limits.toolOutputLength,
+  };
+}
+
+function observeCall(
+  { agent, traceId, emit, metrics, now }: RunOptions,
+  { tool, outcome, startedAt }: { tool: Tool; outcome: ToolOutcome; startedAt: number },
+): void {
+  metrics.count('pinnace_tool_calls_total', { tool: tool.definition.id, status: statusOf(outcome) });
+  emit({
+    traceId,
+    actor: { type: 'agent', id: agent.id },
+    action: 'tool.call',
+    target: { type: 'tool', id: tool.definition.id },
+    status: statusOf(outcome),
+    latency: now() - startedAt,
+    error: outcome.ok ? null : outcome.error,
+    payloadSummary: '',
+  });
+}
+
+function tooManyCalls(limit: number): ErrorData {
+  return toData(
+    new PinnaceError('budget_exceeded', `Cannot call another tool: this run may make ${limit} calls`, {
+      details: { reason: 'tool_calls' },
+    }),
+  );
+}
+
+function statusOf(outcome: ToolOutcome): EventStatus {
+  if (outcome.ok) return 'ok';
+  if (outcome.error.code === 'cancelled') return 'cancelled';
+  return outcome.error.code === 'forbidden' || outcome.error.code === 'approval_required' ? 'denied' : 'error';
+}

@@ -1,0 +1,73 @@
+/** A run as the storage has it: its state, its events, and its end when the instance that executed it is gone. */
+
+import { PinnaceError } from '../errors.ts';
+import { type JournalHead, openJournal, readHead, readItems, takeOver } from '../journal.ts';
+import type { Storage } from '../ports.ts';
+import { workerLost } from './live-run.ts';
+import { type RunEvent, runPrefix, type RunState } from './run-record.ts';
+import { closingChunks } from './run-chunks.ts';
+import { lostCalls } from './call-record.ts';
+
+/** What reading a stored run needs. */
+export interface StoredRunOptions {
+  readonly storage: Storage;
+  readonly now: () => number;
+  /** How long records are kept. */
+  readonly ttlMs: number;
+}
+
+/** Without a sign of life for this long, a running run is lost. */
+const lostAfterMs = 15_000;
+
+/** Reads the state of a run; a run whose instance is gone is ended first, as failed. */
+export async function readRun(runId: string, options: StoredRunOptions): Promise<JournalHead<RunState> | undefined> {
+  const found = await readHead<RunState>(options.storage, runPrefix(runId));
+  if (!found || found.head.state.state !== 'running') return found?.head;
+  if (options.now() - found.head.at < lostAfterMs) return found.head;
+  return await endLostRun(runId, options) ?? (await readHead<RunState>(options.storage, runPrefix(runId)))?.head;
+}
+
+/** Reads the events behind `after`, some at a time; none when there are no more for now. */
+export async function readEvents(
+  runId: string,
+  after: number,
+  { storage }: StoredRunOptions,
+): Promise<readonly RunEvent[]> {
+  const items = await readItems(storage, runPrefix(runId), after);
+  return items.map(({ seq, item }) => ({ seq, text: item }));
+}
+
+/** Appends the end of a lost run. Never runs anything again: what its tools did is not known. */
+async function endLostRun(runId: string, options: StoredRunOptions): Promise<JournalHead<RunState> | undefined> {
+  const { storage, now, ttlMs } = options;
+  const taken = await takeOver<RunState>({ ...options, prefix: runPrefix(runId) });
+  if (!taken) return undefined; // another instance was faster
+  const { head, version } = taken;
+  const end = workerLost();
+  const calls = await lostCalls(runId, storage);
+  const chunks = [
+    ...calls.chunks(head.state.traceId),
+    ...closingChunks(end, { runId, traceId: head.state.traceId, usage: {} }),
+  ];
+  let lost: PinnaceError | undefined;
+  const journal = openJournal<RunState>({
+    storage,
+    prefix: runPrefix(runId),
+    head,
+    version,
+    now,
+    spacingMs: 0,
+    ttlMs,
+    onCommit: () => undefined,
+    onLost: (error) => (lost = error),
+  });
+  const state: RunState = {
+    ...head.state,
+    state: 'failed',
+    endedAt: now(),
+    ...('error' in end && { error: end.error }),
+  };
+  journal.append(chunks.map((chunk) => JSON.stringify(chunk)), state);
+  await journal.flush().catch(() => undefined);
+  return lost ? undefined : { ...head, seq: head.seq + chunks.length, state };
+}

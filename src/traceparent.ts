@@ -1,0 +1,29 @@
+/** Where a request's trace began: the `traceparent` header of W3C Trace Context. */
+
+/** What a `traceparent` says of the trace that it continues. */
+export interface TraceParent {
+  readonly traceId: string;
+  /** The id of the span that the request came from. */
+  readonly parentSpanId: string;
+  readonly sampled: boolean;
+}
+
+/** Versions above 00 may append fields, each behind a dash. A comma means that two values were joined. */
+const form =
+  /^(?<version>[0-9a-f]{2})-(?<traceId>[0-9a-f]{32})-(?<spanId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<rest>-[^,\s]*)?$/;
+
+const longestHeader = 512;
+
+/** Reads the header. What is not exactly right gives `undefined`: then a new trace begins, which is never an error. */
+export function parseTraceparent(header: string | null | undefined): TraceParent | undefined {
+  if (header === null || header === undefined || header.length > longestHeader) return undefined;
+  const { version, traceId, spanId, flags, rest } = form.exec(header)?.groups ?? {};
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  if (version === 'ff' || (version === '00' && rest !== undefined)) return undefined;
+  if (isZero(traceId) || isZero(spanId)) return undefined;
+  return { traceId, parentSpanId: spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+function isZero(id: string): boolean {
+  return /^0+$/.test(id);
+}
