@@ -7,6 +7,8 @@ export interface Limits {
   /** Model calls. */
   readonly steps: number;
   readonly toolCalls: number;
+  /** How often a model call is made anew after a failure that may pass, before its first chunk. */
+  readonly modelRetries: number;
   /** The whole run. */
   readonly totalMs: number;
   /** One model call with its tools. */
@@ -35,6 +37,7 @@ export interface Limits {
 export const defaultLimits: Limits = {
   steps: 16,
   toolCalls: 64,
+  modelRetries: 2,
   totalMs: 300_000,
   stepMs: 120_000,
   firstChunkMs: 30_000,

@@ -9,7 +9,7 @@ import { beginCall, endCall, mayAct } from './call-record.ts';
 import type { RunOptions } from './execute-run.ts';
 import type { LiveRun } from './live-run.ts';
 
-/** Lets a call wait until the stream has shown it: a record of a call that nobody was shown would explain nothing. */
+/** Lets a call wait until the stream has shown it: its log lines come after it, and its record is of a call that was shown. */
 export interface Announcements {
   tell(toolCallId: string): void;
   of(toolCallId: string): Promise<void>;
@@ -45,8 +45,8 @@ export function createInvoke(options: RunOptions, { usage, live, announced, push
       push({ type: 'data-tool-log', data: { toolCallId, level, text: String(text).slice(0, 4096) }, transient: true });
     const call = { toolCallId, tool: tool.definition.id };
     const acts = mayAct(tool.definition);
+    await announced.of(toolCallId);
     if (acts) {
-      await announced.of(toolCallId);
       const refused = await recordCall(options, live, call);
       if (refused) return { ok: false, error: refused };
     }

@@ -88,6 +88,7 @@ function callModel(options: LoopOptions, tools: SdkToolSet): ReadableStream<Text
     messages: [...messages],
     tools,
     stopWhen: [isStepCount(limits.steps), budgetSpent],
+    maxRetries: limits.modelRetries,
     timeout: { totalMs, stepMs, firstChunkMs, chunkMs },
     ...(outputTokens !== undefined && {
       maxOutputTokens: Math.min(outputTokens, modelSettings?.maxOutputTokens ?? outputTokens),

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { denoKvStorage } from '../../adapters/storage/deno-kv.ts';
+import { createHandler } from '../../adapters/transport/http.ts';
+import { developmentAuthenticator } from '../../adapters/transport/development-authenticator.ts';
+import { PinnaceError, type UIMessageChunk } from '../../src/index.ts';
+import { goldenRequests, goldenRuntime, transcriptOf } from '../fixtures/golden.ts';
+import { streamOf } from '../fixtures/model.ts';
+import golden from '../fixtures/golden.json' with { type: 'json' };
+
+const token = 'a-token-for-tests-only';
+
+it('the golden requests give the transcripts on record over HTTP on Deno, with Deno KV', async () => {
+  const storage = denoKvStorage({ path: ':memory:' });
+  const handler = createHandler(goldenRuntime(storage), { authenticator: developmentAuthenticator({ token }) });
+  await using server = Deno.serve({ port: 0, hostname: '127.0.0.1', onListen() {} }, (request) => handler(request));
+  for (const [i, request] of goldenRequests.entries()) {
+    const transcript = await transcriptOf(async () => {
+      const response = await fetch(`http://127.0.0.1:${server.addr.port}/v1/runs`, {
+        method: 'POST',
+        body: JSON.stringify(request),
+        headers: {
+          'authorization': `Bearer ${token}`,
+          'content-type': 'application/json',
+          'idempotency-key': `"${crypto.randomUUID()}"`,
+        },
+      });
+      if (!response.ok) throw toError(await response.json());
+      return chunksOf(await response.text());
+    });
+    expect(transcript).toEqual(golden[i]);
+  }
+  await storage.close();
+});
+
+function toError({ code, detail, retryable, details }: Record<string, unknown>): PinnaceError {
+  return new PinnaceError(String(code), String(detail), {
+    retryable: Boolean(retryable),
+    details: details as Record<string, unknown>,
+  });
+}
+
+function chunksOf(events: string): ReadableStream<UIMessageChunk> {
+  const data = events.split('\n').filter((line) => line.startsWith('data: ')).map((line) => line.slice(6));
+  return streamOf(data.filter((text) => text !== '[DONE]').map((text) => JSON.parse(text) as UIMessageChunk));
+}

@@ -1,0 +1,20 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { expect, it } from 'vitest';
+import { memoryStorage } from '../../adapters/storage/memory.ts';
+import { localPrincipal } from '../../src/index.ts';
+import { goldenRequests, goldenRuntime, transcriptOf } from '../fixtures/golden.ts';
+
+const file = join(import.meta.dirname, '../fixtures/golden.json');
+
+it('the golden requests give the transcripts on record in Node', async () => {
+  const runtime = goldenRuntime(memoryStorage());
+  const transcripts: string[][] = [];
+  for (const request of goldenRequests) {
+    transcripts.push(await transcriptOf(() => runtime.run(request, localPrincipal())));
+  }
+  if (process.env['UPDATE_GOLDEN']) await writeFile(file, `${JSON.stringify(transcripts, null, 1)}\n`);
+  expect(transcripts).toEqual(JSON.parse(await readFile(file, 'utf8')));
+  expect(goldenRequests).toHaveLength(20);
+});
