@@ -1,22 +1,26 @@
 /** The wiring for Deno: state in Deno KV, models over fetch, events as lines on the console, the endpoint as a fetch handler. */
 
 import { createRuntime } from '../src/create-runtime.ts';
-import type { Authenticator, Catalog, ClosableStorage, SecretSource } from '../src/ports.ts';
+import type { Catalog, ClosableStorage, SecretSource, Watchable } from '../src/ports.ts';
+import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import { modelSource } from './models/source.ts';
 import { consoleSink } from './sinks/console.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
-import { createHandler, type Handler } from './transport/http.ts';
+import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
 
 /** What differs from one endpoint to the next. */
 export interface DenoEndpointOptions {
   readonly catalog: Catalog;
-  readonly authenticator: Authenticator;
-  readonly tools: (storage: ClosableStorage) => readonly Tool[];
+  readonly authenticator: (storage: ClosableStorage & Watchable) => HandlerOptions['authenticator'];
+  readonly tools: (storage: ClosableStorage & Watchable) => readonly Tool[];
   readonly secrets?: SecretSource;
   /** The Deno KV database; the platform's own when absent. */
   readonly kvPath?: string;
 }
+
+/** How long runs may go on when the platform stops the instance; Deno Deploy kills it after five seconds. */
+const drainMs = 4_000;
 
 /** Gives the handler for `Deno.serve`, or for `export default { fetch }` with `deno serve` and Deno Deploy. */
 export function createDenoEndpoint({ catalog, authenticator, tools, secrets, kvPath }: DenoEndpointOptions): Handler {
@@ -29,5 +33,16 @@ export function createDenoEndpoint({ catalog, authenticator, tools, secrets, kvP
     sinks: [consoleSink()],
     ...(secrets && { secrets }),
   });
-  return createHandler(runtime, { authenticator });
+  closeOnSignals(runtime, storage);
+  const capabilities = { deno: Deno.version.deno, kv: typeof Deno.openKv === 'function' };
+  return createHandler(runtime, { authenticator: authenticator(storage), capabilities });
+}
+
+/** Lets runs end, or ends them with an event that their readers can resume from, before the instance is gone. */
+function closeOnSignals(runtime: HostedRuntime, storage: ClosableStorage): void {
+  const close = async (): Promise<void> => {
+    await runtime.close({ drainMs });
+    await storage.close();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) Deno.addSignalListener(signal, () => void close());
 }

@@ -13,7 +13,7 @@ const kvPath = Deno.env.get('PINNACE_KV');
 
 const fetch = createDenoEndpoint({
   catalog: staticCatalog({ agents: sampleAgents, providers: sampleProviders }),
-  authenticator: developmentAuthenticator({ token }),
+  authenticator: () => developmentAuthenticator({ token }),
   tools: (storage) => sampleTools({ storage }),
   ...(kvPath !== undefined && { kvPath }),
 });

@@ -27,6 +27,7 @@ function useEndpoint(endpoint: Endpoint | undefined): void {
     ...(apiKey !== undefined && { secret: { id: 'endpoint-key' } }),
   };
   catalog = staticCatalog({ agents: sampleAgents, providers: endpoint ? [provider] : sampleProviders });
+  void runtime.invalidate(['provider:default', 'secrets']).catch(() => undefined); // without a storage nothing is shared
 }
 
 /** Always the catalog of now: the next run sees what was chosen last. */

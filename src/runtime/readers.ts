@@ -7,7 +7,7 @@ export interface Readers {
   /** @throws PinnaceError `rate_limited` when the run has as many as it may. */
   attach(): void;
   detach(): void;
-  /** Forgets the time that runs. */
+  /** The run has ended: who leaves now leaves nothing behind. */
   stop(): void;
 }
 
@@ -16,6 +16,7 @@ const maxReaders = 16;
 /** Gives the count of readers, which calls back when the last has been gone for `graceMs`; never, when that is infinite. */
 export function createReaders({ graceMs, onAbandoned }: { graceMs: number; onAbandoned: () => void }): Readers {
   let count = 0;
+  let stopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   return {
     attach() {
@@ -29,8 +30,11 @@ export function createReaders({ graceMs, onAbandoned }: { graceMs: number; onAba
     },
     detach() {
       count -= 1;
-      if (count === 0 && Number.isFinite(graceMs)) timer = setTimeout(onAbandoned, graceMs);
+      if (count === 0 && !stopped && Number.isFinite(graceMs)) timer = setTimeout(onAbandoned, graceMs);
     },
-    stop: () => clearTimeout(timer),
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
   };
 }

@@ -1,2 +1,66 @@
-/** Vitest's global set-up: starts what tests call over HTTP. */
-export default function setup(): void {}
+/** Vitest's global set-up: starts what tests call over HTTP, once per project, and tells them where with `inject('peers')`. */
+
+import { type FixtureFileEntry, LLMock } from '@copilotkit/aimock';
+import type { TestProject } from 'vitest/node';
+import { startCorsProxy } from './cors-proxy.ts';
+import { startFaultServer } from './fault-server.ts';
+
+/** The base URLs of the servers. */
+export interface Peers {
+  /** See `fault-server.ts`. A test puts a path of its own behind it, and so counts alone. */
+  readonly faults: string;
+  /** See {@link startAimock}. A test that counts calls sends a header `x-test-id` of its own. */
+  readonly aimock: string;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    readonly peers: Peers;
+  }
+}
+
+/** Starts the servers and gives the function that closes them. */
+export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const aimock = await startAimock();
+  const [faults, proxy] = await Promise.all([startFaultServer(), startCorsProxy(aimock.url)]);
+  provide('peers', { faults: faults.url, aimock: `${proxy.url}/v1` });
+  return async () => {
+    await Promise.all([faults.close(), proxy.close()]);
+    await aimock.stop();
+  };
+}
+
+const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
+const twoCities = 'weather in two cities';
+
+const fixtures: FixtureFileEntry[] = [
+  { match: { userMessage: 'say hello' }, response: { content: 'Hello from the mock endpoint', usage } },
+  { match: { userMessage: 'think first' }, response: { content: 'It is four', reasoning: 'Two and two', usage } },
+  {
+    match: { userMessage: twoCities, hasToolResult: false },
+    response: {
+      toolCalls: [
+        { id: 'call_berlin', name: 'weather', arguments: '{"city":"Berlin"}' },
+        { id: 'call_paris', name: 'weather', arguments: '{"city":"Paris"}' },
+      ],
+    },
+  },
+  { match: { userMessage: twoCities, hasToolResult: true }, response: { content: 'Both are sunny', usage } },
+  {
+    match: { userMessage: 'busy at first', sequenceIndex: 0 },
+    response: { error: { message: 'Slow down', type: 'rate_limit_error' }, status: 429, retryAfter: 0 },
+  },
+  { match: { userMessage: 'busy at first' }, response: { content: 'Free now' } },
+  {
+    match: { userMessage: 'break down' },
+    response: { error: { message: 'Broken', type: 'server_error' }, status: 500 },
+  },
+];
+
+/** Starts CopilotKit's mock of model endpoints. It answers by what the last user message contains. */
+async function startAimock(): Promise<LLMock> {
+  const aimock = new LLMock({ port: 0, logLevel: 'silent' });
+  aimock.addFixturesFromJSON(fixtures);
+  await aimock.start();
+  return aimock;
+}

@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import process from 'node:process';
+import { type Browser, chromium as browserType, type Page } from 'playwright';
+import { build, preview, type PreviewServer } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chromium } from '../tools/chromium.ts';
+import { startFaultServer } from '../tools/fault-server.ts';
+
+const root = join(import.meta.dirname, '../..');
+let server: PreviewServer;
+let browser: Browser;
+let faults: Awaited<ReturnType<typeof startFaultServer>>;
+
+beforeAll(async () => {
+  await build({ configFile: join(root, 'vite.config.ts'), logLevel: 'warn' });
+  server = await preview({ configFile: join(root, 'vite.config.ts'), preview: { port: 0 } });
+  browser = await browserType.launch(chromium);
+  faults = await startFaultServer();
+}, 120_000);
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+  await faults.close();
+});
+
+/** Opens the playground in a context of its own, and collects what the page complains about. */
+async function open({ width = 1280, height = 800, dark = false } = {}): Promise<{ page: Page; problems: string[] }> {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light' });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  await page.goto(server.resolvedUrls?.local[0] ?? '');
+  await page.getByTestId('composer').waitFor();
+  return { page, problems };
+}
+
+async function send(page: Page, text: string): Promise<void> {
+  await page.getByTestId('composer').fill(text);
+  await page.keyboard.press('Enter');
+}
+
+/** Keeps pictures when a folder for them is named. */
+async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env['SHOTS'];
+  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+const answer = (page: Page) => page.locator('[data-testid=message][data-role=assistant]').last();
+
+describe('the built playground', () => {
+  it('streams an answer from the worker and shows the tool call from its start to its end', async () => {
+    const { page, problems } = await open();
+    await shoot(page, 'welcome');
+    await send(page, 'What is 6 * 7?');
+    const card = page.locator('[data-testid=tool-card][data-tool=calculator]');
+    await card.waitFor();
+    await page.getByTestId('answer-footer').waitFor();
+    expect(await card.getAttribute('data-state')).toBe('result');
+    expect(await answer(page).textContent()).toContain('42');
+    await shoot(page, 'answer');
+    expect(problems).toEqual([]);
+  });
+
+  it('stops a long answer and keeps what was said', async () => {
+    const { page, problems } = await open();
+    await send(page, 'Write a long answer about tides');
+    await page.getByTestId('stop').waitFor();
+    await answer(page).getByText(/\w+ \w+ \w+/).first().waitFor();
+    await page.getByTestId('stop').click();
+    await page.getByTestId('stopped').waitFor();
+    await page.getByTestId('send').waitFor();
+    expect((await answer(page).textContent())?.length).toBeGreaterThan(10);
+    await shoot(page, 'stopped');
+    expect(problems).toEqual([]);
+  });
+
+  it('keeps the chat over a reload', async () => {
+    const { page } = await open();
+    await send(page, 'What is 20 + 22?');
+    await page.getByTestId('answer-footer').waitFor();
+    await page.reload();
+    await page.getByTestId('chat-item').first().getByRole('button').first().click();
+    await page.getByTestId('answer-footer').waitFor();
+    expect(await answer(page).textContent()).toContain('42');
+  });
+
+  it('says clearly that an endpoint refused the key, and keeps the key off the page', async () => {
+    const { page } = await open();
+    await page.getByTestId('model-badge').click();
+    await page.getByTestId('settings-endpoint').check();
+    await page.getByTestId('settings-base-url').fill(faults.url);
+    await page.getByTestId('settings-model').fill('401');
+    await page.getByTestId('settings-key').fill('sk-SECRET-0123456789');
+    await shoot(page, 'settings');
+    await page.getByTestId('settings-save').click();
+    await send(page, 'Hello');
+    const callout = page.getByTestId('error-callout');
+    await callout.waitFor();
+    expect(await callout.textContent()).toContain('refused the key');
+    await shoot(page, 'wrong-key');
+    expect(await page.content()).not.toContain('SECRET');
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('SECRET');
+  });
+
+  it('answers from an OpenAI-compatible endpoint as soon as one is connected', async () => {
+    const { page, problems } = await open();
+    await page.getByTestId('model-badge').click();
+    await page.getByTestId('settings-endpoint').check();
+    await page.getByTestId('settings-base-url').fill(faults.url);
+    await page.getByTestId('settings-model').fill('text');
+    await page.getByTestId('settings-key').fill('sk-SECRET-0123456789');
+    await page.getByTestId('settings-save').click();
+    await send(page, 'Hello');
+    await page.getByTestId('answer-footer').waitFor();
+    expect((await answer(page).textContent())?.length).toBeGreaterThan(3);
+    expect(problems).toEqual([]);
+  });
+
+  it('shows the failures that the drill rehearses', async () => {
+    const { page } = await open();
+    await page.locator('[data-testid=agent-card][data-agent=drill]').click();
+    await send(page, '/flaky {"mode": "error"}');
+    await page.locator('[data-testid=tool-card][data-tool=flaky][data-state=error]').waitFor();
+    await page.getByTestId('answer-footer').waitFor();
+    await shoot(page, 'failing-tool');
+  });
+
+  it('fits a phone, in the dark, without a sideways scroll', async () => {
+    const { page, problems } = await open({ width: 360, height: 740, dark: true });
+    await send(page, 'Convert 26.2 miles to kilometres');
+    await page.getByTestId('answer-footer').waitFor();
+    await shoot(page, 'phone-dark');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,35 @@
+/** What the servers that tests call have in common. */
+
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A running server. */
+export interface TestServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** What a page of another origin needs: `*` never stands for `authorization`, and hides nothing else that a test reads. */
+export const corsHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
+  'access-control-allow-headers': 'authorization, *',
+  'access-control-expose-headers': '*',
+  'access-control-max-age': '600',
+};
+
+/** Binds the server to a free port of 127.0.0.1 and gives its URL. */
+export async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // safe: it listens on a port, not on a path
+  return `http://127.0.0.1:${port}`;
+}
+
+/** Closes the server and whatever still hangs on it. */
+export async function closeServer(server: Server): Promise<void> {
+  server.close();
+  server.closeAllConnections();
+  await once(server, 'close');
+}

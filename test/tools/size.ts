@@ -1,0 +1,37 @@
+/** The size gate: bundles one entry after another, gzips it, and fails over its budget (kB of 1,000 bytes). */
+
+import { join } from 'node:path';
+import process from 'node:process';
+import { gzipSync } from 'node:zlib';
+import { build, type Rolldown } from 'vite';
+
+const root = join(import.meta.dirname, '../..');
+const budgets: Readonly<Record<string, number>> = {
+  'src/errors.ts': 2,
+  'src/tools/define-tool.ts': 12,
+  'adapters/storage/indexeddb.ts': 5,
+  'adapters/transport/comlink.ts': 4,
+  'src/index.ts': 120,
+  'demo/main.tsx': 35,
+  'demo/worker.ts': 160,
+};
+
+let over = 0;
+for (const [entry, budget] of Object.entries(budgets)) {
+  const result = await build({
+    configFile: false,
+    logLevel: 'error',
+    root,
+    resolve: { alias: { '@ai-sdk/gateway': join(root, 'demo/no-gateway.ts') } },
+    oxc: { jsx: { importSource: 'preact' } },
+    worker: { format: 'es' },
+    build: { write: false, target: 'es2024', rolldownOptions: { input: entry, preserveEntrySignatures: 'strict' } },
+  });
+  // Workers are chunks of their own and budgeted by themselves.
+  const { output } = (Array.isArray(result) ? result[0] : result) as Rolldown.RolldownOutput;
+  const code = output.map((item) => (item.type === 'chunk' ? item.code : '')).join('');
+  const kb = gzipSync(code, { level: 9 }).length / 1000;
+  console.log(`${kb > budget ? 'OVER' : 'ok  '} ${entry.padEnd(32)} ${kb.toFixed(1).padStart(6)} of ${budget} kB gz`);
+  if (kb > budget) over++;
+}
+process.exit(over === 0 ? 0 : 1);
