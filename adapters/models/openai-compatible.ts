@@ -1,0 +1,84 @@
+/** Language models behind any endpoint that speaks OpenAI's chat completions. */
+
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { LanguageModel } from '../../src/ai-types.ts';
+import { PinnaceError } from '../../src/errors.ts';
+
+/** Where the model lives and how to reach it. */
+export interface OpenAiCompatibleOptions {
+  /** Everything before `/chat/completions`. */
+  readonly baseUrl: string;
+  /** Sent as a bearer token. A function is asked anew for every request, and nowhere else. */
+  readonly apiKey?: string | (() => string);
+  readonly model: string;
+  /** Sent with every request, after the key. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fetch?: typeof fetch;
+}
+
+/**
+ * Gives the model. Neither the model nor an error made here shows the key or a header's value.
+ *
+ * @throws PinnaceError `invalid_argument` for a base URL or a header that no request can carry; an unusable key is the same, when
+ * a request is sent.
+ * @example
+ * const model = openAiCompatible({ baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' });
+ */
+export function openAiCompatible(
+  { baseUrl, apiKey, model, headers = {}, fetch }: OpenAiCompatibleOptions,
+): LanguageModel {
+  checkHeaders(headers);
+  const inner = createOpenAICompatible({
+    name: 'openai-compatible',
+    baseURL: checkBaseUrl(baseUrl),
+    includeUsage: true, // else the endpoint reports no usage
+    headers: { ...headers },
+    ...(apiKey !== undefined && { apiKey: () => readKey(apiKey) }),
+    ...(fetch && { fetch }),
+  }).chatModel(model);
+  // The SDK's own object can be serialised together with its headers. This one holds nothing but functions and names.
+  return {
+    specificationVersion: inner.specificationVersion,
+    provider: inner.provider,
+    modelId: inner.modelId,
+    supportedUrls: inner.supportedUrls,
+    doGenerate: (options) => inner.doGenerate(options),
+    doStream: (options) => inner.doStream(options),
+  };
+}
+
+/** Never quotes the value: it may hold a password, or a key in its query. */
+function checkBaseUrl(baseUrl: string): string {
+  const url = URL.parse(baseUrl);
+  const isUsable = url !== null && /^https?:$/.test(url.protocol) &&
+    url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (isUsable) return url.href.replace(/\/+$/, '');
+  throw refused(
+    'the base URL: it must be http or https without user name, password, query and fragment, such as "https://api.example.com/v1"',
+    'invalid_base_url',
+  );
+}
+
+/** `Headers` itself would quote what it refuses, and so would the error that `fetch` makes of it. */
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      Reflect.construct(Headers, [[[name, value]]]);
+    } catch {
+      throw refused(
+        `header ${JSON.stringify(name)}: its name or value cannot stand in an HTTP request`,
+        'invalid_header',
+      );
+    }
+  }
+}
+
+function readKey(apiKey: string | (() => string)): string {
+  const key = (typeof apiKey === 'function' ? apiKey() : apiKey).trim();
+  if (/^[\x20-\x7e]*$/.test(key)) return key;
+  throw refused('the API key: it must be printable ASCII on one line', 'invalid_api_key');
+}
+
+function refused(what: string, reason: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot use ${what}`, { details: { reason } });
+}

@@ -1,0 +1,37 @@
+/** A language model in plain code, to rehearse with: no network, no intelligence, the same answer every time. */
+
+import type { LanguageModel } from '../../src/ai-types.ts';
+import { answer } from './rehearsal/answer.ts';
+import { pacedStream } from './rehearsal/paced-stream.ts';
+import { contentOf, partsOf } from './rehearsal/parts.ts';
+
+/** How the model rehearses. */
+export interface RehearsalOptions {
+  /** Chooses among texts that are made up; 0 when absent. A call's own seed goes first. */
+  readonly seed?: number;
+  /** The pause before each word, 20 ms when absent. With 0 no timer is set at all. */
+  readonly delayMs?: number;
+}
+
+/**
+ * Gives the model. It calls the active tools that the words of the last user message match, fills their inputs by their
+ * JSON Schemas, and then reports what they returned. Asked, or without anything to do, it says that it is no intelligence.
+ *
+ * A call that is spelt out (`call name with {json}`, `/name {json}`) is made as it stands, so that failures can be rehearsed.
+ * @example
+ * const model = rehearsal({ seed: 7, delayMs: 0 });
+ */
+export function rehearsal({ seed = 0, delayMs = 20 }: RehearsalOptions = {}): LanguageModel {
+  const stream: LanguageModel['doStream'] = async (options) => {
+    options.abortSignal?.throwIfAborted();
+    return { stream: pacedStream(partsOf(answer(options, seed), options), { delayMs, signal: options.abortSignal }) };
+  };
+  return {
+    specificationVersion: 'v4',
+    provider: 'rehearsal',
+    modelId: 'rehearsal',
+    supportedUrls: {},
+    doStream: stream,
+    doGenerate: async (options) => contentOf((await stream(options)).stream),
+  };
+}

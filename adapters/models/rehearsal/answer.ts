@@ -1,0 +1,171 @@
+/** What the rehearsal model answers to a prompt: the one place that decides. */
+
+import { type ActiveTool, activeToolsOf } from './choose-tool.ts';
+import { stagesOf } from './clauses.ts';
+import { type CallOptions, type Conversation, type PastCall, readConversation, stringify } from './conversation.ts';
+import { correctedCall } from './correct-call.ts';
+import { type Call, explicitCallsOf } from './explicit-calls.ts';
+import { completed, fillInput } from './fill-input.ts';
+import { askFor, type Plan, planCalls, sharedWords } from './plan-calls.ts';
+import { asksToThink, asksWhoItIs, echoOf, introduction, longText, wordsAskedFor } from './prose.ts';
+import { hashOf } from './random.ts';
+import { isRetryOf, reportOn, sayFailure } from './report.ts';
+import { readShape } from './shape.ts';
+
+/** A call with the id that it gets. */
+export interface IdentifiedCall extends Call {
+  readonly toolCallId: string;
+}
+
+/** One step of the model. */
+export interface Answer {
+  readonly reasoning: string;
+  readonly text: string;
+  readonly calls: readonly IdentifiedCall[];
+}
+
+interface Situation {
+  readonly conversation: Conversation;
+  readonly tools: readonly ActiveTool[];
+  readonly mustCall: boolean;
+  readonly seed: string;
+  /** The stages of the message. */
+  readonly stages: readonly string[];
+  /** How many of them were carried out. */
+  readonly done: number;
+}
+
+/** Decides on the answer. The same options and seed give the same answer. */
+export function answer(options: CallOptions, seed: number): Answer {
+  const situation = readSituation(options, seed);
+  const retries = retriesOf(situation);
+  if (retries.calls.length > 0) return { reasoning: '', ...retries };
+  const plan = hasFailed(situation) && !situation.mustCall ? nothing : nextPlan(situation);
+  const reasoning = reasoningOf(plan, situation);
+  if (plan.calls.length > 0) return { reasoning, text: '', calls: withIds(plan.calls, situation) };
+  const { responseFormat: format } = options;
+  return {
+    reasoning,
+    text: format?.type === 'json' ? jsonAnswer(format.schema, situation) : textOf(plan, situation),
+    calls: [],
+  };
+}
+
+const nothing: Plan = { calls: [], questions: [] };
+
+function readSituation(options: CallOptions, seed: number): Situation {
+  const conversation = readConversation(options.prompt);
+  const { steps, message } = conversation;
+  return {
+    conversation,
+    tools: activeToolsOf(options),
+    mustCall: options.toolChoice?.type === 'required' || options.toolChoice?.type === 'tool',
+    seed: String(options.seed ?? seed),
+    stages: stagesOf(message),
+    done: steps.filter((calls, at) => !calls.every((call) => isRetry(call, steps[at - 1]))).length,
+  };
+}
+
+function isRetry(call: PastCall, before: readonly PastCall[] = []): boolean {
+  return before.some((failed) => isRetryOf(call, failed));
+}
+
+/** The calls of the last step that failed for the first time and that the error tells how to mend. */
+function retriesOf(
+  { conversation: { steps, message, callIds }, tools, stages, done }: Situation,
+): Pick<Answer, 'text' | 'calls'> {
+  const last = steps.at(-1) ?? [];
+  const taken = new Set(callIds);
+  const retries = last.filter((call) => !isRetry(call, steps.at(-2))).flatMap((call) => {
+    if (call.outcome?.kind !== 'failure') return [];
+    const corrected = correctedCall(call, { outcome: call.outcome, tools, stage: stages[done - 1] ?? message });
+    if (!corrected) return [];
+    const toolCallId = `${freeId('call', taken)}-retry-${call.toolCallId}`;
+    return [{ ...corrected, toolCallId, why: sayFailure(call.toolName, call.outcome) }];
+  });
+  const text = retries.map(({ why, toolName, input }) => `${why} I try once more: \`${toolName}\` with \`${input}\`.`)
+    .join('\n\n');
+  return { text, calls: retries.map(({ toolCallId, toolName, input }) => ({ toolCallId, toolName, input })) };
+}
+
+function hasFailed({ conversation: { steps } }: Situation): boolean {
+  return steps.at(-1)?.some(({ outcome }) => outcome?.kind !== 'value') ?? false;
+}
+
+/** The calls of the first stage that is left and asks for any that were not made before. */
+function nextPlan(situation: Situation): Plan {
+  const { conversation: { steps, message }, stages, done, mustCall } = situation;
+  const made = new Set(steps.flat().map(({ toolName, input }) => `${toolName} ${stringify(input)}`));
+  let open = nothing;
+  for (const stage of stages.slice(done)) {
+    const plan = planStage(stage, { ...situation, mustCall: false });
+    const isNew = plan.calls.some(({ toolName, input }) => !made.has(`${toolName} ${input}`));
+    if (plan.calls.length > 0 && (isNew || done === 0)) return plan;
+    if (open.questions.length === 0) open = plan;
+  }
+  return mustCall ? planStage(message, situation) : { calls: [], questions: open.questions };
+}
+
+function planStage(stage: string, { tools, conversation, mustCall, seed }: Situation): Plan {
+  const isText = wordsAskedFor(stage) !== undefined || asksWhoItIs(stage);
+  const explicit = explicitCallsOf(stage);
+  if (explicit.length > 0 && tools.length > 0) return { calls: explicit, questions: [] };
+  if (tools.length === 0 || (isText && !mustCall)) return nothing;
+  const count = conversation.callIds.size;
+  const uniqueId = (index: number): string =>
+    `rehearsal-${hashOf(`${seed}\n${conversation.message}`).toString(36)}-${count + index + 1}`;
+  return planCalls(stage, { tools, results: conversation.results, uniqueId, mustCall });
+}
+
+function withIds(calls: readonly Call[], { conversation, seed }: Situation): readonly IdentifiedCall[] {
+  const taken = new Set(conversation.callIds);
+  const prefix = `call-${hashOf(`${seed}\n${conversation.message}`).toString(36)}`;
+  return calls.map((call) => ({ ...call, toolCallId: freeId(prefix, taken) }));
+}
+
+/** Counts on from the calls so far, over every id that stands in the conversation. */
+function freeId(prefix: string, taken: Set<string>): string {
+  let count = taken.size + 1;
+  while (taken.has(`${prefix}-${count}`)) count++;
+  taken.add(`${prefix}-${count}`);
+  return `${prefix}-${count}`;
+}
+
+function textOf({ questions }: Plan, { conversation: { steps, message }, tools, seed }: Situation): string {
+  const asked = questions.map(askFor);
+  if (steps.length > 0) return [reportOn(steps), ...asked].join('\n\n');
+  if (asked.length > 0) return asked.join('\n\n');
+  if (asksWhoItIs(message)) return introduction(tools);
+  const words = wordsAskedFor(message);
+  if (words !== undefined) return longText(message, { words, seed });
+  return echoOf(message) ?? introduction(tools);
+}
+
+/** What the model "thinks": how it came to its choice, which is all that there is to tell. */
+function reasoningOf({ calls }: Plan, { conversation: { steps, message }, tools }: Situation): string {
+  if (steps.length > 0 || !asksToThink(message)) return '';
+  const names = tools.map(({ name }) => name).join(', ');
+  const chosen = calls.map(({ toolName, input }) => {
+    const tool = tools.find(({ name }) => name === toolName);
+    const shared = tool ? sharedWords(message, tool).join(', ') : '';
+    return `I choose ${toolName}${shared === '' ? '' : `, which shares the words ${shared}`}, with ${input}.`;
+  });
+  return [
+    `I compare the words of the message with ${
+      tools.length === 0 ? 'no tools: none is active' : `the active tools: ${names}`
+    }.`,
+    ...(chosen.length > 0 ? chosen : ['No tool fits, so I answer in words.']),
+  ].join(' ');
+}
+
+/** Structured output is filled as a tool's input is. */
+function jsonAnswer(schema: unknown, { conversation: { message, results } }: Situation): string {
+  const shape = readShape(schema ?? {});
+  const { input } = fillInput(shape, message, {
+    results,
+    verbs: new Set(),
+    mayGuess: true,
+    uniqueId: () => 'rehearsal-1',
+  });
+  return JSON.stringify(completed(shape, input));
+}

@@ -1,0 +1,26 @@
+/** Patterns of texts that can be values. */
+
+import type { Shape } from './shape.ts';
+
+/** A name that only a machine would give, or a path: it holds a digit, an underscore, a hyphen, a dot or a slash between letters. */
+export const identifier = '(?<![\\p{L}\\d_/.])(?:(?:\\.{1,2}|~|[\\w.-]+)?(?:/[\\w.-]*\\w)+(?![\\w/])|' +
+  '(?=[A-Za-z]*(?:[\\d_-]|\\.[A-Za-z]))[A-Za-z][\\w.-]*\\w(?![\\w/]))';
+
+/** A name in capitals. */
+export const capitalised =
+  "\\p{Lu}[\\p{L}\\p{M}\\d’'-]*(?:[ ](?:(?:de|da|do|del|la|of|the|van|von)[ ])?\\p{Lu}[\\p{L}\\p{M}\\d’'-]*)*";
+
+/** Words that end a phrase. */
+export const stops =
+  'in|at|for|from|to|on|under|by|with|and|or|near|about|into|until|as|using|via|please|then|is|are|per';
+
+/** Up to six words that a preposition or a punctuation mark ends. */
+export const phrase = `(?:(?!(?:${stops})\\b)[^\\s,;:!?\\uE000-\\uE002]+(?<![.!?])(?:[ ]|(?=[.,;:!?]|$))){1,6}`;
+
+/** Gives the text as the shape allows it: shortened, in capitals or in small letters; `undefined` when none of these fits. */
+export function conform(value: string | undefined, { pattern, maxLength, kind }: Shape): string | undefined {
+  if (value === undefined || (kind !== 'string' && kind !== 'any')) return undefined;
+  const text = value.trim().slice(0, maxLength);
+  if (text === '') return undefined;
+  return pattern ? [text, text.toUpperCase(), text.toLowerCase()].find((form) => pattern.test(form)) : text;
+}

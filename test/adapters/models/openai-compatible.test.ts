@@ -1,0 +1,162 @@
+import { describe, expect, inject, it } from 'vitest';
+import { openAiCompatible, type OpenAiCompatibleOptions } from '../../../adapters/models/openai-compatible.ts';
+import { PinnaceError } from '../../../src/errors.ts';
+import { fault, only, run, spy, statsOf, textOf } from './endpoint.ts';
+
+const { aimock, faults } = inject('peers');
+
+function making(options: OpenAiCompatibleOptions): () => unknown {
+  return () => openAiCompatible(options);
+}
+
+describe('openAiCompatible', () => {
+  it('streams text and the usage that the endpoint counted', async () => {
+    const seen = await run({ baseUrl: aimock, model: 'any' }, { prompt: 'Please say hello' });
+    expect(textOf(seen)).toBe('Hello from the mock endpoint');
+    expect(only(seen, 'finish')).toMatchObject([
+      { finishReason: 'stop', totalUsage: { inputTokens: 11, outputTokens: 7, totalTokens: 18 } },
+    ]);
+  });
+
+  it('runs parallel tool calls and answers in the next step', async () => {
+    const seen = await run({ baseUrl: aimock, model: 'any' }, { prompt: 'The weather in two cities' });
+    expect(only(seen, 'tool-call').map(({ input }) => input)).toEqual([{ city: 'Berlin' }, { city: 'Paris' }]);
+    expect(only(seen, 'tool-result').map(({ output }) => output)).toEqual(
+      expect.arrayContaining(['Sunny in Berlin', 'Sunny in Paris']),
+    );
+    expect(textOf(seen)).toBe('Both are sunny');
+  });
+
+  it('streams reasoning apart from text', async () => {
+    const seen = await run({ baseUrl: aimock, model: 'any' }, { prompt: 'Please think first' });
+    expect(only(seen, 'reasoning-delta').map(({ text }) => text).join('')).toBe('Two and two');
+    expect(textOf(seen)).toBe('It is four');
+  });
+
+  it('puts arguments together that come in pieces', async () => {
+    const seen = await run(fault('tool'));
+    expect(only(seen, 'tool-result')).toMatchObject([{ input: { city: 'Berlin' }, output: 'Sunny in Berlin' }]);
+    expect(textOf(seen)).toBe('The tool answered');
+  });
+
+  it('asks again after a 429, when its Retry-After is over', async () => {
+    const headers = { 'x-test-id': crypto.randomUUID() };
+    const busy = await run({ baseUrl: aimock, model: 'any', headers }, {
+      prompt: 'Busy at first: busy at first',
+      maxRetries: 1,
+    });
+    expect(textOf(busy)).toBe('Free now');
+    const scope = `retry-${crypto.randomUUID()}`;
+    expect(textOf(await run(fault('429-once', scope), { maxRetries: 1 }))).toBe('Hello from the fault server');
+    expect(await statsOf(scope)).toEqual({ requests: 2, disconnects: 0 });
+  });
+
+  it.each(['stall', 'never'])('lets an abort reach an endpoint that answers with "%s"', async (model) => {
+    const scope = `abort-${crypto.randomUUID()}`;
+    const abort = new AbortController();
+    const { promise: streaming, resolve } = Promise.withResolvers<void>();
+    const running = run(fault(model, scope), {
+      signal: abort.signal,
+      onPart: ({ type }) => type === 'text-delta' && resolve(),
+    });
+    await (model === 'stall' ? streaming : statsOf(scope, { requests: 1 }));
+    abort.abort('enough');
+    const seen = await running;
+    expect(only(seen, 'abort')).toMatchObject([{ reason: 'enough' }]);
+    expect([seen.thrown, ...only(seen, 'error')]).toEqual([undefined]);
+    expect(await statsOf(scope, { disconnects: 1 })).toEqual({ requests: 1, disconnects: 1 });
+  });
+
+  it('stops an endpoint whose answer nobody reads on', async () => {
+    const scope = `cancel-${crypto.randomUUID()}`;
+    const { stream } = await openAiCompatible(fault('stall', scope)).doStream({
+      prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+    });
+    await stream.cancel();
+    expect(await statsOf(scope, { disconnects: 1 })).toEqual({ requests: 1, disconnects: 1 });
+  });
+
+  it('tolerates slashes at the end of the base URL', async () => {
+    for (const baseUrl of [`${faults}/slash/v1/`, `${faults}/slash/v1//`]) {
+      expect(textOf(await run({ ...fault('text'), baseUrl }))).toBe('Hello from the fault server');
+    }
+    expect(await statsOf('slash')).toMatchObject({ requests: 2 });
+  });
+
+  it('sends the headers that it is given, and no authorization without a key', async () => {
+    const { seen, fetch } = spy();
+    await run({ baseUrl: `${faults}/headers/v1`, model: 'text', headers: { 'x-team': 'blue' }, fetch });
+    expect(seen.map((headers) => [headers.get('x-team'), headers.has('authorization')])).toEqual([['blue', false]]);
+  });
+
+  it.each([
+    'example.com/v1',
+    'ftp://example.com/v1',
+    'https://user:hunter2@example.com/v1',
+    'https://example.com/v1?key=hunter2',
+    'https://example.com/v1#hunter2',
+    'file:///etc/hunter2',
+    '',
+  ])('refuses the base URL "%s" without repeating it', (baseUrl) => {
+    const make = making({ baseUrl, model: 'm' });
+    expect(make).toThrow(PinnaceError);
+    expect(make).toThrow(expect.objectContaining({
+      code: 'invalid_argument',
+      details: { reason: 'invalid_base_url' },
+      message: expect.stringContaining('"https://api.example.com/v1"'),
+    }));
+    expect(make).not.toThrow(/hunter2/);
+  });
+
+  it('refuses a header that no request can carry without repeating its value', () => {
+    const make = making({ ...fault('text'), headers: { 'x-key': 'hunter2\nx: y' } });
+    expect(make).toThrow(expect.objectContaining({ code: 'invalid_argument', details: { reason: 'invalid_header' } }));
+    expect(make).not.toThrow(/hunter2/);
+  });
+});
+
+/** What the AI SDK makes of each fault: a part of the stream, or an error that the stream throws. */
+describe('a fault of the endpoint', () => {
+  it.each([
+    ['429', 'AI_APICallError', 429, true],
+    ['500', 'AI_APICallError', 500, true],
+    ['401', 'AI_APICallError', 401, false],
+    ['nothing', 'AI_APICallError', 404, false],
+    ['no-finish', 'AI_InvalidResponseDataError', undefined, undefined],
+    ['garbage', 'AI_JSONParseError', undefined, undefined],
+    ['error-chunk', 'AI_StreamProviderError', 503, true],
+  ])('is an error part after %s', async (model, name, statusCode, isRetryable) => {
+    const seen = await run(fault(model));
+    expect(seen.thrown).toBeUndefined();
+    const [{ error } = { error: undefined }, ...others] = only(seen, 'error');
+    expect(others).toEqual([]);
+    expect(error).toMatchObject({ name, ...(statusCode !== undefined && { statusCode, isRetryable }) });
+  });
+
+  it('is an error part when the endpoint breaks down', async () => {
+    const [{ error } = { error: undefined }] = only(
+      await run({ baseUrl: aimock, model: 'any' }, { prompt: 'Please break down' }),
+      'error',
+    );
+    expect(error).toMatchObject({ name: 'AI_APICallError', statusCode: 500, message: 'Broken' });
+  });
+
+  it('is thrown by the stream after a cut in the middle', async () => {
+    const seen = await run(fault('cut'));
+    expect('Hello wor').toContain(textOf(seen));
+    expect(only(seen, 'error')).toEqual([]);
+    expect(seen.thrown).toMatchObject({ name: 'AI_APICallError', statusCode: 200 });
+  });
+
+  it('is an invalid call and a next step after unknown tools and arguments that are no JSON', async () => {
+    for (const model of ['unknown-tool', 'bad-json-args']) {
+      const seen = await run(fault(model));
+      expect(only(seen, 'tool-call')).toMatchObject([{ invalid: true }]);
+      expect(textOf(seen)).toBe('The tool answered');
+    }
+  });
+
+  it('is a finish reason after an answer that became too long', async () => {
+    expect(only(await run(fault('length')), 'finish')).toMatchObject([{ finishReason: 'length' }]);
+  });
+});

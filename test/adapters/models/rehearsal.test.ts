@@ -1,0 +1,241 @@
+import { experimental_streamTextLowMemory as streamText, isStepCount, jsonSchema, tool } from 'ai';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { rehearsal } from '../../../adapters/models/rehearsal.ts';
+import { ask, called, type Part, partsOf, stream, toolOf, user } from './rehearsal/ask.ts';
+import { calculator, several, weather } from './rehearsal/tools.ts';
+
+const hello = [user('Hello')];
+
+describe('rehearsal', () => {
+  it('says what it is when it is asked, and which tools are active', async () => {
+    const { text, finish } = await ask('Who are you?', [calculator, weather]);
+    expect(text).toContain('I am the rehearsal model: plain code, no intelligence');
+    expect(text).toContain('- `calculator`: Evaluates an arithmetic expression');
+    expect(text).toContain('- `get_weather`');
+    expect(finish).toBe('stop');
+  });
+
+  it('says what it is when it has nothing to do', async () => {
+    for (const prompt of [hello, [], [{ role: 'system' as const, content: 'Be kind' }]]) {
+      expect((await ask(prompt)).text).toContain('I am the rehearsal model');
+    }
+  });
+
+  it('gives the same chunks for the same seed and prompt, ids included', async () => {
+    const options = { prompt: [user('Write a long story about tides and what is 2+2?')], tools: [...several] };
+    expect(await stream(options, { seed: 5 })).toEqual(await stream(options, { seed: 5 }));
+    const told = { prompt: [user('Tell me a long story about tides')] };
+    expect(await stream(told, { seed: 5 })).toEqual(await stream(told, { seed: 5 }));
+    expect(await stream(told, { seed: 6 })).not.toEqual(await stream(told, { seed: 5 }));
+    expect(await stream({ ...told, seed: 6 }, { seed: 5 })).toEqual(await stream({ ...told, seed: 6 }, { seed: 1 }));
+  });
+
+  it('gives the same from doGenerate as from doStream', async () => {
+    const options = { prompt: [user('Think first: what is 2+2?')], tools: [calculator] };
+    const parts = await stream(options);
+    const { content, finishReason, usage } = await rehearsal({ delayMs: 0 }).doGenerate(options);
+    expect(content).toEqual([
+      { type: 'reasoning', text: parts.map((part) => part.type === 'reasoning-delta' ? part.delta : '').join('') },
+      parts.find(({ type }) => type === 'tool-call'),
+    ]);
+    expect(parts.at(-1)).toEqual({ type: 'finish', finishReason, usage });
+  });
+
+  it('counts words for tokens', async () => {
+    const parts = await stream({ prompt: [user('say one two three')] });
+    expect(parts.at(-1)).toMatchObject({
+      usage: { inputTokens: { total: expect.any(Number) }, outputTokens: { total: 3, text: 3, reasoning: 0 } },
+    });
+  });
+
+  it('writes hundreds of words when it is asked for a long answer, and as many as asked for', async () => {
+    const { text } = await ask('Tell me a long story about a lighthouse', several);
+    expect(text).toContain('plain code put it together');
+    expect(text).toContain('a lighthouse');
+    expect(countWords(text)).toBe(400);
+    expect(countWords((await ask('Write 123 words about rain', several)).text)).toBe(123);
+  });
+
+  it('stops with the reason "length" where its output is limited', async () => {
+    const { text, finish } = await ask('Write a long answer', [], { maxOutputTokens: 10 });
+    expect([countWords(text), finish]).toEqual([10, 'length']);
+  });
+
+  it('thinks first when it is asked to, in a block of its own', async () => {
+    const parts = await stream({ prompt: [user('Think about this: what is 2+2?')], tools: [calculator] });
+    const types = [...new Set(parts.map(({ type }) => type))];
+    expect(types.slice(0, 5)).toEqual([
+      'stream-start',
+      'response-metadata',
+      'reasoning-start',
+      'reasoning-delta',
+      'reasoning-end',
+    ]);
+    expect((await ask('Think about 2+2', [calculator])).reasoning).toContain('calculator');
+    expect((await ask('What is 2+2?', [calculator])).reasoning).toBe('');
+  });
+
+  it('says again what it is told to say', async () => {
+    expect((await ask('Say "good evening"')).text).toBe('good evening');
+  });
+
+  it('fills structured output by its schema', async () => {
+    const order = toolOf('order', '', {
+      item: { type: 'string' },
+      count: { type: 'integer' },
+      note: { enum: ['a', 'b'] },
+    });
+    const { text } = await ask('order with item "tea" and count 3', [], {
+      responseFormat: { type: 'json', schema: order.inputSchema },
+    });
+    expect(JSON.parse(text)).toEqual({ item: 'tea', count: 3, note: 'a' });
+  });
+
+  it('heeds the choice of tools', async () => {
+    const prompt = [user('What is 2+2?')];
+    expect((await ask(prompt, [calculator], { toolChoice: { type: 'none' } })).calls).toEqual([]);
+    const forced = await ask(prompt, [calculator, weather], { toolChoice: { type: 'tool', toolName: 'get_weather' } });
+    expect(forced.calls).toMatchObject([{ toolName: 'get_weather' }]);
+    const required = await ask(hello, [weather], { toolChoice: { type: 'required' } });
+    expect(required.calls).toMatchObject([{ toolName: 'get_weather', input: expect.stringContaining('"city"') }]);
+  });
+
+  it('asks for what the message does not say', async () => {
+    const { text, calls } = await ask('What is the weather?', [weather]);
+    expect(calls).toEqual([]);
+    expect(text).toBe('To call `get_weather` I need `city`. Your message does not say it.');
+  });
+
+  it('gives calls ids that no other call of the conversation has', async () => {
+    const first = await ask('What is 2+2 and the weather in Oslo?', several);
+    const ids = first.calls.map(({ toolCallId }) => toolCallId);
+    const before = first.calls.flatMap(({ toolCallId }) =>
+      called('calculator', {}, { type: 'json', value: 4 }, toolCallId)
+    );
+    const prompt = [user('What is 2+2 and the weather in Oslo?'), ...before];
+    const second = await ask([...prompt, user('What is 2+2 and the weather in Oslo?')], several);
+    expect(new Set([...ids, ...second.calls.map(({ toolCallId }) => toolCallId)]).size).toBe(4);
+  });
+
+  it('carries the AI SDK through a whole loop', async () => {
+    const { stream: parts } = streamText({
+      model: rehearsal({ delayMs: 0 }),
+      prompt: 'What is 20+22?',
+      stopWhen: isStepCount(3),
+      tools: {
+        calculator: tool({
+          description: 'Evaluates an arithmetic expression',
+          inputSchema: jsonSchema<{ expression: string }>(calculator.inputSchema),
+          execute: ({ expression }) => expression.split('+').map(Number).reduce((sum, next) => sum + next),
+        }),
+      },
+    });
+    const seen: string[] = [];
+    const reader = parts.getReader();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      if (next.value.type === 'text-delta') seen.push(next.value.text);
+    }
+    expect(seen.join('')).toBe('`calculator` (20+22) gave **42**.');
+  });
+});
+
+describe('the pace of rehearsal', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('sets no timer at all with a delay of 0', async () => {
+    const timer = vi.spyOn(globalThis, 'setTimeout');
+    await stream({ prompt: [user('Write a long answer')] });
+    await rehearsal({ delayMs: 0 }).doGenerate({ prompt: hello });
+    expect(timer).not.toHaveBeenCalled();
+  });
+
+  it('waits before each word', async () => {
+    const { parts } = await startReading({ delayMs: 50 });
+    expect(wordsIn(parts)).toBe(0);
+    await vi.advanceTimersByTimeAsync(49);
+    expect(wordsIn(parts)).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(wordsIn(parts)).toBe(1);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(wordsIn(parts)).toBe(11);
+  });
+
+  it('ends with the reason of an abort between two words, and leaves no timer', async () => {
+    const abort = new AbortController();
+    const { parts, ended } = await startReading({ delayMs: 50 }, abort.signal);
+    await vi.advanceTimersByTimeAsync(120);
+    const reason = new Error('enough');
+    abort.abort(reason);
+    await expect(ended).rejects.toBe(reason);
+    expect(wordsIn(parts)).toBe(2);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('leaves no timer when its reader leaves', async () => {
+    const { stream: source } = await rehearsal({ delayMs: 50 }).doStream({ prompt: hello });
+    const reader = source.getReader();
+    for (let i = 0; i < 3; i++) await reader.read();
+    const waiting = reader.read();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(vi.getTimerCount()).toBe(1);
+    await reader.cancel();
+    expect(await waiting).toMatchObject({ done: true });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('an abort of rehearsal', () => {
+  it('before the start rejects with its reason', async () => {
+    const reason = new Error('too late');
+    const options = { prompt: hello, abortSignal: AbortSignal.abort(reason) };
+    await expect(rehearsal().doStream(options)).rejects.toBe(reason);
+    await expect(rehearsal().doGenerate(options)).rejects.toBe(reason);
+  });
+
+  it('in the middle ends the stream also where there are no pauses', async () => {
+    const abort = new AbortController();
+    const options = { prompt: [user('Write a long answer')], abortSignal: abort.signal };
+    const { stream: source } = await rehearsal({ delayMs: 0 }).doStream(options);
+    const reader = source.getReader();
+    for (let i = 0; i < 10; i++) await reader.read();
+    abort.abort('enough');
+    await expect(reader.read()).rejects.toBe('enough');
+  });
+
+  it('after the end changes nothing', async () => {
+    const abort = new AbortController();
+    const parts = await stream({ prompt: hello, abortSignal: abort.signal });
+    abort.abort();
+    expect(parts.at(-1)).toMatchObject({ type: 'finish' });
+  });
+});
+
+/** Reads in the background; the parts so far can be looked at any time. */
+async function startReading(
+  settings: { delayMs: number },
+  abortSignal?: AbortSignal,
+): Promise<{ parts: Part[]; ended: Promise<unknown> }> {
+  const options = { prompt: [user('Write a long answer')], ...(abortSignal && { abortSignal }) };
+  const { stream: source } = await rehearsal(settings).doStream(options);
+  const parts: Part[] = [];
+  const ended = partsOf(source.pipeThrough(
+    new TransformStream<Part, Part>({
+      transform(part, controller) {
+        parts.push(part);
+        controller.enqueue(part);
+      },
+    }),
+  ));
+  ended.catch(() => undefined); // looked at later
+  await vi.advanceTimersByTimeAsync(0);
+  return { parts, ended };
+}
+
+function wordsIn(parts: readonly Part[]): number {
+  return parts.filter(({ type }) => type === 'text-delta').length;
+}
+
+function countWords(text: string): number {
+  return text.trim().split(/\s+/u).length;
+}

@@ -1,0 +1,106 @@
+import { describe, expect, inject, it } from 'vitest';
+import { modelSource } from '../../../adapters/models/source.ts';
+import { rehearsal } from '../../../adapters/models/rehearsal.ts';
+import { PinnaceError } from '../../../src/errors.ts';
+import type { Provider } from '../../../src/schema.ts';
+import { Secret } from '../../../src/secret.ts';
+
+function provider(fields: Partial<Provider>): Provider {
+  return { id: 'acme', kind: 'openai-compatible', revision: 1, ...fields };
+}
+
+const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hello' }] }];
+
+function refusal(make: () => unknown): PinnaceError {
+  try {
+    make();
+  } catch (error) {
+    if (error instanceof PinnaceError) return error;
+    throw error;
+  }
+  throw new Error('Nothing was thrown');
+}
+
+describe('modelSource', () => {
+  it('gives a model of the endpoint for a provider of kind openai-compatible', async () => {
+    const baseUrl = `${inject('peers').faults}/source/v1`;
+    const model = modelSource().model(provider({ baseUrl, model: 'text' }), undefined);
+    const { stream } = await model.doStream({ prompt });
+    const parts = await Array.fromAsync(readAll(stream));
+    expect(model.modelId).toBe('text');
+    expect(parts.map((part) => part.type === 'text-delta' ? part.delta : '').join('')).toBe(
+      'Hello from the fault server',
+    );
+  });
+
+  it('reveals the secret when a request is sent, and shows it nowhere before', async () => {
+    const sent: (string | null)[] = [];
+    const secret = new Secret({ id: 'acme-key', version: '1', value: 'sk-0123456789' });
+    const source = modelSource({
+      fetch: (_, init) => {
+        sent.push(new Headers(init?.headers).get('authorization'));
+        return Promise.reject(new TypeError('no network'));
+      },
+    });
+    const model = source.model(provider({ baseUrl: 'https://api.example.com/v1', model: 'm' }), secret);
+    expect([JSON.stringify(source), JSON.stringify(model)].join()).not.toContain('sk-');
+    expect(sent).toEqual([]);
+    await expect(model.doStream({ prompt })).rejects.toThrow('no network');
+    expect(sent).toEqual(['Bearer sk-0123456789']);
+  });
+
+  it('names the field that a provider of kind openai-compatible lacks', () => {
+    const source = modelSource();
+    const baseUrl = 'https://api.example.com/v1';
+    for (const [fields, name] of [[{ model: 'm' }, 'baseUrl'], [{ baseUrl }, 'model']] as const) {
+      const error = refusal(() => source.model(provider(fields), undefined));
+      expect(error).toMatchObject({ code: 'invalid_argument', details: { reason: 'invalid_provider' } });
+      expect(error.message).toContain('Cannot serve provider "acme"');
+      expect(error.message).toContain(`"${name}"`);
+    }
+  });
+
+  it('gives the rehearsal model with the options for it', async () => {
+    const source = modelSource({ rehearsal: { delayMs: 0, seed: 3 } });
+    const model = source.model(provider({ kind: 'rehearsal' }), undefined);
+    expect(model.provider).toBe('rehearsal');
+    expect(await model.doGenerate({ prompt })).toEqual(await rehearsal({ delayMs: 0, seed: 3 }).doGenerate({ prompt }));
+  });
+
+  it('gives a custom model by the id of its provider', () => {
+    const own = rehearsal();
+    const secret = new Secret({ id: 'k', version: '1', value: 'v' });
+    const acme = provider({ kind: 'custom' });
+    const source = modelSource({
+      custom: {
+        acme: (...given) => {
+          expect(given).toEqual([acme, secret]);
+          return own;
+        },
+      },
+    });
+    expect(source.model(acme, secret)).toBe(own);
+  });
+
+  it('refuses a custom provider that it does not know, and lists those that it does', () => {
+    const source = modelSource({ custom: { local: () => rehearsal() } });
+    for (const id of ['acme', 'constructor', '__proto__']) {
+      const error = refusal(() => source.model(provider({ id, kind: 'custom' }), undefined));
+      expect(error.code).toBe('invalid_argument');
+      expect(error.message).toContain('given are "local"');
+    }
+  });
+
+  it('refuses a kind that it does not know', () => {
+    const foreign = { ...provider({}), kind: 'telepathy' } as unknown as Provider; // as a newer catalog could send it
+    expect(refusal(() => modelSource().model(foreign, undefined))).toMatchObject({
+      code: 'invalid_argument',
+      message: 'Cannot serve a provider of kind "telepathy"',
+    });
+  });
+});
+
+async function* readAll<T>(stream: ReadableStream<T>): AsyncGenerator<T> {
+  const reader = stream.getReader();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+}
