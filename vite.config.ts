@@ -1,5 +1,6 @@
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { contentSecurityPolicy } from './demo/csp.ts';
 
 const root = import.meta.dirname;
 /** Nothing here passes model names as text, so the AI SDK's gateway need not be in any bundle. */
@@ -37,6 +38,7 @@ export default defineConfig(async () => ({
   root: 'demo',
   base: './',
   resolve: { alias },
+  plugins: [contentSecurityPolicy()],
   optimizeDeps: { entries: ['index.html', 'worker.ts'] },
   build: { outDir: '../dist-demo', emptyOutDir: true, target: 'es2024', sourcemap: true },
   worker: { format: 'es' as const },

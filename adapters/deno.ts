@@ -15,6 +15,8 @@ export interface DenoEndpointOptions {
   readonly authenticator: (storage: ClosableStorage & Watchable) => HandlerOptions['authenticator'];
   readonly tools: (storage: ClosableStorage & Watchable) => readonly Tool[];
   readonly secrets?: SecretSource;
+  /** The origins whose pages may call the endpoint. */
+  readonly origins?: readonly string[];
   /** The Deno KV database; the platform's own when absent. */
   readonly kvPath?: string;
 }
@@ -23,7 +25,8 @@ export interface DenoEndpointOptions {
 const drainMs = 4_000;
 
 /** Gives the handler for `Deno.serve`, or for `export default { fetch }` with `deno serve` and Deno Deploy. */
-export function createDenoEndpoint({ catalog, authenticator, tools, secrets, kvPath }: DenoEndpointOptions): Handler {
+export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
+  const { catalog, authenticator, tools, secrets, origins = [], kvPath } = options;
   const storage = denoKvStorage(kvPath === undefined ? {} : { path: kvPath });
   const runtime = createRuntime({
     catalog,
@@ -35,7 +38,7 @@ export function createDenoEndpoint({ catalog, authenticator, tools, secrets, kvP
   });
   closeOnSignals(runtime, storage);
   const capabilities = { deno: Deno.version.deno, kv: typeof Deno.openKv === 'function' };
-  return createHandler(runtime, { authenticator: authenticator(storage), capabilities });
+  return createHandler(runtime, { authenticator: authenticator(storage), origins, capabilities });
 }
 
 /** Lets runs end, or ends them with an event that their readers can resume from, before the instance is gone. */

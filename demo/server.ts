@@ -1,8 +1,11 @@
-/** The sample endpoint, for `deno serve` on 127.0.0.1. */
+/** The sample endpoint, for `deno serve` on 127.0.0.1: signed requests, and a token for trying it with curl. */
 
 import { staticCatalog } from '../adapters/catalog/static.ts';
 import { createDenoEndpoint } from '../adapters/deno.ts';
+import { createAuthenticator } from '../adapters/transport/authenticator.ts';
+import { authenticateByScheme } from '../adapters/transport/by-scheme.ts';
 import { developmentAuthenticator } from '../adapters/transport/development-authenticator.ts';
+import type { Issuer } from '../adapters/transport/signed/roots.ts';
 import { sampleAgents, sampleProviders } from './agents.ts';
 import { sampleTools } from './tools/index.ts';
 
@@ -10,12 +13,25 @@ const given = Deno.env.get('PINNACE_TOKEN');
 const token = given ?? crypto.randomUUID();
 if (given === undefined) console.log(`The token of this endpoint is ${token}`);
 const kvPath = Deno.env.get('PINNACE_KV');
+/** Whom to trust, as JSON: `npm start` names the development issuer. */
+const issuers = JSON.parse(Deno.env.get('PINNACE_ISSUERS') ?? '[]') as Issuer[]; // checked by the authenticator
+const authorities = listOf('PINNACE_AUTHORITIES');
+const audience = Deno.env.get('PINNACE_AUDIENCE') ?? 'pinnace:development';
 
 const fetch = createDenoEndpoint({
   catalog: staticCatalog({ agents: sampleAgents, providers: sampleProviders }),
-  authenticator: () => developmentAuthenticator({ token }),
+  authenticator: (storage) =>
+    authenticateByScheme({
+      'GC-Session': createAuthenticator({ issuers, audience, authorities, storage }),
+      'Bearer': developmentAuthenticator({ token }),
+    }),
   tools: (storage) => sampleTools({ storage }),
+  origins: listOf('PINNACE_ORIGINS'),
   ...(kvPath !== undefined && { kvPath }),
 });
 
 export default { fetch } satisfies Deno.ServeDefaultExport;
+
+function listOf(name: string): string[] {
+  return (Deno.env.get(name) ?? '').split(',').filter((item) => item !== '');
+}

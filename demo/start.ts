@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import process from 'node:process';
 import { createServer } from 'vite';
+import { developmentAudience, developmentIssuer } from './development-issuer.ts';
 
 const token = process.env['PINNACE_TOKEN'] ?? crypto.randomUUID();
 const port = process.env['PINNACE_PORT'] ?? '8787';
@@ -25,7 +26,14 @@ const args = [
 ];
 const deno = spawn('deno', args, {
   cwd: `${import.meta.dirname}/..`,
-  env: { ...process.env, PINNACE_TOKEN: token },
+  env: {
+    ...process.env,
+    PINNACE_TOKEN: token,
+    PINNACE_ISSUERS: JSON.stringify([(await developmentIssuer()).trusted]),
+    PINNACE_AUDIENCE: developmentAudience,
+    PINNACE_ORIGINS: playground.replace(/\/$/, ''),
+    PINNACE_AUTHORITIES: `127.0.0.1:${port},localhost:${port}`,
+  },
   stdio: ['ignore', 'inherit', 'inherit'],
 });
 deno.on('exit', (code) => void stop(code ?? 1));
@@ -43,9 +51,12 @@ console.log(`
   Endpoint    ${endpoint}
   Token       ${token}
 
-  Ask the endpoint:
+  Ask the endpoint with a signed request, or with the token:
 
-  curl -N ${endpoint}/v1/runs -H 'authorization: Bearer ${token}' -H 'content-type: application/json' \\
+  npm run ask -- "What is 6 * 7?"
+
+  curl -N ${endpoint}/v1/runs -H 'authorization: Bearer ${token}' \\
+    -H 'content-type: application/json' -H 'idempotency-key: "${crypto.randomUUID()}"' \\
     -d '${body}'
 
   Stop both with Ctrl+C.

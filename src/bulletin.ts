@@ -29,6 +29,8 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
   const listeners = new Set<(message: M) => void>();
   let seen: number | undefined;
   let reading: Promise<void> | undefined;
+  /** Something may have come since the reader looked at the head. */
+  let again = false;
   const read = async (): Promise<void> => {
     const last = countOf(await storage.get(head));
     seen ??= last; // a new subscriber begins with now
@@ -38,7 +40,20 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
       seen = page.length === 0 ? last : Number(page.at(-1)?.key.at(-1));
     }
   };
-  const refresh = (): Promise<void> => reading ??= read().finally(() => (reading = undefined));
+  const readAll = async (): Promise<void> => {
+    try {
+      do {
+        again = false;
+        await read();
+      } while (again);
+    } finally {
+      reading = undefined;
+    }
+  };
+  const refresh = (): Promise<void> => {
+    again = true;
+    return reading ??= readAll();
+  };
   return {
     refresh,
     async publish(message) {

@@ -110,6 +110,18 @@ export function toData(error: unknown): ErrorData {
   };
 }
 
+/** Gives what may be logged of an error: its code and the reason, and of its text nothing that a tool or a caller wrote. */
+export function toLoggable({ code, retryable, retryAfterMs, details }: ErrorData): ErrorData {
+  const reason = details?.['reason'];
+  return {
+    code,
+    message: isErrorCode(code) ? facts[code].title : titleOf(code),
+    retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(typeof reason === 'string' && /^[a-z_]{1,64}$/.test(reason) && { details: { reason } }),
+  };
+}
+
 /** Gives the error that {@link toData} described. */
 export function fromData(data: ErrorData): PinnaceError {
   return new PinnaceError(data.code, data.message, data);

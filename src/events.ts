@@ -1,6 +1,6 @@
 /** What happens, as events that audit, metrics, traces and the playground read. */
 
-import type { ErrorData } from './errors.ts';
+import { type ErrorData, toLoggable } from './errors.ts';
 import type { EventSink } from './ports.ts';
 
 /** How an action stands. */
@@ -30,7 +30,8 @@ export type Emit = (event: Omit<ObservedEvent, 'timestamp'>) => void;
 /** Gives the function that hands events to the sinks in order. A sink that fails loses its event and nothing else. */
 export function createEmit({ sinks, now }: { sinks: readonly EventSink[]; now: () => number }): Emit {
   return (event) => {
-    const stamped: ObservedEvent = { timestamp: new Date(now()).toISOString(), ...event };
+    const error = event.error && toLoggable(event.error);
+    const stamped: ObservedEvent = { timestamp: new Date(now()).toISOString(), ...event, error };
     for (const sink of sinks) {
       try {
         // A sink may be an async function all the same: its rejection must not become an unhandled one.

@@ -2,6 +2,7 @@
 
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { cors } from 'hono/cors';
 import { PinnaceError } from '../../src/errors.ts';
 import type { Authenticator } from '../../src/ports.ts';
 import type { Principal } from '../../src/runtime/principal.ts';
@@ -21,6 +22,8 @@ export interface HandlerOptions {
   readonly keepAliveMs?: number;
   /** How many runs may go on at once. */
   readonly quotas?: Partial<QuotaLimits>;
+  /** The origins whose pages may call the endpoint from a browser; none when absent. */
+  readonly origins?: readonly string[];
   /** What `GET /v1/readyz` tells besides, as what the platform can do. */
   readonly capabilities?: Readonly<Record<string, unknown>>;
   readonly now?: () => number;
@@ -32,7 +35,7 @@ export interface Revocable {
 }
 
 /** What routes share. */
-export interface HandlerContext extends Required<Omit<HandlerOptions, 'quotas'>> {
+export interface HandlerContext extends Required<Omit<HandlerOptions, 'quotas' | 'origins'>> {
   readonly app: Hono;
   readonly runtime: HostedRuntime;
   readonly quotas: ReturnType<typeof createQuotas>;
@@ -54,6 +57,13 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
   const app = new Hono();
   app.onError((error, c) => problemResponse(c, error, now()));
   app.notFound((c) => problemResponse(c, new PinnaceError('not_found', 'Nothing is served at this path'), now()));
+  app.use(cors({
+    origin: [...options.origins ?? []],
+    allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowHeaders,
+    exposeHeaders,
+    maxAge: 600,
+  }));
   app.use(bodyLimit({ maxSize: maxBodyBytes, onError: () => tooLarge(maxBodyBytes) }));
   const quotas = createQuotas(options.quotas);
   const context = { app, runtime, authenticator, maxBodyBytes, keepAliveMs, capabilities, now, quotas };
@@ -65,8 +75,22 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
   return async (request) => await app.fetch(request);
 }
 
+const allowHeaders = [
+  'authorization',
+  'content-type',
+  'content-digest',
+  'idempotency-key',
+  'last-event-id',
+  'signature',
+  'signature-input',
+  'traceparent',
+];
+const exposeHeaders = ['location', 'retry-after', 'x-run-id', 'x-trace-id', 'idempotency-replayed', 'accept-signature', 'date'];
+
 function tooLarge(maxBytes: number): never {
-  throw new PinnaceError('body_too_large', `Cannot read the body: at most ${maxBytes} bytes are allowed`, { status: 413 });
+  throw new PinnaceError('body_too_large', `Cannot read the body: at most ${maxBytes} bytes are allowed`, {
+    status: 413,
+  });
 }
 
 function methodNotAllowed(): never {

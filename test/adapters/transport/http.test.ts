@@ -122,6 +122,25 @@ describe('createHandler', () => {
   });
 });
 
+describe('a page that calls the endpoint', () => {
+  const preflight = (origin: string) =>
+    new Request('http://127.0.0.1/v1/runs', {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
+    });
+
+  // A browser lets no script make a preflight by hand.
+  it.skipIf('document' in globalThis)('is let in from the origins that are named, and from no other', async () => {
+    const { model } = scriptedModel(says('hi'));
+    const serve = createHandler(testRuntime({ model }), { authenticator, origins: ['https://app.example'] });
+    const allowed = await serve(preflight('https://app.example'));
+    expect(allowed.headers.get('access-control-allow-origin')).toBe('https://app.example');
+    expect(allowed.headers.get('access-control-allow-headers')).toContain('authorization');
+    expect((await serve(preflight('https://evil.example'))).headers.get('access-control-allow-origin')).toBeNull();
+    expect((await handler()(preflight('https://app.example'))).headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
 describe('developmentAuthenticator', () => {
   it('refuses a token that is short enough to guess', () => {
     expect(() => developmentAuthenticator({ token: 'short' })).toThrow(expect.objectContaining({ code: 'invalid_argument' }));

@@ -1,0 +1,24 @@
+/** Several ways to authenticate on one endpoint, told apart by the scheme of `Authorization`. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import type { Principal } from '../../src/runtime/principal.ts';
+import type { HandlerOptions } from './http.ts';
+
+type RequestAuthenticator = HandlerOptions['authenticator'];
+
+/** Gives an authenticator that hands each request to the one for its scheme, and refuses every other scheme. */
+export function authenticateByScheme(schemes: Readonly<Record<string, RequestAuthenticator>>): RequestAuthenticator {
+  const authenticators = Object.values(schemes);
+  return {
+    async authenticate(request) {
+      const [scheme = ''] = (request.headers.get('authorization') ?? '').split(' ');
+      const authenticator = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
+      if (authenticator) return await authenticator.authenticate(request);
+      throw new PinnaceError('authentication_required', 'Say who you are: send an Authorization header', { status: 401 });
+    },
+    onRevoked(principal: Principal, listener) {
+      const undo = authenticators.map((authenticator) => authenticator.onRevoked?.(principal, listener));
+      return () => undo.forEach((step) => step?.());
+    },
+  };
+}

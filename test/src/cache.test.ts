@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../adapters/storage/memory.ts';
+import { type Cache, createCache, type CacheOptions } from '../../src/cache.ts';
+import { PinnaceError } from '../../src/errors.ts';
+import { createMetrics } from '../../src/metrics.ts';
+
+type Load = CacheOptions<number>['load'];
+
+function testCache(load: Load, options: Partial<CacheOptions<number>> = {}): Cache<number> {
+  return createCache({ name: 'test', load, now: () => 0, metrics: createMetrics(), ...options });
+}
+
+const unavailable = () => Promise.reject(new PinnaceError('unavailable', 'The source is away'));
+
+/** A clock, and a source whose answer can be set. */
+function setUp(options: Partial<CacheOptions<number>> = {}) {
+  const state = { time: 0, loads: 0, answer: (): Promise<number | undefined> => Promise.resolve(1) };
+  const cache = testCache(() => (state.loads++, state.answer()), { now: () => state.time, ...options });
+  return { state, cache };
+}
+
+describe('createCache', () => {
+  it('loads once for a thousand who ask at once', async () => {
+    const { state, cache } = setUp();
+    await Promise.all(Array.from({ length: 1000 }, () => cache.get('a')));
+    expect(state.loads).toBe(1);
+  });
+
+  it('serves a value that is a little old at once, and the new one next', async () => {
+    const { state, cache } = setUp();
+    await cache.get('a');
+    state.time = 61_000;
+    state.answer = () => Promise.resolve(2);
+    expect(await cache.get('a')).toBe(1);
+    for (let i = 0; i < 20; i++) await Promise.resolve(); // the load behind the answer
+    expect(await cache.get('a')).toBe(2);
+  });
+
+  it('waits for a new value when the old one is too old', async () => {
+    const { state, cache } = setUp();
+    await cache.get('a');
+    state.time = 121_000;
+    state.answer = () => Promise.resolve(2);
+    expect(await cache.get('a')).toBe(2);
+  });
+
+  it('lets an old value stand in for a source out of reach, for ten minutes', async () => {
+    const stale: string[] = [];
+    const { state, cache } = setUp({ onStale: (id) => stale.push(id) });
+    await cache.get('a');
+    state.answer = unavailable;
+    state.time = 599_000;
+    expect(await cache.get('a')).toBe(1);
+    expect(stale).toEqual(['a']);
+    state.time = 601_000;
+    await expect(cache.get('a')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it.each(['forbidden', 'not_found', 'unauthenticated'])('does not cover up %s with an old value', async (code) => {
+    const { state, cache } = setUp();
+    await cache.get('a');
+    state.time = 300_000;
+    state.answer = () => Promise.reject(new PinnaceError(code, 'No'));
+    await expect(cache.get('a')).rejects.toMatchObject({ code });
+  });
+
+  it('never lets an old value stand in after an invalidation', async () => {
+    const { state, cache } = setUp();
+    await cache.get('a');
+    await cache.invalidate('a');
+    state.answer = unavailable;
+    await expect(cache.get('a')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('believes a miss for five seconds', async () => {
+    const { state, cache } = setUp();
+    state.answer = () => Promise.resolve(undefined);
+    expect(await cache.get('a')).toBeUndefined();
+    state.answer = () => Promise.resolve(1);
+    state.time = 4_000;
+    expect(await cache.get('a')).toBeUndefined();
+    state.time = 6_000;
+    expect(await cache.get('a')).toBe(1);
+  });
+
+  it('gives up on a source that does not answer, and aborts the load', async () => {
+    let aborted = false;
+    const cache = testCache((_id, signal) => {
+      signal.addEventListener('abort', () => (aborted = true));
+      return new Promise(() => undefined);
+    }, { times: { loadMs: 5 } });
+    await expect(cache.get('a')).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    expect(aborted).toBe(true);
+  });
+
+  it('shares values through the storage, and forgets them there too', async () => {
+    const shared = { storage: memoryStorage(), source: 'test' };
+    const first = setUp({ shared });
+    const second = setUp({ shared });
+    await first.cache.get('a');
+    expect(await second.cache.get('a')).toBe(1);
+    expect(second.state.loads).toBe(0);
+    await first.cache.invalidate('a');
+    const third = setUp({ shared });
+    await third.cache.get('a');
+    expect(third.state.loads).toBe(1);
+  });
+
+  it('goes on without the shared layer when the storage is away', async () => {
+    const storage = memoryStorage();
+    await storage.close();
+    const { cache } = setUp({ shared: { storage, source: 'test' } });
+    expect(await cache.get('a')).toBe(1);
+  });
+
+  it('never gives a read that begins after an invalidation an older value', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom('read', 'write', 'settle', 'fail', 'wait'), { maxLength: 30 }), async (steps) => {
+        let time = 0;
+        let truth = 1;
+        const loads: { resolve: (value: number) => void; reject: (error: unknown) => void; value: number }[] = [];
+        const cache = testCache(() => {
+          const { promise, resolve, reject } = Promise.withResolvers<number>();
+          loads.push({ resolve, reject, value: truth }); // what the source held when it was asked
+          return promise;
+        }, { now: () => time, shared: { storage: memoryStorage({ now: () => time }), source: 'test' } });
+        const reads: Promise<void>[] = [];
+        for (const step of steps) {
+          if (step === 'read') {
+            const atLeast = truth;
+            reads.push(cache.get('a').then((value) => expect(value).toBeGreaterThanOrEqual(atLeast), () => undefined));
+          } else if (step === 'write') {
+            truth += 1;
+            await cache.invalidate('a');
+          } else if (step === 'wait') time += 50_000;
+          else {
+            const load = loads.shift();
+            if (step === 'settle') load?.resolve(load.value);
+            else load?.reject(new PinnaceError('unavailable', 'Away'));
+          }
+          for (let i = 0; i < 8; i++) await Promise.resolve();
+        }
+        for (let load = loads.shift(); load; load = loads.shift()) {
+          load.resolve(load.value);
+          for (let i = 0; i < 20; i++) await Promise.resolve();
+        }
+        await Promise.all(reads);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
