@@ -1,6 +1,6 @@
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import { contentSecurityPolicy } from './demo/csp.ts';
+import { contentSecurityPolicy, policy } from './demo/csp.ts';
 
 const root = import.meta.dirname;
 /** Nothing here passes model names as text, so the AI SDK's gateway need not be in any bundle. */
@@ -43,7 +43,7 @@ export default defineConfig(async () => ({
   build: { outDir: '../dist-demo', emptyOutDir: true, target: 'es2024', sourcemap: true },
   worker: { format: 'es' as const },
   server: { host: '127.0.0.1' },
-  preview: { host: '127.0.0.1' },
+  preview: { host: '127.0.0.1', headers: { 'content-security-policy': policy } },
   test: {
     root,
     reporters: ['default', 'json'],

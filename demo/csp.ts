@@ -2,8 +2,8 @@
 
 import type { Plugin } from 'vite';
 
-/** What the built page may load and reach. A worker has the policy of its own answer, not this one. */
-const policy = [
+/** What the built page may load and reach. A worker has the policy of its own answer: servers should send this one too. */
+export const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
