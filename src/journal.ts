@@ -53,8 +53,8 @@ export function headKey(prefix: Key): Key {
 }
 
 /** The change that creates a journal, to be part of the caller's commit. */
-export function creation<S>(prefix: Key, { state, at, ttlMs }: { state: S; at: number; ttlMs: number }): Change {
-  const head: JournalHead<S> = { seq: 0, fence: 1, at, state };
+export function creation(prefix: Key, { state, at, ttlMs }: { state: unknown; at: number; ttlMs: number }): Change {
+  const head: JournalHead<unknown> = { seq: 0, fence: 1, at, state };
   return { key: headKey(prefix), value: head, ifVersion: null, ttlMs };
 }
 

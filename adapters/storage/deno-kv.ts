@@ -77,10 +77,10 @@ function watchPlaces(
   if (signal.aborted) return;
   const reader = kv.watch([...places]).getReader();
   signal.addEventListener('abort', () => void reader.cancel().catch(() => undefined), { once: true });
-  const read = async (): Promise<void> => {
+  const tell = async (): Promise<void> => {
     while (!(await reader.read()).done && !signal.aborted) onNews();
   };
-  void read().catch(() => undefined); // the database was closed
+  void tell().catch(() => undefined); // the database was closed
 }
 
 async function open(

@@ -12,7 +12,11 @@ type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false
 
 /** What the worker's side answers to. `callId` names a run until its stream has been handed over, and after it for `cancel`. */
 interface Wire {
-  run(callId: string, request: RunRequestInput, idempotencyKey?: string): Promise<Answer<ReadableStream<UIMessageChunk>>>;
+  run(
+    callId: string,
+    request: RunRequestInput,
+    idempotencyKey?: string,
+  ): Promise<Answer<ReadableStream<UIMessageChunk>>>;
   cancel(callId: string, reason: string): void;
   manifest(agentId: string): Promise<Answer<Manifest>>;
   invalidate(keys: readonly string[]): Promise<Answer<void>>;
@@ -100,7 +104,10 @@ export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
 async function runOver(
   wire: Remote<Wire>,
   request: RunRequestInput,
-  { signal, idempotencyKey }: { readonly signal?: AbortSignal | undefined; readonly idempotencyKey?: string | undefined },
+  { signal, idempotencyKey }: {
+    readonly signal?: AbortSignal | undefined;
+    readonly idempotencyKey?: string | undefined;
+  },
 ): Promise<ReadableStream<UIMessageChunk>> {
   if (signal?.aborted) throw new PinnaceError('cancelled', 'The run was stopped before it began');
   const callId = crypto.randomUUID();

@@ -14,7 +14,9 @@ export interface JsonBody {
 export async function readJson(request: Request): Promise<JsonBody> {
   const contentType = request.headers.get('content-type') ?? '';
   if (!/^application\/json\s*(;|$)/i.test(contentType)) {
-    throw new PinnaceError('content_type_not_supported', 'Cannot read the body: send it as application/json', { status: 415 });
+    throw new PinnaceError('content_type_not_supported', 'Cannot read the body: send it as application/json', {
+      status: 415,
+    });
   }
   if (request.headers.has('content-encoding')) {
     throw new PinnaceError('content_encoding_not_allowed', 'Cannot read the body: send it without content-encoding', {

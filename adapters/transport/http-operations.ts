@@ -1,21 +1,11 @@
 /** The routes for those who operate an endpoint: health, readiness, metrics, caches, what an agent may use. */
 
-import * as v from 'valibot';
 import { parse } from '../../src/parse.ts';
 import { type Principal, requireScope, type Scope } from '../../src/runtime/principal.ts';
 import type { HandlerContext } from './http.ts';
 import { readJson } from './http-body.ts';
+import { Invalidation, Prewarm } from './http-requests.ts';
 import { describeEndpoint } from './openapi.ts';
-
-/** What `POST /v1/invalidations` takes. */
-export const Invalidation: v.GenericSchema<unknown, { keys: string[] }> = v.strictObject({
-  keys: v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(300))), v.minLength(1), v.maxLength(1000)),
-});
-
-/** What `POST /v1/prewarm` takes. */
-export const Prewarm: v.GenericSchema<unknown, { agentIds: string[] }> = v.strictObject({
-  agentIds: v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(256))), v.minLength(1), v.maxLength(100)),
-});
 
 /** Adds the routes. Those for health need no signature and tell no secrets. */
 export function addOperationRoutes({ app, runtime, authenticator, capabilities }: HandlerContext): void {

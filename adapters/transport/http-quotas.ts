@@ -33,9 +33,13 @@ export function createQuotas({ runsPerTenant = 16, runs = 200 }: Partial<QuotaLi
         });
       }
       if (own >= runsPerTenant) {
-        throw new PinnaceError('rate_limited', `Cannot start: ${runsPerTenant} runs of this tenant go on, wait for one to end`, {
-          retryAfterMs: jittered(1000),
-        });
+        throw new PinnaceError(
+          'rate_limited',
+          `Cannot start: ${runsPerTenant} runs of this tenant go on, wait for one to end`,
+          {
+            retryAfterMs: jittered(1000),
+          },
+        );
       }
       total += 1;
       byTenant.set(tenant, own + 1);

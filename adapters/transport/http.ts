@@ -85,7 +85,15 @@ const allowHeaders = [
   'signature-input',
   'traceparent',
 ];
-const exposeHeaders = ['location', 'retry-after', 'x-run-id', 'x-trace-id', 'idempotency-replayed', 'accept-signature', 'date'];
+const exposeHeaders = [
+  'location',
+  'retry-after',
+  'x-run-id',
+  'x-trace-id',
+  'idempotency-replayed',
+  'accept-signature',
+  'date',
+];
 
 function tooLarge(maxBytes: number): never {
   throw new PinnaceError('body_too_large', `Cannot read the body: at most ${maxBytes} bytes are allowed`, {

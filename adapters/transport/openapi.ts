@@ -2,7 +2,7 @@
 
 import { jsonSchemaOf } from '../../src/json-schema-of.ts';
 import { RunRequest } from '../../src/runtime/run-request.ts';
-import { Invalidation, Prewarm } from './http-operations.ts';
+import { Invalidation, Prewarm } from './http-requests.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -45,7 +45,10 @@ export function describeEndpoint(): Json {
         }),
       },
       '/v1/chats/{id}/stream': {
-        get: operation("Replay the chat's running run", { parameters: [runId], responses: { 200: stream, 204: nothing, default: problem } }),
+        get: operation("Replay the chat's running run", {
+          parameters: [runId],
+          responses: { 200: stream, 204: nothing, default: problem },
+        }),
       },
       '/v1/runs/{id}': {
         get: operation('State of a run', { parameters: [runId], responses: { 200: json, default: problem } }),
@@ -55,7 +58,10 @@ export function describeEndpoint(): Json {
         get: operation('The tool set of an agent', { parameters: [runId], responses: { 200: json, default: problem } }),
       },
       '/v1/invalidations': {
-        post: operation('Forget cached definitions', { requestBody: body(Invalidation), responses: { 204: nothing, default: problem } }),
+        post: operation('Forget cached definitions', {
+          requestBody: body(Invalidation),
+          responses: { 204: nothing, default: problem },
+        }),
       },
       '/v1/prewarm': {
         post: operation('Warm the caches', { requestBody: body(Prewarm), responses: { 200: json, default: problem } }),

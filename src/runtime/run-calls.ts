@@ -42,7 +42,7 @@ export function createInvoke(options: RunOptions, { usage, live, announced, push
     if (++usage.toolCalls > limits.toolCalls) return { ok: false, error: tooManyCalls(limits.toolCalls) };
     const startedAt = now();
     const log = (text: string, level = 'info'): void =>
-      push({ type: 'data-tool-log', data: { toolCallId, level, text: String(text).slice(0, 4096) }, transient: true });
+      push({ type: 'data-tool-log', data: { toolCallId, level, text: text.slice(0, 4096) }, transient: true });
     const call = { toolCallId, tool: tool.definition.id };
     const acts = mayAct(tool.definition);
     await announced.of(toolCallId);

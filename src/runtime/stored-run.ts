@@ -1,6 +1,6 @@
 /** A run as the storage has it: its state, its events, and its end when the instance that executed it is gone. */
 
-import { PinnaceError } from '../errors.ts';
+import type { PinnaceError } from '../errors.ts';
 import { type JournalHead, openJournal, readHead, readItems, takeOver } from '../journal.ts';
 import type { Storage } from '../ports.ts';
 import { workerLost } from './live-run.ts';

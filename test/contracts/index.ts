@@ -8,3 +8,14 @@ export {
   type StorageSubject,
   watchableStorageContract,
 } from './storage.ts';
+export {
+  type DeniableSecrets,
+  deniableSecretsContract,
+  type OpenSecrets,
+  remoteSecretsContract,
+  type SecretsCheck,
+  secretsContract,
+  type SecretsSubject,
+  type WaitingSecrets,
+  waitingSecretsContract,
+} from './secrets.ts';

@@ -124,6 +124,7 @@ describe('the built playground', () => {
     await send(page, '/flaky {"mode": "error"}');
     await page.locator('[data-testid=tool-card][data-tool=flaky][data-state=error]').waitFor();
     await page.getByTestId('answer-footer').waitFor();
+    expect(await answer(page).textContent()).toContain('failed');
     await shoot(page, 'failing-tool');
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
-import { type Cache, createCache, type CacheOptions } from '../../src/cache.ts';
+import { type Cache, type CacheOptions, createCache } from '../../src/cache.ts';
 import { PinnaceError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/metrics.ts';
 
@@ -116,37 +116,42 @@ describe('createCache', () => {
 
   it('never gives a read that begins after an invalidation an older value', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom('read', 'write', 'settle', 'fail', 'wait'), { maxLength: 30 }), async (steps) => {
-        let time = 0;
-        let truth = 1;
-        const loads: { resolve: (value: number) => void; reject: (error: unknown) => void; value: number }[] = [];
-        const cache = testCache(() => {
-          const { promise, resolve, reject } = Promise.withResolvers<number>();
-          loads.push({ resolve, reject, value: truth }); // what the source held when it was asked
-          return promise;
-        }, { now: () => time, shared: { storage: memoryStorage({ now: () => time }), source: 'test' } });
-        const reads: Promise<void>[] = [];
-        for (const step of steps) {
-          if (step === 'read') {
-            const atLeast = truth;
-            reads.push(cache.get('a').then((value) => expect(value).toBeGreaterThanOrEqual(atLeast), () => undefined));
-          } else if (step === 'write') {
-            truth += 1;
-            await cache.invalidate('a');
-          } else if (step === 'wait') time += 50_000;
-          else {
-            const load = loads.shift();
-            if (step === 'settle') load?.resolve(load.value);
-            else load?.reject(new PinnaceError('unavailable', 'Away'));
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('read', 'write', 'settle', 'fail', 'wait'), { maxLength: 30 }),
+        async (steps) => {
+          let time = 0;
+          let truth = 1;
+          const loads: { resolve: (value: number) => void; reject: (error: unknown) => void; value: number }[] = [];
+          const cache = testCache(() => {
+            const { promise, resolve, reject } = Promise.withResolvers<number>();
+            loads.push({ resolve, reject, value: truth }); // what the source held when it was asked
+            return promise;
+          }, { now: () => time, shared: { storage: memoryStorage({ now: () => time }), source: 'test' } });
+          const reads: Promise<void>[] = [];
+          for (const step of steps) {
+            if (step === 'read') {
+              const atLeast = truth;
+              reads.push(
+                cache.get('a').then((value) => expect(value).toBeGreaterThanOrEqual(atLeast), () => undefined),
+              );
+            } else if (step === 'write') {
+              truth += 1;
+              await cache.invalidate('a');
+            } else if (step === 'wait') time += 50_000;
+            else {
+              const load = loads.shift();
+              if (step === 'settle') load?.resolve(load.value);
+              else load?.reject(new PinnaceError('unavailable', 'Away'));
+            }
+            for (let i = 0; i < 8; i++) await Promise.resolve();
           }
-          for (let i = 0; i < 8; i++) await Promise.resolve();
-        }
-        for (let load = loads.shift(); load; load = loads.shift()) {
-          load.resolve(load.value);
-          for (let i = 0; i < 20; i++) await Promise.resolve();
-        }
-        await Promise.all(reads);
-      }),
+          for (let load = loads.shift(); load; load = loads.shift()) {
+            load.resolve(load.value);
+            for (let i = 0; i < 20; i++) await Promise.resolve();
+          }
+          await Promise.all(reads);
+        },
+      ),
       { numRuns: 3000 },
     );
   });

@@ -10,7 +10,7 @@ export type VerifyCertificate = (token: string, options: CertificateOptions) => 
  * expired, or whose root key was removed, is refused although it is remembered.
  */
 export function createCertificateCache(
-  { maxEntries = 1000 }: { readonly maxEntries?: number } = {},
+  { maxEntries }: { readonly maxEntries: number },
 ): VerifyCertificate {
   const known = new Map<string, Certificate>(); // in the order of use
   return async (token, options) => {

@@ -30,39 +30,56 @@ export interface RevocationOptions {
 
 /** Keeps the denylist in a storage, and a copy of it for moments. */
 export function createRevocations(options: RevocationOptions): Revocations {
-  const { storage, now, maxAgeMs = 5000 } = options;
+  const { storage, now } = options;
   const watchers = createWatchers(options);
-  let copy: { readonly list: Denylist; readonly readAt: number; readonly turn: number } | undefined;
-  let turns = 0;
-  let reading: Promise<Denylist> | undefined;
-
-  async function read(): Promise<Denylist> {
-    const [turn, readAt] = [++turns, now()];
-    const list = await readDenylist(storage);
-    // A slow read that began before another must not undo it.
-    if (copy === undefined || copy.turn < turn) copy = { list, readAt, turn };
-    watchers.tell(list);
-    return list;
-  }
-
-  async function current(): Promise<Denylist> {
-    if (copy !== undefined && now() - copy.readAt < maxAgeMs) return copy.list;
-    return await (reading ??= read().finally(() => reading = undefined));
-  }
-
+  const copy = createCopy({ ...options, onRead: (list) => watchers.tell(list) });
   return {
     async revoke(revocation) {
       await storage.commit([toChange(revocation, now())]);
-      await read();
+      await copy.renew();
     },
     async isRevoked(session) {
-      const list = await current().catch((error: unknown) => {
+      const list = await copy.current().catch((error: unknown) => {
         throw refusal('overloaded', error);
       });
       return list.has(session);
     },
     // What cannot be read now is read the next time; requests are refused meanwhile.
-    onRevoked: (session, listener) => watchers.add({ session, listener }, () => void current().catch(() => {})),
+    onRevoked: (session, listener) => watchers.add({ session, listener }, () => void copy.current().catch(() => {})),
+  };
+}
+
+const defaultMaxAgeMs = 5000;
+
+interface Copy {
+  current(): Promise<Denylist>;
+  renew(): Promise<Denylist>;
+}
+
+function createCopy(
+  { storage, now, maxAgeMs = defaultMaxAgeMs, onRead }: RevocationOptions & {
+    readonly onRead: (list: Denylist) => void;
+  },
+): Copy {
+  let last: { readonly list: Denylist; readonly readAt: number; readonly turn: number } | undefined;
+  let turns = 0;
+  let reading: Promise<Denylist> | undefined;
+
+  async function renew(): Promise<Denylist> {
+    const [turn, readAt] = [++turns, now()];
+    const list = await readDenylist(storage);
+    // A slow read that began before another must not undo it.
+    if (last === undefined || last.turn < turn) last = { list, readAt, turn };
+    onRead(list);
+    return list;
+  }
+
+  return {
+    renew,
+    async current() {
+      if (last !== undefined && now() - last.readAt < maxAgeMs) return last.list;
+      return await (reading ??= renew().finally(() => reading = undefined));
+    },
   };
 }
 
@@ -77,7 +94,7 @@ interface Watchers {
   tell(list: Denylist): void;
 }
 
-function createWatchers({ maxAgeMs = 5000, every = repeat }: RevocationOptions): Watchers {
+function createWatchers({ maxAgeMs = defaultMaxAgeMs, every = repeat }: RevocationOptions): Watchers {
   const watchers = new Set<Watcher>();
   let stop: (() => void) | undefined;
   function remove(watcher: Watcher): void {

@@ -67,6 +67,7 @@ describe('connectRuntime', () => {
     const aborted = new Promise((resolve) => calls[0]?.abortSignal?.addEventListener('abort', resolve));
     await reader.cancel('left');
     await aborted;
+    expect(calls[0]?.abortSignal?.aborted).toBe(true);
   });
 
   it('refuses a run whose signal has aborted before', async () => {

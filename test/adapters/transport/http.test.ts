@@ -53,6 +53,7 @@ describe('POST /v1/runs', () => {
     const stopped = new Promise((resolve) => model.calls[0]?.abortSignal?.addEventListener('abort', resolve));
     await reader.cancel();
     await stopped;
+    expect(model.calls[0]?.abortSignal?.aborted).toBe(true);
   });
 
   it('keeps an idle stream alive with comments', async () => {

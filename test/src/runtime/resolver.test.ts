@@ -3,7 +3,14 @@ import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { type AgentInput, type Catalog, createRuntime, localPrincipal, type Secret, type SecretSource } from '../../../src/index.ts';
+import {
+  type AgentInput,
+  type Catalog,
+  createRuntime,
+  localPrincipal,
+  type Secret,
+  type SecretSource,
+} from '../../../src/index.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest } from '../../fixtures/runtime.ts';
 
@@ -48,7 +55,9 @@ describe('what a run is resolved from', () => {
     const storage = memoryStorage();
     const secrets = memorySecrets({ key: 'sk-SECRET-0123456789' });
     let given: Secret | undefined;
-    const models = { model: (_: unknown, secret: Secret | undefined) => (given = secret, scriptedModel(says('hi')).model) };
+    const models = {
+      model: (_: unknown, secret: Secret | undefined) => (given = secret, scriptedModel(says('hi')).model),
+    };
     await readAll(await createRuntime({ catalog, models, storage, secrets }).run(runRequest(), me));
     expect(given?.reveal()).toBe('sk-SECRET-0123456789');
     expect(JSON.stringify(await storage.list({ prefix: [], limit: 1000 }))).not.toContain('SECRET');
@@ -60,14 +69,25 @@ describe('what a run is resolved from', () => {
     let time = 0;
     let away = false;
     const inner = memorySecrets({ key: 'sk-SECRET-0123456789' });
-    const secrets: SecretSource = { resolve: (ref, options) => away ? Promise.reject(new TypeError('network')) : inner.resolve(ref, options) };
+    const secrets: SecretSource = {
+      resolve: (ref, options) => away ? Promise.reject(new TypeError('network')) : inner.resolve(ref, options),
+    };
     const { sink, events } = memorySink();
     const models = { model: () => scriptedModel(says('hi')).model };
-    const runtime = createRuntime({ catalog, models, storage: memoryStorage(), secrets, sinks: [sink], now: () => time });
+    const runtime = createRuntime({
+      catalog,
+      models,
+      storage: memoryStorage(),
+      secrets,
+      sinks: [sink],
+      now: () => time,
+    });
     await readAll(await runtime.run(runRequest(), me));
     away = true;
     time = 590_000;
-    expect(lastData(await readAll(await runtime.run(runRequest(), me)), 'data-run')).toMatchObject({ state: 'completed' });
+    expect(lastData(await readAll(await runtime.run(runRequest(), me)), 'data-run')).toMatchObject({
+      state: 'completed',
+    });
     expect(events.map(({ action }) => action)).toContain('secret.stale_used');
     await runtime.invalidate(['secrets']);
     await expect(runtime.run(runRequest(), me)).rejects.toBeDefined();

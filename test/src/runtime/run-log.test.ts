@@ -88,7 +88,7 @@ describe('the run log', () => {
     );
     expect(new Set(started.map(({ runId }) => runId)).size).toBe(1);
     expect(started.filter(({ known }) => !known)).toHaveLength(1);
-    await Promise.all(started.map(({ ended }) => ended));
+    for (const { ended } of started) await ended;
     expect(model.calls).toHaveLength(1);
   });
 
@@ -241,7 +241,7 @@ describe('the run log', () => {
 
   it('refuses a run that cannot be recorded, before the model is called', async () => {
     const { model, calls } = hello();
-    await expect(testRuntime({ model, storage: failingStorage(0) }).run(runRequest(), me)).rejects.toThrow();
+    await expect(testRuntime({ model, storage: failingStorage(0) }).run(runRequest(), me)).rejects.toThrow('on fire');
     expect(calls).toHaveLength(0);
   });
 

@@ -1,0 +1,13 @@
+/** The bodies of requests to operate an endpoint. */
+
+import * as v from 'valibot';
+
+/** What `POST /v1/invalidations` takes. */
+export const Invalidation: v.GenericSchema<unknown, { keys: string[] }> = v.strictObject({
+  keys: v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(300))), v.minLength(1), v.maxLength(1000)),
+});
+
+/** What `POST /v1/prewarm` takes. */
+export const Prewarm: v.GenericSchema<unknown, { agentIds: string[] }> = v.strictObject({
+  agentIds: v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(256))), v.minLength(1), v.maxLength(100)),
+});
