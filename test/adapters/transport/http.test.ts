@@ -1,9 +1,10 @@
+import { DefaultChatTransport } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
 import { createHandler, type Handler } from '../../../adapters/transport/http.ts';
-import type { UIMessageChunk } from '../../../src/index.ts';
+import type { UIMessage, UIMessageChunk } from '../../../src/index.ts';
 import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
-import { runRequest, terminalChunks, testRuntime, textOf } from '../../fixtures/runtime.ts';
+import { readAll, runRequest, terminalChunks, testRuntime, textOf, userMessage } from '../../fixtures/runtime.ts';
 
 const token = 'a-token-for-tests-only';
 const authenticator = developmentAuthenticator({ token });
@@ -64,6 +65,42 @@ describe('POST /v1/runs', () => {
     while (!text.includes(': keep-alive\n\n')) text += new TextDecoder().decode((await reader.read()).value);
     await reader.cancel();
     expect(text).toContain('"type":"start"');
+  });
+});
+
+describe('the AI SDK\'s own chat transport', () => {
+  const transport = (serve: Handler) =>
+    new DefaultChatTransport<UIMessage>({
+      api: 'http://127.0.0.1/v1/runs',
+      headers: { 'authorization': `Bearer ${token}`, 'idempotency-key': `"${crypto.randomUUID()}"` },
+      prepareSendMessagesRequest: ({ id, messages }) => ({ body: { agentId: 'helper', chat: { id, messages } } }),
+      prepareReconnectToStreamRequest: ({ id }) => ({ api: `http://127.0.0.1/v1/chats/${id}/stream` }),
+      fetch: (input, init) => serve(new Request(input as string, init)),
+    });
+  const turn = {
+    trigger: 'submit-message' as const,
+    chatId: 'c1',
+    messageId: undefined,
+    messages: [userMessage('Hi')],
+    abortSignal: undefined,
+  };
+
+  it('reads a run as it is', async () => {
+    const chunks = await readAll(await transport(handler()).sendMessages(turn));
+    expect(textOf(chunks)).toBe('Hello');
+    expect(terminalChunks(chunks)).toHaveLength(1);
+  });
+
+  it('resumes a chat whose run goes on, and finds nothing when it has ended', async () => {
+    const model = scriptedModel(() => stallingStream(says('Hel').slice(0, 3)));
+    const serve = handler({ model });
+    const first = (await transport(serve).sendMessages(turn)).getReader();
+    for (let next = await first.read(); next.value?.type !== 'text-delta';) next = await first.read();
+    const again = (await transport(serve).reconnectToStream({ chatId: 'c1' }))!.getReader();
+    const { value } = await again.read();
+    expect(value?.type).toBe('start');
+    await Promise.all([first.cancel(), again.cancel()]);
+    expect(await transport(handler()).reconnectToStream({ chatId: 'c2' })).toBeNull();
   });
 });
 

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import type { UIMessageChunk } from '../../../src/index.ts';
+import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
+import { lastData, readAll, runRequest, terminalChunks, testRuntime, textOf } from '../../fixtures/runtime.ts';
+import { signedEndpoint } from '../../fixtures/signed-endpoint.ts';
+
+const hello = () => scriptedModel(says('Hel', 'lo'));
+const stalled = () => scriptedModel(() => stallingStream(says('Hel').slice(0, 3)));
+const request = runRequest();
+
+/** Reads up to the first text. */
+async function untilText(stream: ReadableStream<UIMessageChunk>): Promise<ReadableStreamDefaultReader<UIMessageChunk>> {
+  const reader = stream.getReader();
+  for (let next = await reader.read(); next.value?.type !== 'text-delta';) next = await reader.read();
+  return reader;
+}
+
+async function runIdOf(reader: ReadableStreamDefaultReader<UIMessageChunk>): Promise<string> {
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    if (next.value.type === 'data-run') return (next.value.data as { runId: string }).runId;
+  }
+  throw new Error('No data-run chunk');
+}
+
+describe('an endpoint and its client', () => {
+  it('run an agent over a signed request', async () => {
+    const endpoint = await signedEndpoint(testRuntime(hello()));
+    const chunks = await readAll(await (await endpoint.client()).run(request));
+    expect(textOf(chunks)).toBe('Hello');
+    expect(terminalChunks(chunks)).toHaveLength(1);
+  });
+
+  it('never run anything twice for one key: the retry joins the run, a later one gets its replay', async () => {
+    const model = hello();
+    const client = await (await signedEndpoint(testRuntime(model))).client();
+    const idempotencyKey = 'the-key-of-this-run';
+    const both = await Promise.all([1, 2, 3].map(async () => readAll(await client.run(request, { idempotencyKey }))));
+    const later = await readAll(await client.run(request, { idempotencyKey }));
+    for (const chunks of both) expect(chunks).toEqual(later);
+    expect(model.calls).toHaveLength(1);
+  });
+
+  it('refuse the same key for another request', async () => {
+    const client = await (await signedEndpoint(testRuntime(hello()))).client();
+    const idempotencyKey = 'the-key-of-this-run';
+    await readAll(await client.run(request, { idempotencyKey }));
+    const other = client.run({ ...request, runtimeId: 'another' }, { idempotencyKey });
+    await expect(other).rejects.toMatchObject({ code: 'idempotency_key_reused', status: 422 });
+  });
+
+  it('let a run survive a connection that is cut after every few bytes', async () => {
+    const model = scriptedModel(says(...Array.from({ length: 40 }, (_, i) => `w${i} `)));
+    const endpoint = await signedEndpoint(testRuntime(model));
+    let connections = 0;
+    const client = await endpoint.client({}, {
+      fetch: async (given) => (connections++, cut(await endpoint.serve(given), 700)),
+      attempts: 100,
+    });
+    const chunks = await readAll(await client.run(request));
+    expect(textOf(chunks)).toBe(Array.from({ length: 40 }, (_, i) => `w${i} `).join(''));
+    expect(connections).toBeGreaterThan(3);
+    expect(model.calls).toHaveLength(1);
+  });
+
+  it('cancel a run, which is not what leaving does', async () => {
+    const model = stalled();
+    const client = await (await signedEndpoint(testRuntime(model))).client();
+    const stream = await client.run(request);
+    const reader = stream.getReader();
+    const runId = await runIdOf(reader);
+    await reader.cancel();
+    expect(await client.status(runId)).toMatchObject({ state: 'running' });
+    await client.cancel(runId);
+    await client.cancel(runId);
+    const chunks = await readAll((await client.resume(runId))!);
+    expect(terminalChunks(chunks)).toEqual([{ type: 'abort', reason: 'cancelled' }]);
+    expect(await client.status(runId)).toMatchObject({ state: 'cancelled' });
+    expect(model.calls[0]?.abortSignal?.aborted).toBe(true);
+  });
+
+  it('have nothing to resume when all was read', async () => {
+    const client = await (await signedEndpoint(testRuntime(hello()))).client();
+    const chunks = await readAll(await client.run(request));
+    const runId = String(lastData(chunks, 'data-run')['runId']);
+    const { lastEventId } = await client.status(runId);
+    expect(await client.resume(runId, { lastEventId: String(lastEventId) })).toBeNull();
+    await expect(client.resume(runId, { lastEventId: `${runId}:999` })).rejects.toMatchObject({ code: 'last_event_id_invalid' });
+    expect(await client.reconnectToStream({ chatId: 'chat-1' })).toBeNull();
+  });
+
+  it('hide runs of another tenant, and refuse agents and scopes that the certificate does not name', async () => {
+    const endpoint = await signedEndpoint(testRuntime(hello()));
+    const chunks = await readAll(await (await endpoint.client()).run(request));
+    const runId = String(lastData(chunks, 'data-run')['runId']);
+    const stranger = await endpoint.client({ tenant: 't2' });
+    await expect(stranger.status(runId)).rejects.toMatchObject({ code: 'not_found', status: 404 });
+    await expect(stranger.resume(runId)).rejects.toMatchObject({ code: 'not_found' });
+    const other = await endpoint.client({ agents: ['another'] });
+    await expect(other.run(request)).rejects.toMatchObject({ code: 'forbidden', status: 403 });
+    const reader = await endpoint.client({ scopes: ['run:read'] });
+    await expect(reader.run(request)).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(reader.cancel(runId)).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(reader.call('GET', '/v1/metrics')).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
+  it('stop the runs of a session that is revoked', async () => {
+    const endpoint = await signedEndpoint(testRuntime(stalled()));
+    const client = await endpoint.client({ sub: 'lost-laptop' });
+    const reader = await untilText(await client.run(request));
+    await endpoint.authenticator.revoke({ kind: 'subject', issuer: 'https://gc.example', subject: 'lost-laptop' });
+    const rest: UIMessageChunk[] = [];
+    for (let next = await reader.read(); !next.done; next = await reader.read()) rest.push(next.value);
+    expect(rest.at(-1)).toEqual({ type: 'abort', reason: 'session_revoked' });
+    await expect(client.run(request)).rejects.toMatchObject({ code: 'certificate_revoked', status: 401 });
+  });
+
+  it('keep to the quotas of a tenant and of the instance', async () => {
+    const endpoint = await signedEndpoint(testRuntime(stalled()), { quotas: { runsPerTenant: 1, runs: 2 } });
+    const [a, b, c] = await Promise.all(['t1', 't2', 't3'].map((tenant) => endpoint.client({ tenant }, { attempts: 1 })));
+    const first = await a!.run(request);
+    await expect(a!.run(request)).rejects.toMatchObject({ code: 'rate_limited', status: 429, retryAfterMs: expect.any(Number) });
+    await b!.run(request);
+    await expect(c!.run(request)).rejects.toMatchObject({ code: 'overloaded', status: 503 });
+    await a!.cancel(await runIdOf(first.getReader()));
+    await c!.run(request);
+  });
+
+  it('invalidate and prewarm with the scopes for it', async () => {
+    const endpoint = await signedEndpoint(testRuntime(hello()));
+    const operator = await endpoint.client({ scopes: ['registry:read', 'registry:write', 'admin'] });
+    expect(await operator.call('POST', '/v1/prewarm', { body: { agentIds: ['helper', 'nobody'] } })).toEqual({
+      failed: { nobody: 'not_found' },
+    });
+    await operator.call('POST', '/v1/invalidations', { body: { keys: ['agent:helper'] } });
+    await expect(operator.call('POST', '/v1/invalidations', { body: { keys: [] } })).rejects.toMatchObject({
+      code: 'invalid_argument',
+    });
+  });
+});
+
+describe('the endpoint', () => {
+  it('tells who has no or a wrong signature what it wants, and what time it is', async () => {
+    const { serve } = await signedEndpoint(testRuntime(hello()));
+    const response = await serve(new Request('https://worker.example/v1/runs/run_x'));
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe('GC-Session error="authentication_required"');
+    expect(response.headers.get('accept-signature')).toContain('"content-digest"');
+    expect(await response.json()).toMatchObject({ serverTime: expect.any(String), code: 'authentication_required' });
+  });
+
+  it('describes itself, and says whether it is alive and ready', async () => {
+    const { serve } = await signedEndpoint(testRuntime(hello()), { capabilities: { kv: true } });
+    const get = async (path: string) => (await serve(new Request(`https://worker.example${path}`))).json();
+    expect(await get('/v1/healthz')).toEqual({ status: 'ok' });
+    expect(await get('/v1/readyz')).toEqual({
+      status: 'ok',
+      checks: { storage: 'ok', catalog: 'ok' },
+      capabilities: { kv: true },
+    });
+    const description = await get('/v1/openapi.json');
+    expect(Object.keys(description.paths)).toContain('/v1/runs/{id}/stream');
+    expect(description.paths['/v1/runs'].post.requestBody.content['application/json'].schema.required).toContain('agentId');
+  });
+
+  it('is not ready when its storage is away', async () => {
+    const runtime = testRuntime(hello());
+    const { serve } = await signedEndpoint({ ...runtime, ready: async () => ({ storage: 'failed', catalog: 'ok' }) });
+    expect((await serve(new Request('https://worker.example/v1/readyz'))).status).toBe(503);
+  });
+});
+
+/** The same answer with its connection cut after this many bytes. */
+function cut(response: Response, bytes: number): Response {
+  let left = bytes;
+  const body = response.body?.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        controller.enqueue(chunk.slice(0, left));
+        left -= chunk.length;
+        if (left <= 0) controller.error(new TypeError('The connection was cut'));
+      },
+    }),
+  );
+  return new Response(body ?? null, response);
+}
