@@ -1,0 +1,51 @@
+/** The playground's page: starts the agent worker, then shows the chats. */
+
+import { effect, type Signal } from '@preact/signals';
+import { render } from 'preact';
+import { connectRuntime } from '../adapters/transport/comlink.ts';
+import { connect } from './state/connect.ts';
+import { createNotes, type Notes } from './state/notes.ts';
+import { createPlayground, type Playground } from './state/playground.ts';
+import { createTheme, type Theme } from './state/theme.ts';
+import { App } from './ui/app.tsx';
+import { StartFailure } from './ui/start-failure.tsx';
+import './style.css';
+
+const root = document.getElementById('app') ?? document.body;
+const notes = createNotes(() => localStorage);
+const theme = createTheme({ notes, root: document.documentElement });
+
+start({ notes, theme }).catch((error: unknown) => {
+  const reason = error instanceof Error ? error.message : 'It gave no reason';
+  render(<StartFailure reason={reason} onReload={() => location.reload()} />, root);
+});
+
+async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<void> {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'agent' });
+  const [connection, { createBrowserKeeper }] = await Promise.all([
+    connect(worker, { connectRuntime }),
+    import('./state/browser-keeper.ts'),
+  ]);
+  const playground = createPlayground({ ...connection, ...shared, keeper: createBrowserKeeper() });
+  await playground.settings.restore();
+  await playground.chats.restore(location.hash.slice(1));
+  watch(playground);
+  root.replaceChildren();
+  render(<App playground={playground} />, root);
+}
+
+/** Keeps the open chat in the title and in the address, so that a reload comes back to it, and saves when the page is put aside. */
+function watch({ chats }: Playground): void {
+  effect(() => {
+    const { id, messages, title } = chats.current.value;
+    document.title = title.value === '' ? 'Pinnace' : `${title.value} · Pinnace`;
+    history.replaceState(null, '', messages.value.length > 0 || isKept(chats, id) ? `#${id}` : location.pathname);
+  });
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden') chats.saveRunning();
+  });
+}
+
+function isKept({ list }: Playground['chats'], chatId: string): boolean {
+  return list.value.some(({ id }) => id === chatId);
+}

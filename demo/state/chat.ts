@@ -1,0 +1,67 @@
+/** One conversation with one agent. */
+
+import { type Signal, signal } from '@preact/signals';
+import type { Message } from './message.ts';
+import type { Run } from './run.ts';
+
+/** A chat on the page. Its messages are read from storage when it is first opened. */
+export interface Chat {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly agentId: Signal<string>;
+  readonly title: Signal<string>;
+  readonly updatedAt: Signal<number>;
+  readonly messages: Signal<readonly Message[]>;
+  /** `absent`: in storage, not read yet. */
+  readonly loaded: Signal<'absent' | 'loading' | 'ready'>;
+  /** The latest run of this visit; {@link isRunning} tells whether it is still going on. */
+  readonly run: Signal<Run | undefined>;
+  /** What is written and not sent. */
+  readonly draft: Signal<string>;
+}
+
+/** What of a chat is kept beside its messages. */
+export interface ChatHead {
+  readonly id: string;
+  readonly agentId: string;
+  readonly title: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** The longest title, in UTF-16 code units. */
+const maxTitle = 80;
+
+/** A chat, empty or as its head describes it. */
+export function createChat(head: ChatHead, { loaded = 'ready' }: { loaded?: 'absent' | 'ready' } = {}): Chat {
+  return {
+    id: head.id,
+    createdAt: head.createdAt,
+    agentId: signal(head.agentId),
+    title: signal(head.title),
+    updatedAt: signal(head.updatedAt),
+    messages: signal([]),
+    loaded: signal(loaded),
+    run: signal(undefined),
+    draft: signal(''),
+  };
+}
+
+/** Whether an answer is being written here. */
+export function isRunning({ messages }: Chat): boolean {
+  const last = messages.value.at(-1);
+  return last?.role === 'assistant' && last.outcome.value.type === 'running';
+}
+
+/** The chat's head as it is now. */
+export function headOf({ id, createdAt, agentId, title, updatedAt }: Chat): ChatHead {
+  return { id, createdAt, agentId: agentId.value, title: title.value, updatedAt: updatedAt.value };
+}
+
+/** A title made of the first message: its first line, cut where it gets long. */
+export function titleOf(text: string): string {
+  const line = text.trim().split('\n', 1)[0]?.trim() ?? '';
+  if (line.length <= maxTitle) return line;
+  const start = line.slice(0, maxTitle - 1).replace(/[\ud800-\udbff]$/, '');
+  return `${start.trimEnd()}…`;
+}

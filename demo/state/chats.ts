@@ -1,0 +1,116 @@
+/** The chats of the page: which there are, which one is open, and what is done with them. */
+
+import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { type Chat, createChat, isRunning, titleOf } from './chat.ts';
+import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
+import type { Keeper } from './keeper.ts';
+import type { Message } from './message.ts';
+
+/** The chats and what is done with them. A run goes on when another chat is opened. */
+export interface Chats {
+  /** Every chat with a message, the latest first. */
+  readonly list: ReadonlySignal<readonly Chat[]>;
+  readonly current: ReadonlySignal<Chat>;
+  /** Reads what is kept, and opens the chat that was open last. */
+  restore(chatId: string | undefined): Promise<void>;
+  open(chatId: string): Promise<void>;
+  /** Opens an empty chat. */
+  begin(agentId?: string): void;
+  /** Sends a message in the open chat. Does nothing while a run is going on there. */
+  send(text: string): void;
+  stop(): void;
+  /** Asks again for the last answer, which is dropped. */
+  retry(): void;
+  remove(chatId: string): Promise<void>;
+  /** Writes the answers that are being streamed, as when the page is put aside. */
+  saveRunning(): void;
+}
+
+/** What the chats need. */
+export interface ChatsOptions extends ChatRunsOptions {
+  readonly defaultAgentId: string;
+}
+
+/** Gives the chats, at first an empty one. */
+export function createChats(options: ChatsOptions): Chats {
+  const { keeper, now, createId, defaultAgentId } = options;
+  const all = signal<readonly Chat[]>([]);
+  const current = signal(blank(defaultAgentId));
+  const runs = createChatRuns({ ...options, isKept: (chat) => all.value.includes(chat) });
+  const find = (chatId: string | undefined): Chat | undefined => all.value.find(({ id }) => id === chatId);
+
+  function blank(agentId: string): Chat {
+    return createChat({ id: createId(), agentId, title: '', createdAt: now(), updatedAt: now() });
+  }
+
+  return {
+    list: computed(() => all.value.toSorted((a, b) => b.updatedAt.value - a.updatedAt.value)),
+    current,
+    async restore(chatId) {
+      all.value = [...all.value, ...await readChats(keeper, all.value)];
+      if (current.value.messages.value.length === 0) await openChat(current, { chat: find(chatId), keeper });
+    },
+    open: (chatId) => openChat(current, { chat: find(chatId), keeper }),
+    begin(agentId = current.value.agentId.value) {
+      if (current.value.messages.value.length > 0 || find(current.value.id)) current.value = blank(agentId);
+      else current.value.agentId.value = agentId;
+    },
+    send(text) {
+      const chat = current.value;
+      if (text.trim() === '' || !isReady(chat)) return;
+      if (!find(chat.id)) {
+        chat.title.value = titleOf(text);
+        all.value = [...all.value, chat];
+      }
+      chat.updatedAt.value = now();
+      const asked = chat.messages.value.length;
+      chat.messages.value = [...chat.messages.value, { role: 'user', id: createId(), text: text.trim() }];
+      runs.ask(chat, asked);
+    },
+    stop: () => current.value.run.value?.stop(),
+    retry() {
+      const chat = current.value;
+      const kept = withoutLastAnswer(chat.messages.value);
+      if (kept.length === 0 || !isReady(chat)) return;
+      chat.messages.value = kept;
+      runs.ask(chat, kept.length);
+    },
+    async remove(chatId) {
+      const chat = find(chatId);
+      if (!chat) return;
+      all.value = all.value.filter((other) => other !== chat);
+      if (current.value === chat) current.value = blank(chat.agentId.value);
+      chat.run.value?.stop();
+      await chat.run.value?.ended;
+      await keeper.remove(chatId);
+    },
+    saveRunning: () => all.value.filter(isRunning).forEach((chat) => void runs.save(chat)),
+  };
+}
+
+function isReady(chat: Chat): boolean {
+  return chat.loaded.value === 'ready' && !isRunning(chat);
+}
+
+/** The chats that are kept, apart from those that are here already. Their messages are read when they are opened. */
+async function readChats(keeper: Keeper, here: readonly Chat[]): Promise<Chat[]> {
+  const known = new Set(here.map(({ id }) => id));
+  const heads = await keeper.heads();
+  return heads.filter(({ id }) => !known.has(id)).map((head) => createChat(head, { loaded: 'absent' }));
+}
+
+async function openChat(
+  current: Signal<Chat>,
+  { chat, keeper }: { chat: Chat | undefined; keeper: Keeper },
+): Promise<void> {
+  if (!chat) return;
+  current.value = chat;
+  if (chat.loaded.value !== 'absent') return;
+  chat.loaded.value = 'loading';
+  chat.messages.value = await keeper.messages(chat.id);
+  chat.loaded.value = 'ready';
+}
+
+function withoutLastAnswer(messages: readonly Message[]): readonly Message[] {
+  return messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
+}

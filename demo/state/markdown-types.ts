@@ -1,0 +1,48 @@
+/** What Markdown is read into. */
+
+/** A piece of a document. Texts are inline Markdown, except for code. */
+export type Block =
+  | { readonly type: 'paragraph'; readonly text: string }
+  | { readonly type: 'heading'; readonly level: number; readonly text: string }
+  | { readonly type: 'code'; readonly language: string; readonly text: string; readonly closed: boolean }
+  | { readonly type: 'quote'; readonly blocks: readonly Block[] }
+  | ListBlock
+  | TableBlock
+  | { readonly type: 'rule' };
+
+/** A list. Items of a tight one are set without paragraphs. */
+export interface ListBlock {
+  readonly type: 'list';
+  readonly start: number | undefined;
+  readonly tight: boolean;
+  readonly items: readonly ListItem[];
+}
+
+/** One item; `checked` where it is a task. */
+export interface ListItem {
+  readonly checked: boolean | undefined;
+  readonly blocks: readonly Block[];
+}
+
+/** A table; every row has as many cells as the head. */
+export interface TableBlock {
+  readonly type: 'table';
+  readonly align: readonly ('left' | 'center' | 'right' | undefined)[];
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** A block and the lines that it takes. */
+export interface Located<B extends Block = Block> {
+  readonly block: B;
+  /** The first line after it. */
+  readonly next: number;
+}
+
+/** A piece of a line. HTML is text like any other. */
+export type Inline =
+  | string
+  | { readonly type: 'code'; readonly text: string }
+  | { readonly type: 'break' }
+  | { readonly type: 'strong' | 'em' | 'del'; readonly children: readonly Inline[] }
+  | { readonly type: 'link'; readonly href: string; readonly children: readonly Inline[] };

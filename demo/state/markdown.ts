@@ -1,0 +1,48 @@
+/** Reads a Markdown document that grows, and reads anew only its end. */
+
+import { locateBlocks } from './markdown-blocks.ts';
+import type { Block } from './markdown-types.ts';
+
+/** Reads a growing text. Blocks that can no longer change are the same objects as the time before. */
+export interface MarkdownReader {
+  read(text: string): readonly Block[];
+}
+
+interface Placed {
+  readonly block: Block;
+  /** Where it begins, in characters. */
+  readonly start: number;
+}
+
+/** Gives a reader with nothing read yet. */
+export function createMarkdownReader(): MarkdownReader {
+  let before = '';
+  let placed: readonly Placed[] = [];
+  return {
+    read(text) {
+      // The last block may still grow, and the line that ended the one before it may still become something else.
+      const kept = text.startsWith(before) ? placed.slice(0, -2) : [];
+      const from = kept.length === 0 ? 0 : placed[kept.length]?.start ?? 0;
+      placed = [...kept, ...place(text.slice(from), from)];
+      before = text;
+      return placed.map(({ block }) => block);
+    },
+  };
+}
+
+function place(text: string, offset: number): Placed[] {
+  const lines = text.split('\n');
+  const starts: number[] = [];
+  let start = offset;
+  for (const line of lines) {
+    starts.push(start);
+    start += line.length + 1;
+  }
+  return locateBlocks(lines.map(normal)).map(({ block, line }) => ({ block, start: starts[line] ?? offset }));
+}
+
+/** Without a carriage return, and with spaces for leading tabs. */
+function normal(line: string): string {
+  const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+  return text.replace(/^[ \t]+/, (space) => space.replaceAll('\t', '    '));
+}

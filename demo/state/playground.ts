@@ -1,0 +1,89 @@
+/** Everything that the page's components share, put together. */
+
+import { type Signal, signal } from '@preact/signals';
+import type { AgentCard } from '../control.ts';
+import { type Chats, createChats } from './chats.ts';
+import type { Connection } from './connect.ts';
+import type { Schedule } from './frame-queue.ts';
+import type { Keeper } from './keeper.ts';
+import type { Notes } from './notes.ts';
+import { createSettings, modelLabel, type Settings } from './settings.ts';
+import type { Theme } from './theme.ts';
+
+/** What lies over the chat, if anything. */
+export type Overlay = 'none' | 'settings' | 'switcher' | 'drawer';
+
+/** The page's state. */
+export interface Playground {
+  readonly agents: readonly AgentCard[];
+  readonly chats: Chats;
+  readonly keeper: Pick<Keeper, 'notKept'>;
+  readonly settings: Settings;
+  readonly theme: Signal<Theme>;
+  readonly overlay: Signal<Overlay>;
+  /** Counted up when the composer should get the focus. */
+  readonly focusRequests: Signal<number>;
+  /** Read out by screen readers. */
+  readonly announcement: Signal<string>;
+  /** Sends, or asks for the key first when the endpoint's was not kept. */
+  send(text: string): boolean;
+  retry(): void;
+}
+
+interface PlaygroundOptions extends Connection {
+  readonly keeper: Keeper;
+  readonly notes: Notes;
+  readonly theme: Signal<Theme>;
+  readonly now?: () => number;
+  readonly createId?: () => string;
+  readonly schedule?: Schedule;
+}
+
+/** Puts the page's state together. */
+export function createPlayground(options: PlaygroundOptions): Playground {
+  const { agents, control, transport, keeper, notes, theme, now = Date.now, schedule } = options;
+  const settings = createSettings({ control, notes });
+  const overlay = signal<Overlay>('none');
+  const chats = createChats({
+    transport,
+    keeper,
+    defaultAgentId: agents[0]?.id ?? '',
+    modelLabel: () => modelLabel(settings.choice.value),
+    now,
+    createId: options.createId ?? (() => crypto.randomUUID()),
+    ...(schedule && { schedule }),
+  });
+
+  /** Whether a run can begin; asks for what is missing. */
+  function isReady(): boolean {
+    const { value: choice } = settings.choice;
+    if (choice.type === 'rehearsal' || !choice.locked) return true;
+    overlay.value = 'settings';
+    return false;
+  }
+
+  return {
+    agents,
+    chats,
+    keeper,
+    settings,
+    theme,
+    overlay,
+    focusRequests: signal(0),
+    announcement: signal(''),
+    send(text) {
+      if (!isReady()) return false;
+      chats.send(text);
+      return true;
+    },
+    retry() {
+      if (isReady()) chats.retry();
+    },
+  };
+}
+
+/** The agent of a chat; one that is gone keeps its id as its name. */
+export function agentOf(agents: readonly AgentCard[], agentId: string): AgentCard {
+  return agents.find(({ id }) => id === agentId) ??
+    { id: agentId, name: agentId, description: '', tools: [], suggestions: [] };
+}

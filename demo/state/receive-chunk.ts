@@ -1,0 +1,137 @@
+/** What each kind of chunk does to an answer. */
+
+import type { UIMessageChunk } from '../../src/ai-types.ts';
+import { type AssistantMessage, isSettled, type Outcome, type Part, type RunFacts, type ToolCall } from './message.ts';
+import { type ErrorShape, Manifest, readAs, RunData, ToolFailure, ToolLog, Usage } from './run-data.ts';
+import type { Texts } from './texts.ts';
+import type { ToolCalls } from './tool-calls.ts';
+
+/** An answer that is being written. */
+export interface Draft {
+  readonly message: AssistantMessage;
+  readonly texts: Texts;
+  readonly calls: ToolCalls;
+  /** The call of each approval that was asked for. */
+  readonly approvals: Map<string, string>;
+  readonly now: () => number;
+  readonly stoppedBy: () => 'person' | 'runtime';
+  readonly add: (part: Part) => void;
+  readonly end: (outcome: Outcome) => void;
+}
+
+type ChunkOf<T extends UIMessageChunk['type']> = Extract<UIMessageChunk, { type: T }>;
+type Handlers = { readonly [T in UIMessageChunk['type']]?: (draft: Draft, chunk: ChunkOf<T>) => void };
+
+const handlers: Handlers = {
+  'text-start': ({ texts }, { id }) => void texts.start('text', id),
+  'text-delta': ({ texts }, chunk) => texts.append('text', chunk),
+  'text-end': ({ texts }, { id }) => texts.end('text', id),
+  'reasoning-start': ({ texts }, { id }) => void texts.start('reasoning', id),
+  'reasoning-delta': ({ texts }, chunk) => texts.append('reasoning', chunk),
+  'reasoning-end': ({ texts }, { id }) => texts.end('reasoning', id),
+
+  'start-step': ({ add }) => add({ type: 'step' }),
+  'finish-step': ({ texts }) => texts.endAll(),
+  'reset-step': resetStep,
+
+  'source-url': ({ add }, { title, url }) => add({ type: 'source', title: title ?? url, url }),
+  'source-document': ({ add }, { title }) => add({ type: 'source', title }),
+  file: ({ add }, { url, mediaType }) => add({ type: 'file', url, mediaType }),
+
+  'tool-input-start': ({ calls }, chunk) => calls.update(chunk.toolCallId, named(chunk)),
+  'tool-input-delta': appendInput,
+  'tool-input-available': receiveInput,
+  'tool-input-error': ({ calls }, chunk) =>
+    calls.settle(chunk.toolCallId, { ...named(chunk), input: chunk.input, state: 'error', errorText: chunk.errorText }),
+  'tool-approval-request': requestApproval,
+  'tool-approval-response': answerApproval,
+  'tool-output-available': receiveOutput,
+  'tool-output-error': ({ calls }, { toolCallId, errorText }) =>
+    calls.settle(toolCallId, { state: 'error', errorText }),
+  'tool-output-denied': ({ calls }, { toolCallId }) => calls.settle(toolCallId, { state: 'denied' }),
+
+  'data-run': ({ message }, { data }) => learn(message, { run: readAs(RunData, data) }),
+  'data-manifest': ({ message }, { data }) => learn(message, { manifest: readAs(Manifest, data) }),
+  'data-usage': ({ message }, { data }) => learn(message, { usage: readAs(Usage, data) }),
+  'data-tool-error': ({ calls }, { data }) => {
+    const failure = readAs(ToolFailure, data);
+    if (failure) calls.fail(failure);
+  },
+  'data-tool-log': ({ calls }, { data }) => {
+    const log = readAs(ToolLog, data);
+    if (log) calls.log(log.toolCallId, { level: log.level, text: log.text });
+  },
+
+  finish,
+  abort: ({ end, stoppedBy, now }) => end({ type: 'stopped', by: stoppedBy(), endedAt: now() }),
+  error: ({ end, message, now }, { errorText }) =>
+    end({ type: 'failed', error: errorOf(message, errorText), endedAt: now() }),
+};
+
+/** Gives what this chunk does, or nothing for one that is not known. */
+export function handlerOf({ type }: UIMessageChunk): ((draft: Draft, chunk: UIMessageChunk) => void) | undefined {
+  // Safe: a handler is kept under the type of the chunks that it takes.
+  return Object.hasOwn(handlers, type) ? handlers[type] as (draft: Draft, chunk: UIMessageChunk) => void : undefined;
+}
+
+function resetStep({ message, texts, calls }: Draft): void {
+  texts.endAll();
+  const parts = message.parts.value;
+  message.parts.value = parts.slice(0, parts.findLastIndex(({ type }) => type === 'step') + 1);
+  calls.forgetAllBut(message.parts.value);
+}
+
+function appendInput({ calls }: Draft, { toolCallId, inputTextDelta }: ChunkOf<'tool-input-delta'>): void {
+  const { call, inputText } = calls.get(toolCallId);
+  inputText.value += inputTextDelta;
+  if (call.value.state === 'starting') calls.update(toolCallId, { state: 'input' });
+}
+
+/** An outcome may have come first; it stands. */
+function receiveInput({ calls, now }: Draft, chunk: ChunkOf<'tool-input-available'>): void {
+  const { toolCallId, input } = chunk;
+  const { state } = calls.get(toolCallId).call.value;
+  const isBegun = isSettled(state) || state === 'waiting';
+  calls.update(toolCallId, { ...named(chunk), input, ...(!isBegun && { state: 'running', startedAt: now() }) });
+}
+
+function receiveOutput({ calls }: Draft, { toolCallId, output, preliminary }: ChunkOf<'tool-output-available'>): void {
+  if (preliminary) calls.update(toolCallId, { output });
+  else calls.settle(toolCallId, { state: 'result', output });
+}
+
+function requestApproval({ calls, approvals }: Draft, chunk: ChunkOf<'tool-approval-request'>): void {
+  approvals.set(chunk.approvalId, chunk.toolCallId);
+  calls.update(chunk.toolCallId, { state: 'waiting' });
+}
+
+function answerApproval({ calls, approvals }: Draft, chunk: ChunkOf<'tool-approval-response'>): void {
+  const toolCallId = approvals.get(chunk.approvalId);
+  if (toolCallId !== undefined && chunk.approved) calls.update(toolCallId, { state: 'running' });
+}
+
+/** What could not be read leaves what was known. */
+function learn({ facts }: AssistantMessage, learned: RunFacts): void {
+  if (Object.values(learned).some((fact) => fact !== undefined)) facts.value = { ...facts.value, ...learned };
+}
+
+function finish({ message, end, now }: Draft, { finishReason }: ChunkOf<'finish'>): void {
+  const { state, error } = message.facts.value.run ?? {};
+  const endedAt = now();
+  if (error) end({ type: state === 'stopped' ? 'limited' : 'failed', error, endedAt });
+  else if (state === 'awaiting_approval' || state === 'suspended') end({ type: 'waiting', endedAt });
+  else end({ type: 'done', finishReason, endedAt });
+}
+
+/** The stream's own error is a text without a code; the run's data part came before and says more. */
+function errorOf(message: AssistantMessage, errorText: string): ErrorShape {
+  return message.facts.value.run?.error ?? { code: 'internal', message: errorText, retryable: false };
+}
+
+function named(chunk: { toolName: string; title?: string; dynamic?: boolean }): Partial<ToolCall> {
+  return {
+    name: chunk.toolName,
+    dynamic: chunk.dynamic === true,
+    ...(chunk.title !== undefined && { title: chunk.title }),
+  };
+}

@@ -1,0 +1,69 @@
+/** The runtime's own data parts, read once where they arrive. */
+
+import * as v from 'valibot';
+
+const count = v.pipe(v.number(), v.minValue(0));
+
+/** An error as it stands in a stream and in a kept chat. */
+export const ErrorShape = v.object({
+  code: v.string(),
+  message: v.string(),
+  retryable: v.optional(v.boolean(), false),
+  retryAfterMs: v.optional(count),
+  details: v.optional(v.record(v.string(), v.unknown())),
+});
+
+export type ErrorShape = v.InferOutput<typeof ErrorShape>;
+
+/** `data-run`: which run this is and how it stands. */
+export const RunData = v.object({
+  runId: v.string(),
+  traceId: v.optional(v.string()),
+  state: v.optional(v.string()),
+  error: v.optional(ErrorShape),
+});
+export type RunData = v.InferOutput<typeof RunData>;
+
+/** `data-manifest`: the tool set, and how many tools were left out for which reason. */
+export const Manifest = v.object({
+  digest: v.string(),
+  included: v.array(v.string()),
+  excluded: v.optional(v.record(v.string(), count), {}),
+});
+export type Manifest = v.InferOutput<typeof Manifest>;
+
+/** `data-usage`: what the run has used. */
+export const Usage = v.object({
+  inputTokens: v.optional(count),
+  outputTokens: v.optional(count),
+  totalTokens: v.optional(count),
+  steps: v.optional(count, 0),
+  toolCalls: v.optional(count, 0),
+  durationMs: v.optional(count, 0),
+});
+export type Usage = v.InferOutput<typeof Usage>;
+
+/** `data-tool-error`: why a tool call failed. */
+export const ToolFailure = v.object({
+  toolCallId: v.string(),
+  tool: v.optional(v.string(), ''),
+  code: v.string(),
+  message: v.string(),
+  retryable: v.optional(v.boolean(), false),
+  attempt: v.optional(count, 1),
+  traceId: v.optional(v.string()),
+});
+export type ToolFailure = v.InferOutput<typeof ToolFailure>;
+
+/** A line that a tool wrote while it worked. */
+export const LogLine = v.object({ level: v.optional(v.string(), 'info'), text: v.string() });
+export type LogLine = v.InferOutput<typeof LogLine>;
+
+/** `data-tool-log`: a log line with its call. */
+export const ToolLog = v.object({ toolCallId: v.string(), ...LogLine.entries });
+
+/** Gives the value as the schema describes it, or nothing: what is malformed is not worth breaking an answer. */
+export function readAs<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> | undefined {
+  const result = v.safeParse(schema, value);
+  return result.success ? result.output : undefined;
+}

@@ -1,0 +1,120 @@
+/** One run as the page sees it: a stream that is read into an answer, and a way to stop it. */
+
+import { batch } from '@preact/signals';
+import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/ai-types.ts';
+import { type ErrorData, toData } from '../../src/errors.ts';
+import { createFrameQueue, type Schedule } from './frame-queue.ts';
+import type { AssistantMessage, Outcome } from './message.ts';
+import { createReceiver } from './receive.ts';
+
+/** What sends messages: the AI SDK's transport without what only resumes. */
+export type Transport = Pick<ChatTransport<UIMessage>, 'sendMessages'>;
+
+/** A run that is going on. */
+export interface Run {
+  /** Asks the runtime to stop. The answer ends at the latest after {@link stopWithinMs}. */
+  stop(): void;
+  /** Settles when the answer has ended; never rejects. */
+  readonly ended: Promise<void>;
+}
+
+/** How long a stopped run may take to say its last. */
+export const stopWithinMs = 1000;
+
+interface RunOptions {
+  readonly transport: Transport;
+  readonly chatId: string;
+  readonly agentId: string;
+  readonly messages: UIMessage[];
+  /** The answer to fill. */
+  readonly answer: AssistantMessage;
+  readonly now: () => number;
+  readonly schedule?: Schedule | undefined;
+}
+
+/** A chunk and when it came. */
+interface Arrival {
+  readonly chunk: UIMessageChunk;
+  readonly at: number;
+}
+
+/** Starts a run that fills `answer`. */
+export function startRun(options: RunOptions): Run {
+  const { answer, now, schedule } = options;
+  const abort = new AbortController();
+  const { promise: tooSlow, resolve: giveUp } = Promise.withResolvers<void>();
+  /** When the chunk came that is being taken in: it may have waited for a frame. */
+  let arrived: number | undefined;
+  const receiver = createReceiver(answer, {
+    now: () => arrived ?? now(),
+    stoppedBy: () => abort.signal.aborted ? 'person' : 'runtime',
+  });
+  const queue = createFrameQueue<Arrival>(
+    (arrivals) =>
+      batch(() => {
+        for (const { chunk, at } of arrivals) {
+          arrived = at;
+          receiver.receive(chunk);
+        }
+        arrived = undefined;
+      }),
+    schedule && { schedule },
+  );
+
+  function end(error: ErrorData): void {
+    const stopped: Outcome = { type: 'stopped', by: 'person', endedAt: now() };
+    queue.flush();
+    receiver.end(abort.signal.aborted ? stopped : { type: 'failed', error, endedAt: now() });
+  }
+
+  async function read(): Promise<void> {
+    try {
+      const stream = await send(options, abort.signal);
+      if (answer.outcome.value.type !== 'running') return await stream.cancel('stopped');
+      await readAll(stream, (chunk) => queue.push({ chunk, at: now() }));
+      end(brokenOff);
+    } catch (error) {
+      end(toData(error));
+    }
+  }
+
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const ended = Promise.race([read(), tooSlow]).finally(() => clearTimeout(timer));
+  return {
+    ended,
+    stop() {
+      if (answer.outcome.value.type !== 'running') return;
+      abort.abort('stopped by the person');
+      timer ??= setTimeout(() => {
+        end(brokenOff);
+        giveUp();
+      }, stopWithinMs);
+    },
+  };
+}
+
+const brokenOff: ErrorData = {
+  code: 'unavailable',
+  message: 'The answer broke off: its stream ended without an end',
+  retryable: true,
+  details: { reason: 'stream_cut' },
+};
+
+function send(
+  { transport, chatId, agentId, messages }: RunOptions,
+  abortSignal: AbortSignal,
+): Promise<ReadableStream<UIMessageChunk>> {
+  return transport.sendMessages({
+    trigger: 'submit-message',
+    chatId,
+    messageId: undefined,
+    messages,
+    abortSignal,
+    body: { agentId },
+  });
+}
+
+async function readAll<T>(stream: ReadableStream<T>, take: (value: T) => void): Promise<void> {
+  const reader = stream.getReader();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) take(next.value);
+}

@@ -1,0 +1,47 @@
+/** Gives a chat's messages as AI SDK transports send them. */
+
+import type { UIMessage } from '../../src/ai-types.ts';
+import type { AssistantMessage, Message, Part, ToolPart } from './message.ts';
+
+type WirePart = UIMessage['parts'][number];
+
+/**
+ * Gives the messages for the next run. Reasoning, sources, logs and errors of runs stay on the page; a tool call without an
+ * outcome is told as stopped, because models expect an answer to every call. An answer with nothing to say is left out.
+ */
+export function toWireMessages(messages: readonly Message[]): UIMessage[] {
+  return messages.map(toWireMessage).filter(({ parts }) => parts.length > 0);
+}
+
+function toWireMessage(message: Message): UIMessage {
+  const { id, role } = message;
+  if (role === 'user') return { id, role, parts: [{ type: 'text', text: message.text }] };
+  return { id, role, parts: toWireParts(message) };
+}
+
+function toWireParts({ parts }: AssistantMessage): WirePart[] {
+  const all = parts.value.flatMap(toWirePart);
+  return all.some(({ type }) => type !== 'step-start') ? all : [];
+}
+
+function toWirePart(part: Part): WirePart[] {
+  switch (part.type) {
+    case 'text':
+      return part.text.value.trim() === '' ? [] : [{ type: 'text', text: part.text.value, state: 'done' }];
+    case 'step':
+      return [{ type: 'step-start' }];
+    case 'tool':
+      return toWireCall(part);
+    default:
+      return [];
+  }
+}
+
+function toWireCall({ toolCallId, call }: ToolPart): WirePart[] {
+  const { name, dynamic, state, input, output, errorText, failure } = call.value;
+  if (name === '' || input === undefined || state === 'waiting') return [];
+  const kind = dynamic ? { type: 'dynamic-tool' as const, toolName: name } : { type: `tool-${name}` as const };
+  if (state === 'result') return [{ ...kind, toolCallId, state: 'output-available', input, output: output ?? null }];
+  const why = state === 'denied' ? 'The call was denied' : failure?.message ?? errorText ?? 'The call was stopped';
+  return [{ ...kind, toolCallId, state: 'output-error', input, errorText: why }];
+}

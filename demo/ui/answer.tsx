@@ -1,0 +1,184 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { AgentCard } from '../control.ts';
+import { safeHref } from '../state/markdown-links.ts';
+import {
+  answerText,
+  type AssistantMessage,
+  type Outcome,
+  type Part,
+  type SourcePart,
+  type TextPart,
+  type ToolPart,
+} from '../state/message.ts';
+import { agentOf, type Playground } from '../state/playground.ts';
+import type { Remedy } from '../state/problem.ts';
+import { AnswerFooter } from './answer-footer.tsx';
+import { ErrorCallout } from './callout.tsx';
+import { Markdown } from './lazy-markdown.tsx';
+import { Mark, Swell } from './mark.tsx';
+import { Reasoning } from './reasoning.tsx';
+import { ToolCard } from './tool-card.tsx';
+
+interface AnswerProps {
+  readonly message: AssistantMessage;
+  readonly playground: Playground;
+  readonly isLast: boolean;
+}
+
+/** What an agent answers: its parts in order, then how it ended. */
+export function Answer({ message, playground, isLast }: AnswerProps): JSX.Element {
+  const outcome = message.outcome.value;
+  const parts = message.parts.value;
+  const agent = agentOf(playground.agents, playground.chats.current.value.agentId.value);
+  useAnnouncement(message, playground);
+  return (
+    <article class='message' data-testid='message' data-role='assistant' data-outcome={outcome.type}>
+      <header class='message-head'>
+        <Mark />
+        <h2>{agent.name}</h2>
+      </header>
+      {parts.map((part, i) => <PartView key={i} part={part} agent={agent} />)}
+      {outcome.type === 'running' && <Waiting message={message} />}
+      <Sources parts={parts} />
+      <Ending message={message} outcome={outcome} playground={playground} isLast={isLast} />
+      {outcome.type !== 'running' && <AnswerFooter message={message} playground={playground} isLast={isLast} />}
+    </article>
+  );
+}
+
+function PartView({ part, agent }: { part: Part; agent: AgentCard }): JSX.Element | null {
+  switch (part.type) {
+    case 'text':
+      return <TextView part={part} />;
+    case 'reasoning':
+      return <Reasoning part={part} />;
+    case 'tool':
+      return <ToolCard part={part} title={titleOf(part, agent)} />;
+    case 'file':
+      return part.url.startsWith('data:image/')
+        ? <img class='answer-image' src={part.url} alt='Made by the model' />
+        : <p class='chip'>File ({part.mediaType})</p>;
+    case 'source':
+    case 'step':
+      return null;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** The tool's title, as the agent's card has it. */
+function titleOf({ call }: ToolPart, { tools }: AgentCard): string | undefined {
+  const { name } = call.value;
+  return tools.find((tool) => tool.name === name)?.title;
+}
+
+function TextView({ part }: { part: TextPart }): JSX.Element {
+  return <Markdown text={part.text} isLive={!part.done.value} />;
+}
+
+/** Something moves as long as nothing else does. */
+function Waiting({ message }: { message: AssistantMessage }): JSX.Element | null {
+  const last = message.parts.value.findLast(({ type }) => type !== 'step');
+  const isBusy = last?.type === 'text' || last?.type === 'reasoning'
+    ? !last.done.value
+    : last?.type === 'tool' && last.call.value.endedAt === undefined;
+  if (isBusy) return null;
+  return (
+    <p class='waiting'>
+      <Swell />
+      <span class='visually-hidden'>The agent is working</span>
+    </p>
+  );
+}
+
+function Sources({ parts }: { parts: readonly Part[] }): JSX.Element | null {
+  const sources = parts.flatMap((part) => part.type === 'source' ? [part] : []);
+  if (sources.length === 0) return null;
+  return (
+    <aside class='sources'>
+      <h3>Sources</h3>
+      <ol>
+        {sources.map((source, i) => (
+          <li key={i}>
+            <Source source={source} />
+          </li>
+        ))}
+      </ol>
+    </aside>
+  );
+}
+
+function Source({ source: { title, url } }: { source: SourcePart }): JSX.Element {
+  const href = safeHref(url ?? '');
+  return href === undefined ? <>{title}</> : <a href={href} target='_blank' rel='noopener noreferrer'>{title}</a>;
+}
+
+const stoppedBy = {
+  person: 'You stopped this answer.',
+  page: 'This answer was cut off when the page was closed.',
+  runtime: 'The run was stopped.',
+};
+
+const cutBy: Readonly<Record<string, string>> = {
+  length: 'The answer was cut at the model’s limit of length.',
+  'content-filter': 'The endpoint’s content filter ended the answer.',
+};
+
+/** How the answer ended, where that is not plain to see. */
+function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcome: Outcome }): JSX.Element | null {
+  switch (outcome.type) {
+    case 'running':
+      return null;
+    case 'stopped':
+      return <p class='ending' data-testid='stopped'>{stoppedBy[outcome.by]}</p>;
+    case 'waiting':
+      return <p class='ending'>The run waits for a person’s approval, which this page cannot give yet.</p>;
+    case 'done': {
+      const said = cutBy[outcome.finishReason ?? ''] ??
+        (answerText(message) === '' ? 'The agent ended without a word.' : '');
+      return said === '' ? null : <p class='ending'>{said}</p>;
+    }
+    case 'limited':
+    case 'failed':
+      return (
+        <ErrorCallout
+          error={outcome.error}
+          isLimit={outcome.type === 'limited'}
+          traceId={message.facts.value.run?.traceId}
+          isLast={isLast}
+          onRemedy={(remedy) => apply(remedy, playground)}
+        />
+      );
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function apply(remedy: Remedy, playground: Playground): void {
+  switch (remedy) {
+    case 'retry':
+      return playground.retry();
+    case 'settings':
+      return void (playground.overlay.value = 'settings');
+    case 'new-chat':
+      return playground.chats.begin();
+    case 'reload':
+      return location.reload();
+    default:
+      return remedy satisfies never;
+  }
+}
+
+/** Reads the answer out once it has ended, not while it grows. */
+function useAnnouncement(message: AssistantMessage, { announcement }: Playground): void {
+  const { type } = message.outcome.value;
+  const wasRunning = useRef(false);
+  useEffect(() => {
+    if (type === 'running') wasRunning.current = true;
+    else if (wasRunning.current) {
+      wasRunning.current = false;
+      announcement.value = type === 'stopped' ? 'The answer was stopped' : answerText(message).slice(0, 1000);
+    }
+  }, [type]);
+}

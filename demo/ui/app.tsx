@@ -1,0 +1,79 @@
+import type { JSX } from 'preact';
+import { useLayoutEffect } from 'preact/hooks';
+import { hostOf } from '../state/endpoint.ts';
+import type { Playground } from '../state/playground.ts';
+import { Notice } from './callout.tsx';
+import { Composer } from './composer.tsx';
+import { lazy } from './lazy.tsx';
+import { Markdown } from './lazy-markdown.tsx';
+import { handleShortcut } from './shortcuts.ts';
+import { SideBar } from './side-bar.tsx';
+import { Thread } from './thread.tsx';
+import { TopBar } from './top-bar.tsx';
+
+const SettingsDialog = lazy(async () => (await import('./settings-dialog.tsx')).SettingsDialog);
+const Switcher = lazy(async () => (await import('./switcher.tsx')).Switcher);
+
+/** The playground's page. */
+export function App({ playground }: { playground: Playground }): JSX.Element {
+  const overlay = playground.overlay.value;
+  const chat = playground.chats.current.value;
+  useLayoutEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (handleShortcut(event, playground)) event.preventDefault();
+    };
+    document.addEventListener('keydown', onKeyDown);
+    void Promise.all([Markdown.preload(), SettingsDialog.preload(), Switcher.preload()]);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, []);
+  return (
+    <>
+      <div class='frame'>
+        <SideBar playground={playground} />
+        <main class='main' inert={overlay === 'drawer'}>
+          <TopBar chat={chat} playground={playground} />
+          <Thread key={chat.id} chat={chat} playground={playground} />
+          <div class='dock'>
+            <StorageNotice playground={playground} />
+            <KeyNotice playground={playground} />
+            <Composer key={chat.id} chat={chat} playground={playground} />
+          </div>
+        </main>
+      </div>
+      {overlay === 'settings' && <SettingsDialog playground={playground} />}
+      {overlay === 'switcher' && <Switcher playground={playground} />}
+      <div class='visually-hidden' aria-live='polite' data-testid='announcement'>{playground.announcement.value}</div>
+    </>
+  );
+}
+
+function StorageNotice({ playground: { keeper } }: { playground: Playground }): JSX.Element | null {
+  const why = keeper.notKept.value;
+  if (why === undefined) return null;
+  return (
+    <Notice testId='storage-notice'>
+      {why === 'full'
+        ? 'Chats are not kept: the browser’s storage for this site is full. Delete old chats to make room.'
+        : 'Chats are not kept: the browser gives this page no storage (a private window?). They end with the page.'}
+    </Notice>
+  );
+}
+
+/** The key of the last visit was not kept. */
+function KeyNotice({ playground: { settings, overlay } }: { playground: Playground }): JSX.Element | null {
+  const choice = settings.choice.value;
+  if (choice.type === 'rehearsal' || !choice.locked) return null;
+  return (
+    <Notice
+      testId='key-notice'
+      action={
+        <>
+          <button type='button' class='button' onClick={() => (overlay.value = 'settings')}>Enter the key</button>
+          <button type='button' class='button' onClick={() => void settings.useRehearsal()}>Use rehearsal</button>
+        </>
+      }
+    >
+      The key of {hostOf(choice.baseUrl)} was not kept. Enter it again to go on with {choice.model}.
+    </Notice>
+  );
+}

@@ -1,0 +1,32 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { Icon } from './icon.tsx';
+
+interface CopyButtonProps {
+  /** What is copied, asked for when the button is pressed. */
+  readonly text: () => string;
+  /** What the button says it copies. */
+  readonly label: string;
+  readonly testId?: string;
+}
+
+/** Copies a text and says whether it worked. */
+export function CopyButton({ text, label, testId }: CopyButtonProps): JSX.Element {
+  const state = useSignal<'idle' | 'copied' | 'failed'>('idle');
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text());
+      state.value = 'copied';
+    } catch {
+      state.value = 'failed';
+    }
+    setTimeout(() => (state.value = 'idle'), 2000);
+  };
+  const said = { idle: label, copied: 'Copied', failed: 'Could not copy' }[state.value];
+  return (
+    <button type='button' class='quiet-button' data-testid={testId} title={label} onClick={() => void copy()}>
+      <Icon name={state.value === 'copied' ? 'check' : state.value === 'failed' ? 'cross' : 'copy'} />
+      <span aria-live='polite'>{said}</span>
+    </button>
+  );
+}

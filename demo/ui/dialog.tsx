@@ -1,0 +1,37 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+
+interface DialogProps {
+  readonly class: string;
+  readonly label: string;
+  readonly testId: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A modal dialog that is open as long as it is rendered. Esc and a press beside it close it. */
+export function Dialog({ class: className, label, testId, onClose, children }: DialogProps): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const isGone = useRef(false);
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => {
+      // Closing gives the focus back; its event comes later and must not close what is opened next.
+      isGone.current = true;
+      element?.close();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={`dialog ${className}`}
+      data-testid={testId}
+      aria-label={label}
+      onClose={() => isGone.current || onClose()}
+      onMouseDown={(event) => event.target === dialog.current && onClose()}
+    >
+      {children}
+    </dialog>
+  );
+}

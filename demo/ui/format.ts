@@ -1,0 +1,43 @@
+/** Numbers and times in words. */
+
+/** `850 ms`, `4.2 s`, `3 min 5 s`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** `1 step`, `2 steps`. */
+export function formatCount(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** The heading under which a chat stands in the list. */
+export function dayOf(time: number, now: number): 'Today' | 'Yesterday' | 'Last seven days' | 'Earlier' {
+  const days = Math.round((startOfDay(now) - startOfDay(time)) / 86_400_000);
+  if (days <= 0) return 'Today';
+  if (days === 1) return 'Yesterday';
+  return days < 7 ? 'Last seven days' : 'Earlier';
+}
+
+/** One line about a tool's input. */
+export function summarize(input: unknown): string {
+  if (input === undefined || input === null) return '';
+  if (typeof input !== 'object') return shorten(plain(input));
+  const entries = Object.entries(input);
+  return shorten(entries.map(([key, value]) => `${key}: ${shorten(plain(value), 60)}`).join(', '));
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value) ?? '';
+}
+
+function shorten(text: string, length = 120): string {
+  const line = text.slice(0, length * 4).replaceAll(/\s+/g, ' ').trim();
+  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
+}
+
+function startOfDay(time: number): number {
+  return new Date(time).setHours(0, 0, 0, 0);
+}

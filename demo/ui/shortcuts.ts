@@ -1,0 +1,37 @@
+/** The page's keys. */
+
+import { isRunning } from '../state/chat.ts';
+import type { Playground } from '../state/playground.ts';
+
+/** Does what the key says. Gives whether it meant anything. */
+export function handleShortcut(event: KeyboardEvent, playground: Playground): boolean {
+  const { overlay, chats, focusRequests } = playground;
+  if (event.defaultPrevented || event.isComposing) return false;
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') {
+    overlay.value = overlay.value === 'switcher' ? 'none' : 'switcher';
+    return true;
+  }
+  if (event.key === 'Escape') return escape(playground);
+  if (event.key !== '/' || overlay.value !== 'none' || isWriting(event.target) || hasModifier(event)) return false;
+  focusRequests.value++;
+  return chats.current.value.loaded.value === 'ready';
+}
+
+/** Closes what lies over the chat, else stops the run. Dialogs close themselves. */
+function escape({ overlay, chats }: Playground): boolean {
+  if (overlay.value === 'drawer') {
+    overlay.value = 'none';
+    return true;
+  }
+  if (overlay.value !== 'none' || !isRunning(chats.current.value)) return false;
+  chats.stop();
+  return true;
+}
+
+function isWriting(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input:not([type=radio], [type=checkbox]), textarea') !== null;
+}
+
+function hasModifier(event: KeyboardEvent): boolean {
+  return event.ctrlKey || event.metaKey || event.altKey;
+}

@@ -1,0 +1,101 @@
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Playground } from '../state/playground.ts';
+import { nextTheme, type Theme } from '../state/theme.ts';
+import { ChatList } from './chat-list.tsx';
+import { Icon, type IconName } from './icon.tsx';
+import { Mark } from './mark.tsx';
+
+/** From here on the side bar has a place of its own; below, it is a drawer. The style sheet says the same. */
+const wide = '(min-width: 56.25rem)';
+
+/** The brand, the chats, and the page's own settings. */
+export function SideBar({ playground }: { playground: Playground }): JSX.Element {
+  const { overlay, chats } = playground;
+  const isOpen = overlay.value === 'drawer';
+  const close = useRef<HTMLButtonElement>(null);
+  // Before the page behind turns inert and drops its focus.
+  useLayoutEffect(() => {
+    if (!isOpen) return undefined;
+    const before = document.activeElement;
+    close.current?.focus();
+    return () => before instanceof HTMLElement && before.focus();
+  }, [isOpen]);
+  useEffect(() => closeWhenWide(() => overlay.value === 'drawer' && (overlay.value = 'none')), []);
+  const begin = (): void => {
+    chats.begin();
+    overlay.value = 'none';
+    playground.focusRequests.value++;
+  };
+  return (
+    <>
+      {isOpen && <div class='drawer-shade only-narrow' onClick={() => (overlay.value = 'none')} />}
+      <aside class='side-bar' data-testid='side-bar' data-open={isOpen} aria-label='Chats'>
+        <div class='brand'>
+          <Mark />
+          <span>Pinnace</span>
+          <button
+            ref={close}
+            type='button'
+            class='icon-button only-narrow'
+            aria-label='Close'
+            onClick={() => (overlay.value = 'none')}
+          >
+            <Icon name='cross' />
+          </button>
+        </div>
+        <button type='button' class='button new-chat' data-testid='new-chat' onClick={begin}>
+          <Icon name='plus' />
+          New chat
+        </button>
+        <ChatList playground={playground} />
+        <div class='side-foot'>
+          <button
+            type='button'
+            class='quiet-button'
+            data-testid='open-switcher'
+            onClick={() => (overlay.value = 'switcher')}
+          >
+            <Icon name='search' />
+            <span>Go to…</span>
+            <kbd>{shortcut()}</kbd>
+          </button>
+          <ThemeButton playground={playground} />
+        </div>
+      </aside>
+    </>
+  );
+}
+
+const themes: Readonly<Record<Theme, { readonly icon: IconName; readonly word: string }>> = {
+  system: { icon: 'system', word: 'as the system' },
+  light: { icon: 'sun', word: 'light' },
+  dark: { icon: 'moon', word: 'dark' },
+};
+
+function ThemeButton({ playground: { theme } }: { playground: Playground }): JSX.Element {
+  const { icon, word } = themes[theme.value];
+  return (
+    <button
+      type='button'
+      class='icon-button'
+      data-testid='theme-toggle'
+      data-theme-choice={theme.value}
+      title={`Colours: ${word}`}
+      aria-label={`Colours: ${word}. Change`}
+      onClick={() => (theme.value = nextTheme(theme.value))}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+function closeWhenWide(close: () => void): () => void {
+  const query = matchMedia(wide);
+  query.addEventListener('change', close);
+  return () => query.removeEventListener('change', close);
+}
+
+function shortcut(): string {
+  return /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘ K' : 'Ctrl K';
+}

@@ -1,0 +1,122 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { agentOf, type Playground } from '../state/playground.ts';
+import { Dialog } from './dialog.tsx';
+import { Icon, type IconName } from './icon.tsx';
+
+interface Destination {
+  readonly id: string;
+  readonly icon: IconName;
+  readonly title: string;
+  readonly hint: string;
+  readonly go: () => void;
+}
+
+/** Finds a chat, an agent or a setting by a few letters. */
+export function Switcher({ playground }: { playground: Playground }): JSX.Element {
+  const { overlay, focusRequests } = playground;
+  const query = useSignal('');
+  const at = useSignal(0);
+  const found = destinations(playground).filter(({ title, hint }) => matches(`${title} ${hint}`, query.value));
+  const chosen = Math.min(at.value, found.length - 1);
+
+  const go = (destination: Destination | undefined): void => {
+    if (!destination) return;
+    overlay.value = 'none';
+    destination.go();
+    if (overlay.peek() === 'none') focusRequests.value++;
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
+    const step = steps[event.key];
+    if (step !== undefined) at.value = (chosen + step + found.length) % Math.max(1, found.length);
+    else if (event.key === 'Enter') go(found[chosen]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Dialog class='switcher' label='Go to' testId='switcher' onClose={() => (overlay.value = 'none')}>
+      <div class='switcher-field'>
+        <Icon name='search' />
+        <input
+          type='text'
+          role='combobox'
+          aria-label='Find a chat or an agent'
+          aria-expanded='true'
+          aria-controls='destinations'
+          aria-activedescendant={found[chosen] && `go-${found[chosen].id}`}
+          placeholder='Find a chat or an agent'
+          autocomplete='off'
+          data-testid='switcher-query'
+          value={query.value}
+          onInput={({ currentTarget }) => {
+            query.value = currentTarget.value;
+            at.value = 0;
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <Destinations found={found} chosen={chosen} onPoint={(i) => (at.value = i)} onGo={go} />
+      {found.length === 0 && <p class='switcher-empty'>Nothing is called that.</p>}
+    </Dialog>
+  );
+}
+
+interface DestinationsProps {
+  readonly found: readonly Destination[];
+  readonly chosen: number;
+  readonly onPoint: (index: number) => void;
+  readonly onGo: (destination: Destination) => void;
+}
+
+function Destinations({ found, chosen, onPoint, onGo }: DestinationsProps): JSX.Element {
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' }), [chosen]);
+  return (
+    <ul id='destinations' role='listbox' aria-label='Destinations' ref={list}>
+      {found.map((destination, i) => (
+        <li
+          key={destination.id}
+          id={`go-${destination.id}`}
+          role='option'
+          aria-selected={i === chosen}
+          data-testid='destination'
+          onMouseMove={() => onPoint(i)}
+          onClick={() => onGo(destination)}
+        >
+          <Icon name={destination.icon} />
+          <span>{destination.title}</span>
+          <span class='hint'>{destination.hint}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function destinations(playground: Playground): readonly Destination[] {
+  const { agents, chats, overlay } = playground;
+  const others = chats.list.value.filter((chat) => chat !== chats.current.value);
+  return [
+    ...agents.map(({ id, name }): Destination => ({
+      id: `agent-${id}`,
+      icon: 'plus',
+      title: `New chat with ${name}`,
+      hint: 'Agent',
+      go: () => chats.begin(id),
+    })),
+    ...others.map((chat): Destination => ({
+      id: `chat-${chat.id}`,
+      icon: 'arrow',
+      title: chat.title.value || 'Untitled',
+      hint: agentOf(agents, chat.agentId.value).name,
+      go: () => void chats.open(chat.id),
+    })),
+    { id: 'model', icon: 'lock', title: 'Model settings', hint: 'Settings', go: () => (overlay.value = 'settings') },
+  ];
+}
+
+function matches(text: string, query: string): boolean {
+  const words = query.toLowerCase().split(/\s+/);
+  return words.every((word) => text.toLowerCase().includes(word));
+}

@@ -1,0 +1,34 @@
+import type { JSX } from 'preact';
+import type { Chat } from '../state/chat.ts';
+import { agentOf, type Playground } from '../state/playground.ts';
+import { Icon } from './icon.tsx';
+import { ModelBadge } from './model-badge.tsx';
+
+/** What is open, and which model answers. */
+export function TopBar({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
+  const { overlay, chats, agents } = playground;
+  const title = chat.title.value;
+  const agent = agentOf(agents, chat.agentId.value);
+  return (
+    <header class='top-bar'>
+      <button
+        type='button'
+        class='icon-button only-narrow'
+        data-testid='open-drawer'
+        aria-label='Chats'
+        aria-expanded={overlay.value === 'drawer'}
+        onClick={() => (overlay.value = 'drawer')}
+      >
+        <Icon name='menu' />
+      </button>
+      <div class='top-title'>
+        <span class='top-agent'>{title === '' ? 'New chat' : agent.name}</span>
+        {title !== '' && <span class='top-chat'>{title}</span>}
+      </div>
+      <ModelBadge playground={playground} />
+      <button type='button' class='icon-button only-narrow' aria-label='New chat' onClick={() => chats.begin()}>
+        <Icon name='plus' />
+      </button>
+    </header>
+  );
+}

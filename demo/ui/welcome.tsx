@@ -1,0 +1,88 @@
+import type { JSX } from 'preact';
+import type { AgentCard } from '../control.ts';
+import type { Chat } from '../state/chat.ts';
+import { agentOf, type Playground } from '../state/playground.ts';
+import { Icon } from './icon.tsx';
+import { Mark, Soundings } from './mark.tsx';
+
+/** How many tools a card names. */
+const maxTools = 4;
+
+/** What an empty chat shows: the agents to choose from, and messages to begin with. */
+export function Welcome({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
+  const { agents } = playground;
+  const agent = agentOf(agents, chat.agentId.value);
+  return (
+    <div class='welcome' data-testid='welcome'>
+      <Soundings />
+      <header class='welcome-head'>
+        <Mark />
+        <h1>Who takes this errand?</h1>
+        <p>Agents that run wholly inside this page, in a worker of their own. Choose one and tell it what to do.</p>
+      </header>
+      <fieldset class='agents'>
+        <legend class='visually-hidden'>Agent</legend>
+        {agents.map((card) => (
+          <AgentChoice
+            key={card.id}
+            card={card}
+            isChosen={card.id === agent.id}
+            onChoose={() => (chat.agentId.value = card.id)}
+          />
+        ))}
+      </fieldset>
+      <Suggestions agent={agent} onChoose={(text) => playground.send(text)} />
+    </div>
+  );
+}
+
+function AgentChoice(
+  { card, isChosen, onChoose }: { card: AgentCard; isChosen: boolean; onChoose: () => void },
+): JSX.Element {
+  const { name, description, tools } = card;
+  return (
+    <label class='agent-card' data-testid='agent-card' data-agent={card.id} data-chosen={isChosen}>
+      <input type='radio' name='agent' value={card.id} checked={isChosen} onChange={onChoose} />
+      <span class='agent-name'>
+        {name}
+        <Icon name='check' />
+      </span>
+      <span class='agent-description'>{description}</span>
+      <span class='chips'>
+        {tools.slice(0, maxTools).map((tool) => (
+          <span key={tool.name} class='chip' title={tool.description}>{tool.title}</span>
+        ))}
+        {tools.length > maxTools && (
+          <span
+            class='chip'
+            title={tools.slice(maxTools).map(({ title }) => title).join(', ')}
+          >
+            +{tools.length - maxTools}
+          </span>
+        )}
+        {tools.length === 0 && <span class='chip'>No tools</span>}
+      </span>
+    </label>
+  );
+}
+
+function Suggestions(
+  { agent, onChoose }: { agent: AgentCard; onChoose: (text: string) => void },
+): JSX.Element | null {
+  if (agent.suggestions.length === 0) return null;
+  return (
+    <section class='suggestions' aria-label={`Try with ${agent.name}`}>
+      <h2>Try with {agent.name}</h2>
+      <ul>
+        {agent.suggestions.map((text) => (
+          <li key={text}>
+            <button type='button' data-testid='suggestion' onClick={() => onChoose(text)}>
+              <span>{text}</span>
+              <Icon name='arrow' />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
