@@ -14,7 +14,7 @@ export interface Bulletin<M> {
   publish(message: M): Promise<void>;
   /** Calls back with each message published from now on, here or elsewhere, until the signal aborts. */
   subscribe(listener: (message: M) => void, signal: AbortSignal): void;
-  /** Reads what is new now rather than when the storage tells of it. */
+  /** Reads all that was published before, rather than when the storage tells of it. */
   refresh(): Promise<void>;
 }
 
@@ -28,9 +28,9 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
   const messages: Key = ['bulletin-message', name];
   const listeners = new Set<(message: M) => void>();
   let seen: number | undefined;
-  let reading: Promise<void> | undefined;
-  /** Something may have come since the reader looked at the head. */
-  let again = false;
+  /** The read that began last, and the one that begins after it, for all who ask meanwhile. */
+  let current: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
   const read = async (): Promise<void> => {
     const last = countOf(await storage.get(head));
     seen ??= last; // a new subscriber begins with now
@@ -40,20 +40,13 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
       seen = page.length === 0 ? last : Number(page.at(-1)?.key.at(-1));
     }
   };
-  const readAll = async (): Promise<void> => {
-    try {
-      do {
-        again = false;
-        await read();
-      } while (again);
-    } finally {
-      reading = undefined;
-    }
+  const readNext = async (): Promise<void> => {
+    await current.catch(() => undefined);
+    next = undefined;
+    current = read();
+    await current;
   };
-  const refresh = (): Promise<void> => {
-    again = true;
-    return reading ??= readAll();
-  };
+  const refresh = (): Promise<void> => next ??= readNext();
   return {
     refresh,
     async publish(message) {

@@ -14,6 +14,7 @@ export {
   toProblem,
 } from './errors.ts';
 export type { EventStatus, ObservedEvent } from './events.ts';
+export type { Decision, Interruption } from './interruption.ts';
 export type { Key } from './key.ts';
 export type {
   Authenticator,

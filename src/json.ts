@@ -52,6 +52,19 @@ export function checkData(data: unknown): void {
   }
 }
 
+/** Gives JSON whose text is the same for the same data: keys sorted, nothing between. */
+export function canonicalJson(data: unknown): string {
+  return JSON.stringify(data, (_key, value: unknown) => isRecord(value) ? sorted(value) : value) ?? 'null';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function sorted(record: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 function checkScalar(value: unknown): void {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) throw refused('malformed_text', 'a text in it holds half of a surrogate pair');

@@ -116,6 +116,8 @@ export const ToolDefinition = v.strictObject({
   annotations: v.optional(ToolAnnotations),
   category: v.optional(v.string()),
   keywords: v.optional(v.array(v.string()), []),
+  /** Whether a person must approve calls: none, those of a tool that does not only read, or all. */
+  approval: v.optional(v.picklist(['never', 'mutating', 'always'])),
   secrets: v.optional(v.array(SecretRef), []),
   revision: v.optional(Revision, 1),
 });

@@ -3,6 +3,7 @@
 import { type Endpoint, expose, type Remote, transfer, wrap } from 'comlink';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/ai-types.ts';
 import { type ErrorData, fromData, PinnaceError, toData } from '../../src/errors.ts';
+import type { Decision } from '../../src/interruption.ts';
 import { localPrincipal } from '../../src/runtime/principal.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { Manifest, Runtime } from '../../src/runtime/runtime.ts';
@@ -19,6 +20,7 @@ interface Wire {
   ): Promise<Answer<ReadableStream<UIMessageChunk>>>;
   cancel(callId: string, reason: string): void;
   manifest(agentId: string): Promise<Answer<Manifest>>;
+  decide(runId: string, approvalId: string, decision: Decision): Promise<Answer<void>>;
   invalidate(keys: readonly string[]): Promise<Answer<void>>;
   close(drainMs: number): Promise<Answer<void>>;
 }
@@ -47,6 +49,7 @@ export function exposeRuntime(runtime: Runtime, endpoint: Endpoint = globalThis 
     },
     cancel: (callId, reason) => runs.get(callId)?.abort(reason),
     manifest: (agentId) => answerOf(() => runtime.manifest(agentId, principal)),
+    decide: (runId, approvalId, decision) => answerOf(() => runtime.decide(runId, approvalId, decision, principal)),
     invalidate: (keys) => answerOf(() => runtime.invalidate(keys)),
     close: (drainMs) => answerOf(() => runtime.close({ drainMs })),
   };
@@ -90,6 +93,7 @@ export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
   return {
     run: (request, _principal, options = {}) => runOver(wire, request, options),
     manifest: async (agentId) => valueOf(await wire.manifest(agentId)),
+    decide: async (runId, approvalId, decision) => valueOf(await wire.decide(runId, approvalId, decision)),
     invalidate: async (keys) => valueOf(await wire.invalidate(keys)),
     close: async ({ drainMs = 0 } = {}) => valueOf(await wire.close(drainMs)),
     sendMessages: ({ chatId, messages, abortSignal, body }) => {

@@ -5,16 +5,18 @@ import { PinnaceError } from '../../src/errors.ts';
 import type { Principal } from '../../src/runtime/principal.ts';
 import type { Started } from '../../src/runtime/runtime.ts';
 import type { RunStatus } from '../../src/runtime/runs.ts';
+import { parse } from '../../src/parse.ts';
 import { parseTraceparent } from '../../src/traceparent.ts';
 import type { HandlerContext } from './http.ts';
 import { readJson } from './http-body.ts';
 import { runInProgress } from './http-problem.ts';
+import { ApprovalDecision } from './http-requests.ts';
 import { parseIdempotencyKey } from './idempotency-key.ts';
 import { encodeSse, sseHeaders } from './sse.ts';
 
 /** Adds the routes under `/v1/runs` and `/v1/chats`. */
 export function addRunRoutes(context: HandlerContext): void {
-  const { app, runtime: { runs }, authenticator } = context;
+  const { app, runtime: { runs }, authenticator, maxBodyBytes } = context;
   app.post('/v1/runs', async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
     const { runId, known } = await startRun(c, principal, context);
@@ -39,6 +41,12 @@ export function addRunRoutes(context: HandlerContext): void {
     const principal = await authenticator.authenticate(c.req.raw);
     return c.json(toAnswer(await runs.status(principal, c.req.param('id'))));
   });
+  app.post('/v1/runs/:id/approvals/:approvalId', async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const decision = parse(ApprovalDecision, (await readJson(c.req.raw, maxBodyBytes)).data, { what: 'the decision' });
+    await context.runtime.decide(c.req.param('id'), c.req.param('approvalId'), decision, principal);
+    return c.body(null, 204);
+  });
   app.delete('/v1/runs/:id', async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
     await runs.cancel(principal, c.req.param('id'));
@@ -47,9 +55,9 @@ export function addRunRoutes(context: HandlerContext): void {
 }
 
 async function startRun(c: Context, principal: Principal, context: HandlerContext): Promise<Started> {
-  const { runtime, authenticator, quotas } = context;
+  const { runtime, authenticator, quotas, maxBodyBytes } = context;
   const key = parseIdempotencyKey(c.req.header('idempotency-key') ?? null);
-  const { data, fingerprint } = await readJson(c.req.raw);
+  const { data, fingerprint } = await readJson(c.req.raw, maxBodyBytes);
   const known = await runtime.runs.find(principal, { key, fingerprint });
   if (known) return { runId: known.runId, known };
   const leave = quotas.enter(principal.tenant);

@@ -2,7 +2,7 @@
 
 import { jsonSchemaOf } from '../../src/json-schema-of.ts';
 import { RunRequest } from '../../src/runtime/run-request.ts';
-import { Invalidation, Prewarm } from './http-requests.ts';
+import { ApprovalDecision, Invalidation, Prewarm } from './http-requests.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -53,6 +53,13 @@ export function describeEndpoint(): Json {
       '/v1/runs/{id}': {
         get: operation('State of a run', { parameters: [runId], responses: { 200: json, default: problem } }),
         delete: operation('Cancel a run', { parameters: [runId], responses: { 202: nothing, default: problem } }),
+      },
+      '/v1/runs/{id}/approvals/{approvalId}': {
+        post: operation('Decide on a tool call', {
+          parameters: [runId, { ...runId, name: 'approvalId' }],
+          requestBody: body(ApprovalDecision),
+          responses: { 204: nothing, 409: problem, 410: problem, default: problem },
+        }),
       },
       '/v1/agents/{id}/manifest': {
         get: operation('The tool set of an agent', { parameters: [runId], responses: { 200: json, default: problem } }),

@@ -1,10 +1,11 @@
 /**
- * The record of a tool call that may act: committed before the tool runs and closed after it. A run that is lost in between did
- * something or did not; nobody knows, so it is never done again and the answer says so.
+ * The record of a tool call that may act: committed before the tool runs. The log's event of its output closes it. A run that is
+ * lost in between did something or did not; nobody knows, so it is never done again and the answer says so.
  */
 
 import type { UIMessageChunk } from '../ai-types.ts';
 import { PinnaceError, toData } from '../errors.ts';
+import { readItems } from '../journal.ts';
 import type { Storage } from '../ports.ts';
 import type { ToolDefinition } from '../schema.ts';
 import { callKey, runPrefix } from './run-record.ts';
@@ -12,7 +13,6 @@ import { callKey, runPrefix } from './run-record.ts';
 interface CallRecord {
   readonly toolCallId: string;
   readonly tool: string;
-  readonly state: 'started' | 'ended';
 }
 
 /** Whether a call needs a record: whatever does not only read. */
@@ -21,36 +21,33 @@ export function mayAct({ annotations }: ToolDefinition): boolean {
 }
 
 /** Commits that the call begins. The tool must not run when this rejects. */
-export async function beginCall(
-  storage: Storage,
-  runId: string,
-  call: Omit<CallRecord, 'state'>,
-  ttlMs: number,
-): Promise<void> {
-  const value: CallRecord = { ...call, state: 'started' };
-  await storage.commit([{ key: callKey(runId, call.toolCallId), value, ttlMs }]);
+export async function beginCall(storage: Storage, runId: string, call: CallRecord, ttlMs: number): Promise<void> {
+  await storage.commit([{ key: callKey(runId, call.toolCallId), value: call, ttlMs }]);
 }
 
-/** Commits that the call has ended. When that fails, the call counts as unknown, which is the truth. */
-export async function endCall(
-  storage: Storage,
-  runId: string,
-  call: Omit<CallRecord, 'state'>,
-  ttlMs: number,
-): Promise<void> {
-  const value: CallRecord = { ...call, state: 'ended' };
-  await storage.commit([{ key: callKey(runId, call.toolCallId), value, ttlMs }]).catch(() => undefined);
-}
-
-/** Finds the calls of a lost run that began and did not end. */
+/** Finds the calls of a lost run that began and of which the log tells no outcome. */
 export async function lostCalls(
   runId: string,
   storage: Storage,
 ): Promise<{ chunks(traceId: string): readonly UIMessageChunk[] }> {
   const entries = await storage.list({ prefix: [...runPrefix(runId), 'call'], limit: 1000 });
+  const told = entries.length > 0 ? await toldCalls(runId, storage) : new Set();
   const lost = entries.map(({ value }) => value as CallRecord) // written by this module alone
-    .filter(({ state }) => state === 'started');
+    .filter(({ toolCallId }) => !told.has(toolCallId));
   return { chunks: (traceId) => lost.flatMap((call) => unknownOutcome(call, traceId)) };
+}
+
+/** The calls whose outcome a reader of the log has seen. */
+async function toldCalls(runId: string, storage: Storage): Promise<ReadonlySet<string>> {
+  const told = new Set<string>();
+  for (let after = 0, page; page === undefined || page.length > 0; after = page.at(-1)?.seq ?? after) {
+    page = await readItems(storage, runPrefix(runId), after);
+    for (const { item } of page.filter(({ item }) => item.includes('"tool-output-'))) {
+      const chunk = JSON.parse(item) as UIMessageChunk; // what `record` wrote
+      if (chunk.type === 'tool-output-available' || chunk.type === 'tool-output-error') told.add(chunk.toolCallId);
+    }
+  }
+  return told;
 }
 
 function unknownOutcome({ toolCallId, tool }: CallRecord, traceId: string): UIMessageChunk[] {

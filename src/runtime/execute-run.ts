@@ -1,16 +1,20 @@
 /** Executes one run: the loop drives, the live run records, tool calls are made and observed. */
 
-import type { LanguageModel } from '../ai-types.ts';
+import type { LanguageModel, UIMessageChunk } from '../ai-types.ts';
 import type { Emit, EventStatus } from '../events.ts';
+import type { Interruptions } from '../interruption.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, Storage } from '../ports.ts';
 import type { Agent } from '../schema.ts';
+import { askedIn, createLoopApprovals, spendApprovals } from './approvals.ts';
 import type { ToolSet } from './assemble.ts';
+import { withContext } from './context.ts';
+import { settleCalls } from './continue-run.ts';
 import { createDriver, type Driver } from './driver.ts';
 import type { Limits } from './limits.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Principal } from './principal.ts';
-import { endOfAbort, failed, type Loop, type ModelMessage, startLoop } from './run.ts';
+import { endOfAbort, failed, type Loop, type ModelMessage, startLoop, toModelMessages } from './run.ts';
 import type { RunAbort } from './run-abort.ts';
 import { createAnnouncements, createInvoke } from './run-calls.ts';
 import { closingChunks, openingChunks } from './run-chunks.ts';
@@ -31,6 +35,7 @@ export interface RunOptions {
   readonly abort: RunAbort;
   readonly authorize: Authorize;
   readonly storage: Storage;
+  readonly interruptions: Interruptions;
   readonly ttlMs: number;
   readonly emit: Emit;
   readonly metrics: Metrics;
@@ -45,20 +50,30 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0, toolCalls: 0 };
   const watch = createWatch(options, startedAt);
   const announced = createAnnouncements();
+  const push = (chunk: UIMessageChunk): void => driver.push(chunk);
+  const invoke = createInvoke(options, { usage, live, announced, push });
   let loop: Loop | undefined;
-  const start = (): Loop =>
-    startLoop({
+  /** Before the loop: the calls that a person has decided on since. */
+  const begin = async (): Promise<Loop> => {
+    const calls = await spendApprovals(options);
+    const messages = await settleCalls(options.request.chat.messages, { calls, invoke, push, signal, traceId });
+    return startLoop({
       ...options,
+      messages: calls.length === 0
+        ? options.messages
+        : withContext(await toModelMessages(messages), options.request.context),
       tools: options.toolSet.tools,
       tokenBudget: options.request.budget?.tokens,
       signal,
       usage,
-      invoke: createInvoke(options, { usage, live, announced, push: (chunk) => driver.push(chunk) }),
+      approvals: createLoopApprovals(options),
+      invoke,
     });
+  };
   const finalUsage = () => ({ ...usage, durationMs: now() - startedAt });
   const driver: Driver = createDriver({
-    opening: openingChunks({ runId, traceId }, options.toolSet),
-    read: () => (loop ??= start()).read(),
+    opening: openingChunks({ runId, traceId, messageId: continuedMessage(options) }, options.toolSet),
+    read: async () => await (loop ??= await begin()).read(),
     failure: (error) => signal.aborted ? endOfAbort(signal) : failed(error),
     closing: (end) => closingChunks(end, { runId, traceId, usage: finalUsage() }),
     record(chunk) {
@@ -76,6 +91,20 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   void driver.start();
 }
 
+/** A run that settles calls of the chat's last message goes on with that message. */
+function continuedMessage({ request: { chat }, runId }: RunOptions): string {
+  const last = chat.messages.at(-1);
+  return last && askedIn(last).length > 0 ? last.id : `msg_${runId.slice(4)}`;
+}
+
+const statuses: Record<RunEnd['type'], EventStatus> = {
+  completed: 'ok',
+  awaiting_approval: 'pending',
+  stopped: 'error',
+  cancelled: 'cancelled',
+  failed: 'error',
+};
+
 /** Emits the run's start now, and its end when called. */
 function createWatch(
   { agent, principal, traceId, emit, now, request, runId }: RunOptions,
@@ -89,7 +118,7 @@ function createWatch(
   } as const;
   emit({ ...facts, action: 'run.start', status: 'pending', latency: 0, error: null });
   return (end) => {
-    const status: EventStatus = end.type === 'completed' ? 'ok' : end.type === 'cancelled' ? 'cancelled' : 'error';
+    const status = statuses[end.type];
     emit({ ...facts, action: 'run.end', status, latency: now() - startedAt, error: 'error' in end ? end.error : null });
   };
 }

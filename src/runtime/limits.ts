@@ -29,6 +29,8 @@ export interface Limits {
   readonly requestLength: number;
   /** How long a run goes on when nobody reads it; `Infinity`: to its end. */
   readonly detachGraceMs: number;
+  /** How long a person may take to approve a call. */
+  readonly approvalMs: number;
   /** How long a run can be replayed after its end. */
   readonly retentionMs: number;
 }
@@ -48,6 +50,7 @@ export const defaultLimits: Limits = {
   partLength: 65_536,
   requestLength: 1_048_576,
   detachGraceMs: 30_000,
+  approvalMs: 86_400_000,
   retentionMs: 86_400_000,
 };
 

@@ -61,10 +61,12 @@ export function createResolver(options: ResolverOptions): Resolver {
   const subscribe = (): void => {
     if (subscribed) return;
     subscribed = true; // with the first use: a runtime that resolves nothing watches nothing
-    bulletin.subscribe((keys) => void forget(caches, keys), closing.signal);
+    bulletin.subscribe((keys) => void forget(caches, keys).catch(() => undefined), closing.signal);
   };
   const agent = async (agentId: string): Promise<Agent> => {
     subscribe();
+    // What was invalidated before this request is not given to it, wherever that was. A storage that fails is told of by the claim.
+    await bulletin.refresh().catch(() => undefined);
     return requireActive(await caches.agents.get(agentId));
   };
   return {
@@ -121,14 +123,20 @@ function createCaches({ catalog, secrets, storage, metrics, now, emit }: Resolve
   };
 }
 
-async function forget({ agents, providers, tools, secrets }: Caches, keys: readonly string[]): Promise<void> {
-  for (const key of keys) {
-    const [kind, id] = splitKey(key);
-    if (kind === 'agent' || kind === '*') await agents.invalidate(id);
-    if (kind === 'provider' || kind === '*') await providers.invalidate(id);
-    if (kind === 'tools' || kind === 'tool' || kind === '*') await tools.invalidate();
-    if (kind === 'secrets' || kind === 'secret' || kind === '*') await secrets.invalidate();
-  }
+/** Every key is forgotten here before it returns; what it waits for is the shared layer. */
+async function forget(caches: Caches, keys: readonly string[]): Promise<void> {
+  await Promise.all(keys.flatMap((key) => forgetKey(caches, key)));
+}
+
+function forgetKey({ agents, providers, tools, secrets }: Caches, key: string): Promise<void>[] {
+  const [kind, id] = splitKey(key);
+  const all = kind === '*';
+  return [
+    ...(all || kind === 'agent' ? [agents.invalidate(id)] : []),
+    ...(all || kind === 'provider' ? [providers.invalidate(id)] : []),
+    ...(all || kind === 'tools' || kind === 'tool' ? [tools.invalidate()] : []),
+    ...(all || kind === 'secrets' || kind === 'secret' ? [secrets.invalidate()] : []),
+  ];
 }
 
 function splitKey(key: string): [string, string | undefined] {

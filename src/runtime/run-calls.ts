@@ -1,11 +1,11 @@
-/** The tool calls of one run: counted, recorded before and after, made through `invokeTool`, observed. */
+/** The tool calls of one run: counted, recorded before they act, made through `invokeTool`, observed. */
 
 import type { UIMessageChunk } from '../ai-types.ts';
 import { type ErrorData, PinnaceError, toData } from '../errors.ts';
 import type { EventStatus } from '../events.ts';
 import { invokeTool } from '../tools/invoke-tool.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
-import { beginCall, endCall, mayAct } from './call-record.ts';
+import { beginCall, mayAct } from './call-record.ts';
 import type { RunOptions } from './execute-run.ts';
 import type { LiveRun } from './live-run.ts';
 
@@ -33,25 +33,27 @@ interface InvokeOptions {
   readonly push: (chunk: UIMessageChunk) => void;
 }
 
-type Invoke = (tool: Tool, input: unknown, call: { toolCallId: string; signal: AbortSignal }) => Promise<ToolOutcome>;
+/** Calls a tool of the run; never throws. */
+export type Invoke = (
+  tool: Tool,
+  input: unknown,
+  call: { readonly toolCallId: string; readonly signal: AbortSignal; readonly approved?: boolean },
+) => Promise<ToolOutcome>;
 
 /** Gives the function through which the loop calls tools; it never throws. */
 export function createInvoke(options: RunOptions, { usage, live, announced, push }: InvokeOptions): Invoke {
   const { limits, now } = options;
-  return async (tool, input, { toolCallId, signal }) => {
+  return async (tool, input, { toolCallId, signal, approved = false }) => {
     if (++usage.toolCalls > limits.toolCalls) return { ok: false, error: tooManyCalls(limits.toolCalls) };
     const startedAt = now();
     const log = (text: string, level = 'info'): void =>
       push({ type: 'data-tool-log', data: { toolCallId, level, text: text.slice(0, 4096) }, transient: true });
-    const call = { toolCallId, tool: tool.definition.id };
-    const acts = mayAct(tool.definition);
     await announced.of(toolCallId);
-    if (acts) {
-      const refused = await recordCall(options, live, call);
+    if (mayAct(tool.definition)) {
+      const refused = await recordCall(options, live, { toolCallId, tool: tool.definition.id });
       if (refused) return { ok: false, error: refused };
     }
-    const outcome = await invokeTool(tool, input, { ...callFacts(options), toolCallId, log, signal });
-    if (acts) await endCall(options.storage, options.runId, call, options.ttlMs);
+    const outcome = await invokeTool(tool, input, { ...callFacts(options), toolCallId, log, signal, approved });
     observeCall(options, { tool, outcome, startedAt });
     return outcome;
   };

@@ -11,10 +11,13 @@ export interface RunFacts {
 }
 
 /** The chunks before all others. */
-export function openingChunks({ runId, traceId }: RunFacts, toolSet: ToolSet): readonly UIMessageChunk[] {
+export function openingChunks(
+  { runId, traceId, messageId }: RunFacts & { readonly messageId: string },
+  toolSet: ToolSet,
+): readonly UIMessageChunk[] {
   const { digest, tools } = toolSet;
   return [
-    { type: 'start', messageId: `msg_${runId.slice(4)}` },
+    { type: 'start', messageId },
     { type: 'data-run', id: runId, data: { runId, traceId, state: 'running' } },
     {
       type: 'data-manifest',
@@ -39,6 +42,7 @@ export function closingChunks(
 function terminalChunk(end: RunEnd): UIMessageChunk {
   switch (end.type) {
     case 'completed':
+    case 'awaiting_approval':
     case 'stopped':
       return { type: 'finish', finishReason: end.finishReason };
     case 'cancelled':

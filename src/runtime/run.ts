@@ -40,11 +40,20 @@ export interface LoopOptions {
   /** Is counted up as the run goes on. */
   readonly usage: Usage;
   /** Calls a tool; never throws. */
+  readonly approvals: LoopApprovals;
   readonly invoke: (
     tool: Tool,
     input: unknown,
     call: { toolCallId: string; signal: AbortSignal },
   ) => Promise<ToolOutcome>;
+}
+
+/** How the loop asks a person. */
+export interface LoopApprovals {
+  /** What to tell the person who must approve the call; `undefined` when nobody must. */
+  needed(tool: Tool, input: unknown): Promise<string | undefined>;
+  /** Asks, and gives the id of the approval. */
+  ask(tool: Tool, input: unknown): Promise<string>;
 }
 
 /** What a run has used so far. */
@@ -65,12 +74,17 @@ export function startLoop(options: LoopOptions): Loop {
   const { usage } = options;
   const tools = toSdkTools(options);
   const reader = callModel(options, tools).getReader();
+  let asked = 0;
   return {
     async read() {
       const { done, value: part } = await reader.read();
       if (done) return { end: failed(new PinnaceError('internal', 'The model call ended without a result')) };
-      const end = endOf(part, options.signal);
+      const end = endOf(part, { signal: options.signal, asked });
       if (end) return { end };
+      if (part.type === 'tool-approval-request') {
+        asked += 1;
+        return { chunks: [await askApproval(part, options)] };
+      }
       if (part.type === 'finish-step') addUsage(usage, part.usage);
       return { chunks: toChunks(part, options, tools) };
     },
@@ -87,6 +101,7 @@ function callModel(options: LoopOptions, tools: SdkToolSet): ReadableStream<Text
     ...(instructions !== '' && { instructions }),
     messages: [...messages],
     tools,
+    toolApproval: async ({ toolCall }) => await approvalOf(toolCall, options),
     stopWhen: [isStepCount(limits.steps), budgetSpent],
     maxRetries: limits.modelRetries,
     timeout: { totalMs, stepMs, firstChunkMs, chunkMs },
@@ -135,8 +150,34 @@ function toSdkTools({ tools, invoke }: LoopOptions): SdkToolSet {
   }));
 }
 
+type SdkCall = { readonly toolCallId: string; readonly toolName: string; readonly input: unknown };
+
+function findTool({ tools }: LoopOptions, { toolName }: SdkCall): Tool | undefined {
+  return tools.find(({ definition }) => definition.name === toolName);
+}
+
+/** The SDK only stops at such calls: it neither keeps nor checks decisions. An input that is wrong is refused, not asked about. */
+async function approvalOf(call: SdkCall, options: LoopOptions): Promise<'user-approval' | 'not-applicable'> {
+  const tool = findTool(options, call);
+  if (!tool?.check(call.input).ok) return 'not-applicable';
+  return await options.approvals.needed(tool, call.input) === undefined ? 'not-applicable' : 'user-approval';
+}
+
+async function askApproval({ toolCall }: { toolCall: SdkCall }, options: LoopOptions): Promise<UIMessageChunk> {
+  const tool = findTool(options, toolCall);
+  if (!tool) throw new PinnaceError('internal', 'Cannot ask about a tool that is not there');
+  const reason = await options.approvals.needed(tool, toolCall.input);
+  // The SDK's own id is made with `Math.random`; ours names a record.
+  const approvalId = await options.approvals.ask(tool, toolCall.input);
+  const { toolCallId } = toolCall;
+  return { type: 'tool-approval-request', approvalId, toolCallId, ...(reason !== undefined && { reason }) };
+}
+
 /** The end of the run, when this part is one. */
-function endOf(part: TextStreamPart<SdkToolSet>, signal: AbortSignal): RunEnd | undefined {
+function endOf(
+  part: TextStreamPart<SdkToolSet>,
+  { signal, asked }: { signal: AbortSignal; asked: number },
+): RunEnd | undefined {
   switch (part.type) {
     case 'error':
       return failed(part.error);
@@ -144,7 +185,9 @@ function endOf(part: TextStreamPart<SdkToolSet>, signal: AbortSignal): RunEnd | 
       // The SDK's own time limits abort too, then without the caller's signal.
       return signal.aborted ? endOfAbort(signal) : failed(new DOMException('', 'TimeoutError'));
     case 'finish':
-      return endOfFinish(part.finishReason);
+      return asked > 0 && part.finishReason === 'tool-calls'
+        ? { type: 'awaiting_approval', finishReason: part.finishReason }
+        : endOfFinish(part.finishReason);
     default:
       return undefined;
   }

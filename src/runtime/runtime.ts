@@ -3,6 +3,7 @@
 import type { UIMessageChunk } from '../ai-types.ts';
 import { PinnaceError, toData } from '../errors.ts';
 import { createTraceId, type Emit } from '../events.ts';
+import { createInterruptions, type Decision } from '../interruption.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, Catalog, ModelSource, SecretSource, Storage } from '../ports.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -55,6 +56,12 @@ export interface Runtime {
   /** The tools that an agent may use, and for each other known tool the one reason why not. */
   manifest(agentId: string, principal: Principal): Promise<Manifest>;
   /**
+   * Decides on a call that a run asked about. The chat's next run spends the decision, which stands for that very call alone.
+   *
+   * Rejects with `not_found`, `already_decided` or `approval_expired`.
+   */
+  decide(runId: string, approvalId: string, decision: Decision, principal: Principal): Promise<void>;
+  /**
    * Forgets cached definitions and secrets, here and on every instance with the same storage, from the next request on. Keys are
    * `agent:<id>`, `provider:<id>`, `tools`, `secrets`, or `*` for all.
    */
@@ -104,6 +111,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
   let draining = false;
   const runs = createRuns({ ...options, retentionMs, ttlMs });
   metrics.gauge('pinnace_open_runs', () => runs.open);
+  const interruptions = createInterruptions({ storage: options.storage, now, validMs: options.limits.approvalMs });
   const resolver = createResolver(options);
   const toolSetOf = createToolSets(options.tools);
   const requireOpen = (): void => {
@@ -138,20 +146,8 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       });
       if ('known' in claimed) return { runId: claimed.known.runId, known: claimed.known };
       const { runId, live } = claimed;
-      executeRun({
-        ...options,
-        ...state,
-        agent,
-        model,
-        toolSet,
-        messages,
-        limits,
-        request,
-        principal,
-        runId,
-        ttlMs,
-        abort,
-      }, live);
+      const run = { ...options, ...state, agent, model, toolSet, messages, limits, request, principal };
+      executeRun({ ...run, runId, ttlMs, abort, interruptions }, live);
       return { runId, ended: live.gone };
     } catch (error) {
       abort.release();
@@ -176,6 +172,10 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       const agent = await resolver.agent(agentId);
       const { digest, entries } = await toolSetOf(agent, await resolver.tools());
       return { agentId: agent.id, digest, tools: entries };
+    },
+    async decide(runId, approvalId, decision, principal) {
+      requireScope(principal, 'tool:approve');
+      await interruptions.decide(principal, runId, approvalId, decision);
     },
     invalidate: (keys) => resolver.invalidate(keys),
     async prewarm(agentIds, principal) {

@@ -5,6 +5,7 @@ import { invalid } from '../parse.ts';
 import type { Authorize } from '../ports.ts';
 import type { Principal } from '../runtime/principal.ts';
 import type { Secret } from '../secret.ts';
+import { needsApproval } from './approval.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
 /** The circumstances of one call. */
@@ -13,6 +14,8 @@ export interface ToolCall {
   readonly agentId: string;
   readonly principal: Principal;
   readonly authorize: Authorize;
+  /** A person has approved this very call. */
+  readonly approved?: boolean;
   readonly secrets: Readonly<Record<string, Secret>>;
   readonly log: ToolContext['log'];
   /** Ends the call, with the run. */
@@ -50,10 +53,14 @@ function checkInput(tool: Tool, input: unknown): unknown {
 }
 
 /** Fails closed: a hook that throws, or answers anything but an allowance, lets nothing through. */
-async function authorizeCall(tool: Tool, input: unknown, { authorize, principal, agentId }: ToolCall): Promise<void> {
+async function authorizeCall(tool: Tool, input: unknown, call: ToolCall): Promise<void> {
+  const { authorize, approved = false, principal, agentId } = call;
   const { id } = tool.definition;
+  if (needsApproval(tool.definition) && !approved) {
+    throw new PinnaceError('approval_required', `Cannot call tool "${id}": a person must approve the call`);
+  }
   const answer = await callHook(() => authorize('tool.call', principal, { type: 'tool', id }, { input, agentId }));
-  if (answer.decision === 'allow') return;
+  if (answer.decision === 'allow' || (answer.decision === 'ask' && approved)) return;
   const code = answer.decision === 'ask' ? 'approval_required' : 'forbidden';
   throw new PinnaceError(code, `Cannot call tool "${id}": ${answer.reason}`);
 }

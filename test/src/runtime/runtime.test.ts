@@ -136,6 +136,7 @@ describe('run', () => {
     const chunks = await readAll(await testRuntime({ model, tools: [work] }).run(request, localPrincipal()));
     expect(ran).toBe(false);
     expect(textOf(chunks)).toBe('no');
+    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'approval_required' });
   });
 });
 

@@ -1,0 +1,90 @@
+/** The approvals of one run: which calls need one, asking for it, and spending those that were given before. */
+
+import type { UIMessage } from '../ai-types.ts';
+import type { Decision } from '../interruption.ts';
+import { canonicalJson } from '../json.ts';
+import type { Agent } from '../schema.ts';
+import { describeCall, needsApproval } from '../tools/approval.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { RunOptions } from './execute-run.ts';
+import type { LoopApprovals } from './run.ts';
+
+/** A call of an earlier run that a person was asked about. */
+export interface AskedCall {
+  readonly toolCallId: string;
+  readonly tool: Tool;
+  readonly input: unknown;
+  /** What was decided; `undefined` for whatever is no decision: none, a forged one, one about something else, one spent. */
+  readonly decision: Decision | undefined;
+}
+
+type Facts = Pick<RunOptions, 'agent' | 'principal' | 'request' | 'runId' | 'authorize' | 'toolSet' | 'interruptions'>;
+
+/** Gives how the loop of this run asks for approvals. */
+export function createLoopApprovals(facts: Facts): LoopApprovals {
+  const { authorize, principal, agent, runId, interruptions } = facts;
+  return {
+    async needed(tool, input) {
+      const { definition } = tool;
+      if (needsApproval(definition)) return describeCall(definition, input);
+      const resource = { type: 'tool', id: definition.id };
+      // A hook that throws denies, and `invokeTool` says so.
+      const ask = async () => await authorize('tool.call', principal, resource, { input, agentId: agent.id });
+      const answer = await ask().catch(() => undefined);
+      return answer?.decision === 'ask' ? `${describeCall(definition, input)}\n${answer.reason}` : undefined;
+    },
+    async ask(tool, input) {
+      const binding = await bindingOf(facts, tool, input);
+      const { tenant } = principal;
+      const { id } = await interruptions.open({ kind: 'approval', runId, tenant, agentId: agent.id, binding });
+      return id;
+    },
+  };
+}
+
+/**
+ * Finds the calls of the last message that a person was asked about, and spends what was decided. The client's message says which
+ * approvals there are; what was decided, and about which call, the record alone says.
+ */
+export async function spendApprovals(facts: Facts): Promise<readonly AskedCall[]> {
+  const calls: AskedCall[] = [];
+  for (const { approvalId, toolCallId, name, input } of askedIn(facts.request.chat.messages.at(-1))) {
+    const tool = facts.toolSet.tools.find(({ definition }) => definition.name === name);
+    if (!tool) continue;
+    const decision = await facts.interruptions.spend(approvalId, await bindingOf(facts, tool, input));
+    calls.push({ toolCallId, tool, input, decision });
+  }
+  return calls;
+}
+
+interface AskedPart {
+  readonly approvalId: string;
+  readonly toolCallId: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** The tool parts of a message that wait for an approval, or claim one. */
+export function askedIn(message: UIMessage | undefined): readonly AskedPart[] {
+  if (message?.role !== 'assistant') return [];
+  return message.parts.flatMap((part) => {
+    if (!('toolCallId' in part) || !('approval' in part) || !isWaiting(part.state)) return [];
+    const name = part.type === 'dynamic-tool' ? part.toolName : part.type.slice('tool-'.length);
+    return [{ approvalId: String(part.approval?.id), toolCallId: part.toolCallId, name, input: part.input }];
+  });
+}
+
+function isWaiting(state: string): boolean {
+  return state === 'approval-requested' || state === 'approval-responded';
+}
+
+/** A digest over everything that a decision is about: whose, in which chat, by which agent, which tool as it was, with what input. */
+async function bindingOf({ principal, request, agent }: Facts, { definition }: Tool, input: unknown): Promise<string> {
+  const facts = [principal.tenant, request.chat.id, agentFacts(agent), definition, input];
+  const bytes = new TextEncoder().encode(canonicalJson(facts));
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)).toHex();
+}
+
+function agentFacts({ id, revision }: Agent): readonly [string, number] {
+  return [id, revision];
+}
