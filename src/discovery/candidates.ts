@@ -1,0 +1,85 @@
+/** Finds the tools worth ranking: those with the greatest sums over the words of the query. */
+
+import type { Collection } from './collection.ts';
+import type { IndexedTool } from './fields.ts';
+import type { Concept, Query } from './query.ts';
+
+/** Whether a tool may be found. */
+export type Accept = (tool: IndexedTool) => boolean;
+
+/** Working memory for scores by slot, all zero between uses. */
+export interface Scratch {
+  totals: Float64Array;
+  /** What the present word has given so far: it counts only by its best alternative. */
+  current: Float64Array;
+}
+
+/** Makes working memory. */
+export function createScratch(): Scratch {
+  return { totals: new Float64Array(0), current: new Float64Array(0) };
+}
+
+/** Gives the slots of the best tools, best first, equal ones in the order of registration. */
+export function findCandidates(
+  query: Query,
+  collection: Collection,
+  { scratch, limit, accept }: { scratch: Scratch; limit: number; accept: Accept },
+): number[] {
+  const { tools } = collection.documents;
+  if (scratch.totals.length < tools.length) {
+    scratch.totals = new Float64Array(tools.length * 1.25);
+    scratch.current = new Float64Array(tools.length * 1.25);
+  }
+  const touched: number[] = [];
+  for (const concept of query.concepts) addConcept(concept, collection, { scratch, touched });
+  const best = bestOf(touched, collection, { totals: scratch.totals, limit, accept });
+  for (const slot of touched) scratch.totals[slot] = 0;
+  return best;
+}
+
+function addConcept(
+  { alternatives }: Concept,
+  { postings }: Collection,
+  { scratch: { totals, current }, touched }: { scratch: Scratch; touched: number[] },
+): void {
+  const { slots, weights, starts, counts } = postings;
+  for (const { id, factor, idf } of alternatives) {
+    const gain = factor * idf;
+    const start = starts[id]!;
+    const end = start + counts[id]!;
+    for (let at = start; at < end; at++) {
+      const slot = slots[at]!;
+      const value = gain * weights[at]!;
+      const before = current[slot]!;
+      if (value <= before) continue;
+      if (totals[slot] === 0) touched.push(slot);
+      totals[slot]! += value - before;
+      current[slot] = value;
+    }
+  }
+  for (const { id } of alternatives) {
+    const end = starts[id]! + counts[id]!;
+    for (let at = starts[id]!; at < end; at++) current[slots[at]!] = 0;
+  }
+}
+
+/** Keeps the best in order, with a sorted list that stays short. */
+function bestOf(
+  touched: readonly number[],
+  { documents: { tools, orders } }: Collection,
+  { totals, limit, accept }: { totals: Float64Array; limit: number; accept: Accept },
+): number[] {
+  const best: number[] = [];
+  const isBefore = (a: number, b: number): boolean =>
+    totals[a]! > totals[b]! || (totals[a] === totals[b] && orders[a]! < orders[b]!);
+  for (const slot of touched) {
+    const last = best[limit - 1];
+    if (last !== undefined && !isBefore(slot, last)) continue;
+    if (!accept(tools[slot]!)) continue;
+    let at = best.length;
+    while (at > 0 && isBefore(slot, best[at - 1]!)) at--;
+    best.splice(at, 0, slot);
+    if (best.length > limit) best.pop();
+  }
+  return best;
+}

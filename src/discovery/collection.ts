@@ -1,0 +1,91 @@
+/** All that an index knows: its tools, their terms, and who says what. Adding and removing touch only what the tool says. */
+
+import { createDocuments, type Documents, insertDocument, removeDocument, termSet } from './documents.ts';
+import { type Field, fieldRules, fieldsOf, type IndexedTool } from './fields.ts';
+import { countOf, createPostings, insertPosting, type Postings, removePosting } from './postings.ts';
+import { createVocabulary, type Vocabulary } from './vocabulary.ts';
+
+/** The state of an index. */
+export interface Collection {
+  readonly vocabulary: Vocabulary;
+  readonly postings: Postings;
+  readonly documents: Documents;
+  readonly slots: Map<string, number>;
+  nextOrder: number;
+}
+
+/** Makes a collection with nothing in it. */
+export function createCollection(): Collection {
+  return {
+    vocabulary: createVocabulary(),
+    postings: createPostings(),
+    documents: createDocuments(),
+    slots: new Map(),
+    nextOrder: 0,
+  };
+}
+
+/** Adds a tool; one of the same name is replaced, and the new one takes its place in the order. */
+export function insertTool(collection: Collection, tool: IndexedTool): void {
+  const { documents, postings, slots, vocabulary } = collection;
+  const before = slots.get(tool.name);
+  const order = before === undefined ? collection.nextOrder++ : documents.orders[before]!;
+  if (before !== undefined) removeTool(collection, tool.name);
+  const fields = fieldsOf(tool);
+  const frequencies = frequenciesOf(fields);
+  const weights = new Map([...frequencies].map(([term, frequency]) => [vocabulary.intern(term), saturate(frequency)]));
+  const name = fields.name.map(vocabulary.intern);
+  const description = fields.description.map(vocabulary.intern);
+  const inText = new Set([...name, ...description]);
+  const others = [...weights.keys()].filter((term) => !inText.has(term));
+  const slot = insertDocument(documents, { tool, order, sequence: { name, description, others } });
+  for (const [term, weight] of weights) insertPosting(postings, { term, slot, weight });
+  slots.set(tool.name, slot);
+}
+
+/** Removes a tool; `false` when there is none of this name. */
+export function removeTool({ documents, postings, slots, vocabulary }: Collection, name: string): boolean {
+  const slot = slots.get(name);
+  if (slot === undefined) return false;
+  for (const term of termSet(documents, slot)) {
+    removePosting(postings, { term, slot });
+    if (countOf(postings, term) === 0) vocabulary.release(term);
+  }
+  removeDocument(documents, slot);
+  slots.delete(name);
+  return true;
+}
+
+/** How often a tool says each term, every time counted by the field's weight and length. */
+function frequenciesOf(fields: Readonly<Record<Field, readonly string[]>>): Map<string, number> {
+  const frequencies = new Map<string, number>();
+  for (const field of fieldNames) {
+    const value = valueOf(field, fields[field].length);
+    for (const term of fields[field]) frequencies.set(term, (frequencies.get(term) ?? 0) + value);
+  }
+  return frequencies;
+}
+
+/** What one mention in a field of this length counts. */
+export function valueOf(field: Field, length: number): number {
+  const { weight, usualLength, lengthEffect } = fieldRules[field];
+  return weight / (1 - lengthEffect + (lengthEffect * length) / usualLength);
+}
+
+/** All fields, in the order in which they are counted. */
+export const fieldNames = Object.keys(fieldRules) as readonly Field[]; // safe: the keys are the union
+
+/** A second mention counts less than the first: the frequency at which a term has half of its greatest weight. */
+const halfSaturation = 1.2;
+
+function saturate(frequency: number): number {
+  return (frequency / (frequency + halfSaturation)) * (1 + halfSaturation);
+}
+
+/**
+ * How much a term tells among `total` tools of which `count` say it: the rarer the more, and never nothing, not even for a word
+ * that is everywhere.
+ */
+export function idfOf(count: number, total: number): number {
+  return Math.log(1 + (total - count + 0.5) / (count + 0.5));
+}

@@ -1,0 +1,105 @@
+/** What an index reads of a tool, as fields with a weight and a usual length each. */
+
+import { termsOf } from './vocabulary.ts';
+
+/** A tool as an index takes it. It must not be changed while it is in one. */
+export interface IndexedTool {
+  /** Any text. What stands before `__` is the server that the tool belongs to. */
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  /** A JSON Schema; the names, descriptions and choices of its properties are searched. */
+  readonly inputSchema?: Readonly<Record<string, unknown>> | undefined;
+  readonly category?: string | undefined;
+  readonly keywords?: readonly string[] | undefined;
+  /** Names that the tool had before. */
+  readonly renamedFrom?: readonly string[] | undefined;
+}
+
+/** A part of a tool that is searched. */
+export type Field = 'server' | 'name' | 'description' | 'keywords' | 'category' | 'parameters' | 'parameterTexts';
+
+/** What a field counts. */
+export interface FieldRule {
+  readonly weight: number;
+  /** How many terms the field has in a usual tool: with more, each says less. */
+  readonly usualLength: number;
+  /** How much the length matters, 0 to 1. */
+  readonly lengthEffect: number;
+}
+
+/** The rules of all fields; the title counts among the keywords. */
+export const fieldRules: Readonly<Record<Field, FieldRule>> = {
+  server: { weight: 1.8, usualLength: 2, lengthEffect: 0.6 },
+  name: { weight: 2, usualLength: 4, lengthEffect: 0.6 },
+  description: { weight: 1, usualLength: 20, lengthEffect: 0.75 },
+  keywords: { weight: 0.75, usualLength: 4, lengthEffect: 0.7 },
+  category: { weight: 0.3, usualLength: 2, lengthEffect: 0.7 },
+  parameters: { weight: 0.5, usualLength: 4, lengthEffect: 0.7 },
+  parameterTexts: { weight: 0.35, usualLength: 30, lengthEffect: 0.7 },
+};
+
+/** Gives the terms of every field. */
+export function fieldsOf(tool: IndexedTool): Record<Field, readonly string[]> {
+  const { server, name } = splitName(tool.name);
+  const { names, texts } = parametersOf(tool.inputSchema);
+  return {
+    server: read(server),
+    name: read(name),
+    description: read(tool.description),
+    keywords: read([tool.title, ...(tool.keywords ?? [])].join(' ')),
+    category: read(tool.category),
+    parameters: read(names.join(' ')),
+    parameterTexts: read(texts.join(' ')),
+  };
+}
+
+/** Splits `server__name`; a name without a server has an empty one. */
+export function splitName(name: string): { readonly server: string; readonly name: string } {
+  const at = name.indexOf('__');
+  return at > 0 ? { server: name.slice(0, at), name: name.slice(at + 2) } : { server: '', name };
+}
+
+/** The most characters of a field that are read: what a tool is for stands at the beginning. */
+const longestField = 8192;
+
+function read(text: string | undefined): string[] {
+  return text ? termsOf(text.slice(0, longestField)) : [];
+}
+
+/** Bounds on a schema from a stranger, which may be deep, wide or lead back to itself. */
+const deepestSchema = 6;
+const mostProperties = 200;
+const mostParts = 2000;
+
+function parametersOf(schema: unknown): { readonly names: readonly string[]; readonly texts: readonly string[] } {
+  const names: string[] = [];
+  const texts: string[] = [];
+  let parts = 0;
+  const walk = (part: unknown, depth: number): void => {
+    if (!isRecord(part) || depth > deepestSchema || ++parts > mostParts) return;
+    for (const [name, property] of Object.entries(isRecord(part.properties) ? part.properties : {})) {
+      if (names.length >= mostProperties) return;
+      names.push(name);
+      texts.push(...textsOf(property));
+      walk(property, depth + 1);
+    }
+    for (const inner of partsOf(part)) walk(inner, depth + 1);
+  };
+  walk(schema, 0);
+  return { names, texts };
+}
+
+function textsOf(property: unknown): string[] {
+  if (!isRecord(property)) return [];
+  const choices = Array.isArray(property.enum) ? property.enum.slice(0, mostProperties) : [];
+  return [property.description, ...choices].filter((text) => typeof text === 'string');
+}
+
+function partsOf({ items, anyOf, oneOf, allOf }: Readonly<Record<string, unknown>>): unknown[] {
+  return [items, anyOf, oneOf, allOf].flatMap((part): unknown[] => Array.isArray(part) ? part.slice(0, 20) : [part]);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,121 @@
+/** Reads a query: which terms it asks for, by which other words a tool may say them, and which stand side by side. */
+
+import { type Collection, idfOf } from './collection.ts';
+import { countOf } from './postings.ts';
+import { slipsOf } from './slips.ts';
+import type { Thesaurus } from './thesaurus.ts';
+import { contentWords, termOf } from './vocabulary.ts';
+
+/** A term of the index that answers a word of the query. */
+export interface Alternative {
+  readonly id: number;
+  readonly term: string;
+  readonly idf: number;
+  /** What a mention counts: 1 for the word itself and less for a synonym, more when the query repeats itself. */
+  readonly factor: number;
+}
+
+/** One word of the query; a tool gets the best of its alternatives. */
+export interface Concept {
+  readonly term: string;
+  readonly alternatives: readonly Alternative[];
+}
+
+/** Two words that follow each other in the query. */
+export interface Phrase {
+  readonly first: number;
+  readonly second: number;
+  readonly idf: number;
+}
+
+/** A query as the ranking sees it. */
+export interface Query {
+  readonly concepts: readonly Concept[];
+  readonly phrases: readonly Phrase[];
+}
+
+/** Bounds on a query from a stranger; no request of a person comes near. */
+const longestQuery = 8192;
+const mostConcepts = 64;
+/** In longer queries an unknown word is a name or a number rather than a slip. */
+const longestRepaired = 12;
+/** What a synonym counts, and a word that was made of a typing slip or of two. */
+const synonymFactor = 0.5;
+const repairFactor = 0.8;
+/** What a word gains that the query says again, per logarithm of how often. */
+const repetitionGain = 0.5;
+
+/** Reads the text of a query against the terms of the collection. */
+export function readQuery(text: string, collection: Collection, thesaurus: Thesaurus): Query {
+  const words = contentWords(text.slice(0, longestQuery));
+  const terms = words.map(termOf);
+  const counts = new Map<string, number>();
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  const joined = joinedWords(words, collection);
+  const concepts = [...counts].slice(0, mostConcepts).map(([term, count]): Concept => {
+    const repetition = 1 + repetitionGain * Math.log(count);
+    const asked = new Map([[term, 1], ...synonymsOf(term, { thesaurus, counts }), ...(joined.get(term) ?? [])]);
+    const alternatives = toAlternatives(asked, { collection, repetition });
+    if (alternatives.length > 0 || words.length > longestRepaired) return { term, alternatives };
+    return {
+      term,
+      alternatives: toAlternatives(repair(words[terms.indexOf(term)]!, collection), { collection, repetition }),
+    };
+  });
+  return { concepts, phrases: phrasesOf(terms, collection) };
+}
+
+/** Synonyms that the query does not itself say. */
+function synonymsOf(
+  term: string,
+  { thesaurus, counts }: { thesaurus: Thesaurus; counts: ReadonlyMap<string, number> },
+): [string, number][] {
+  return [...thesaurus.get(term) ?? []].filter((synonym) => !counts.has(synonym)).map((
+    synonym,
+  ) => [synonym, synonymFactor]);
+}
+
+/** "screen shot" also asks for "screenshot": known words by the term of their first part. */
+function joinedWords(words: readonly string[], { vocabulary }: Collection): Map<string, [string, number][]> {
+  const joined = new Map<string, [string, number][]>();
+  for (const [i, word] of words.slice(0, -1).entries()) {
+    const term = termOf(`${word}${words[i + 1]}`);
+    if (vocabulary.id(term) !== undefined) joined.set(termOf(word), [[term, repairFactor]]);
+  }
+  return joined;
+}
+
+/** What an unknown word may have meant: two known words written as one, or a word with one typing slip. */
+function repair(word: string, { vocabulary }: Collection): Map<string, number> {
+  const isKnown = (term: string): boolean => vocabulary.id(term) !== undefined;
+  const meant = new Set<string>();
+  for (let i = 3; i <= word.length - 3; i++) {
+    const parts = [termOf(word.slice(0, i)), termOf(word.slice(i))];
+    if (parts.every(isKnown)) { for (const part of parts) meant.add(part); }
+  }
+  if (meant.size === 0) { for (const term of slipsOf(word, isKnown)) meant.add(term); }
+  return new Map([...meant].map((term) => [term, repairFactor]));
+}
+
+function toAlternatives(
+  asked: ReadonlyMap<string, number>,
+  { collection, repetition }: { collection: Collection; repetition: number },
+): Alternative[] {
+  const { vocabulary, postings, slots } = collection;
+  return [...asked].flatMap(([term, factor]): Alternative[] => {
+    const id = vocabulary.id(term);
+    if (id === undefined) return [];
+    return [{ id, term, factor: factor * repetition, idf: idfOf(countOf(postings, id), slots.size) }];
+  });
+}
+
+function phrasesOf(terms: readonly string[], { vocabulary, postings, slots }: Collection): Phrase[] {
+  const phrases = new Map<string, Phrase>();
+  for (const [i, term] of terms.slice(0, mostConcepts).entries()) {
+    const [first, second] = [vocabulary.id(term), vocabulary.id(terms[i + 1] ?? '')];
+    if (first === undefined || second === undefined) continue;
+    const idf = idfOf(countOf(postings, first), slots.size) + idfOf(countOf(postings, second), slots.size);
+    phrases.set(`${first} ${second}`, { first, second, idf });
+  }
+  return [...phrases.values()];
+}
