@@ -1,5 +1,6 @@
 /** Finds the tools worth ranking: those with the greatest sums over the words of the query. */
 
+import { grownLength } from './arena.ts';
 import type { Collection } from './collection.ts';
 import type { IndexedTool } from './fields.ts';
 import type { Concept, Query } from './query.ts';
@@ -12,11 +13,13 @@ export interface Scratch {
   totals: Float64Array;
   /** What the present word has given so far: it counts only by its best alternative. */
   current: Float64Array;
+  /** Where a candidate stands among all, counted from 1. */
+  places: Int32Array;
 }
 
 /** Makes working memory. */
 export function createScratch(): Scratch {
-  return { totals: new Float64Array(0), current: new Float64Array(0) };
+  return { totals: new Float64Array(0), current: new Float64Array(0), places: new Int32Array(0) };
 }
 
 /** Gives the slots of the best tools, best first, equal ones in the order of registration. */
@@ -26,15 +29,18 @@ export function findCandidates(
   { scratch, limit, accept }: { scratch: Scratch; limit: number; accept: Accept },
 ): number[] {
   const { tools } = collection.documents;
-  if (scratch.totals.length < tools.length) {
-    scratch.totals = new Float64Array(tools.length * 1.25);
-    scratch.current = new Float64Array(tools.length * 1.25);
-  }
+  if (scratch.totals.length < tools.length) growScratch(scratch, grownLength(scratch.totals.length, tools.length));
   const touched: number[] = [];
   for (const concept of query.concepts) addConcept(concept, collection, { scratch, touched });
   const best = bestOf(touched, collection, { totals: scratch.totals, limit, accept });
   for (const slot of touched) scratch.totals[slot] = 0;
   return best;
+}
+
+function growScratch(scratch: Scratch, length: number): void {
+  scratch.totals = new Float64Array(length);
+  scratch.current = new Float64Array(length);
+  scratch.places = new Int32Array(length);
 }
 
 function addConcept(

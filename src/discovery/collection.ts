@@ -31,14 +31,13 @@ export function insertTool(collection: Collection, tool: IndexedTool): void {
   const before = slots.get(tool.name);
   const order = before === undefined ? collection.nextOrder++ : documents.orders[before]!;
   if (before !== undefined) removeTool(collection, tool.name);
-  const fields = fieldsOf(tool);
-  const frequencies = frequenciesOf(fields);
-  const weights = new Map([...frequencies].map(([term, frequency]) => [vocabulary.intern(term), saturate(frequency)]));
-  const name = fields.name.map(vocabulary.intern);
-  const description = fields.description.map(vocabulary.intern);
-  const inText = new Set([...name, ...description]);
-  const others = [...weights.keys()].filter((term) => !inText.has(term));
-  const slot = insertDocument(documents, { tool, order, sequence: { name, description, others } });
+  const fields = numbered(fieldsOf(tool), vocabulary);
+  const weights = weightsOf(fields);
+  const { name, description } = fields;
+  const others = new Set(weights.keys());
+  for (const term of name) others.delete(term);
+  for (const term of description) others.delete(term);
+  const slot = insertDocument(documents, { tool, order, sequence: { name, description, others: [...others] } });
   for (const [term, weight] of weights) insertPosting(postings, { term, slot, weight });
   slots.set(tool.name, slot);
 }
@@ -56,14 +55,32 @@ export function removeTool({ documents, postings, slots, vocabulary }: Collectio
   return true;
 }
 
-/** How often a tool says each term, every time counted by the field's weight and length. */
-function frequenciesOf(fields: Readonly<Record<Field, readonly string[]>>): Map<string, number> {
-  const frequencies = new Map<string, number>();
+function numbered(
+  fields: Readonly<Record<Field, readonly string[]>>,
+  { intern }: Vocabulary,
+): Record<Field, readonly number[]> {
+  const { server, name, description, keywords, category, parameters, parameterTexts } = fields;
+  return {
+    server: server.map(intern),
+    name: name.map(intern),
+    description: description.map(intern),
+    keywords: keywords.map(intern),
+    category: category.map(intern),
+    parameters: parameters.map(intern),
+    parameterTexts: parameterTexts.map(intern),
+  };
+}
+
+/** How much a tool says each term: every mention counts by the field's weight and length, and the sum saturates. */
+function weightsOf(fields: Readonly<Record<Field, readonly number[]>>): Map<number, number> {
+  const weights = new Map<number, number>();
   for (const field of fieldNames) {
-    const value = valueOf(field, fields[field].length);
-    for (const term of fields[field]) frequencies.set(term, (frequencies.get(term) ?? 0) + value);
+    const terms = fields[field];
+    const value = valueOf(field, terms.length);
+    for (const term of terms) weights.set(term, (weights.get(term) ?? 0) + value);
   }
-  return frequencies;
+  for (const [term, frequency] of weights) weights.set(term, saturate(frequency));
+  return weights;
 }
 
 /** What one mention in a field of this length counts. */

@@ -66,11 +66,6 @@ export function termSet({ terms, starts, lengths }: Documents, slot: number): Re
   return new Set(terms.subarray(starts[slot]!, starts[slot]! + lengths[slot]!));
 }
 
-/** Every term of the tool's name, once. */
-export function nameTerms({ terms, starts, nameLengths }: Documents, slot: number): ReadonlySet<number> {
-  return new Set(terms.subarray(starts[slot]!, starts[slot]! + nameLengths[slot]!));
-}
-
 function grow(documents: Documents): void {
   const { arena, terms } = documents;
   if (arena.end <= terms.length) return;

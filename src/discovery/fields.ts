@@ -81,23 +81,23 @@ function parametersOf(schema: unknown): { readonly names: readonly string[]; rea
     for (const [name, property] of Object.entries(isRecord(part.properties) ? part.properties : {})) {
       if (names.length >= mostProperties) return;
       names.push(name);
-      texts.push(...textsOf(property));
+      addTexts(property, texts);
       walk(property, depth + 1);
     }
-    for (const inner of partsOf(part)) walk(inner, depth + 1);
+    walk(part.items, depth + 1);
+    for (const choices of [part.anyOf, part.oneOf, part.allOf]) {
+      if (Array.isArray(choices)) { for (const choice of choices) walk(choice, depth + 1); }
+    }
   };
   walk(schema, 0);
   return { names, texts };
 }
 
-function textsOf(property: unknown): string[] {
-  if (!isRecord(property)) return [];
-  const choices = Array.isArray(property.enum) ? property.enum.slice(0, mostProperties) : [];
-  return [property.description, ...choices].filter((text) => typeof text === 'string');
-}
-
-function partsOf({ items, anyOf, oneOf, allOf }: Readonly<Record<string, unknown>>): unknown[] {
-  return [items, anyOf, oneOf, allOf].flatMap((part): unknown[] => Array.isArray(part) ? part.slice(0, 20) : [part]);
+function addTexts(property: unknown, texts: string[]): void {
+  if (!isRecord(property)) return;
+  if (typeof property.description === 'string') texts.push(property.description);
+  if (!Array.isArray(property.enum)) return;
+  for (const choice of property.enum.slice(0, mostProperties)) if (typeof choice === 'string') texts.push(choice);
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -38,7 +38,8 @@ export interface Query {
 const longestQuery = 8192;
 const mostConcepts = 64;
 /** In longer queries an unknown word is a name or a number rather than a slip. */
-const longestRepaired = 12;
+const longestRepaired = 6;
+const mostRepairs = 2;
 /** What a synonym counts, and a word that was made of a typing slip or of two. */
 const synonymFactor = 0.5;
 const repairFactor = 0.8;
@@ -52,11 +53,12 @@ export function readQuery(text: string, collection: Collection, thesaurus: Thesa
   const counts = new Map<string, number>();
   for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
   const joined = joinedWords(words, collection);
+  let repairs = words.length > longestRepaired ? mostRepairs : 0;
   const concepts = [...counts].slice(0, mostConcepts).map(([term, count]): Concept => {
     const repetition = 1 + repetitionGain * Math.log(count);
     const asked = new Map([[term, 1], ...synonymsOf(term, { thesaurus, counts }), ...(joined.get(term) ?? [])]);
     const alternatives = toAlternatives(asked, { collection, repetition });
-    if (alternatives.length > 0 || words.length > longestRepaired) return { term, alternatives };
+    if (alternatives.length > 0 || repairs === mostRepairs) return { term, alternatives };
     return {
       term,
       alternatives: toAlternatives(repair(words[terms.indexOf(term)]!, collection), { collection, repetition }),
@@ -87,14 +89,15 @@ function joinedWords(words: readonly string[], { vocabulary }: Collection): Map<
 
 /** What an unknown word may have meant: two known words written as one, or a word with one typing slip. */
 function repair(word: string, { vocabulary }: Collection): Map<string, number> {
-  const isKnown = (term: string): boolean => vocabulary.id(term) !== undefined;
-  const meant = new Set<string>();
+  const meant: string[] = [];
   for (let i = 3; i <= word.length - 3; i++) {
     const parts = [termOf(word.slice(0, i)), termOf(word.slice(i))];
-    if (parts.every(isKnown)) { for (const part of parts) meant.add(part); }
+    if (parts.every((part) => vocabulary.id(part) !== undefined)) meant.push(...parts);
   }
-  if (meant.size === 0) { for (const term of slipsOf(word, isKnown)) meant.add(term); }
-  return new Map([...meant].map((term) => [term, repairFactor]));
+  if (meant.length === 0) {
+    for (const written of new Set([word, termOf(word)])) meant.push(...slipsOf(written, vocabulary.terms));
+  }
+  return new Map(meant.map((term) => [term, repairFactor]));
 }
 
 function toAlternatives(

@@ -29,10 +29,10 @@
 
 import { type Accept, findCandidates, type Scratch } from './candidates.ts';
 import { type Collection, idfOf } from './collection.ts';
-import { nameTerms } from './documents.ts';
+import type { Documents } from './documents.ts';
 import { splitName } from './fields.ts';
 import { countOf, weightOf } from './postings.ts';
-import type { Alternative, Concept, Query } from './query.ts';
+import type { Alternative, Concept, Phrase, Query } from './query.ts';
 
 /** What the rules add to the sum over the words. */
 export interface RuleScores {
@@ -48,7 +48,7 @@ export interface Ranked extends RuleScores {
   readonly slot: number;
   /** What each word of the query gives. */
   readonly parts: Float64Array;
-  readonly sum: number;
+  sum: number;
   score: number;
 }
 
@@ -66,7 +66,8 @@ export function rank(
   { scratch, limit, accept }: { scratch: Scratch; limit: number; accept: Accept },
 ): Ranked[] {
   const slots = findCandidates(query, collection, { scratch, accept, limit: Math.max(limit, fewestCandidates) });
-  const ranked = slots.map((slot) => toRanked(slot, query, collection));
+  const ranked = slots.map((slot) => toRanked(slot, query));
+  addWords(ranked, query, { collection, places: scratch.places });
   addPhrases(ranked, query, collection);
   addNames(ranked, query, collection);
   addServers(ranked, collection);
@@ -89,56 +90,103 @@ export function bestAlternative(
   return { alternative: best, value };
 }
 
-function toRanked(slot: number, { concepts }: Query, collection: Collection): Ranked {
+function toRanked(slot: number, { concepts }: Query): Ranked {
   const parts = new Float64Array(concepts.length);
-  let sum = 0;
-  for (const [i, concept] of concepts.entries()) sum += parts[i] = bestAlternative(concept, collection, slot).value;
-  return { slot, parts, sum, score: sum, phrase: 0, name: 0, server: 0, covered: 0 };
+  return { slot, parts, sum: 0, score: 0, phrase: 0, name: 0, server: 0, covered: 0 };
 }
 
-/** Numbers of terms stay below this, so a pair of them is one exact number. */
-const pairBase = 2 ** 26;
+/** Looking a tool up among this many is as quick as passing over all of them. */
+const passedPerLookUp = 16;
+
+/** Fills in what each word gives each tool. */
+function addWords(
+  ranked: readonly Ranked[],
+  { concepts }: Query,
+  { collection: { postings }, places }: { collection: Collection; places: Int32Array },
+): void {
+  for (const [place, { slot }] of ranked.entries()) places[slot] = place + 1;
+  for (const [i, { alternatives }] of concepts.entries()) {
+    for (const alternative of alternatives) {
+      if (countOf(postings, alternative.id) > ranked.length * passedPerLookUp) lookUp(alternative, i);
+      else passOver(alternative, i);
+    }
+  }
+  for (const tool of ranked) {
+    places[tool.slot] = 0;
+    for (const part of tool.parts) tool.sum += part;
+    tool.score = tool.sum;
+  }
+
+  function lookUp({ id, factor, idf }: Alternative, i: number): void {
+    for (const tool of ranked) raise(tool.parts, i, factor * idf * weightOf(postings, { term: id, slot: tool.slot }));
+  }
+
+  function passOver({ id, factor, idf }: Alternative, i: number): void {
+    const { slots, weights, starts, counts } = postings;
+    const end = starts[id]! + counts[id]!;
+    for (let at = starts[id]!; at < end; at++) {
+      const place = places[slots[at]!]!;
+      if (place > 0) raise(ranked[place - 1]!.parts, i, factor * idf * weights[at]!);
+    }
+  }
+}
+
+/** A word counts by its best alternative only. */
+function raise(parts: Float64Array, i: number, value: number): void {
+  if (value > parts[i]!) parts[i] = value;
+}
 
 function addPhrases(ranked: readonly Ranked[], { phrases }: Query, { documents }: Collection): void {
-  if (phrases.length === 0) return;
-  const idfs = new Map(phrases.map(({ first, second, idf }) => [first * pairBase + second, idf]));
-  const { terms, starts, nameLengths, textLengths } = documents;
+  const { starts, nameLengths, textLengths } = documents;
   for (const tool of ranked) {
     const start = starts[tool.slot]!;
     const nameEnd = start + nameLengths[tool.slot]!;
-    const end = start + textLengths[tool.slot]!;
-    const found = new Set<number>();
-    for (let at = start + 1; at < end; at++) {
-      if (at !== nameEnd) found.add(terms[at - 1]! * pairBase + terms[at]!);
+    const textEnd = start + textLengths[tool.slot]!;
+    for (const phrase of phrases) {
+      const says = hasPhrase(documents, phrase, { start, end: nameEnd }) ||
+        hasPhrase(documents, phrase, { start: nameEnd, end: textEnd });
+      if (says) tool.phrase += phraseGain * phrase.idf;
     }
-    for (const [pair, idf] of idfs) if (found.has(pair)) tool.phrase += phraseGain * idf;
     tool.score += tool.phrase;
   }
 }
 
-function addNames(ranked: readonly Ranked[], { concepts }: Query, { documents, postings, slots }: Collection): void {
+function hasPhrase({ terms }: Documents, { first, second }: Phrase, { start, end }: { start: number; end: number }) {
+  for (let at = start + 1; at < end; at++) if (terms[at] === second && terms[at - 1] === first) return true;
+  return false;
+}
+
+function addNames(ranked: readonly Ranked[], { concepts }: Query, collection: Collection): void {
   const said = new Map<number, number>();
-  for (const { id, factor } of concepts.flatMap(({ alternatives }) => alternatives)) {
-    said.set(id, Math.max(said.get(id) ?? 0, Math.min(1, factor)));
+  for (const { alternatives } of concepts) {
+    for (const { id, factor } of alternatives) said.set(id, Math.max(said.get(id) ?? 0, Math.min(1, factor)));
   }
   for (const tool of ranked) {
-    let covered = 0;
-    let total = 0;
-    for (const term of nameTerms(documents, tool.slot)) {
-      const idf = idfOf(countOf(postings, term), slots.size);
-      covered += idf * (said.get(term) ?? 0);
-      total += idf;
-    }
-    tool.name = total > 0 ? (nameGain * tool.score * covered) / total : 0;
+    tool.name = nameGain * tool.score * shareSaid(tool.slot, said, collection);
     tool.score += tool.name;
   }
 }
 
+/** The share of a tool's name that the query says, by idf; a word that the name repeats counts once. */
+function shareSaid(slot: number, said: ReadonlyMap<number, number>, collection: Collection): number {
+  const { documents: { terms, starts, nameLengths }, postings, slots } = collection;
+  const start = starts[slot]!;
+  const end = start + nameLengths[slot]!;
+  let share = 0;
+  let total = 0;
+  for (let at = start; at < end; at++) {
+    const term = terms[at]!;
+    if (terms.indexOf(term, start) < at) continue;
+    const idf = idfOf(countOf(postings, term), slots.size);
+    share += idf * (said.get(term) ?? 0);
+    total += idf;
+  }
+  return total > 0 ? share / total : 0;
+}
+
 function addServers(ranked: readonly Ranked[], { documents: { tools } }: Collection): void {
-  const serverOf = ({ slot }: Ranked): string => splitName(tools[slot]!.name).server || `__${slot}`;
-  const servers = Map.groupBy(ranked, serverOf);
-  for (const members of servers.values()) {
-    const scores = members.map(({ score }) => score).sort((a, b) => b - a);
+  for (const members of serversOf(ranked, tools).values()) {
+    const scores = Float64Array.from(members, ({ score }) => score).sort().reverse();
     const lift = serverShares.reduce((sum, share, i) => sum + share * (scores[i] ?? 0), 0) * serverGain;
     for (const tool of members) {
       tool.server = lift;
@@ -147,10 +195,13 @@ function addServers(ranked: readonly Ranked[], { documents: { tools } }: Collect
   }
 }
 
+function serversOf(ranked: readonly Ranked[], tools: Documents['tools']): ReadonlyMap<string | number, Ranked[]> {
+  return Map.groupBy(ranked, ({ slot }) => splitName(tools[slot]!.name).server || slot);
+}
+
 /** Picks the best, lowers what it covers in all others, and so on. */
 function pick(ranked: readonly Ranked[], { documents: { orders } }: Collection, limit: number): Ranked[] {
   const left = ranked.toSorted((a, b) => orders[a.slot]! - orders[b.slot]!);
-  const full = new Map(left.map((tool) => [tool, tool.score]));
   const kept = new Float64Array(ranked[0]?.parts.length ?? 0).fill(1);
   const picked: Ranked[] = [];
   while (picked.length < limit && left.length > 0) {
@@ -158,12 +209,13 @@ function pick(ranked: readonly Ranked[], { documents: { orders } }: Collection, 
     left.splice(left.indexOf(best), 1);
     picked.push(best);
     for (const [i, part] of best.parts.entries()) if (part > 0) kept[i]! *= 1 - coveredLoss;
-    for (const tool of left) lower(tool, { full: full.get(tool)!, kept });
+    for (const tool of left) lower(tool, kept);
   }
   return picked;
 }
 
-function lower(tool: Ranked, { full, kept }: { full: number; kept: Float64Array }): void {
+function lower(tool: Ranked, kept: Float64Array): void {
+  const full = tool.sum + tool.phrase + tool.name + tool.server;
   let sum = 0;
   for (let i = 0; i < kept.length; i++) sum += tool.parts[i]! * kept[i]!;
   tool.score = (full * sum) / tool.sum;

@@ -12,6 +12,8 @@ export interface Vocabulary {
   intern(term: string): number;
   /** Forgets the term with this number. */
   release(id: number): void;
+  /** All terms by number; empty text where a number is free. */
+  readonly terms: readonly string[];
 }
 
 /** Makes a vocabulary with nothing in it. */
@@ -20,6 +22,7 @@ export function createVocabulary(): Vocabulary {
   const terms: string[] = [];
   const free: number[] = [];
   return {
+    terms,
     id: (term) => ids.get(term),
     intern(term) {
       const known = ids.get(term);
@@ -46,15 +49,20 @@ export function contentWords(text: string): string[] {
 
 /** Gives the text as terms: the stems of its words. */
 export function termsOf(text: string): string[] {
-  return contentWords(text).map(termOf);
+  const terms = contentWords(text);
+  for (const [i, word] of terms.entries()) terms[i] = termOf(word);
+  return terms;
 }
 
 /** Stems are looked up again and again; what is kept of them is bounded. */
 const stems = new Map<string, string>();
 const mostStems = 50_000;
+/** No name of anything is longer; a "word" of a megabyte is not worth its memory. */
+const longestWord = 64;
 
 /** Gives the term for a word in lower case. */
 export function termOf(word: string): string {
+  if (word.length > longestWord) return word.slice(0, longestWord);
   const known = stems.get(word);
   if (known !== undefined) return known;
   if (stems.size >= mostStems) stems.clear();

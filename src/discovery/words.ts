@@ -2,7 +2,8 @@
 
 const cjk = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー`;
 /** `parseHTTPRequest2` -> parse, HTTP, Request, 2. An emoji is a word of its own. */
-const asciiWord = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g;
+const camelBoundary = /[a-z](?=[A-Z])|[A-Z](?=[A-Z][a-z])/g;
+const asciiWord = /[a-z]+|[0-9]+/g;
 const word = new RegExp(
   String
     .raw`[${cjk}]+|\p{Lu}+(?!\p{Ll})|\p{Lu}?[[\p{Ll}\p{Lt}\p{Lo}\p{Lm}\p{M}]--[${cjk}]]+|\p{N}+|\p{Extended_Pictographic}`,
@@ -11,19 +12,13 @@ const word = new RegExp(
 const inCjk = new RegExp(`^[${cjk}]`, 'v');
 // oxlint-disable-next-line no-control-regex -- the range of ASCII is what is meant
 const ascii = /^[\x00-\x7F]*$/;
-/** No name of anything is longer; a "word" of a megabyte is not worth its memory. */
-const longestWord = 64;
 
 /** Gives the words in lower case: camelCase, snake_case and kebab-case are split, Chinese, Japanese and Korean become pairs. */
 export function wordsOf(text: string): string[] {
-  if (ascii.test(text)) return (text.match(asciiWord) ?? []).map(normalize);
+  if (ascii.test(text)) return text.replace(camelBoundary, '$& ').toLowerCase().match(asciiWord) ?? [];
   return (text.normalize('NFKC').match(word) ?? []).flatMap((found) =>
-    inCjk.test(found) ? pairs(found) : normalize(found)
+    inCjk.test(found) ? pairs(found) : found.toLowerCase()
   );
-}
-
-function normalize(found: string): string {
-  return found.slice(0, longestWord).toLowerCase();
 }
 
 /** These scripts put no space between words: each two neighbours count as one. */
