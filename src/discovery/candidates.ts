@@ -32,9 +32,11 @@ export function findCandidates(
   if (scratch.totals.length < tools.length) growScratch(scratch, grownLength(scratch.totals.length, tools.length));
   const touched: number[] = [];
   for (const concept of query.concepts) addConcept(concept, collection, { scratch, touched });
-  const best = bestOf(touched, collection, { totals: scratch.totals, limit, accept });
-  for (const slot of touched) scratch.totals[slot] = 0;
-  return best;
+  try {
+    return bestOf(touched, collection, { totals: scratch.totals, limit, accept });
+  } finally { // also when `accept` throws, which is not ours
+    for (const slot of touched) scratch.totals[slot] = 0;
+  }
 }
 
 function growScratch(scratch: Scratch, length: number): void {

@@ -55,10 +55,12 @@ export function removeTool({ documents, postings, slots, vocabulary }: Collectio
   return true;
 }
 
+/** The fields with numbers for their terms; terms that are new get one. */
 function numbered(
   fields: Readonly<Record<Field, readonly string[]>>,
-  { intern }: Vocabulary,
+  vocabulary: Vocabulary,
 ): Record<Field, readonly number[]> {
+  const intern = (term: string): number => vocabulary.intern(term);
   const { server, name, description, keywords, category, parameters, parameterTexts } = fields;
   return {
     server: server.map(intern),

@@ -63,7 +63,7 @@ export function removeDocument(documents: Documents, slot: number): void {
 
 /** Every term that the tool says, once. */
 export function termSet({ terms, starts, lengths }: Documents, slot: number): ReadonlySet<number> {
-  return new Set(terms.subarray(starts[slot]!, starts[slot]! + lengths[slot]!));
+  return new Set(terms.subarray(starts[slot], starts[slot]! + lengths[slot]!));
 }
 
 function grow(documents: Documents): void {

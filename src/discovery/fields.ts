@@ -1,5 +1,6 @@
 /** What an index reads of a tool, as fields with a weight and a usual length each. */
 
+import type { ToolDefinition } from '../schema.ts';
 import { termsOf } from './vocabulary.ts';
 
 /** A tool as an index takes it. It must not be changed while it is in one. */
@@ -14,6 +15,15 @@ export interface IndexedTool {
   readonly keywords?: readonly string[] | undefined;
   /** Names that the tool had before. */
   readonly renamedFrom?: readonly string[] | undefined;
+}
+
+/** Gives a tool of a registry as an index takes it. */
+export function toIndexedTool(
+  { name, title, description, paramsSchema, category, keywords, ...rest }: ToolDefinition & {
+    readonly renamedFrom?: readonly string[] | undefined;
+  },
+): IndexedTool {
+  return { name, title, description, inputSchema: paramsSchema, category, keywords, renamedFrom: rest.renamedFrom };
 }
 
 /** A part of a tool that is searched. */

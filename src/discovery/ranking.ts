@@ -186,7 +186,7 @@ function shareSaid(slot: number, said: ReadonlyMap<number, number>, collection: 
 
 function addServers(ranked: readonly Ranked[], { documents: { tools } }: Collection): void {
   for (const members of serversOf(ranked, tools).values()) {
-    const scores = Float64Array.from(members, ({ score }) => score).sort().reverse();
+    const scores = members.map(({ score }) => score).toSorted((a, b) => b - a);
     const lift = serverShares.reduce((sum, share, i) => sum + share * (scores[i] ?? 0), 0) * serverGain;
     for (const tool of members) {
       tool.server = lift;

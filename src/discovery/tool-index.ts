@@ -4,6 +4,7 @@ import { type Accept, createScratch } from './candidates.ts';
 import { createCollection, insertTool, removeTool } from './collection.ts';
 import { explainRanked, type Explanation } from './explain.ts';
 import type { IndexedTool } from './fields.ts';
+import { fitHits, fitOf } from './fit.ts';
 import { createFormerNames } from './former-names.ts';
 import { readQuery } from './query.ts';
 import { rank } from './ranking.ts';
@@ -19,6 +20,8 @@ export interface ToolHit {
 export interface ToolIndex {
   /** Gives at most `limit` tools, best first; none when the query has no word that a tool says. */
   search(query: string, limit: number, options?: { readonly accept?: Accept }): ToolHit[];
+  /** How well the best hits cover the query, 0 to 1: near 0, probably no tool fits. */
+  fit(query: string, options?: { readonly accept?: Accept }): number;
   /** Adds a tool; one of the same name is replaced and keeps its place among equals. */
   add(tool: IndexedTool): void;
   /** Removes a tool; `false` when there was none of this name. */
@@ -69,6 +72,10 @@ export function createToolIndex(
       const { hits } = ranked(query, limit, accept);
       return hits.map(({ slot, score }) => ({ name: collection.documents.tools[slot]!.name, score }));
     },
+    fit(query, { accept = () => true } = {}) {
+      const { read, hits } = ranked(query, fitHits, accept);
+      return fitOf(read, hits, collection);
+    },
     explain(query, name) {
       const slot = collection.slots.get(name);
       const { read, hits } = ranked(query, collection.slots.size, () => true);
@@ -76,7 +83,7 @@ export function createToolIndex(
       return hit && explainRanked(hit, read, collection);
     },
     get: toolOf,
-    renamed: formerNames.of,
+    renamed: (formerName) => formerNames.of(formerName),
     get size() {
       return collection.slots.size;
     },

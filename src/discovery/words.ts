@@ -23,7 +23,7 @@ export function wordsOf(text: string): string[] {
 
 /** These scripts put no space between words: each two neighbours count as one. */
 function pairs(run: string): string[] {
-  const characters = [...run];
+  const characters = Array.from(run);
   if (characters.length === 1) return characters;
   return characters.slice(1).map((character, i) => `${characters[i]}${character}`);
 }

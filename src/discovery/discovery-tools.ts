@@ -1,0 +1,114 @@
+/** The four tools by which an agent finds, inspects and loads all others: `tool_find`, `tool_describe`, `tool_load`, `tool_active`. */
+
+import { PinnaceError, toData } from '../errors.ts';
+import { invalid } from '../parse.ts';
+import type { Storage } from '../ports.ts';
+import type { Principal } from '../runtime/principal.ts';
+import type { ToolSource } from '../tools/tool-source.ts';
+import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import { createActiveTools } from './active-tools.ts';
+import { defineDiscoveryTools } from './definitions.ts';
+import { createLookup } from './lookup.ts';
+import type { Rerank } from './rerank.ts';
+import type { ToolIndex } from './tool-index.ts';
+
+/** What the discovery tools work with. */
+export interface DiscoveryOptions {
+  /**
+   * The names of the tools that the model sees in the next step, without the four themselves. It belongs to one run, which may
+   * put names of its own in before it starts; loading adds to it.
+   */
+  readonly active: Set<string>;
+  /** Where the loaded set waits for the next request. */
+  readonly storage: Storage;
+  readonly principal: Principal;
+  /** The chat whose loaded set this is. */
+  readonly chatId?: string;
+  /** Instead of a chat or beside it: the handle that `tool_load` gave in an earlier request. */
+  readonly handle?: string;
+  /** Today's answer of allowlist, masks and pins. What it refuses can be neither found, described, loaded nor active. */
+  readonly isAllowed?: (name: string) => boolean;
+  /** Puts what was found into another order. */
+  readonly rerank?: Rerank;
+  /** How long a loaded set is kept after the last load; a day. */
+  readonly ttlMs?: number;
+  /** The most tools that may be active: every one costs tokens in every step. */
+  readonly mostActive?: number;
+}
+
+/** The discovery tools of one run. */
+export interface DiscoveryTools extends ToolSource {
+  /** The four as tools, for whoever calls tools by `invokeTool`. */
+  readonly tools: readonly Tool[];
+  /** Puts what was loaded in earlier requests into `active`, as far as it is allowed today. Every call does it first by itself. */
+  restore(): Promise<void>;
+  /** The active tools that are allowed now: for the model's next step, after the names of the four. */
+  activeNames(): readonly string[];
+  /** The error for a call of a tool that is not active: how to load it, its new name, or the nearest names. */
+  notActive(name: string): PinnaceError;
+  /** The handle of the loaded set, for a later request; `undefined` before the first load. */
+  handle(): string | undefined;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * Gives the discovery tools of one run over an index that many runs share.
+ *
+ * @example
+ * const active = new Set<string>();
+ * const discovery = discoveryTools(index, { active, storage, principal, chatId: request.chat.id });
+ * await discovery.restore(); // what an earlier request has loaded, maybe on another instance
+ * await discovery.call('tool_load', { names: ['registry_list'] });
+ * const prepareStep = () => ({ activeTools: [...fourNames, ...discovery.activeNames()] });
+ */
+export function discoveryTools(index: ToolIndex, options: DiscoveryOptions): DiscoveryTools {
+  const { isAllowed = () => true, ttlMs = dayMs, mostActive = 128 } = options;
+  const lookup = createLookup(index, isAllowed);
+  const active = createActiveTools({ ...options, isAllowed, ttlMs, mostActive, lookup });
+  const tools = defineDiscoveryTools({ index, lookup, active, isAllowed, rerank: options.rerank });
+  const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
+  return {
+    definitions: tools.map(({ definition }) => definition),
+    tools,
+    restore: () => active.restore(),
+    activeNames: () => active.names(),
+    handle: () => active.handle(),
+    notActive: (name) => lookup.find(name) ? notLoaded(name) : lookup.notFound(name, 'call'),
+    async call(name, input, { signal = new AbortController().signal } = {}) {
+      const tool = byName.get(name);
+      if (!tool) return failed(lookup.notFound(name, 'call'));
+      return await callTool(tool, input, { signal, principal: options.principal });
+    },
+  };
+}
+
+/** The names of the four. */
+export const discoveryToolNames = ['tool_find', 'tool_describe', 'tool_load', 'tool_active'] as const;
+
+async function callTool(
+  tool: Tool,
+  input: unknown,
+  { signal, principal }: { signal: AbortSignal; principal: Principal },
+): Promise<ToolOutcome> {
+  const { name } = tool.definition;
+  try {
+    if (signal.aborted) throw new PinnaceError('cancelled', `Tool "${name}" was stopped before it began`);
+    const checked = tool.check(input);
+    if (!checked.ok) throw invalid(`the input of tool "${name}"`, checked.issues);
+    const context = { signal, principal, secrets: {}, log: () => undefined, toolCallId: crypto.randomUUID() };
+    return { ok: true, output: await tool.execute(checked.input, context) };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function failed(error: unknown): ToolOutcome {
+  return { ok: false, error: toData(error) };
+}
+
+function notLoaded(name: string): PinnaceError {
+  return new PinnaceError('not_found', `Cannot call tool "${name}": it is not active; load it with tool_load first`, {
+    details: { reason: 'tool_not_active', suggestions: [name] },
+  });
+}
