@@ -3,6 +3,17 @@
 export type { ChatTransport, LanguageModel, UIMessage, UIMessageChunk } from './ai-types.ts';
 export { createRuntime, type CreateRuntimeOptions } from './create-runtime.ts';
 export {
+  type DiscoveryOptions,
+  discoveryToolNames,
+  type DiscoveryTools,
+  discoveryTools,
+} from './discovery/discovery-tools.ts';
+export type { Explanation, TermScore } from './discovery/explain.ts';
+export { type Field, type IndexedTool, toIndexedTool } from './discovery/fields.ts';
+export type { FoundTool, Rerank } from './discovery/rerank.ts';
+export { commonSynonyms, createThesaurus, type Thesaurus } from './discovery/thesaurus.ts';
+export { createToolIndex, type ToolHit, type ToolIndex } from './discovery/tool-index.ts';
+export {
   type ErrorCode,
   errorCodes,
   type ErrorData,
@@ -50,4 +61,5 @@ export {
 export { Secret } from './secret.ts';
 export { defineTool, type ToolOptions } from './tools/define-tool.ts';
 export { invokeTool, type ToolCall } from './tools/invoke-tool.ts';
+export type { ToolSource } from './tools/tool-source.ts';
 export type { LogLevel, Tool, ToolContext, ToolOutcome } from './tools/tool.ts';

@@ -36,7 +36,7 @@ function defineFind(parts: Parts): Tool {
     annotations: readOnly,
     input: v.strictObject({
       query: v.pipe(v.string(), v.description('What the tool should do, in a few keywords')),
-      limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(50)), 5),
+      limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(50)), 10),
     }),
     async execute({ query, limit }, { signal }) {
       await parts.active.restore();

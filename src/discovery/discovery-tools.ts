@@ -3,9 +3,8 @@
 import { PinnaceError, toData } from '../errors.ts';
 import { invalid } from '../parse.ts';
 import type { Storage } from '../ports.ts';
-import type { Principal } from '../runtime/principal.ts';
 import type { ToolSource } from '../tools/tool-source.ts';
-import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import type { Tool, ToolContext, ToolOutcome } from '../tools/tool.ts';
 import { createActiveTools } from './active-tools.ts';
 import { defineDiscoveryTools } from './definitions.ts';
 import { createLookup } from './lookup.ts';
@@ -21,7 +20,7 @@ export interface DiscoveryOptions {
   readonly active: Set<string>;
   /** Where the loaded set waits for the next request. */
   readonly storage: Storage;
-  readonly principal: Principal;
+  readonly principal: ToolContext['principal'];
   /** The chat whose loaded set this is. */
   readonly chatId?: string;
   /** Instead of a chat or beside it: the handle that `tool_load` gave in an earlier request. */
@@ -89,7 +88,7 @@ export const discoveryToolNames = ['tool_find', 'tool_describe', 'tool_load', 't
 async function callTool(
   tool: Tool,
   input: unknown,
-  { signal, principal }: { signal: AbortSignal; principal: Principal },
+  { signal, principal }: { signal: AbortSignal; principal: ToolContext['principal'] },
 ): Promise<ToolOutcome> {
   const { name } = tool.definition;
   try {

@@ -4,12 +4,11 @@ import * as v from 'valibot';
 import { PinnaceError } from '../errors.ts';
 import { parse } from '../parse.ts';
 import type { Storage } from '../ports.ts';
-import type { Principal } from '../runtime/principal.ts';
 
 /** Where a loaded set is kept, and whose it is. */
 export interface LoadedToolsOptions {
   readonly storage: Storage;
-  readonly principal: Principal;
+  readonly principal: { readonly tenant: string; readonly subject: string };
   /** The chat that the set belongs to. Without one, whoever holds the handle must carry it from request to request. */
   readonly chatId?: string | undefined;
   /** A handle from an earlier request. */

@@ -1,0 +1,267 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import {
+  createToolIndex,
+  discoveryToolNames,
+  PinnaceError,
+  type Rerank,
+  type Storage,
+  ToolDefinition,
+} from '../../../src/index.ts';
+import * as v from 'valibot';
+import { errorOf, outputOf, principalOf, testDiscovery } from '../../fixtures/discovery.ts';
+import { goEntTools } from '../../fixtures/go-ent-tools.ts';
+
+const index = createToolIndex(goEntTools);
+
+const lastFirst: Rerank = (_query, hits) =>
+  Promise.resolve([{ name: 'invented', score: 9 }, { name: hits.at(-1)!.name, score: 2 }]);
+const failing: Rerank = () => Promise.reject(new Error('no model'));
+
+function refuse(): never {
+  throw new Error('secret');
+}
+
+describe('discoveryTools', () => {
+  it('gives four small definitions that a tool registry takes', () => {
+    const { definitions, tools } = testDiscovery().discovery;
+    expect(definitions.map(({ name }) => name)).toEqual(discoveryToolNames);
+    expect(tools.map(({ definition }) => definition)).toEqual(definitions);
+    for (const definition of definitions) expect(v.is(ToolDefinition, definition)).toBe(true);
+  });
+
+  it('answers what is no input with what is wrong, and a name of none of the four with an error', async () => {
+    const { discovery } = testDiscovery();
+    for (
+      const [name, input] of [
+        ['tool_find', {}],
+        ['tool_find', { query: 'x', limit: 0 }],
+        ['tool_load', { names: [] }],
+        ['tool_load', { names: 'spec_list' }],
+        ['tool_describe', null],
+        ['tool_active', { all: true }],
+      ] as const
+    ) expect(await errorOf(discovery, name, input)).toMatchObject({ code: 'invalid_argument' });
+    expect(await errorOf(discovery, '__proto__', {})).toMatchObject({ code: 'not_found' });
+  });
+
+  it('does nothing when its signal has aborted', async () => {
+    const { discovery, active } = testDiscovery();
+    const outcome = await discovery.call('tool_load', { names: ['spec_list'] }, { signal: AbortSignal.abort() });
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'cancelled' } });
+    expect(active.size).toBe(0);
+  });
+
+  it('reports what a filter of the host throws without its text', async () => {
+    const error = await errorOf(testDiscovery({ isAllowed: refuse }).discovery, 'tool_find', { query: 'spec' });
+    expect(error).toMatchObject({ code: 'internal', message: 'An internal error occurred' });
+  });
+});
+
+describe('tool_find', () => {
+  it('hints at better words when there are none, none fit, or little fits', async () => {
+    const { discovery } = testDiscovery();
+    for (const query of ['', '?!']) {
+      const output = await outputOf(discovery, 'tool_find', { query });
+      expect(output).toEqual({ tools: [], fit: 0, message: expect.stringContaining('no words') });
+    }
+    const none = await outputOf(discovery, 'tool_find', { query: 'xylophone' });
+    expect(none).toMatchObject({ tools: [], message: expect.stringContaining('other words') });
+    const little = await outputOf(discovery, 'tool_find', {
+      query: 'tune my old wooden xylophone before the next concert',
+    });
+    expect(little).toMatchObject({ message: expect.stringContaining('Probably none') });
+    expect(await outputOf(discovery, 'tool_find', { query: 'validate specification' })).not.toHaveProperty('message');
+  });
+
+  it('gives one line of a description', async () => {
+    const long = createToolIndex([
+      { name: 'a', description: 'Sends mail. Then does more.' },
+      { name: 'b', description: `Mail ${'and '.repeat(200)}` },
+      { name: 'c', description: 'Mail\nof many lines' },
+    ]);
+    const { tools } = await outputOf(testDiscovery({ index: long }).discovery, 'tool_find', { query: 'mail' });
+    const lines = Object.fromEntries(
+      (tools as { name: string; description: string }[]).map((t) => [t.name, t.description]),
+    );
+    expect(lines).toMatchObject({ a: 'Sends mail.', c: 'Mail' });
+    expect(lines.b!.length).toBeLessThanOrEqual(160);
+  });
+
+  it('lets a re-ranker change the order, and nothing else', async () => {
+    const plain = (await outputOf(testDiscovery().discovery, 'tool_find', { query: 'task', limit: 50 })).tools as {
+      name: string;
+    }[];
+    const output = await outputOf(testDiscovery({ rerank: lastFirst }).discovery, 'tool_find', {
+      query: 'task',
+      limit: 3,
+    });
+    const expected = [plain.at(-1)!.name, plain[0]!.name, plain[1]!.name];
+    expect((output.tools as { name: string }[]).map(({ name }) => name)).toEqual(expected);
+  });
+
+  it('keeps its order when the re-ranker fails', async () => {
+    const output = await outputOf(testDiscovery({ rerank: failing }).discovery, 'tool_find', { query: 'task' });
+    expect(output).toEqual(await outputOf(testDiscovery().discovery, 'tool_find', { query: 'task' }));
+  });
+});
+
+describe('a masked tool', () => {
+  it('can be neither found, described, loaded, nor named by an old name', async () => {
+    const { discovery, active } = testDiscovery({
+      isAllowed: (name) => name !== 'registry_list',
+      active: new Set(['registry_list', 'loop_get']),
+    });
+    const { tools } = await outputOf(discovery, 'tool_find', { query: 'registry list tasks', limit: 50 });
+    expect((tools as { name: string }[]).map(({ name }) => name)).not.toContain('registry_list');
+    const errors = [
+      await errorOf(discovery, 'tool_describe', { name: 'registry_list' }),
+      await errorOf(discovery, 'tool_load', { names: ['loop_set', 'registry_list'] }),
+      await errorOf(discovery, 'tool_load', { names: ['go_ent_registry_list'] }),
+      discovery.notActive('registry_list'),
+      discovery.notActive('go_ent_registry_list'),
+    ];
+    for (const { code, details } of errors) {
+      expect(code).toBe('not_found');
+      expect(details).toMatchObject({
+        reason: 'unknown_tool',
+        suggestions: expect.not.arrayContaining(['registry_list']),
+      });
+    }
+    expect(await outputOf(discovery, 'tool_active', {})).toMatchObject({ count: 1, tools: [{ name: 'loop_get' }] });
+    expect(discovery.activeNames()).toEqual(['loop_get']);
+    expect(active.has('loop_set')).toBe(false);
+  });
+
+  it('is no longer active in the next step when it is masked in the middle of a run', async () => {
+    const masked = new Set<string>();
+    const { discovery } = testDiscovery({ isAllowed: (name) => !masked.has(name) });
+    await outputOf(discovery, 'tool_load', { names: ['loop_get', 'loop_set'] });
+    masked.add('loop_get');
+    expect(discovery.activeNames()).toEqual(['loop_set']);
+  });
+});
+
+describe('the loaded set', () => {
+  it('is there in the next request of the chat, on another instance', async () => {
+    const storage = memoryStorage();
+    await outputOf(testDiscovery({ storage }).discovery, 'tool_load', { names: ['loop_get', 'loop_set'] });
+    const { discovery, active } = testDiscovery({ storage, index: createToolIndex(goEntTools) });
+    expect(discovery.activeNames()).toEqual([]);
+    await discovery.restore();
+    expect([...active]).toEqual(['loop_get', 'loop_set']);
+    expect(await outputOf(discovery, 'tool_active', {})).toMatchObject({ count: 2 });
+  });
+
+  it('is restored by the first call when nobody has asked for it', async () => {
+    const storage = memoryStorage();
+    await outputOf(testDiscovery({ storage }).discovery, 'tool_load', { names: ['loop_get'] });
+    expect(await outputOf(testDiscovery({ storage }).discovery, 'tool_active', {})).toMatchObject({ count: 1 });
+  });
+
+  it('is filtered by what is allowed and known today, and comes back when it is allowed again', async () => {
+    const storage = memoryStorage();
+    await outputOf(testDiscovery({ storage }).discovery, 'tool_load', { names: ['loop_get', 'loop_set', 'spec_list'] });
+    const smaller = createToolIndex(goEntTools.filter(({ name }) => name !== 'spec_list'));
+    const today = testDiscovery({ storage, index: smaller, isAllowed: (name) => name !== 'loop_set' });
+    await today.discovery.restore();
+    expect([...today.active]).toEqual(['loop_get']);
+    const later = testDiscovery({ storage });
+    await later.discovery.restore();
+    expect(later.active.size).toBe(3);
+  });
+
+  it('belongs to one tenant, subject and chat', async () => {
+    const storage = memoryStorage();
+    const own = { storage, principal: principalOf('t', 's'), chatId: 'c' };
+    const { discovery } = testDiscovery(own);
+    await outputOf(discovery, 'tool_load', { names: ['loop_get'] });
+    const handle = discovery.handle()!;
+    const others = [
+      { ...own, principal: principalOf('u', 's') },
+      { ...own, principal: principalOf('t', 'r') },
+      { ...own, chatId: 'd' },
+    ];
+    for (const other of others) {
+      expect(await outputOf(testDiscovery(other).discovery, 'tool_active', {})).toMatchObject({ count: 0 });
+      const error = await errorOf(testDiscovery({ ...other, handle }).discovery, 'tool_active', {});
+      expect(error).toMatchObject({ code: 'not_found', details: { reason: 'unknown_toolset' } });
+    }
+    expect(await outputOf(testDiscovery({ ...own, handle }).discovery, 'tool_active', {})).toMatchObject({ count: 1 });
+  });
+
+  it('travels by its handle where there is no chat, until it expires', async () => {
+    let now = 0;
+    const options = { storage: memoryStorage({ now: () => now }), ttlMs: 1000, chatId: undefined };
+    const first = await outputOf(testDiscovery(options as never).discovery, 'tool_load', { names: ['loop_get'] });
+    const handle = first.toolset as string;
+    expect(Uint8Array.fromBase64(handle, { alphabet: 'base64url' }).length * 8).toBeGreaterThanOrEqual(128);
+    const second = testDiscovery({ ...options, handle } as never).discovery;
+    expect(await outputOf(second, 'tool_load', { names: ['loop_set'] })).toMatchObject({ active: 2, toolset: handle });
+    const stranger = testDiscovery({ ...options, handle, principal: principalOf('other', 'local') } as never).discovery;
+    expect(await errorOf(stranger, 'tool_active', {})).toMatchObject({ code: 'not_found' });
+    now = 1001;
+    const late = testDiscovery({ ...options, handle } as never).discovery;
+    expect(await errorOf(late, 'tool_load', { names: ['loop_get'] })).toMatchObject({
+      details: { reason: 'unknown_toolset' },
+    });
+  });
+
+  it('keeps what two instances load at the same time', async () => {
+    const storage = memoryStorage();
+    const instances = ['loop_get', 'loop_set', 'spec_list'].map((name) => ({ name, ...testDiscovery({ storage }) }));
+    await Promise.all(instances.map(({ discovery, name }) => outputOf(discovery, 'tool_load', { names: [name] })));
+    const { discovery, active } = testDiscovery({ storage });
+    await discovery.restore();
+    expect([...active].toSorted()).toEqual(['loop_get', 'loop_set', 'spec_list']);
+    expect(new Set(instances.map((instance) => instance.discovery.handle())).size).toBe(1);
+  });
+
+  it('activates nothing that it cannot remember, and works again when the storage does', async () => {
+    let broken = true;
+    const memory = memoryStorage();
+    const storage: Storage = {
+      ...memory,
+      commit: (changes) =>
+        broken ? Promise.reject(new PinnaceError('unavailable', 'The storage is full')) : memory.commit(changes),
+    };
+    const { discovery, active } = testDiscovery({ storage });
+    expect(await errorOf(discovery, 'tool_load', { names: ['loop_get'] })).toMatchObject({ code: 'unavailable' });
+    expect(active.size).toBe(0);
+    broken = false;
+    await outputOf(discovery, 'tool_load', { names: ['loop_get'] });
+    expect([...active]).toEqual(['loop_get']);
+  });
+
+  it('leaves out the tools that the host has made active itself', async () => {
+    const storage = memoryStorage();
+    const { discovery } = testDiscovery({ storage, active: new Set(['spec_show']) });
+    expect(await outputOf(discovery, 'tool_load', { names: ['spec_show', 'loop_get'] })).toMatchObject({ active: 2 });
+    const next = testDiscovery({ storage });
+    await next.discovery.restore();
+    expect([...next.active]).toEqual(['loop_get']);
+  });
+
+  it('holds no more tools than may be active', async () => {
+    const { discovery, active } = testDiscovery({ mostActive: 2 });
+    await outputOf(discovery, 'tool_load', { names: ['loop_get'] });
+    const error = await errorOf(discovery, 'tool_load', { names: ['loop_set', 'spec_list'] });
+    expect(error).toMatchObject({ code: 'budget_exceeded', details: { reason: 'too_many_active_tools' } });
+    expect([...active]).toEqual(['loop_get']);
+  });
+});
+
+describe('notActive', () => {
+  it('says how to load a tool that is known', () => {
+    const { discovery } = testDiscovery({ index });
+    expect(discovery.notActive('loop_get').message).toContain('tool_load');
+    expect(discovery.notActive('loop_gett').details).toMatchObject({
+      suggestions: expect.arrayContaining(['loop_get']),
+    });
+  });
+
+  it('repeats nothing hostile of a name', () => {
+    const { message } = testDiscovery({ index }).discovery.notActive(`a"\n\u202E${'x'.repeat(1000)}`);
+    expect(message).not.toMatch(/[\n\u202E]|x{101}/);
+  });
+});
