@@ -43,30 +43,41 @@ export function createVocabulary(): Vocabulary {
 /** Gives the words that say something. A text of nothing but stop words keeps them: a tool may be named "find". */
 export function contentWords(text: string): string[] {
   const words = wordsOf(text);
-  const content = words.filter((word) => !stopWords.has(word));
+  const content = words.filter((word) => lookUp(word) !== stopped);
   return content.length > 0 ? content : words;
 }
 
-/** Gives the text as terms: the stems of its words. */
+/** Gives the text as terms: the stems of its content words. */
 export function termsOf(text: string): string[] {
-  const terms = contentWords(text);
-  for (const [i, word] of terms.entries()) terms[i] = termOf(word);
-  return terms;
+  const words = wordsOf(text);
+  const terms: string[] = [];
+  for (const word of words) {
+    const term = lookUp(word);
+    if (term !== stopped) terms.push(term);
+  }
+  return terms.length > 0 ? terms : words.map(stem);
 }
-
-/** Stems are looked up again and again; what is kept of them is bounded. */
-const stems = new Map<string, string>();
-const mostStems = 50_000;
-/** No name of anything is longer; a "word" of a megabyte is not worth its memory. */
-const longestWord = 64;
 
 /** Gives the term for a word in lower case. */
 export function termOf(word: string): string {
+  const term = lookUp(word);
+  return term === stopped ? stem(word) : term;
+}
+
+/** Words are looked up again and again; what is kept of them is bounded. */
+const known = new Map<string, string>();
+const mostKnown = 50_000;
+const stopped = '';
+/** No name of anything is longer; a "word" of a megabyte is not worth its memory. */
+const longestWord = 64;
+
+/** The term for a word, or that it is a stop word. */
+function lookUp(word: string): string {
   if (word.length > longestWord) return word.slice(0, longestWord);
-  const known = stems.get(word);
-  if (known !== undefined) return known;
-  if (stems.size >= mostStems) stems.clear();
-  const term = stem(word);
-  stems.set(word, term);
+  const found = known.get(word);
+  if (found !== undefined) return found;
+  if (known.size >= mostKnown) known.clear();
+  const term = stopWords.has(word) ? stopped : stem(word);
+  known.set(word, term);
   return term;
 }
