@@ -1,0 +1,50 @@
+/** The tool catalogues and queries that discovery is measured with: a folder that the environment names, not part of this project. */
+
+import { join } from 'node:path';
+import process from 'node:process';
+import { pathToFileURL } from 'node:url';
+import type { IndexedTool, ToolHit } from '../../../src/index.ts';
+
+/** A query with the tools that it needs; each need has alternatives. */
+export interface BenchQuery {
+  readonly query: string;
+  readonly needs: readonly (readonly string[])[];
+}
+
+/** Anything that ranks tools. */
+export interface Searcher {
+  search(query: string, limit: number): readonly ToolHit[] | Promise<readonly ToolHit[]>;
+}
+
+/** Makes a ranker of tools. */
+export type CreateSearcher = (tools: readonly IndexedTool[]) => Searcher | Promise<Searcher>;
+
+/** What the folder's `lib.mjs` and `baselines.mjs` give. */
+export interface BenchData {
+  readonly sets: readonly string[];
+  readonly catalog: (set: string) => readonly IndexedTool[];
+  readonly loadQueries: (set: string) => readonly BenchQuery[];
+  readonly scaleCatalog: (size: number) => readonly IndexedTool[];
+  readonly score: (
+    needs: BenchQuery['needs'],
+    names: readonly string[],
+  ) => { readonly r1: number; readonly r5: number };
+  readonly peers: Readonly<Record<string, CreateSearcher>>;
+}
+
+const variable = 'PINNACE_TOOL_RETRIEVAL';
+
+/** Loads the folder; says how to name it when it is not named. */
+export async function loadBenchData(): Promise<BenchData | undefined> {
+  const folder = process.env[variable];
+  if (folder === undefined) {
+    console.log(
+      `Nothing is measured: ${variable} must name the folder of the tool-retrieval data, with its packages installed`,
+    );
+    return undefined;
+  }
+  const load = (file: string): Promise<Record<string, unknown>> => import(pathToFileURL(join(folder, file)).href);
+  const [lib, { BASELINES: peers }] = await Promise.all([load('lib.mjs'), load('baselines.mjs')]);
+  // The folder is the caller's own, and its files give what its README says.
+  return { ...lib, sets: Object.keys(lib.SETS as object), peers } as unknown as BenchData;
+}
