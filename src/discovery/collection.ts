@@ -31,7 +31,7 @@ export function insertTool(collection: Collection, tool: IndexedTool): void {
   const before = slots.get(tool.name);
   const order = before === undefined ? collection.nextOrder++ : documents.orders[before]!;
   if (before !== undefined) removeTool(collection, tool.name);
-  const fields = numbered(fieldsOf(tool), vocabulary);
+  const fields = fieldsOf(tool, (text) => vocabulary.read(text));
   const weights = weightsOf(fields);
   const { name, description } = fields;
   const others = new Set(weights.keys());
@@ -53,24 +53,6 @@ export function removeTool({ documents, postings, slots, vocabulary }: Collectio
   removeDocument(documents, slot);
   slots.delete(name);
   return true;
-}
-
-/** The fields with numbers for their terms; terms that are new get one. */
-function numbered(
-  fields: Readonly<Record<Field, readonly string[]>>,
-  vocabulary: Vocabulary,
-): Record<Field, readonly number[]> {
-  const intern = (term: string): number => vocabulary.intern(term);
-  const { server, name, description, keywords, category, parameters, parameterTexts } = fields;
-  return {
-    server: server.map(intern),
-    name: name.map(intern),
-    description: description.map(intern),
-    keywords: keywords.map(intern),
-    category: category.map(intern),
-    parameters: parameters.map(intern),
-    parameterTexts: parameterTexts.map(intern),
-  };
 }
 
 /** How much a tool says each term: every mention counts by the field's weight and length, and the sum saturates. */

@@ -3,6 +3,7 @@
 import { type Collection, fieldNames, valueOf } from './collection.ts';
 import { type Field, fieldsOf } from './fields.ts';
 import type { Query } from './query.ts';
+import { termsOf } from './vocabulary.ts';
 import { bestAlternative, type Ranked, type RuleScores } from './ranking.ts';
 
 /** What one word of the query gives by one field of the tool: `weight * idf = score`. */
@@ -29,7 +30,7 @@ export interface Explanation {
 export function explainRanked(ranked: Ranked, { concepts }: Query, collection: Collection): Explanation {
   const { slot, score, phrase, name, server, covered } = ranked;
   const tool = collection.documents.tools[slot]!;
-  const fields = fieldsOf(tool);
+  const fields = fieldsOf(tool, termsOf);
   const terms = concepts.flatMap((concept): TermScore[] => {
     const { alternative, value } = bestAlternative(concept, collection, slot);
     if (!alternative) return [];

@@ -1,7 +1,6 @@
 /** What an index reads of a tool, as fields with a weight and a usual length each. */
 
 import type { ToolDefinition } from '../schema.ts';
-import { termsOf } from './vocabulary.ts';
 
 /** A tool as an index takes it. It must not be changed while it is in one. */
 export interface IndexedTool {
@@ -49,8 +48,9 @@ export const fieldRules: Readonly<Record<Field, FieldRule>> = {
   parameterTexts: { weight: 0.35, usualLength: 30, lengthEffect: 0.7 },
 };
 
-/** Gives the terms of every field. */
-export function fieldsOf(tool: IndexedTool): Record<Field, readonly string[]> {
+/** Gives what is read of every field, most often its terms. */
+export function fieldsOf<T>(tool: IndexedTool, readTerms: (text: string) => readonly T[]): Record<Field, readonly T[]> {
+  const read = (text: string | undefined): readonly T[] => text ? readTerms(text.slice(0, longestField)) : [];
   const { server, name } = splitName(tool.name);
   const { names, texts } = parametersOf(tool.inputSchema);
   return {
@@ -72,10 +72,6 @@ export function splitName(name: string): { readonly server: string; readonly nam
 
 /** The most characters of a field that are read: what a tool is for stands at the beginning. */
 const longestField = 8192;
-
-function read(text: string | undefined): string[] {
-  return text ? termsOf(text.slice(0, longestField)) : [];
-}
 
 /** Bounds on a schema from a stranger, which may be deep, wide or lead back to itself. */
 const deepestSchema = 6;

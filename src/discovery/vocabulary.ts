@@ -8,8 +8,8 @@ import { wordsOf } from './words.ts';
 export interface Vocabulary {
   /** The number of a term that some tool says. */
   id(term: string): number | undefined;
-  /** The number of a term, a new one when it has none. */
-  intern(term: string): number;
+  /** The terms of a text by number; a term that is new gets one. */
+  read(text: string): number[];
   /** Forgets the term with this number. */
   release(id: number): void;
   /** All terms by number; empty text where a number is free. */
@@ -21,24 +21,50 @@ export function createVocabulary(): Vocabulary {
   const ids = new Map<string, number>();
   const terms: string[] = [];
   const free: number[] = [];
+  /** The numbers by word, so that most words are looked up once only; `noTerm` for stop words. */
+  const wordIds = new Map<string, number>();
+
+  function intern(term: string): number {
+    const known = ids.get(term);
+    if (known !== undefined) return known;
+    const id = free.pop() ?? terms.length;
+    ids.set(term, id);
+    terms[id] = term;
+    return id;
+  }
+
+  function readWord(word: string): number {
+    const known = wordIds.get(word);
+    if (known !== undefined) return known;
+    if (wordIds.size >= mostKnown) wordIds.clear();
+    const term = lookUp(word);
+    const id = term === stopped ? noTerm : intern(term);
+    if (word.length <= longestWord) wordIds.set(word, id);
+    return id;
+  }
+
   return {
     terms,
     id: (term) => ids.get(term),
-    intern(term) {
-      const known = ids.get(term);
-      if (known !== undefined) return known;
-      const id = free.pop() ?? terms.length;
-      ids.set(term, id);
-      terms[id] = term;
-      return id;
+    read(text) {
+      const words = wordsOf(text);
+      const found: number[] = [];
+      for (const word of words) {
+        const id = readWord(word);
+        if (id !== noTerm) found.push(id);
+      }
+      return found.length > 0 ? found : words.map((word) => intern(stem(word)));
     },
     release(id) {
       ids.delete(terms[id]!);
       terms[id] = '';
       free.push(id);
+      wordIds.clear();
     },
   };
 }
+
+const noTerm = -1;
 
 /** Gives the words that say something. A text of nothing but stop words keeps them: a tool may be named "find". */
 export function contentWords(text: string): string[] {
