@@ -71,21 +71,23 @@ function addConcept(
   }
 }
 
-/** Keeps the best in order, with a sorted list that stays short. */
+/** Up to this many, a sorted list into which each better one is put is quicker than to sort all. */
+const longestList = 1000;
+
 function bestOf(
   touched: readonly number[],
   { documents: { tools, orders } }: Collection,
   { totals, limit, accept }: { totals: Float64Array; limit: number; accept: Accept },
 ): number[] {
+  const compare = (a: number, b: number): number => totals[b]! - totals[a]! || orders[a]! - orders[b]!;
+  if (limit > longestList) return touched.filter((slot) => accept(tools[slot]!)).toSorted(compare).slice(0, limit);
   const best: number[] = [];
-  const isBefore = (a: number, b: number): boolean =>
-    totals[a]! > totals[b]! || (totals[a] === totals[b] && orders[a]! < orders[b]!);
   for (const slot of touched) {
     const last = best[limit - 1];
-    if (last !== undefined && !isBefore(slot, last)) continue;
+    if (last !== undefined && compare(slot, last) > 0) continue;
     if (!accept(tools[slot]!)) continue;
     let at = best.length;
-    while (at > 0 && isBefore(slot, best[at - 1]!)) at--;
+    while (at > 0 && compare(slot, best[at - 1]!) < 0) at--;
     best.splice(at, 0, slot);
     if (best.length > limit) best.pop();
   }

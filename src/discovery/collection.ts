@@ -3,7 +3,7 @@
 import { createDocuments, type Documents, insertDocument, removeDocument, termSet } from './documents.ts';
 import { type Field, fieldRules, fieldsOf, type IndexedTool } from './fields.ts';
 import { countOf, createPostings, insertPosting, type Postings, removePosting } from './postings.ts';
-import { createVocabulary, type Vocabulary } from './vocabulary.ts';
+import { createVocabulary, numberTerms, releaseTerm, type Vocabulary } from './vocabulary.ts';
 
 /** The state of an index. */
 export interface Collection {
@@ -31,7 +31,7 @@ export function insertTool(collection: Collection, tool: IndexedTool): void {
   const before = slots.get(tool.name);
   const order = before === undefined ? collection.nextOrder++ : documents.orders[before]!;
   if (before !== undefined) removeTool(collection, tool.name);
-  const fields = fieldsOf(tool, (text) => vocabulary.read(text));
+  const fields = fieldsOf(tool, (text) => numberTerms(vocabulary, text));
   const weights = weightsOf(fields);
   const { name, description } = fields;
   const others = new Set(weights.keys());
@@ -48,7 +48,7 @@ export function removeTool({ documents, postings, slots, vocabulary }: Collectio
   if (slot === undefined) return false;
   for (const term of termSet(documents, slot)) {
     removePosting(postings, { term, slot });
-    if (countOf(postings, term) === 0) vocabulary.release(term);
+    if (countOf(postings, term) === 0) releaseTerm(vocabulary, term);
   }
   removeDocument(documents, slot);
   slots.delete(name);

@@ -22,13 +22,13 @@ export interface DiscoveryOptions {
   readonly storage: Storage;
   readonly principal: ToolContext['principal'];
   /** The chat whose loaded set this is. */
-  readonly chatId?: string;
+  readonly chatId?: string | undefined;
   /** Instead of a chat or beside it: the handle that `tool_load` gave in an earlier request. */
-  readonly handle?: string;
+  readonly handle?: string | undefined;
   /** Today's answer of allowlist, masks and pins. What it refuses can be neither found, described, loaded nor active. */
   readonly isAllowed?: (name: string) => boolean;
   /** Puts what was found into another order. */
-  readonly rerank?: Rerank;
+  readonly rerank?: Rerank | undefined;
   /** How long a loaded set is kept after the last load; a day. */
   readonly ttlMs?: number;
   /** The most tools that may be active: every one costs tokens in every step. */

@@ -23,7 +23,7 @@ export function fitOf(
   let explained = 0;
   let total = 0;
   for (const [i, { term }] of concepts.entries()) {
-    const id = vocabulary.id(term);
+    const id = vocabulary.ids.get(term);
     const idf = idfOf(id === undefined ? 0 : countOf(postings, id), slots.size);
     const best = Math.max(0, ...hits.slice(0, fitHits).map(({ parts }) => parts[i]!));
     explained += Math.min(best, idf);

@@ -82,7 +82,7 @@ function joinedWords(words: readonly string[], { vocabulary }: Collection): Map<
   const joined = new Map<string, [string, number][]>();
   for (const [i, word] of words.slice(0, -1).entries()) {
     const term = termOf(`${word}${words[i + 1]}`);
-    if (vocabulary.id(term) !== undefined) joined.set(termOf(word), [[term, repairFactor]]);
+    if (vocabulary.ids.get(term) !== undefined) joined.set(termOf(word), [[term, repairFactor]]);
   }
   return joined;
 }
@@ -92,7 +92,7 @@ function repair(word: string, { vocabulary }: Collection): Map<string, number> {
   const meant: string[] = [];
   for (let i = 3; i <= word.length - 3; i++) {
     const parts = [termOf(word.slice(0, i)), termOf(word.slice(i))];
-    if (parts.every((part) => vocabulary.id(part) !== undefined)) meant.push(...parts);
+    if (parts.every((part) => vocabulary.ids.get(part) !== undefined)) meant.push(...parts);
   }
   if (meant.length === 0) {
     for (const written of new Set([word, termOf(word)])) meant.push(...slipsOf(written, vocabulary.terms));
@@ -106,7 +106,7 @@ function toAlternatives(
 ): Alternative[] {
   const { vocabulary, postings, slots } = collection;
   return [...asked].flatMap(([term, factor]): Alternative[] => {
-    const id = vocabulary.id(term);
+    const id = vocabulary.ids.get(term);
     if (id === undefined) return [];
     return [{ id, term, factor: factor * repetition, idf: idfOf(countOf(postings, id), slots.size) }];
   });
@@ -115,7 +115,7 @@ function toAlternatives(
 function phrasesOf(terms: readonly string[], { vocabulary, postings, slots }: Collection): Phrase[] {
   const phrases = new Map<string, Phrase>();
   for (const [i, term] of terms.slice(0, mostConcepts).entries()) {
-    const [first, second] = [vocabulary.id(term), vocabulary.id(terms[i + 1] ?? '')];
+    const [first, second] = [vocabulary.ids.get(term), vocabulary.ids.get(terms[i + 1] ?? '')];
     if (first === undefined || second === undefined) continue;
     const idf = idfOf(countOf(postings, first), slots.size) + idfOf(countOf(postings, second), slots.size);
     phrases.set(`${first} ${second}`, { first, second, idf });

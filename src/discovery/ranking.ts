@@ -113,8 +113,7 @@ function addWords(
   }
   for (const tool of ranked) {
     places[tool.slot] = 0;
-    for (const part of tool.parts) tool.sum += part;
-    tool.score = tool.sum;
+    tool.score = tool.sum = tool.parts.reduce((sum, part) => sum + part, 0);
   }
 
   function lookUp({ id, factor, idf }: Alternative, i: number): void {
@@ -199,19 +198,20 @@ function serversOf(ranked: readonly Ranked[], tools: Documents['tools']): Readon
   return Map.groupBy(ranked, ({ slot }) => splitName(tools[slot]!.name).server || slot);
 }
 
-/** Picks the best, lowers what it covers in all others, and so on. */
+/** Picks the best, lowers what it covers in all others, and so on; beyond the hundredth the order stays as it then is. */
 function pick(ranked: readonly Ranked[], { documents: { orders } }: Collection, limit: number): Ranked[] {
   const left = ranked.toSorted((a, b) => orders[a.slot]! - orders[b.slot]!);
   const kept = new Float64Array(ranked[0]?.parts.length ?? 0).fill(1);
   const picked: Ranked[] = [];
-  while (picked.length < limit && left.length > 0) {
+  while (picked.length < Math.min(limit, fewestCandidates) && left.length > 0) {
     const best = left.reduce((a, b) => (b.score > a.score ? b : a));
     left.splice(left.indexOf(best), 1);
     picked.push(best);
     for (const [i, part] of best.parts.entries()) if (part > 0) kept[i]! *= 1 - coveredLoss;
     for (const tool of left) lower(tool, kept);
   }
-  return picked;
+  const more = limit - picked.length;
+  return more > 0 ? [...picked, ...left.toSorted((a, b) => b.score - a.score).slice(0, more)] : picked;
 }
 
 function lower(tool: Ranked, kept: Float64Array): void {

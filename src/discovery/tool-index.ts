@@ -1,13 +1,13 @@
 /** Finds tools by keywords. How they are ranked stands in `ranking.ts`. */
 
-import { type Accept, createScratch } from './candidates.ts';
-import { createCollection, insertTool, removeTool } from './collection.ts';
+import { type Accept, createScratch, type Scratch } from './candidates.ts';
+import { type Collection, createCollection, insertTool, removeTool } from './collection.ts';
 import { explainRanked, type Explanation } from './explain.ts';
 import type { IndexedTool } from './fields.ts';
 import { fitHits, fitOf } from './fit.ts';
-import { createFormerNames } from './former-names.ts';
-import { readQuery } from './query.ts';
-import { rank } from './ranking.ts';
+import { createFormerNames, type FormerNames } from './former-names.ts';
+import { type Query, readQuery } from './query.ts';
+import { rank, type Ranked } from './ranking.ts';
 import { commonSynonyms, createThesaurus, type Thesaurus } from './thesaurus.ts';
 
 /** One tool that was found. Scores compare hits of one query, nothing else. */
@@ -15,6 +15,9 @@ export interface ToolHit {
   readonly name: string;
   readonly score: number;
 }
+
+/** So many hits can be explained: as many as the rules of the ranking see. */
+const mostExplained = 100;
 
 /** An index over tools. Make one with {@link createToolIndex}. */
 export interface ToolIndex {
@@ -26,7 +29,7 @@ export interface ToolIndex {
   add(tool: IndexedTool): void;
   /** Removes a tool; `false` when there was none of this name. */
   remove(name: string): boolean;
-  /** Says where the score of a tool in the answer to a query comes from; `undefined` when it is not in the answer. */
+  /** Says where the score of a tool in the answer to a query comes from; `undefined` when it is not among the first 100. */
   explain(query: string, name: string): Explanation | undefined;
   /** The tool of this name. */
   get(name: string): IndexedTool | undefined;
@@ -47,47 +50,70 @@ export function createToolIndex(
   { thesaurus = defaultThesaurus() }: { readonly thesaurus?: Thesaurus } = {},
 ): ToolIndex {
   const collection = createCollection();
-  const formerNames = createFormerNames();
-  const scratch = createScratch();
-  const toolOf = (name: string): IndexedTool | undefined =>
-    collection.documents.tools[collection.slots.get(name) ?? -1];
-  const ranked = (query: string, limit: number, accept: Accept) => {
-    const read = readQuery(query, collection, thesaurus);
-    return { read, hits: rank(read, collection, { scratch, limit: Math.max(0, Math.floor(limit)), accept }) };
-  };
-  const remove = (name: string): boolean => {
-    formerNames.remove(toolOf(name));
-    return removeTool(collection, name);
-  };
-  const add = (tool: IndexedTool): void => {
-    formerNames.remove(toolOf(tool.name));
-    insertTool(collection, tool);
-    formerNames.add(tool);
-  };
-  for (const tool of tools) add(tool);
+  const state: State = { collection, formerNames: createFormerNames(), scratch: createScratch(), thesaurus };
+  for (const tool of tools) add(state, tool);
   return {
-    add,
-    remove,
-    search(query, limit, { accept = () => true } = {}) {
-      const { hits } = ranked(query, limit, accept);
+    add: (tool) => add(state, tool),
+    remove: (name) => remove(state, name),
+    search(query, limit, { accept = acceptAll } = {}) {
+      const { hits } = answer(state, query, { limit, accept });
       return hits.map(({ slot, score }) => ({ name: collection.documents.tools[slot]!.name, score }));
     },
-    fit(query, { accept = () => true } = {}) {
-      const { read, hits } = ranked(query, fitHits, accept);
+    fit(query, { accept = acceptAll } = {}) {
+      const { read, hits } = answer(state, query, { limit: fitHits, accept });
       return fitOf(read, hits, collection);
     },
-    explain(query, name) {
-      const slot = collection.slots.get(name);
-      const { read, hits } = ranked(query, collection.slots.size, () => true);
-      const hit = hits.find((found) => found.slot === slot);
-      return hit && explainRanked(hit, read, collection);
-    },
-    get: toolOf,
-    renamed: (formerName) => formerNames.of(formerName),
+    explain: (query, name) => explain(state, query, name),
+    get: (name) => toolOf(state, name),
+    renamed: (formerName) => state.formerNames.of(formerName),
     get size() {
       return collection.slots.size;
     },
   };
+}
+
+interface State {
+  readonly collection: Collection;
+  readonly formerNames: FormerNames;
+  readonly scratch: Scratch;
+  readonly thesaurus: Thesaurus;
+}
+
+function acceptAll(): boolean {
+  return true;
+}
+
+function toolOf({ collection: { documents, slots } }: State, name: string): IndexedTool | undefined {
+  const slot = slots.get(name);
+  return slot === undefined ? undefined : documents.tools[slot];
+}
+
+function add(state: State, tool: IndexedTool): void {
+  state.formerNames.remove(toolOf(state, tool.name));
+  insertTool(state.collection, tool);
+  state.formerNames.add(tool);
+}
+
+function remove(state: State, name: string): boolean {
+  state.formerNames.remove(toolOf(state, name));
+  return removeTool(state.collection, name);
+}
+
+function answer(
+  { collection, scratch, thesaurus }: State,
+  query: string,
+  { limit, accept }: { limit: number; accept: Accept },
+): { readonly read: Query; readonly hits: readonly Ranked[] } {
+  const read = readQuery(query, collection, thesaurus);
+  return { read, hits: rank(read, collection, { scratch, limit: limit > 0 ? Math.floor(limit) : 0, accept }) };
+}
+
+function explain(state: State, query: string, name: string): Explanation | undefined {
+  const { collection } = state;
+  const slot = collection.slots.get(name);
+  const { read, hits } = answer(state, query, { limit: mostExplained, accept: acceptAll });
+  const hit = hits.find((found) => found.slot === slot);
+  return hit && explainRanked(hit, read, collection);
 }
 
 let thesaurusOnce: Thesaurus | undefined;

@@ -6,65 +6,56 @@ import { wordsOf } from './words.ts';
 
 /** Numbers terms. A term that no tool says any more gives its number back. */
 export interface Vocabulary {
-  /** The number of a term that some tool says. */
-  id(term: string): number | undefined;
-  /** The terms of a text by number; a term that is new gets one. */
-  read(text: string): number[];
-  /** Forgets the term with this number. */
-  release(id: number): void;
+  readonly ids: Map<string, number>;
   /** All terms by number; empty text where a number is free. */
-  readonly terms: readonly string[];
+  readonly terms: string[];
+  readonly free: number[];
+  /** Numbers by word, so that most words are looked up once only; `noTerm` for stop words. */
+  readonly wordIds: Map<string, number>;
 }
 
 /** Makes a vocabulary with nothing in it. */
 export function createVocabulary(): Vocabulary {
-  const ids = new Map<string, number>();
-  const terms: string[] = [];
-  const free: number[] = [];
-  /** The numbers by word, so that most words are looked up once only; `noTerm` for stop words. */
-  const wordIds = new Map<string, number>();
+  return { ids: new Map(), terms: [], free: [], wordIds: new Map() };
+}
 
-  function intern(term: string): number {
-    const known = ids.get(term);
-    if (known !== undefined) return known;
-    const id = free.pop() ?? terms.length;
-    ids.set(term, id);
-    terms[id] = term;
-    return id;
+/** Gives the terms of a text by number; a term that is new gets one. */
+export function numberTerms(vocabulary: Vocabulary, text: string): number[] {
+  const words = wordsOf(text);
+  const found: number[] = [];
+  for (const word of words) {
+    const id = vocabulary.wordIds.get(word) ?? numberWord(vocabulary, word);
+    if (id !== noTerm) found.push(id);
   }
+  return found.length > 0 ? found : words.map((word) => numberTerm(vocabulary, stem(word)));
+}
 
-  function readWord(word: string): number {
-    const known = wordIds.get(word);
-    if (known !== undefined) return known;
-    if (wordIds.size >= mostKnown) wordIds.clear();
-    const term = lookUp(word);
-    const id = term === stopped ? noTerm : intern(term);
-    if (word.length <= longestWord) wordIds.set(word, id);
-    return id;
-  }
-
-  return {
-    terms,
-    id: (term) => ids.get(term),
-    read(text) {
-      const words = wordsOf(text);
-      const found: number[] = [];
-      for (const word of words) {
-        const id = readWord(word);
-        if (id !== noTerm) found.push(id);
-      }
-      return found.length > 0 ? found : words.map((word) => intern(stem(word)));
-    },
-    release(id) {
-      ids.delete(terms[id]!);
-      terms[id] = '';
-      free.push(id);
-      wordIds.clear();
-    },
-  };
+/** Forgets the term with this number. */
+export function releaseTerm({ ids, terms, free, wordIds }: Vocabulary, id: number): void {
+  ids.delete(terms[id]!);
+  terms[id] = '';
+  free.push(id);
+  wordIds.clear();
 }
 
 const noTerm = -1;
+
+function numberWord(vocabulary: Vocabulary, word: string): number {
+  const term = lookUp(word);
+  const id = term === stopped ? noTerm : numberTerm(vocabulary, term);
+  if (vocabulary.wordIds.size >= mostKnown) vocabulary.wordIds.clear();
+  if (word.length <= longestWord) vocabulary.wordIds.set(word, id);
+  return id;
+}
+
+function numberTerm({ ids, terms, free }: Vocabulary, term: string): number {
+  const known = ids.get(term);
+  if (known !== undefined) return known;
+  const id = free.pop() ?? terms.length;
+  ids.set(term, id);
+  terms[id] = term;
+  return id;
+}
 
 /** Gives the words that say something. A text of nothing but stop words keeps them: a tool may be named "find". */
 export function contentWords(text: string): string[] {

@@ -193,15 +193,15 @@ describe('the loaded set', () => {
   it('travels by its handle where there is no chat, until it expires', async () => {
     let now = 0;
     const options = { storage: memoryStorage({ now: () => now }), ttlMs: 1000, chatId: undefined };
-    const first = await outputOf(testDiscovery(options as never).discovery, 'tool_load', { names: ['loop_get'] });
+    const first = await outputOf(testDiscovery(options).discovery, 'tool_load', { names: ['loop_get'] });
     const handle = first.toolset as string;
     expect(Uint8Array.fromBase64(handle, { alphabet: 'base64url' }).length * 8).toBeGreaterThanOrEqual(128);
-    const second = testDiscovery({ ...options, handle } as never).discovery;
+    const second = testDiscovery({ ...options, handle }).discovery;
     expect(await outputOf(second, 'tool_load', { names: ['loop_set'] })).toMatchObject({ active: 2, toolset: handle });
-    const stranger = testDiscovery({ ...options, handle, principal: principalOf('other', 'local') } as never).discovery;
+    const stranger = testDiscovery({ ...options, handle, principal: principalOf('other', 'local') }).discovery;
     expect(await errorOf(stranger, 'tool_active', {})).toMatchObject({ code: 'not_found' });
     now = 1001;
-    const late = testDiscovery({ ...options, handle } as never).discovery;
+    const late = testDiscovery({ ...options, handle }).discovery;
     expect(await errorOf(late, 'tool_load', { names: ['loop_get'] })).toMatchObject({
       details: { reason: 'unknown_toolset' },
     });

@@ -203,6 +203,16 @@ describe('createToolIndex', () => {
 });
 
 describe('an index against hostile input', () => {
+  it('answers with as many hits as there are, when asked for more', () => {
+    const index = createToolIndex(
+      Array.from({ length: 3000 }, (_, i) => ({ name: `mail_${i}`, description: 'Sends mail' })),
+    );
+    const hits = index.search('send mail', Infinity);
+    expect(hits).toHaveLength(3000);
+    expect(index.search('send mail', 1500)).toEqual(hits.slice(0, 1500));
+    expect(hits.every(({ score }, i) => i === 0 || score <= hits[i - 1]!.score)).toBe(true);
+  });
+
   const strange = [
     '__proto__',
     'constructor',
