@@ -92,14 +92,18 @@ async function callTool(
 ): Promise<ToolOutcome> {
   const { name } = tool.definition;
   try {
-    if (signal.aborted) throw new PinnaceError('cancelled', `Tool "${name}" was stopped before it began`);
+    if (signal.aborted) throw stopped(name);
     const checked = tool.check(input);
     if (!checked.ok) throw invalid(`the input of tool "${name}"`, checked.issues);
     const context = { signal, principal, secrets: {}, log: () => undefined, toolCallId: crypto.randomUUID() };
     return { ok: true, output: await tool.execute(checked.input, context) };
   } catch (error) {
-    return failed(error);
+    return failed(signal.aborted ? stopped(name) : error);
   }
+}
+
+function stopped(name: string): PinnaceError {
+  return new PinnaceError('cancelled', `Tool "${name}" was stopped with its run`);
 }
 
 function failed(error: unknown): ToolOutcome {

@@ -52,6 +52,18 @@ describe('discoveryTools', () => {
     expect(active.size).toBe(0);
   });
 
+  it('is cancelled while a re-ranker works', async () => {
+    const abort = new AbortController();
+    const { discovery } = testDiscovery({
+      rerank(_query, _hits, { signal }) {
+        abort.abort();
+        return Promise.reject(signal.reason);
+      },
+    });
+    const outcome = await discovery.call('tool_find', { query: 'task' }, abort);
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'cancelled' } });
+  });
+
   it('reports what a filter of the host throws without its text', async () => {
     const error = await errorOf(testDiscovery({ isAllowed: refuse }).discovery, 'tool_find', { query: 'spec' });
     expect(error).toMatchObject({ code: 'internal', message: 'An internal error occurred' });

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { goEntTools } from '../../fixtures/go-ent-tools.ts';
 import {
   commonSynonyms,
   createThesaurus,
@@ -102,6 +103,15 @@ describe('createToolIndex', () => {
     index.add({ name: 'c1', description: 'Sends mail' });
     index.add({ name: 'a1', description: 'Sends mail' });
     expect(namesOf(index, 'send mail')).toEqual(['a1', 'b1', 'c1']);
+  });
+
+  it('gives the same scores in every runtime', () => {
+    const hits = createToolIndex(goEntTools).search('list the tasks of the registry 天気', 3);
+    expect(hits.map(({ name, score }) => [name, score.toFixed(9)])).toEqual([
+      ['registry_list', '15.568509508'],
+      ['spec_list', '6.659447534'],
+      ['registry_init', '4.642947583'],
+    ]);
   });
 
   it('replaces a tool of the same name', () => {
