@@ -75,45 +75,84 @@ const bars: Readonly<Record<number, { readonly p99: number; readonly build: numb
   100_000: { p99: 5, build: 2500 },
 };
 
-/** Time and memory at one size; the queries are answered three times before the clock starts. */
-function measureSize(size: number, { scaleCatalog, loadQueries }: BenchData): Row[] {
-  const tools = scaleCatalog(size);
-  const queries = loadQueries('mcp5k').map(({ query }) => query);
-  const builds = Array.from({ length: size > 50_000 ? 3 : 9 }, () => timeOf(() => createToolIndex(tools)));
+/** Time and memory at one size, beside a peer where the peer is quick enough. */
+async function measureSize(size: number, data: BenchData): Promise<Row[]> {
+  const tools = data.scaleCatalog(size);
+  const queries = data.loadQueries('mcp5k').map(({ query }) => query);
+  const peer = data.peers['minisearch tuned'];
+  const theirs = size < 50_000 && peer ? await timesOf(peer, { tools, queries }) : undefined;
+  const own = await timesOf(createToolIndex, { tools, queries });
+  const { p99, build } = bars[size]!;
+  return [
+    {
+      figure: `Query, ${size} tools`,
+      value: `p50 ${own.p50.toFixed(2)} ms, p99 ${own.p99.toFixed(2)} ms (${
+        own.settledP99.toFixed(2)
+      } ms without the noise)`,
+      bar: `p99 <= ${p99} ms`,
+      met: own.p99 <= p99,
+      ...(theirs && { peer: `MiniSearch p50 ${theirs.p50.toFixed(2)} ms, p99 ${theirs.p99.toFixed(2)} ms` }),
+    },
+    {
+      figure: `Build, ${size} tools`,
+      value: `${own.build.toFixed(0)} ms (CPU ${own.buildCpu.toFixed(0)} ms)`,
+      bar: `<= ${build} ms`,
+      met: own.build <= build,
+      ...(theirs && { peer: `MiniSearch ${theirs.build.toFixed(0)} ms (CPU ${theirs.buildCpu.toFixed(0)} ms)` }),
+    },
+    ...measureMemory(tools),
+  ];
+}
+
+/**
+ * The queries are answered three times before the clock starts, then fifteen times. A pause of the machine hits any query: the
+ * p99 without the noise is that of the queries, each by the median of its times.
+ */
+async function timesOf(
+  create: CreateSearcher,
+  { tools, queries }: { tools: readonly IndexedTool[]; queries: readonly string[] },
+) {
+  const builds = [];
+  for (let i = 0; i < (tools.length > 50_000 ? 3 : 9); i++) builds.push(await timeOf(() => create(tools)));
+  const index = await create(tools);
+  for (let i = 0; i < 3; i++) for (const query of queries) await index.search(query, 5);
+  const times: number[][] = queries.map(() => []);
+  for (let round = 0; round < 15; round++) {
+    for (const [i, query] of queries.entries()) times[i]!.push((await timeOf(() => index.search(query, 5))).wall);
+  }
+  return {
+    build: median(builds.map(({ wall }) => wall)),
+    buildCpu: median(builds.map(({ cpu }) => cpu)),
+    p50: quantile(times.flat(), 0.5),
+    p99: quantile(times.flat(), 0.99),
+    settledP99: quantile(times.map(median), 0.99),
+  };
+}
+
+function measureMemory(tools: readonly IndexedTool[]): Row[] {
   const before = heapMiB();
   const index = createToolIndex(tools);
   const heap = heapMiB() - before;
-  for (let i = 0; i < 3; i++) for (const query of queries) index.search(query, 5);
-  const times = Array.from({ length: 5 }, () => queries.map((query) => timeOf(() => index.search(query, 5)).wall))
-    .flat();
-  const changes = tools.slice(0, 300).flatMap((
-    tool,
-  ) => [timeOf(() => index.remove(tool.name)).wall, timeOf(() => index.add(tool)).wall]);
-  const { p99, build } = bars[size]!;
-  const [buildWall, queryP99] = [median(builds.map(({ wall }) => wall)), quantile(times, 0.99)];
-  const of = `${size} tools`;
+  const changes: number[] = [];
+  for (const tool of tools.slice(0, 300)) {
+    for (const change of [() => index.remove(tool.name), () => index.add(tool)]) {
+      const start = performance.now();
+      change();
+      changes.push(performance.now() - start);
+    }
+  }
+  const [p50, p99] = [median(changes), quantile(changes, 0.99)];
   return [
     {
-      figure: `Query, ${of}`,
-      value: `p50 ${quantile(times, 0.5).toFixed(2)} ms, p99 ${queryP99.toFixed(2)} ms`,
-      bar: `p99 <= ${p99} ms`,
-      met: queryP99 <= p99,
+      figure: `Memory, ${tools.length} tools`,
+      value: `${heap.toFixed(1)} MiB, ${((heap * 2 ** 20) / tools.length).toFixed(0)} B each`,
+      ...(tools.length > 50_000 && { bar: '<= 80 MiB', met: heap <= 80 }),
     },
     {
-      figure: `Build, ${of}`,
-      value: `${buildWall.toFixed(0)} ms (CPU ${median(builds.map(({ cpu }) => cpu)).toFixed(0)} ms)`,
-      bar: `<= ${build} ms`,
-      met: buildWall <= build,
-    },
-    {
-      figure: `Memory, ${of}`,
-      value: `${heap.toFixed(1)} MiB, ${((heap * 1024 * 1024) / size).toFixed(0)} B each`,
-      ...(size > 50_000 && { bar: '<= 80 MiB', met: heap <= 80 }),
-    },
-    {
-      figure: `Add or remove one, ${of}`,
-      value: `p50 ${median(changes).toFixed(3)} ms, p99 ${quantile(changes, 0.99).toFixed(3)} ms`,
-      ...(size === 5000 && { bar: '<= 1 ms', met: quantile(changes, 0.99) <= 1 }),
+      figure: `Add or remove one of ${tools.length} tools`,
+      value: `p50 ${p50.toFixed(3)} ms, p99 ${p99.toFixed(3)} ms`,
+      bar: '<= 1 ms',
+      met: p99 <= 1,
     },
   ];
 }
@@ -162,9 +201,10 @@ function tokensOf(value: unknown): number {
   return Math.ceil(JSON.stringify(value).length / 4);
 }
 
-function timeOf(work: () => unknown): { readonly wall: number; readonly cpu: number } {
+async function timeOf(work: () => unknown): Promise<{ readonly wall: number; readonly cpu: number }> {
   const [wall, cpu] = [performance.now(), cpuMs()];
-  work();
+  const result = work();
+  if (result instanceof Promise) await result; // only the peers' may be: a turn of the loop is not ours to pay
   return { wall: performance.now() - wall, cpu: cpuMs() - cpu };
 }
 
@@ -185,5 +225,5 @@ function percent(share: number): string {
 const data = await loadBenchData();
 if (data) {
   report('Finding tools', [...await measureRanking(data), ...measureFit(data), ...await measureTokens(data)]);
-  report('Finding tools among many', Object.keys(bars).flatMap((size) => measureSize(Number(size), data)));
+  for (const size of Object.keys(bars)) report(`Finding tools among ${size}`, await measureSize(Number(size), data));
 }
