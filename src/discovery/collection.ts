@@ -32,12 +32,10 @@ export function insertTool(collection: Collection, tool: IndexedTool): void {
   const order = before === undefined ? collection.nextOrder++ : documents.orders[before]!;
   if (before !== undefined) removeTool(collection, tool.name);
   const fields = fieldsOf(tool, (text) => numberTerms(vocabulary, text));
-  const weights = weightsOf(fields);
+  const { weights, inText } = weightsOf(fields);
   const { name, description } = fields;
-  const others = new Set(weights.keys());
-  for (const term of name) others.delete(term);
-  for (const term of description) others.delete(term);
-  const slot = insertDocument(documents, { tool, order, sequence: { name, description, others: [...others] } });
+  const others = [...weights.keys()].slice(inText); // a map keeps its keys as they came: those of the text first
+  const slot = insertDocument(documents, { tool, order, sequence: { name, description, others } });
   for (const [term, weight] of weights) insertPosting(postings, { term, slot, weight });
   slots.set(tool.name, slot);
 }
@@ -55,16 +53,21 @@ export function removeTool({ documents, postings, slots, vocabulary }: Collectio
   return true;
 }
 
-/** How much a tool says each term: every mention counts by the field's weight and length, and the sum saturates. */
-function weightsOf(fields: Readonly<Record<Field, readonly number[]>>): Map<number, number> {
+/**
+ * How much a tool says each term: every mention counts by the field's weight and length, and the sum saturates. The terms of name
+ * and description, `inText` many, come first.
+ */
+function weightsOf(fields: Readonly<Record<Field, readonly number[]>>) {
   const weights = new Map<number, number>();
+  let inText = 0;
   for (const field of fieldNames) {
     const terms = fields[field];
     const value = valueOf(field, terms.length);
     for (const term of terms) weights.set(term, (weights.get(term) ?? 0) + value);
+    if (field === 'description') inText = weights.size;
   }
   for (const [term, frequency] of weights) weights.set(term, saturate(frequency));
-  return weights;
+  return { weights, inText };
 }
 
 /** What one mention in a field of this length counts. */

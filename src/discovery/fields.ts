@@ -37,11 +37,11 @@ export interface FieldRule {
   readonly lengthEffect: number;
 }
 
-/** The rules of all fields; the title counts among the keywords. */
+/** The rules of all fields; the title counts among the keywords. Name and description stand first. */
 export const fieldRules: Readonly<Record<Field, FieldRule>> = {
-  server: { weight: 1.8, usualLength: 2, lengthEffect: 0.6 },
   name: { weight: 2, usualLength: 4, lengthEffect: 0.6 },
   description: { weight: 1, usualLength: 20, lengthEffect: 0.75 },
+  server: { weight: 1.8, usualLength: 2, lengthEffect: 0.6 },
   keywords: { weight: 0.75, usualLength: 4, lengthEffect: 0.7 },
   category: { weight: 0.3, usualLength: 2, lengthEffect: 0.7 },
   parameters: { weight: 0.5, usualLength: 4, lengthEffect: 0.7 },
