@@ -44,7 +44,7 @@ export type {
   Watchable,
 } from './ports.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
-export { createPrincipal, localPrincipal, type Principal, type Scope } from './runtime/principal.ts';
+export { createPrincipal, localPrincipal, type Principal, type Scope, type Session } from './runtime/principal.ts';
 export type { RunRequestInput } from './runtime/run-request.ts';
 export type { HostedRuntime, Manifest, Runtime, Started, StartOptions } from './runtime/runtime.ts';
 export type { RunCursor, Runs, RunStatus } from './runtime/runs.ts';

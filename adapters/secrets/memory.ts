@@ -19,7 +19,8 @@ export function memorySecrets(values: Readonly<Record<string, string>> = {}): Me
   for (const [id, value] of Object.entries(values)) set(id, value);
   return {
     set,
-    async resolve({ id }) {
+    async resolve({ id }, { signal }) {
+      if (signal.aborted) throw new PinnaceError('cancelled', `Cannot resolve secret "${id}": the call was stopped`);
       const secret = secrets.get(id);
       if (!secret) throw new PinnaceError('not_found', `Cannot resolve secret "${id}": it is not set`);
       return secret;

@@ -270,16 +270,20 @@ export async function toModelMessages(messages: readonly UIMessage[]): Promise<M
   const history = messages.map((message) => ({ ...message, parts: message.parts.filter(hasEnded) }))
     .filter(({ parts }) => parts.length > 0);
   const checked = await safeValidateUIMessages({ messages: history });
-  if (!checked.success) {
-    throw new PinnaceError(
-      'invalid_argument',
-      'Cannot read the run request: a part of its messages is not as the AI SDK sends it',
-      {
-        details: { reason: 'invalid_messages' },
-      },
-    );
+  if (!checked.success) throw invalidMessages(checked.error);
+  try {
+    return await convertToModelMessages(checked.data, { ignoreIncompleteToolCalls: true });
+  } catch (error) {
+    throw invalidMessages(error); // a file's address that is no URL
   }
-  return await convertToModelMessages(checked.data, { ignoreIncompleteToolCalls: true });
+}
+
+function invalidMessages(cause: unknown): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    'Cannot read the run request: a part of its messages is not as the AI SDK sends it',
+    { details: { reason: 'invalid_messages' }, cause },
+  );
 }
 
 function hasEnded(part: UIMessage['parts'][number]): boolean {

@@ -1,5 +1,6 @@
 /** The bytes of a request's body, read once for all who ask. */
 
+import { PinnaceError } from '../../../src/errors.ts';
 import { refusal } from './refusal.ts';
 
 const read = new WeakMap<Request, Promise<Uint8Array<ArrayBuffer>>>();
@@ -8,7 +9,7 @@ const read = new WeakMap<Request, Promise<Uint8Array<ArrayBuffer>>>();
  * Gives the whole body of a request; none is no bytes. The first call reads it, from a clone, so that whoever does not know of
  * this function can still read the request's own; every later call for the same `Request` object gives the same bytes.
  *
- * @throws PinnaceError `body_too_large` as soon as more than `maxBytes` have come.
+ * @throws PinnaceError `body_too_large` as soon as more than `maxBytes` have come, `invalid_argument` when the body breaks off.
  */
 export async function readBody(
   request: Request,
@@ -27,7 +28,8 @@ async function readWithin(request: Request, maxBytes: number): Promise<Uint8Arra
   const reader = (request.clone().body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader(); // safe: a clone has a body too
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+  const read = () => reader.read().catch(brokenOff);
+  for (let next = await read(); !next.done; next = await read()) {
     chunks.push(next.value);
     length += next.value.length;
     if (length > maxBytes) {
@@ -37,6 +39,13 @@ async function readWithin(request: Request, maxBytes: number): Promise<Uint8Arra
     }
   }
   return join(chunks, length);
+}
+
+function brokenOff(cause: unknown): never {
+  throw new PinnaceError('invalid_argument', 'Cannot read the body: it broke off', {
+    details: { reason: 'body_broken_off' },
+    cause,
+  });
 }
 
 function join(chunks: readonly Uint8Array<ArrayBuffer>[], length: number): Uint8Array<ArrayBuffer> {

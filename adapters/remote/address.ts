@@ -1,0 +1,29 @@
+/** Where another service is, and where in it a record is. */
+
+import { PinnaceError } from '../../src/errors.ts';
+
+/**
+ * Gives origin and path of a URL, without a slash at the end.
+ *
+ * @throws PinnaceError `invalid_argument` that does not quote the URL: it may hold a password, or a key in its query.
+ */
+export function baseOf(url: string | URL, what: string): string {
+  const parsed = URL.parse(url);
+  const isUsable = parsed !== null && /^https?:$/.test(parsed.protocol) && parsed.username === '' &&
+    parsed.password === '' && parsed.search === '' && parsed.hash === '';
+  if (isUsable) return parsed.href.replace(/[/?#]+$/, '');
+  const advice = 'it must be http or https without user name, password, query and fragment';
+  throw new PinnaceError(
+    'invalid_argument',
+    `Cannot use the URL of ${what}: ${advice}, such as "https://control.example/v1"`,
+    {
+      details: { reason: 'invalid_url' },
+    },
+  );
+}
+
+/** Gives an id as one segment of a path; nothing for text that no segment can be, such as `..`. */
+export function segmentOf(id: string): string | undefined {
+  if (id === '' || id === '.' || id === '..' || !id.isWellFormed()) return undefined;
+  return encodeURIComponent(id);
+}

@@ -1,0 +1,162 @@
+/** Asks another service for JSON: one bounded answer, and one error for each way to get none. No error repeats what was sent or came. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import { parseJson } from '../../src/json.ts';
+import { readLimited } from './read-limited.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/** Headers as plain data. */
+export type HeaderRecord = Readonly<Record<string, string>>;
+
+/** A service that answers GET requests. */
+export interface Remote {
+  /** What it is, in messages. */
+  readonly name: 'catalog' | 'secret manager';
+  /** Begins the reasons of its errors. */
+  readonly kind: 'catalog' | 'secrets';
+  /** The longest body that is read. */
+  readonly maxBytes: number;
+  readonly fetch: (request: Request) => Promise<Response>;
+  readonly now: () => number;
+}
+
+/** What is asked. */
+export interface Question {
+  readonly url: string;
+  /** What is asked for, in messages: `agent "helper"`. */
+  readonly what: string;
+  /** Asked for each request, so that tokens can be renewed. */
+  readonly headers: () => Promise<HeaderRecord> | HeaderRecord;
+  /** The entity tag of what is already here. */
+  readonly etag?: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What was answered; everything else is an error. */
+export type Reply =
+  | { readonly type: 'found'; readonly data: unknown; readonly etag: string | undefined }
+  | { readonly type: 'unchanged' }
+  | { readonly type: 'missing' }
+  | { readonly type: 'denied'; readonly status: number }
+  | { readonly type: 'busy'; readonly retryAfterMs: number | undefined };
+
+/**
+ * Asks once. Nothing is followed, cached or tried again, and no cookies are sent.
+ *
+ * @throws PinnaceError `unavailable`, with the reason `<kind>_unreachable` or `<kind>_failed` where trying again may help,
+ * `<kind>_refused`, `<kind>_too_large`, `<kind>_invalid` or `<kind>_headers` where it does not; what {@link untilAborted} says of
+ * an abort.
+ */
+export async function ask(remote: Remote, question: Question): Promise<Reply> {
+  const { signal, what } = question;
+  return await untilAborted(() => exchange(remote, question), { signal, action: `load ${what}` });
+}
+
+/** The error of an answer that is not as agreed. */
+export function invalidAnswer(
+  { name, kind }: Pick<Remote, 'name' | 'kind'>,
+  { what, why, details }: { readonly what: string; readonly why: string; readonly details?: object | undefined },
+): PinnaceError {
+  return new PinnaceError('unavailable', `Cannot load ${what}: the ${name} answered ${why}`, {
+    retryable: false,
+    details: { ...details, reason: `${kind}_invalid` },
+  });
+}
+
+async function exchange(remote: Remote, question: Question): Promise<Reply> {
+  const request = await toRequest(remote, question);
+  const response = await reach(remote, question, () => remote.fetch(request));
+  if (response.status === 200) {
+    const bytes = await reach(remote, question, () => readLimited(response, remote.maxBytes));
+    return { type: 'found', data: readData(remote, question, bytes), etag: response.headers.get('etag') ?? undefined };
+  }
+  void response.body?.cancel().catch(() => undefined);
+  return readStatus(remote, question, response);
+}
+
+async function toRequest(remote: Remote, question: Question): Promise<Request> {
+  const { url, etag, signal } = question;
+  const headers = await readHeaders(remote, question);
+  if (!headers.has('accept')) headers.set('accept', 'application/json');
+  if (etag !== undefined) headers.set('if-none-match', etag);
+  return new Request(url, {
+    headers,
+    redirect: 'error', // the headers are for one address
+    credentials: 'omit',
+    cache: 'no-store', // caching is the runtime's, where an invalidation reaches it
+    ...(signal && { signal }),
+  });
+}
+
+/** `Headers` quotes what it refuses, and whoever makes the headers may say more: their errors are dropped. */
+async function readHeaders(remote: Remote, { headers, what }: Question): Promise<Headers> {
+  let given: HeaderRecord;
+  try {
+    given = await headers();
+  } catch {
+    throw unavailable(remote, 'headers', `Cannot load ${what}: the headers for the ${remote.name} could not be made`);
+  }
+  try {
+    return new Headers(given);
+  } catch {
+    const advice = 'names must be tokens, values one line of Latin-1';
+    const message = `Cannot load ${what}: a header for the ${remote.name} cannot stand in a request; ${advice}`;
+    throw unavailable(remote, 'headers', message, { retryable: false });
+  }
+}
+
+/** The original error is dropped: a `fetch` of the caller's own may put the request into it. */
+async function reach<T>(remote: Remote, { what }: Question, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch {
+    const why = 'it is out of reach, redirects, or ended its answer early';
+    throw unavailable(remote, 'unreachable', `Cannot load ${what} from the ${remote.name}: ${why}`);
+  }
+}
+
+function readData(remote: Remote, { what }: Question, bytes: Uint8Array<ArrayBuffer> | undefined): unknown {
+  if (!bytes) {
+    const why = `it answered more than the ${remote.maxBytes} bytes that are allowed`;
+    throw unavailable(remote, 'too_large', `Cannot load ${what} from the ${remote.name}: ${why}`, { retryable: false });
+  }
+  try {
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw invalidAnswer(remote, { what, why: 'something that is not JSON in UTF-8, or nested too deep' });
+  }
+}
+
+function readStatus(remote: Remote, { what, etag }: Question, { status, headers }: Response): Reply {
+  const retryAfterMs = retryAfterOf(headers, remote.now());
+  if (status === 304 && etag !== undefined) return { type: 'unchanged' };
+  if (status === 404 || status === 410) return { type: 'missing' };
+  if (status === 401 || status === 403) return { type: 'denied', status };
+  if (status === 429) return { type: 'busy', retryAfterMs };
+  const message = `Cannot load ${what}: the ${remote.name} answered ${status}`;
+  if (status >= 500 || status === 408) throw unavailable(remote, 'failed', message, { retryAfterMs });
+  throw unavailable(remote, 'refused', message, { retryable: false });
+}
+
+/** Seconds, or a date. */
+function retryAfterOf(headers: Headers, now: number): number | undefined {
+  const value = headers.get('retry-after') ?? '';
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isFinite(date) ? Math.max(0, date - now) : undefined;
+}
+
+function unavailable(
+  { kind }: Remote,
+  reason: string,
+  message: string,
+  options: { readonly retryable?: boolean; readonly retryAfterMs?: number | undefined } = {},
+): PinnaceError {
+  const { retryable = true, retryAfterMs } = options;
+  const details = { reason: `${kind}_${reason}` };
+  return new PinnaceError('unavailable', message, {
+    retryable,
+    details,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}

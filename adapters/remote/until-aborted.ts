@@ -1,0 +1,41 @@
+/** Lets go of work as soon as a signal aborts, also of work that does not look at it. */
+
+import { PinnaceError } from '../../src/errors.ts';
+
+/** When to let go, and what then cannot be done: `load agent "helper"`. */
+export interface UntilAbortedOptions {
+  readonly signal: AbortSignal | undefined;
+  readonly action: string;
+}
+
+/**
+ * Does the work, unless the signal aborts first. Work that has not begun then never does.
+ *
+ * @throws PinnaceError the signal's reason where it is one; `unavailable` with the reason `timeout` where its time was over;
+ * else `cancelled`.
+ */
+export async function untilAborted<T>(
+  work: () => Promise<T>,
+  { signal, action }: UntilAbortedOptions,
+): Promise<T> {
+  if (!signal) return await work();
+  if (signal.aborted) throw abortError(signal, action);
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(abortError(signal, action));
+  signal.addEventListener('abort', onAbort, { once: true }); // before the work listens: its own words come too late
+  try {
+    return await Promise.race([aborted, work()]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function abortError({ reason }: AbortSignal, action: string): PinnaceError {
+  if (reason instanceof PinnaceError) return reason;
+  if (reason instanceof DOMException && reason.name === 'TimeoutError') {
+    return new PinnaceError('unavailable', `Cannot ${action}: no answer came in time`, {
+      details: { reason: 'timeout' },
+    });
+  }
+  return new PinnaceError('cancelled', `Cannot ${action}: the caller has given up`);
+}

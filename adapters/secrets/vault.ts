@@ -1,0 +1,202 @@
+/** Secrets in the browser, encrypted in IndexedDB and locked with a passphrase. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import { parse } from '../../src/parse.ts';
+import type { SecretSource } from '../../src/ports.ts';
+import { SecretRef } from '../../src/schema.ts';
+import { Secret } from '../../src/secret.ts';
+import { untilAborted } from '../remote/until-aborted.ts';
+import { type VaultDatabase, vaultDatabase } from './vault-database.ts';
+import { createKey, type DataKey, keyLost, openKey, rewrapKey, seal, unseal } from './vault-keys.ts';
+import {
+  addKey,
+  countWrite,
+  deleteAll,
+  deleteSecret,
+  findSecret,
+  listSecrets,
+  putSecret,
+  readKey,
+  replaceKey,
+  type SecretVersion,
+} from './vault-rows.ts';
+
+export type { SecretVersion } from './vault-rows.ts';
+
+/** Options of {@link vaultSecrets}. */
+export interface VaultSecretsOptions {
+  /** Names the database. Two names never see each other. */
+  readonly name: string;
+  /** Instead of the global one. */
+  readonly indexedDB?: IDBFactory;
+}
+
+/** Secrets that a person keeps in a browser. A reference that names no version gets the latest. */
+export interface Vault extends SecretSource {
+  /**
+   * Opens the vault, here and until `lock`. The first passphrase ever makes it.
+   *
+   * @throws PinnaceError `forbidden` with the reason `wrong_passphrase`; `invalid_argument` for a first one of less than 8
+   * characters; `unavailable` with the reason `vault_key_lost` where only `clear` helps.
+   */
+  unlock(passphrase: string): Promise<void>;
+  /** Forgets the key, here. Call the runtime's `invalidate(['secrets'])` too: it goes on with what it has resolved. */
+  lock(): void;
+  /** Sets another passphrase, locked or not. @throws PinnaceError as `unlock` does. */
+  changePassphrase(change: { readonly current: string; readonly next: string }): Promise<void>;
+  /** Sets a secret and removes its earlier versions. @throws PinnaceError `invalid_argument` for a value of less than 8 characters. */
+  set(secretId: string, value: string): Promise<SecretVersion>;
+  /** Adds a version: references that name an earlier one still get that, until it is removed. @throws PinnaceError as `set` does. */
+  rotate(secretId: string, value: string): Promise<SecretVersion>;
+  /** Removes a version of a secret, or all. */
+  remove(secretId: string, version?: string): Promise<void>;
+  /** What there is, locked or not; never a value. */
+  list(): Promise<SecretVersion[]>;
+  /** Forgets everything, the key and the passphrase too. */
+  clear(): Promise<void>;
+}
+
+interface VaultState {
+  readonly name: string;
+  readonly use: VaultDatabase;
+  dataKey?: DataKey | undefined;
+  /** Counts the calls of `lock`. */
+  locks: number;
+}
+
+/** Shorter ones cannot be found in a text and hidden without hiding half of the text. */
+const minLength = 8;
+const maxLength = 65_536;
+
+/**
+ * Gives a vault, locked. Values are encrypted with AES-GCM-256, each for its id and version; the key to them opens only with the
+ * passphrase (PBKDF2-SHA-256, 600,000 rounds) *and* a key of this browser that no script can export.
+ *
+ * It protects what lies on the disk: of a stolen computer, a backup or a profile, whoever has it must guess the passphrase, and
+ * of rows that a script has carried off, even the passphrase opens nothing elsewhere. It does not protect from script that runs in
+ * this origin while the vault is unlocked, or that reads the passphrase as it is typed; nor does it hide ids, versions and lengths.
+ * A browser may delete what a site keeps: then the vault is empty, secrets are `not_found`, and a person must set them again.
+ *
+ * While it is locked a secret is `unavailable`, not to be tried again, with the reason `vault_locked`.
+ *
+ * @example
+ * const secrets = vaultSecrets({ name: 'pinnace' });
+ * await secrets.unlock(passphrase);
+ * await secrets.set('openai-key', value);
+ */
+export function vaultSecrets({ name, indexedDB }: VaultSecretsOptions): Vault {
+  const state: VaultState = { name, use: vaultDatabase(name, indexedDB), locks: 0 };
+  return {
+    unlock: (passphrase) => unlock(state, passphrase),
+    lock: () => lock(state),
+    changePassphrase: (change) => changePassphrase(state, change),
+    set: (secretId, value) => write(state, { id: secretId, value, keeps: 'latest' }),
+    rotate: (secretId, value) => write(state, { id: secretId, value, keeps: 'all' }),
+    remove: (id, version) => state.use('readwrite', (stores) => deleteSecret(stores, { id, version })),
+    list: () => state.use('readonly', listSecrets),
+    async clear() {
+      lock(state);
+      await state.use('readwrite', deleteAll);
+    },
+    resolve: (ref, { signal }) =>
+      untilAborted(() => resolve(state, ref), { signal, action: `resolve secret "${ref.id}"` }),
+  };
+}
+
+async function unlock(state: VaultState, passphrase: string): Promise<void> {
+  requireCrypto(state);
+  const { locks } = state;
+  const row = await state.use('readonly', readKey);
+  const dataKey = row ? await openKey(row, passphrase) : await create(state, passphrase);
+  if (state.locks !== locks) throw locked(state); // while the passphrase was being tried
+  state.dataKey = dataKey;
+}
+
+function lock(state: VaultState): void {
+  state.dataKey = undefined;
+  state.locks++;
+}
+
+async function create({ use }: VaultState, passphrase: string): Promise<DataKey> {
+  requirePassphrase(passphrase);
+  const { wrapped, dataKey } = await createKey(passphrase);
+  const other = await use('readwrite', (stores) => addKey(stores, wrapped));
+  return other ? await openKey(other, passphrase) : dataKey; // another tab was faster
+}
+
+async function changePassphrase(
+  { use, name }: VaultState,
+  change: { readonly current: string; readonly next: string },
+): Promise<void> {
+  requireCrypto({ name });
+  requirePassphrase(change.next);
+  const row = await use('readonly', readKey);
+  if (!row) throw new PinnaceError('not_found', `Cannot change the passphrase of vault "${name}": it has none yet`);
+  const wrapped = await rewrapKey(row, change);
+  await use('readwrite', (stores) => replaceKey(stores, wrapped));
+}
+
+/** Two transactions: no encryption can be awaited in one, and the version must be known for it. */
+async function write(
+  state: VaultState,
+  { id, value, keeps }: { readonly id: string; readonly value: string; readonly keeps: 'latest' | 'all' },
+): Promise<SecretVersion> {
+  const dataKey = requireUnlocked(state);
+  parse(SecretRef, { id }, { what: 'the secret reference' });
+  requireValue(id, value);
+  const place = { id, version: await state.use('readwrite', (stores) => countWrite(stores, dataKey)) };
+  const row = { kid: dataKey.kid, data: await seal(dataKey, place, value) };
+  await state.use('readwrite', (stores) => putSecret(stores, { place, row, keeps }));
+  return place;
+}
+
+async function resolve(state: VaultState, ref: SecretRef): Promise<Secret> {
+  const { id } = ref;
+  const dataKey = requireUnlocked(state);
+  const found = await state.use('readonly', (stores) => findSecret(stores, ref));
+  if (!found) throw new PinnaceError('not_found', `Cannot resolve secret "${id}": the vault does not have it; set it`);
+  if (found.row.kid !== dataKey.kid) throw keyLost();
+  const value = await unseal(dataKey, found.place, found.row.data);
+  if (state.dataKey !== dataKey) throw locked(state); // in the meantime
+  return new Secret({ ...found.place, value });
+}
+
+function requireUnlocked(state: VaultState): DataKey {
+  if (!state.dataKey) throw locked(state);
+  return state.dataKey;
+}
+
+function locked({ name }: VaultState): PinnaceError {
+  return new PinnaceError('unavailable', `Cannot use vault "${name}": it is locked; unlock it with the passphrase`, {
+    retryable: false,
+    details: { reason: 'vault_locked' },
+  });
+}
+
+function requireCrypto({ name }: Pick<VaultState, 'name'>): void {
+  const { subtle } = globalThis.crypto as Partial<Crypto>; // safe: pages of plain http lack it
+  if (subtle) return;
+  throw new PinnaceError(
+    'unavailable',
+    `Cannot use vault "${name}": there is no Web Crypto here; serve the page over https`,
+    {
+      retryable: false,
+      details: { reason: 'vault_unavailable' },
+    },
+  );
+}
+
+function requirePassphrase(passphrase: string): void {
+  if (passphrase.length < minLength) throw refused('the passphrase', `it must have at least ${minLength} characters`);
+}
+
+function requireValue(id: string, value: string): void {
+  const what = `the value of secret "${id}"`;
+  if (value.length < minLength) throw refused(what, `it must have at least ${minLength} characters`);
+  if (value.length > maxLength) throw refused(what, `it must have at most ${maxLength} characters`);
+  if (!value.isWellFormed()) throw refused(what, 'it holds half of a surrogate pair');
+}
+
+function refused(what: string, why: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot use ${what}: ${why}`, { details: { reason: 'invalid_secret' } });
+}

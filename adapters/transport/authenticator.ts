@@ -1,0 +1,143 @@
+/** Verifies signed requests: a session certificate, a signature over the request, a digest of its body, and a nonce used once. */
+
+import type { Authenticator, Storage } from '../../src/ports.ts';
+import { createPrincipal, type Principal } from '../../src/runtime/principal.ts';
+import { readBody } from './signed/body.ts';
+import type { Certificate } from './signed/certificate.ts';
+import { createCertificateCache } from './signed/certificate-cache.ts';
+import type { Revocable, Revocation } from './signed/denylist.ts';
+import { verifyContentDigest } from './signed/digest.ts';
+import { createNonceStore } from './signed/nonce-store.ts';
+import { maxCertificateLength, scheme } from './signed/profile.ts';
+import { refusal } from './signed/refusal.ts';
+import { createRevocations, type RevocationOptions, type Revocations } from './signed/revocations.ts';
+import { createRoots, type Issuers } from './signed/roots.ts';
+import { methodsWithoutBody, requireSignature, verifyRequest } from './signed/signature.ts';
+
+/** What an endpoint accepts. */
+export interface AuthenticatorOptions {
+  readonly issuers: Issuers;
+  /** The `aud` that certificates must name. */
+  readonly audience: string;
+  /** The hosts, with port where it is not the default, under which the endpoint is reached. */
+  readonly authorities: readonly string[];
+  /** Where used nonces and revocations are kept; instances that share it refuse each other's. */
+  readonly storage: Storage;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** The largest body, in bytes; a function where it differs from route to route. */
+  readonly maxBodyBytes?: number | ((request: Request) => number);
+  /** The most certificates to remember. */
+  readonly maxCertificates?: number;
+  /** How long a copy of the list of revocations is believed. */
+  readonly revocationMaxAgeMs?: number;
+  /** Repeats a task until the function that it gives is called; used while sessions are watched. */
+  readonly every?: NonNullable<RevocationOptions['every']>;
+}
+
+/** An authenticator whose certificates can be revoked. */
+export interface SignedAuthenticator extends Authenticator {
+  /** Stops believing certificates, subjects or keys, and tells the listeners of their sessions. */
+  revoke(revocation: Revocation): Promise<void>;
+  isRevoked(principal: Principal): Promise<boolean>;
+  /** Calls the listener once when the principal's session is found revoked. Call what it gives when the run has ended. */
+  onRevoked(principal: Principal, listener: () => void): () => void;
+}
+
+/**
+ * Gives the authenticator for requests signed after the profile. Instances that share a storage refuse what another has seen.
+ *
+ * @throws PinnaceError `invalid_argument` for root keys that cannot be trusted.
+ */
+export function createAuthenticator(options: AuthenticatorOptions): SignedAuthenticator {
+  const { storage, now = Date.now, revocationMaxAgeMs: maxAgeMs, every } = options;
+  const watching = { ...(maxAgeMs !== undefined && { maxAgeMs }), ...(every && { every }) };
+  const revocations = createRevocations({ storage, now, ...watching });
+  const verify = createVerifier({ ...options, now, revocations });
+  return {
+    authenticate: async (request) => principalOf(await verify(request)),
+    revoke: (revocation) => revocations.revoke(revocation),
+    async isRevoked(principal) {
+      const session = revocableOf(principal);
+      return session !== undefined && await revocations.isRevoked(session);
+    },
+    onRevoked(principal, listener) {
+      const session = revocableOf(principal);
+      return session === undefined ? () => {} : revocations.onRevoked(session, listener);
+    },
+  };
+}
+
+/**
+ * Gives the procedure. Each step ends a request that fails it, the cheap ones first; the nonce counts as used only when everything
+ * else was right, so that nobody can use up another's.
+ */
+function createVerifier(
+  { audience, storage, now, maxBodyBytes = 1_048_576, revocations, ...options }: AuthenticatorOptions & {
+    readonly now: () => number;
+    readonly revocations: Revocations;
+  },
+): (request: Request) => Promise<Certificate> {
+  const findRoot = createRoots(options.issuers);
+  const authorities = new Set(options.authorities.map((authority) => authority.toLowerCase()));
+  const certificateOf = createCertificateCache({ maxEntries: options.maxCertificates ?? 1000 });
+  const nonces = createNonceStore({ storage });
+  return async (request) => {
+    const token = tokenOf(request);
+    requireSignature(request);
+    requirePlainBody(request);
+    requireAuthority(request, authorities);
+    const nowSeconds = Math.floor(now() / 1000);
+    const certificate = await certificateOf(token, { findRoot, audience, nowSeconds });
+    if (await revocations.isRevoked(certificate)) throw refusal('certificate_revoked');
+    const { nonce } = await verifyRequest(request, { ...certificate, nowSeconds });
+    await requireBody(request, typeof maxBodyBytes === 'number' ? maxBodyBytes : maxBodyBytes(request));
+    await nonces.claim(certificate.keyThumbprint, nonce);
+    return certificate;
+  };
+}
+
+const form = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+function tokenOf({ headers }: Request): string {
+  const [given, token = '', ...rest] = (headers.get('authorization') ?? '').split(' ');
+  if (given !== scheme) throw refusal('authentication_required');
+  if (rest.length > 0 || token.length > maxCertificateLength || !form.test(token)) {
+    throw refusal('certificate_malformed');
+  }
+  return token;
+}
+
+/** The digest is of the bytes that are parsed, so nothing may decode them in between. */
+function requirePlainBody({ headers }: Request): void {
+  if (headers.has('content-encoding')) throw refusal('content_encoding_not_allowed');
+}
+
+function requireAuthority({ url }: Request, authorities: ReadonlySet<string>): void {
+  if (!authorities.has(new URL(url).host)) throw refusal('misdirected_request');
+}
+
+async function requireBody(request: Request, maxBytes: number): Promise<void> {
+  const body = await readBody(request, { maxBytes });
+  const { method, headers } = request;
+  if (methodsWithoutBody.has(method) && (body.length > 0 || announcesBody(headers))) throw refusal('body_not_allowed');
+  const digest = headers.get('content-digest');
+  if (body.length > 0 || digest !== null) await verifyContentDigest(digest, body);
+}
+
+/** Servers hide the body of a GET; its length still says that there was one. */
+function announcesBody(headers: Headers): boolean {
+  return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
+}
+
+function principalOf(certificate: Certificate): Principal {
+  const { tenant, subject, agents, scopes, issuer, certificateId, keyThumbprint, rootKeyId } = certificate;
+  const [issuedAt, expiresAt] = [certificate.issuedAt * 1000, certificate.expiresAt * 1000];
+  const session = Object.freeze({ issuer, certificateId, keyThumbprint, rootKeyId, issuedAt, expiresAt });
+  return createPrincipal({ via: 'http', tenant, subject, agents, scopes, session });
+}
+
+/** The facts that a revocation may name; a principal that came in process has none. */
+function revocableOf({ subject, session }: Principal): Revocable | undefined {
+  return session && { ...session, subject, issuedAt: session.issuedAt / 1000 };
+}

@@ -1,0 +1,125 @@
+/** The client of an endpoint: signs, retries and resumes, so that whoever uses it sees one run and one stream. */
+
+import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/ai-types.ts';
+import { PinnaceError } from '../../src/errors.ts';
+import type { RunRequestInput } from '../../src/runtime/run-request.ts';
+import { ask, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
+import { type CertificateSource, createCredentials } from './client/credential.ts';
+import { parseEventId, type Position } from './client/follow.ts';
+import { createSend } from './client/send.ts';
+import { type Wait, wait as platformWait } from './client/wait.ts';
+
+/** Where the endpoint is, who asks, and what stands in for the platform in tests. */
+export interface ClientOptions {
+  /** The address of the endpoint, without `/v1`. */
+  readonly url: string | URL;
+  /** The session certificate, or a function that gives a fresh one, alone or with the key that belongs to it. */
+  readonly certificate: CertificateSource;
+  /** The private key of the session. */
+  readonly key?: CryptoKey;
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** From 0 to 1: spreads the attempts. */
+  readonly random?: () => number;
+  readonly wait?: Wait;
+  /** The most attempts in a row that may fail. */
+  readonly attempts?: number;
+  /** Without a byte for so long, a connection is dead. */
+  readonly silenceMs?: number;
+}
+
+/** What may be given with any call. */
+export interface CallOptions {
+  /** Aborting it lets go of the call, and of the stream that it gave. It stops no run: `cancel` does. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a run is doing. */
+export interface RunStatus extends Readonly<Record<string, unknown>> {
+  readonly state: string;
+}
+
+/** A person's decision on a tool call. */
+export interface ApprovalDecision {
+  readonly approved: boolean;
+  readonly reason?: string;
+}
+
+/** An endpoint as its callers see it, which is also a transport for AI SDK chats: `body.agentId` names the agent. */
+export interface Client extends ChatTransport<UIMessage> {
+  /**
+   * Runs an agent and gives the chunks, each once and in order, over as many connections as it takes. The same idempotency key
+   * never runs anything twice: a run that is going on is joined, one that has ended is replayed.
+   */
+  run(
+    request: RunRequestInput,
+    options?: CallOptions & { readonly idempotencyKey?: string },
+  ): Promise<ReadableStream<UIMessageChunk>>;
+  /** Gives the chunks of a run, those behind `lastEventId` where one is given; `null` when there are none. */
+  resume(
+    runId: string,
+    options?: CallOptions & { readonly lastEventId?: string },
+  ): Promise<ReadableStream<UIMessageChunk> | null>;
+  /** Stops a run. Stopping it twice equals once. */
+  cancel(runId: string, options?: CallOptions): Promise<void>;
+  status(runId: string, options?: CallOptions): Promise<RunStatus>;
+  /** Decides on a tool call that waits for it. */
+  approve(runId: string, approvalId: string, decision: ApprovalDecision, options?: CallOptions): Promise<void>;
+  /** Calls any other route, as `call('GET', '/v1/agents/helper/manifest')`, and gives the JSON of its answer. */
+  call(method: string, path: string, options?: CallOptions & { readonly body?: unknown }): Promise<unknown>;
+}
+
+/** The most messages that a transport sends: the last ones. */
+const maxMessages = 200;
+
+/**
+ * Gives the client of an endpoint.
+ *
+ * @example
+ * const client = createClient({ url: 'https://agents.example', certificate, key });
+ * for await (const chunk of await client.run({ agentId: 'helper', chat })) show(chunk);
+ */
+export function createClient(options: ClientOptions): Client {
+  const connection = connect(options);
+  const join = (path: string, { signal = never(), position }: CallOptions & { readonly position?: Position }) =>
+    joinRun(connection, { path, signal, ...(position && { position }) });
+  const call: Client['call'] = (method, path, { signal = never(), body } = {}) =>
+    ask(connection, { method, path, body, signal });
+  return {
+    call,
+    run: (request, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
+      startRun(connection, { request, idempotencyKey, signal }),
+    resume: async (runId, { signal, lastEventId } = {}) =>
+      await join(`${runPath(runId)}/stream`, { signal, ...(lastEventId && { position: parseEventId(lastEventId) }) }),
+    cancel: async (runId, given) => void await call('DELETE', runPath(runId), given),
+    status: async (runId, given) => await call('GET', runPath(runId), given) as RunStatus, // safe: the endpoint's schema says so
+    approve: async (runId, approvalId, body, given) =>
+      void await call('POST', `${runPath(runId)}/approvals/${encodeURIComponent(approvalId)}`, { ...given, body }),
+    sendMessages: async ({ chatId, messages, abortSignal: signal = never(), body }) => {
+      const request = { ...agentOf(body), chat: { id: chatId, messages: messages.slice(-maxMessages) } };
+      return await startRun(connection, { request, idempotencyKey: crypto.randomUUID(), signal });
+    },
+    reconnectToStream: ({ chatId, abortSignal: signal }) =>
+      join(`/v1/chats/${encodeURIComponent(chatId)}/stream`, { signal }),
+    resumeStreamIsReplay: true,
+  };
+}
+
+function connect(options: ClientOptions): Connection {
+  const { now = Date.now, random = Math.random, wait = platformWait, attempts = 5, silenceMs = 45_000 } = options;
+  const { fetch = (request) => globalThis.fetch(request) } = options;
+  const reading = { wait, silenceMs, backoff: { attempts, baseMs: 100, capMs: 2000, random } };
+  const send = createSend({ ...reading, credentials: createCredentials(options), fetch, now });
+  return { base: new URL(options.url), send, reading };
+}
+
+/** A signal of its own for each call: combined signals hold on to what they are made of. */
+function never(): AbortSignal {
+  return new AbortController().signal;
+}
+
+function agentOf(body: object | undefined): { agentId: string } {
+  if (body && 'agentId' in body && typeof body.agentId === 'string') return { agentId: body.agentId };
+  throw new PinnaceError('invalid_argument', 'Cannot send the messages: name the agent in "body.agentId"');
+}

@@ -1,0 +1,131 @@
+/** The ways to speak with an endpoint: ask for an answer, start a run, join one. */
+
+import { serializeItem } from 'structured-headers';
+import type { UIMessageChunk } from '../../../src/ai-types.ts';
+import { PinnaceError } from '../../../src/errors.ts';
+import type { RunRequestInput } from '../../../src/runtime/run-request.ts';
+import { idempotencyKeyLength } from '../idempotency-key.ts';
+import { type FollowOptions, followRun, type Position } from './follow.ts';
+import type { Send } from './send.ts';
+
+/** An endpoint, and how to speak with it. */
+export interface Connection {
+  /** The address of the endpoint, without `/v1`. */
+  readonly base: URL;
+  readonly send: Send;
+  readonly reading: Pick<FollowOptions, 'wait' | 'silenceMs' | 'backoff'>;
+}
+
+/** Asks for an answer and gives its JSON; `undefined` when it has no content. */
+export async function ask(
+  { base, send }: Connection,
+  { method, path, body, signal }: {
+    readonly method: string;
+    readonly path: string;
+    readonly body?: unknown;
+    readonly signal: AbortSignal;
+  },
+): Promise<unknown> {
+  const key = method === 'POST' ? { 'idempotency-key': quote(crypto.randomUUID()) } : {};
+  const headers = { accept: 'application/json', ...key };
+  const response = await send({ method, url: resolvePath(base, path), body, headers, signal });
+  const text = await response.text();
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+/** Starts a run, or joins it where the key has started it before, and follows it to its end. */
+export async function startRun(
+  connection: Connection,
+  { request, idempotencyKey, signal }: {
+    readonly request: RunRequestInput;
+    readonly idempotencyKey: string;
+    readonly signal: AbortSignal;
+  },
+): Promise<ReadableStream<UIMessageChunk>> {
+  const { base, send } = connection;
+  const url = resolvePath(base, '/v1/runs');
+  const headers = { accept: 'text/event-stream', 'idempotency-key': quote(idempotencyKey) };
+  const start = async (): Promise<Response> => {
+    try {
+      return await send({ method: 'POST', url, body: request, headers, signal });
+    } catch (error) {
+      return await openStream(connection, { url: locationOf(error, base), position: beginning, signal });
+    }
+  };
+  return follow(await start(), { connection, position: beginning, again: start, signal });
+}
+
+/** Follows what the path names from a position on; `null` when nothing is behind it. */
+export async function joinRun(
+  connection: Connection,
+  { path, position = beginning, signal }: {
+    readonly path: string;
+    readonly position?: Position;
+    readonly signal: AbortSignal;
+  },
+): Promise<ReadableStream<UIMessageChunk> | null> {
+  const url = resolvePath(connection.base, path);
+  const start = (): Promise<Response> => openStream(connection, { url, position, signal });
+  const first = await start();
+  return first.status === 204 ? null : follow(first, { connection, position, again: start, signal });
+}
+
+/** The path of a run. */
+export function runPath(runId: string): string {
+  return `/v1/runs/${encodeURIComponent(runId)}`;
+}
+
+const beginning: Position = { runId: undefined, seq: 0 };
+
+interface Following {
+  readonly connection: Connection;
+  readonly position: Position;
+  /** Does what began it, for as long as the run has no id. */
+  readonly again: () => Promise<Response>;
+  readonly signal: AbortSignal;
+}
+
+function follow(first: Response, { connection, position, again, signal }: Following): ReadableStream<UIMessageChunk> {
+  return followRun(first, {
+    ...connection.reading,
+    signal,
+    position,
+    reopen(reached) {
+      if (reached.runId === undefined) return again();
+      const url = resolvePath(connection.base, `${runPath(reached.runId)}/stream`);
+      return openStream(connection, { url, position: reached, signal });
+    },
+  });
+}
+
+function openStream(
+  { send }: Connection,
+  { url, position, signal }: { readonly url: URL; readonly position: Position; readonly signal: AbortSignal },
+): Promise<Response> {
+  const { runId, seq } = position;
+  const after = runId === undefined || seq === 0 ? {} : { 'last-event-id': `${runId}:${seq}` };
+  return send({ method: 'GET', url, headers: { accept: 'text/event-stream', ...after }, signal });
+}
+
+/** The endpoint's address may have a path of its own. */
+function resolvePath(base: URL, path: string): URL {
+  return new URL(base.pathname.replace(/\/$/, '') + path, base);
+}
+
+/** Where the run goes on that this key has started; any other error is thrown on. */
+function locationOf(error: unknown, base: URL): URL {
+  const joinable = error instanceof PinnaceError && error.code === 'run_in_progress';
+  const location = joinable ? error.details?.['location'] : undefined;
+  if (typeof location !== 'string') throw error;
+  const url = new URL(location, base);
+  if (url.origin === base.origin) return url;
+  throw new PinnaceError('forbidden', 'Cannot join the run: the endpoint points to another origin', { cause: error });
+}
+
+/** A key as the header's quoted string. */
+function quote(key: string): string {
+  const { min, max } = idempotencyKeyLength;
+  if (/^[\x20-\x7e]*$/.test(key) && key.length >= min && key.length <= max) return serializeItem(key);
+  const message = `Cannot use the idempotency key: take ${min} to ${max} printable ASCII characters`;
+  throw new PinnaceError('invalid_argument', message);
+}

@@ -1,0 +1,55 @@
+/** Server-sent events as they come over a connection that may end at any point. */
+
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { unexpected } from './send.ts';
+import { type Wait, within } from './wait.ts';
+
+/** How to read. */
+export interface ReadOptions {
+  readonly signal: AbortSignal;
+  readonly wait: Wait;
+  /** Without a byte for so long, not even a comment, the connection is dead. */
+  readonly silenceMs: number;
+}
+
+/** Servers end a stream rather than send an event of more than 256 KiB. */
+const maxEventLength = 1_048_576;
+
+/**
+ * Gives the events of a body as they are asked for, until it ends. A connection that breaks, falls silent or is let go of ends
+ * too: only who reads the events knows whether there was more to come. An unfinished event is never given.
+ *
+ * @throws PinnaceError `internal` for an event without end.
+ */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  options: ReadOptions,
+): AsyncGenerator<EventSourceMessage> {
+  const { signal, wait, silenceMs } = options;
+  const reader = body.getReader();
+  const letGo = (): void => void reader.cancel().catch(() => {});
+  signal.addEventListener('abort', letGo, { once: true });
+  const events: EventSourceMessage[] = [];
+  const parser = createParser({
+    onEvent: (event) => events.push(event),
+    onError: requireBearable,
+    maxBufferSize: maxEventLength,
+  });
+  const decoder = new TextDecoder();
+  try {
+    for (;;) {
+      const next = await within(reader.read(), silenceMs, wait).catch(() => undefined); // broken is as good as silent
+      if (next === undefined || next.done || signal.aborted) return;
+      parser.feed(decoder.decode(next.value, { stream: true }));
+      yield* events.splice(0);
+    }
+  } finally {
+    signal.removeEventListener('abort', letGo);
+    letGo();
+  }
+}
+
+/** Fields that are not known are passed over, as the format asks. */
+function requireBearable({ type }: { readonly type: string }): void {
+  if (type === 'max-buffer-size-exceeded') throw unexpected('an event has no end');
+}

@@ -1,0 +1,71 @@
+/** What an endpoint answers when it refuses: a problem (RFC 9457), or whatever a proxy on the way says. */
+
+import { PinnaceError } from '../../../src/errors.ts';
+
+/** A refused request. */
+export interface Refused {
+  readonly error: PinnaceError;
+  /** What time it is at the endpoint, in milliseconds. */
+  readonly serverTime?: number;
+}
+
+/** Statuses that say nothing of the request: it was not served, and may be sent again. */
+const transient: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** Reads a refusal. `details.location` is where it points to. */
+export async function readRefusal(response: Response, now: number): Promise<Refused> {
+  const { status, headers } = response;
+  const problem = await readObject(response);
+  const text = (name: string): string | undefined => typeof problem[name] === 'string' ? problem[name] : undefined;
+  const retryAfterMs = retryAfterOf(headers, now) ?? numberOf(problem['retryAfterMs']);
+  const location = headers.get('location');
+  const details = { ...recordOf(problem['details']), ...(location !== null && { location }) };
+  const error = new PinnaceError(text('code') ?? codeOf(status), text('detail') ?? `The endpoint answered ${status}`, {
+    status,
+    retryable: typeof problem['retryable'] === 'boolean' ? problem['retryable'] : transient.has(status),
+    details,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+  const serverTime = Date.parse(text('serverTime') ?? headers.get('date') ?? '');
+  return { error, ...(Number.isFinite(serverTime) && { serverTime }) };
+}
+
+/** Whether the same request may be sent again as it is, signed anew. */
+export function isTransient({ status, retryable }: PinnaceError): boolean {
+  return retryable && transient.has(status);
+}
+
+/** The error of a request that got no answer. */
+export function unreachable(cause?: unknown): PinnaceError {
+  return new PinnaceError('unavailable', 'Cannot reach the endpoint', { details: { reason: 'network' }, cause });
+}
+
+async function readObject(response: Response): Promise<Readonly<Record<string, unknown>>> {
+  if (!/[/+]json\b/.test(response.headers.get('content-type') ?? '')) {
+    await response.body?.cancel();
+    return {};
+  }
+  return recordOf(await response.json().catch(() => undefined));
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? value as Readonly<Record<string, unknown>> : {}; // safe: an object
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 ? value : undefined;
+}
+
+/** Seconds, or a date. */
+function retryAfterOf(headers: Headers, now: number): number | undefined {
+  const value = headers.get('retry-after') ?? '';
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isFinite(date) ? Math.max(0, date - now) : undefined;
+}
+
+function codeOf(status: number): string {
+  if (status === 429) return 'rate_limited';
+  if (status === 404) return 'not_found';
+  return transient.has(status) ? 'unavailable' : 'internal';
+}

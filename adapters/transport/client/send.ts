@@ -1,0 +1,144 @@
+/** Sends signed requests, each as often as it takes and is allowed. */
+
+import { PinnaceError } from '../../../src/errors.ts';
+import { createContentDigest } from '../signed/digest.ts';
+import { scheme } from '../signed/profile.ts';
+import { signRequest } from '../signed/signature.ts';
+import type { Credentials } from './credential.ts';
+import { isTransient, readRefusal, type Refused, unreachable } from './problem.ts';
+import { type Backoff, pauseMs, type Wait, within } from './wait.ts';
+
+/** One request, before it is signed. */
+export interface Call {
+  readonly method: string;
+  readonly url: URL;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/** Sends a request and gives its answer of success; any other rejects with a `PinnaceError`, an abort with its reason. */
+export type Send = (call: Call) => Promise<Response>;
+
+/** What sending works with. */
+export interface SendOptions {
+  readonly credentials: Credentials;
+  readonly fetch: (request: Request) => Promise<Response>;
+  readonly now: () => number;
+  readonly wait: Wait;
+  readonly backoff: Backoff;
+  /** Without an answer for so long, a connection is dead. */
+  readonly silenceMs: number;
+}
+
+/** An endpoint that asks for a longer pause is left to the caller. */
+const longestPauseMs = 60_000;
+
+/** A clock that follows the endpoint's where the two differ. */
+interface Clock {
+  offsetMs: number;
+}
+
+/**
+ * Gives the function that sends. Every attempt has a time, a nonce and a signature of its own, and the same body and headers.
+ * Network errors and answers that say nothing of the request are tried again with full jitter, or when `Retry-After` says so. A
+ * signature or certificate that came at the wrong time is made anew once, by the endpoint's clock.
+ */
+export function createSend(options: SendOptions): Send {
+  const { wait, backoff } = options;
+  const clock: Clock = { offsetMs: 0 };
+  return async (call) => {
+    const body = call.body === undefined ? undefined : new TextEncoder().encode(JSON.stringify(call.body));
+    let signedAnew = false;
+    for (let failures = 1;;) {
+      const outcome = await attempt(call, { ...options, clock, body });
+      if (outcome instanceof Response) return outcome;
+      const { error } = outcome;
+      if (!signedAnew && adapt(outcome, { ...options, clock })) {
+        signedAnew = true;
+        continue;
+      }
+      const pause = error.retryAfterMs ?? pauseMs(failures - 1, backoff);
+      if (!isTransient(error) || failures++ >= backoff.attempts || pause > longestPauseMs) throw error;
+      await wait(pause, call.signal);
+    }
+  };
+}
+
+interface Attempt extends SendOptions {
+  readonly clock: Clock;
+  readonly body: Uint8Array<ArrayBuffer> | undefined;
+}
+
+async function attempt(call: Call, options: Attempt): Promise<Response | Refused> {
+  const { signal } = call;
+  signal.throwIfAborted();
+  const dead = new AbortController();
+  const request = await toRequest(call, options, AbortSignal.any([signal, dead.signal]));
+  try {
+    const response = await within(options.fetch(request), options.silenceMs, options.wait);
+    if (response === undefined) {
+      dead.abort();
+      return { error: unreachable() };
+    }
+    return response.ok ? response : await readRefusal(response, options.now());
+  } catch (error) {
+    signal.throwIfAborted();
+    return { error: unreachable(error) };
+  }
+}
+
+async function toRequest(
+  call: Call,
+  { credentials, now, clock, body }: Attempt,
+  signal: AbortSignal,
+): Promise<Request> {
+  const { method, url } = call;
+  const nowSeconds = Math.floor((now() + clock.offsetMs) / 1000);
+  const credential = await credentials.current(nowSeconds);
+  const headers = new Headers(call.headers);
+  headers.set('authorization', `${scheme} ${credential.certificate}`);
+  if (body !== undefined) {
+    headers.set('content-type', 'application/json');
+    headers.set('content-digest', await createContentDigest(body));
+  }
+  const signed = await signRequest({ method, url, headers }, { ...credential, nowSeconds, nonce: createNonce() });
+  return new Request(url, {
+    method,
+    headers: signed,
+    signal,
+    redirect: 'error', // a signature is for one address
+    credentials: 'omit',
+    cache: 'no-store',
+    ...(body !== undefined && { body }),
+  });
+}
+
+/** 128 random bits as base64url. */
+function createNonce(): string {
+  const bits = String.fromCharCode(...crypto.getRandomValues(new Uint8Array(16)));
+  return btoa(bits).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** Refusals that a new signature can cure, and whether the clock or the certificate is to blame. */
+const curable: Readonly<Record<string, 'clock' | 'certificate' | 'nonce'>> = {
+  certificate_expired: 'certificate',
+  signature_expired: 'clock',
+  signature_from_future: 'clock',
+  signature_replayed: 'nonce',
+};
+
+/** Learns from a refusal; whether a new signature may now pass. */
+function adapt({ error, serverTime }: Refused, { clock, now, credentials }: SendOptions & { clock: Clock }): boolean {
+  const cause = error.status === 401 && Object.hasOwn(curable, error.code) ? curable[error.code] : undefined;
+  if (cause === undefined) return false;
+  if (cause !== 'nonce' && serverTime !== undefined) clock.offsetMs = serverTime - now();
+  if (cause === 'certificate') credentials.renew();
+  return true;
+}
+
+/** The error of an answer that is not what the contract says. */
+export function unexpected(what: string): PinnaceError {
+  return new PinnaceError('internal', `Cannot read the answer of the endpoint: ${what}`);
+}

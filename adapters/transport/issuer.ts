@@ -1,0 +1,108 @@
+/** Issues session certificates: for development and tests, and for Group Controllers that have no issuer of their own. */
+
+import { calculateJwkThumbprint, exportJWK, importJWK, type JWK, SignJWT } from 'jose';
+import { PinnaceError } from '../../src/errors.ts';
+import type { Scope } from '../../src/runtime/principal.ts';
+import { certificateType, maxCertificateSeconds } from './signed/profile.ts';
+import type { Issuer, RootKey } from './signed/roots.ts';
+
+/** A private root key as a JWK, to be kept as the secret that it is. */
+export interface PrivateRootKey {
+  readonly kty: 'OKP' | (string & {});
+  readonly crv?: string;
+  readonly x?: string;
+  readonly d?: string;
+}
+
+/** Who issues, and for which endpoint. */
+export interface IssuerOptions {
+  /** The `iss` of the certificates. */
+  readonly iss: string;
+  /** The `aud` of the certificates: the audience that the endpoint is configured with. */
+  readonly audience: string;
+  /** The root key; a new one, which ends with this object, when absent. */
+  readonly privateKey?: PrivateRootKey;
+  readonly now?: () => number;
+}
+
+/** What a certificate is issued for. */
+export interface CertificateRequest {
+  /** The session. */
+  readonly sub: string;
+  readonly tenant: string;
+  readonly agents: '*' | readonly string[];
+  readonly scopes: readonly Scope[];
+  /** At most 900, advised 600. */
+  readonly ttlSeconds?: number;
+  /** The session's key pair; a new one, whose private key cannot be exported, when absent. */
+  readonly keys?: CryptoKeyPair;
+}
+
+/** A certificate and the private key that signs with it: what `createClient` takes. */
+export interface SessionCredential {
+  readonly certificate: string;
+  readonly key: CryptoKey;
+}
+
+/** Issues certificates with one root key. */
+export interface CertificateIssuer {
+  /** Whom to trust: an entry for the `issuers` of `createAuthenticator`. */
+  readonly trusted: Issuer;
+  issue(request: CertificateRequest): Promise<SessionCredential>;
+}
+
+/** Gives a new private root key, for whoever keeps it longer than an issuer. */
+export async function generateRootKey(): Promise<PrivateRootKey> {
+  const { privateKey } = await generateKeys(true);
+  const { kty = 'OKP', crv = '', x = '', d = '' } = await exportJWK(privateKey);
+  return { kty, crv, x, d };
+}
+
+/**
+ * Gives an issuer.
+ *
+ * @throws PinnaceError `invalid_argument` when the key is no private Ed25519 JWK.
+ * @example
+ * const issuer = await createIssuer({ iss: 'https://gc.example', audience: 'agents-worker' });
+ * const { certificate, key } = await issuer.issue({ sub: 's1', tenant: 't1', agents: '*', scopes: ['run:create'] });
+ */
+export async function createIssuer(options: IssuerOptions): Promise<CertificateIssuer> {
+  const { iss, audience, privateKey = await generateRootKey(), now = Date.now } = options;
+  const { signingKey, publicKey } = await importRoot(privateKey);
+  return {
+    trusted: { iss, keys: [publicKey] },
+    async issue({ sub, tenant, agents, scopes, ttlSeconds = 600, keys }) {
+      requireLifetime(ttlSeconds);
+      const { publicKey: sessionKey, privateKey: key } = keys ?? await generateKeys(false);
+      const { kty, crv, x } = await exportJWK(sessionKey);
+      const iat = Math.floor(now() / 1000);
+      const times = { iat, nbf: iat, exp: iat + ttlSeconds };
+      const claims = { iss, sub, aud: audience, ...times, jti: crypto.randomUUID(), cnf: { jwk: { kty, crv, x } } };
+      const certificate = await new SignJWT({ ...claims, tenant, agents, scope: scopes.join(' ') })
+        .setProtectedHeader({ alg: 'Ed25519', typ: certificateType, kid: publicKey.kid })
+        .sign(signingKey);
+      return { certificate, key };
+    },
+  };
+}
+
+async function generateKeys(extractable: boolean): Promise<CryptoKeyPair> {
+  return await crypto.subtle.generateKey('Ed25519', extractable, ['sign', 'verify']);
+}
+
+async function importRoot({ kty, crv, x, d }: PrivateRootKey): Promise<{ signingKey: CryptoKey; publicKey: RootKey }> {
+  if (kty !== 'OKP' || crv !== 'Ed25519' || x === undefined || d === undefined) {
+    throw new PinnaceError('invalid_argument', 'Cannot issue certificates: the root key must be a private Ed25519 JWK');
+  }
+  const jwk: JWK = { kty, crv, x, d };
+  const signingKey = await importJWK(jwk, 'Ed25519', { extractable: false }) as CryptoKey; // safe: only symmetric keys come as bytes
+  return { signingKey, publicKey: { kty, crv, x, kid: await calculateJwkThumbprint({ kty, crv, x }) } };
+}
+
+function requireLifetime(ttlSeconds: number): void {
+  if (Number.isInteger(ttlSeconds) && ttlSeconds > 0 && ttlSeconds <= maxCertificateSeconds) return;
+  throw new PinnaceError(
+    'invalid_argument',
+    `Cannot issue a certificate for ${ttlSeconds} s: use 1 to ${maxCertificateSeconds}`,
+  );
+}

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { httpCatalog } from '../../../adapters/catalog/http.ts';
+import { type FakeFetch, fakeFetch, json } from '../remote/fake-fetch.ts';
+import { agent, provider, tool, tools } from './records.ts';
+
+const url = 'https://control.example/v1';
+const token = 'control-token-42';
+
+/** A control plane that keeps the records of one revision. */
+function controlPlane(records: Readonly<Record<string, unknown>>, revision: () => number): FakeFetch {
+  return fakeFetch((request) => {
+    const etag = `"r${revision()}"`;
+    if (request.headers.get('if-none-match') === etag) return new Response(null, { status: 304 });
+    const record = records[new URL(request.url).pathname];
+    return record === undefined ? json({}, { status: 404 }) : json(record, { headers: { etag } });
+  });
+}
+
+/** A control plane that gives its tools page by page, as many as asked for. */
+function toolPages(all: readonly Readonly<Record<string, unknown>>[]): FakeFetch {
+  return fakeFetch((request) => {
+    const { searchParams } = new URL(request.url);
+    const after = searchParams.get('after') ?? '';
+    return json(all.filter(({ id }) => String(id) > after).slice(0, Number(searchParams.get('limit'))));
+  });
+}
+
+describe('httpCatalog', () => {
+  it('gives agents, providers and tools as their schemas read them', async () => {
+    const { fetch, requests } = fakeFetch(({ url: asked }) => {
+      if (asked.includes('/agents/')) return json(agent({ revision: 7 }));
+      return asked.includes('/providers/') ? json(provider()) : json(tool());
+    });
+    const catalog = httpCatalog({ url: `${url}/`, fetch });
+    expect(await catalog.agent('helper')).toMatchObject({ id: 'helper', state: 'active', revision: 7 });
+    expect(await catalog.provider('main')).toEqual({ id: 'main', kind: 'rehearsal', revision: 1 });
+    expect(await catalog.tool('add')).toMatchObject({ id: 'add', visibility: 'public' });
+    expect(requests.map((request) => request.url)).toEqual([
+      `${url}/agents/helper`,
+      `${url}/providers/main`,
+      `${url}/tools/add`,
+    ]);
+  });
+
+  it('names its origin and path as the source of its records', () => {
+    expect(httpCatalog({ url: 'https://control.example:8443/v1/' }).source).toBe('https://control.example:8443/v1');
+    expect(httpCatalog({ url: new URL('http://127.0.0.1:1') }).source).toBe('http://127.0.0.1:1');
+  });
+
+  it('sends the headers anew each time, follows no redirect, caches nothing and sends no cookies', async () => {
+    const { fetch, requests } = fakeFetch(() => json(agent()));
+    let made = 0;
+    const catalog = httpCatalog({ url, fetch, headers: async () => ({ authorization: `Bearer ${++made}` }) });
+    await catalog.agent('helper');
+    await catalog.agent('helper');
+    expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer 1', 'Bearer 2']);
+    expect(requests.map(({ headers }) => headers.get('accept'))).toEqual(['application/json', 'application/json']);
+    expect(requests[0]).toMatchObject({ method: 'GET', redirect: 'error' });
+    // Deno's requests do not say the rest.
+    expect(['no-store', undefined]).toContain(requests[0]?.cache);
+    expect(['omit', undefined]).toContain(requests[0]?.credentials);
+  });
+
+  it('encodes ids, so that none reaches another path', async () => {
+    const { fetch, requests } = fakeFetch(() => json({}, { status: 404 }));
+    const catalog = httpCatalog({ url, fetch });
+    for (const id of ['a/../b', 'a?b#c', 'ä 漢', '%2e%2e']) expect(await catalog.agent(id)).toBeUndefined();
+    expect(requests.map((request) => request.url.slice(url.length))).toEqual([
+      '/agents/a%2F..%2Fb',
+      '/agents/a%3Fb%23c',
+      '/agents/%C3%A4%20%E6%BC%A2',
+      '/agents/%252e%252e',
+    ]);
+  });
+
+  it.each(['', '.', '..', '\ud800'])('has nothing under the id %j, which can be no part of a path', async (id) => {
+    const { fetch, requests } = fakeFetch(() => json(agent()));
+    const catalog = httpCatalog({ url, fetch });
+    expect([await catalog.agent(id), await catalog.provider(id), await catalog.tool(id)]).toEqual(
+      [undefined, undefined, undefined],
+    );
+    expect(requests).toEqual([]);
+  });
+
+  it.each(['', 'control', 'ftp://a/', `https://user:${token}@a/`, `https://a/?key=${token}`, `https://a/#${token}`])(
+    'refuses the URL %j without repeating it',
+    (bad) => {
+      expect(() => httpCatalog({ url: bad })).toThrow(expect.objectContaining({ code: 'invalid_argument' }));
+      expect(() => httpCatalog({ url: bad })).not.toThrow(new RegExp(token));
+    },
+  );
+});
+
+describe('what httpCatalog remembers', () => {
+  it('is given again after 304, until the control plane has something new', async () => {
+    let revision = 1;
+    const records = { '/v1/agents/helper': agent() };
+    const { fetch, requests } = controlPlane(records, () => revision);
+    const catalog = httpCatalog({ url, fetch });
+    const [first, second] = [await catalog.agent('helper'), await catalog.agent('helper')];
+    expect(second).toBe(first);
+    records['/v1/agents/helper'] = agent({ name: 'Renamed', revision: 2 });
+    revision = 2;
+    expect(await catalog.agent('helper')).toMatchObject({ name: 'Renamed', revision: 2 });
+    expect(requests.map(({ headers }) => headers.get('if-none-match'))).toEqual([null, '"r1"', '"r1"']);
+  });
+
+  it('is kept apart by kind and by page', async () => {
+    const records = {
+      '/v1/agents/main': agent({ id: 'main' }),
+      '/v1/providers/main': provider(),
+      '/v1/tools': [tool()],
+    };
+    const { fetch } = controlPlane(records, () => 1);
+    const catalog = httpCatalog({ url, fetch });
+    const ask = () =>
+      Promise.all([
+        catalog.agent('main'),
+        catalog.provider('main'),
+        catalog.listTools({ limit: 5 }),
+        catalog.tool('add'),
+      ]);
+    const first = await ask();
+    expect(first).toMatchObject([{ name: 'Helper' }, { kind: 'rehearsal' }, [{ id: 'add' }], undefined]);
+    expect(await ask()).toEqual(first);
+  });
+
+  it('is forgotten with the record', async () => {
+    const records: Record<string, unknown> = { '/v1/agents/helper': agent() };
+    let revision = 1;
+    const { fetch, requests } = controlPlane(records, () => revision++);
+    const catalog = httpCatalog({ url, fetch });
+    await catalog.agent('helper');
+    delete records['/v1/agents/helper'];
+    expect(await catalog.agent('helper')).toBeUndefined();
+    expect(await catalog.agent('helper')).toBeUndefined();
+    expect(requests.map(({ headers }) => headers.get('if-none-match'))).toEqual([null, '"r1"', null]);
+  });
+
+  it('is not asked for where the control plane gives no entity tag, and a 304 then is refused', async () => {
+    const { fetch } = fakeFetch(() => new Response(null, { status: 304 }));
+    await expect(httpCatalog({ url, fetch }).agent('helper')).rejects.toMatchObject({
+      code: 'unavailable',
+      details: { reason: 'catalog_refused' },
+    });
+  });
+});
+
+describe('the tools of httpCatalog', () => {
+  it('come in pages of at most 100, as many as were asked for', async () => {
+    const { fetch, requests } = toolPages(tools(250));
+    const catalog = httpCatalog({ url, fetch });
+    const all = await catalog.listTools({ limit: 1000 });
+    expect(all.map(({ id }) => id)).toEqual(tools(250).map(({ id }) => id));
+    expect(requests.map((request) => request.url.slice(url.length))).toEqual([
+      '/tools?limit=100',
+      '/tools?after=tool_0099&limit=100',
+      '/tools?after=tool_0199&limit=100',
+    ]);
+    const some = await catalog.listTools({ after: 'tool_0009', limit: 120 });
+    expect([some.length, some[0]?.id, some.at(-1)?.id]).toEqual([120, 'tool_0010', 'tool_0129']);
+  });
+
+  it('are none where the control plane has none', async () => {
+    for (const answer of [() => json([]), () => json({}, { status: 404 })]) {
+      const { fetch } = fakeFetch(answer);
+      expect(await httpCatalog({ url, fetch }).listTools({ limit: 10 })).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['no array', { tools: [] }, 'not an array'],
+    ['more than asked for', tools(4), 'more than 3'],
+    ['one of them twice', [tool(), tool()], '"add" twice'],
+    ['the last of the page before', [tool({ id: 'before' })], '"before" twice'],
+    ['a bad one, by its id', [tool(), tool({ id: 'broken', description: 1 })], 'tool "broken"'],
+    ['a bad one, by its place', [tool(), { id: 'x'.repeat(200) }], 'tool 2 of the page'],
+  ])('are refused when a page holds %s', async (_, page, said) => {
+    const { fetch } = fakeFetch(() => json(page));
+    const error: unknown = await httpCatalog({ url, fetch }).listTools({ after: 'before', limit: 3 }).catch((
+      e: unknown,
+    ) => e);
+    expect(error).toMatchObject({ code: 'unavailable', retryable: false, details: { reason: 'catalog_invalid' } });
+    expect(error).toHaveProperty('message', expect.stringContaining(said));
+  });
+
+  it('end with an error where the control plane does not look at "after"', async () => {
+    const { fetch, requests } = fakeFetch(() => json(tools(100)));
+    await expect(httpCatalog({ url, fetch }).listTools({ limit: 1000 })).rejects.toMatchObject({ code: 'unavailable' });
+    expect(requests).toHaveLength(2);
+  });
+});

@@ -1,0 +1,83 @@
+/** Vaults for tests: each in a database of its own, and a hand on what is in it. */
+
+import { type Vault, vaultSecrets } from '../../../adapters/secrets/vault.ts';
+import type { Secret } from '../../../src/secret.ts';
+
+/** The passphrase of every vault here. */
+export const passphrase = 'correct horse battery staple';
+/** A value that must show nowhere. */
+export const value = 'sk-live-0123456789';
+
+/** Gives a name that no other vault has. */
+export function freshName(): string {
+  return `test-${crypto.randomUUID()}`;
+}
+
+/** Opens and unlocks a vault. */
+export async function openVault(name: string = freshName(), indexedDB?: IDBFactory): Promise<Vault> {
+  const vault = vaultSecrets({ name, ...(indexedDB && { indexedDB }) });
+  await vault.unlock(passphrase);
+  return vault;
+}
+
+/** Asks for a secret, as a run does. */
+export function resolve(vault: Vault, id: string, version?: string): Promise<Secret> {
+  const ref = { id, ...(version !== undefined && { version }) };
+  return vault.resolve(ref, { scope: { tenant: 'acme', agentId: 'helper' }, signal: new AbortController().signal });
+}
+
+/** The rows of a vault, as a script of the page can reach them. */
+export interface RawVault {
+  all(store: 'keys' | 'secrets'): Promise<Record<string, unknown>[]>;
+  get(store: 'keys' | 'secrets', key: IDBValidKey): Promise<Record<string, unknown>>;
+  put(store: 'keys' | 'secrets', row: unknown, key: IDBValidKey): Promise<void>;
+  delete(store: 'keys' | 'secrets', key: IDBValidKey): Promise<void>;
+}
+
+/** Reaches around a vault. */
+export function rawVault(name: string): RawVault {
+  const use = async <T>(store: string, call: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> => {
+    const database = await done(indexedDB.open(`pinnace-vault:${name}`, 1));
+    try {
+      return await done(call(database.transaction(store, 'readwrite').objectStore(store)));
+    } finally {
+      database.close();
+    }
+  };
+  return {
+    all: (store) => use(store, (rows) => rows.getAll()),
+    get: (store, key) => use(store, (rows) => rows.get(key)),
+    put: async (store, row, key) => {
+      await use(store, (rows) => rows.put(row, key));
+    },
+    delete: (store, key) => use(store, (rows) => rows.delete(key)),
+  };
+}
+
+/** A factory that opens databases only until it is told to stall: then nothing is ever answered. */
+export function stallingFactory(): { factory: IDBFactory; stall: () => void } {
+  let isStalled = false;
+  const open: IDBFactory['open'] = (name, version) =>
+    isStalled ? new EventTarget() as IDBOpenDBRequest : indexedDB.open(name, version); // safe: only listened to
+  return {
+    factory: { open } as IDBFactory, // safe: the adapter only opens
+    stall: () => {
+      isStalled = true;
+    },
+  };
+}
+
+/** A factory that throws an error of this name. */
+export function throwingFactory(name: string): IDBFactory {
+  const open = (): never => {
+    throw new DOMException('refused', name);
+  };
+  return { open } as unknown as IDBFactory; // safe: the adapter only opens
+}
+
+function done<T>(request: IDBRequest<T>): Promise<T> {
+  const { promise, resolve: succeed, reject } = Promise.withResolvers<T>();
+  request.addEventListener('success', () => succeed(request.result));
+  request.addEventListener('error', () => reject(request.error ?? new Error('The request failed')));
+  return promise;
+}

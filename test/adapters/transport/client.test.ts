@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import { readAll, runRequest, userMessage } from '../../fixtures/runtime.ts';
+import { chunksOf, url } from './client/fake-endpoint.ts';
+import { callsOf, refuse, run, setup } from './client/setup.ts';
+
+describe('run', () => {
+  it('signs the request, and gives the chunks in order', async () => {
+    const subject = await setup();
+    expect(await run(subject)).toEqual(chunksOf(6));
+    const [request] = subject.endpoint.requests;
+    expect(callsOf(subject.endpoint)).toEqual(['POST /v1/runs']);
+    expect(request?.headers.get('idempotency-key')).toMatch(/^"[0-9a-f-]{36}"$/);
+    expect(request?.headers.get('content-type')).toBe('application/json');
+    expect(await request?.json()).toEqual(runRequest());
+  });
+
+  it('reads no further than it is asked', async () => {
+    const { client, endpoint } = await setup({ chunks: chunksOf(50) });
+    const reader = (await client.run(runRequest())).getReader();
+    await reader.read();
+    await reader.cancel();
+    expect(endpoint.released()).toBe(1);
+  });
+
+  it('keeps the idempotency key it is given', async () => {
+    const subject = await setup();
+    await run(subject, { idempotencyKey: 'a-key-of-my-own "1"' });
+    expect(subject.endpoint.requests[0]?.headers.get('idempotency-key')).toBe('"a-key-of-my-own \\"1\\""');
+  });
+
+  it.each(['short', 'k'.repeat(256), 'ключ-ключ-ключ-ключ'])(
+    'refuses the idempotency key %s before anything is sent',
+    async (idempotencyKey) => {
+      const { client, endpoint } = await setup();
+      await expect(client.run(runRequest(), { idempotencyKey })).rejects.toMatchObject({ code: 'invalid_argument' });
+      expect(endpoint.requests).toHaveLength(0);
+    },
+  );
+
+  it('replays a run that has ended under the same key, and runs nothing again', async () => {
+    const subject = await setup();
+    const options = { idempotencyKey: 'the-same-key-twice' };
+    expect(await run(subject, options)).toEqual(await run(subject, options));
+    expect(subject.endpoint.executions()).toBe(1);
+  });
+
+  it('speaks with an endpoint whose address has a path', async () => {
+    const subject = await setup({ client: { url: `${url}/base/` } });
+    await run(subject).catch(() => {});
+    expect(callsOf(subject.endpoint)[0]).toBe('POST /base/v1/runs');
+  });
+});
+
+describe('a run that is going on', () => {
+  it('is joined where the endpoint says, from its beginning', async () => {
+    const subject = await setup({ joins: 1 });
+    subject.endpoint.plan({ type: 'cut', after: 2 });
+    const first = (await subject.client.run(runRequest(), { idempotencyKey: 'one-key-for-both' })).getReader();
+    await first.read();
+    expect(await run(subject, { idempotencyKey: 'one-key-for-both' })).toEqual(chunksOf(6));
+    expect(callsOf(subject.endpoint)).toEqual(['POST /v1/runs', 'POST /v1/runs', 'GET /v1/runs/run_1/stream']);
+    expect(subject.endpoint.executions()).toBe(1);
+  });
+
+  it('is joined when the answer to its start was lost', async () => {
+    const subject = await setup({ joins: 1 });
+    let lost = false;
+    const fetch = async (request: Request) => {
+      const response = await subject.endpoint.fetch(request);
+      if (lost) return response;
+      lost = true;
+      throw new TypeError('Connection lost');
+    };
+    const { client } = await setup({ client: { ...subject.endpoint.credential, fetch } });
+    expect(await readAll(await client.run(runRequest()))).toEqual(chunksOf(6));
+    expect(subject.endpoint.executions()).toBe(1);
+  });
+
+  it('is not joined at another origin', async () => {
+    const subject = await setup();
+    subject.endpoint.plan(
+      refuse('run_in_progress', 409, { details: { location: 'https://evil.example/v1/runs/run_1/stream' } }),
+    );
+    await expect(run(subject)).rejects.toMatchObject({ code: 'forbidden' });
+    expect(subject.endpoint.requests).toHaveLength(1);
+  });
+});
+
+const nameOf = (error: unknown) => (error as { name?: string }).name;
+
+describe('letting go', () => {
+  it('ends the stream with the reason of the signal and stops no run', async () => {
+    const { client, endpoint } = await setup();
+    const abort = new AbortController();
+    const reader = (await client.run(runRequest(), { signal: abort.signal })).getReader();
+    await reader.read();
+    abort.abort();
+    await expect((async () => {
+      for (;;) if ((await reader.read()).done) return;
+    })()).rejects.toSatisfy((error) => nameOf(error) === 'AbortError');
+    expect(endpoint.released()).toBe(1);
+    expect(endpoint.cancelled).toEqual([]);
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
+  it('ends a stream that waits for a silent endpoint', async () => {
+    const { client, endpoint } = await setup();
+    endpoint.onSilence(() => abort.abort('enough'));
+    endpoint.plan({ type: 'silence', after: 2 });
+    const abort = new AbortController();
+    const stream = await client.run(runRequest(), { signal: abort.signal });
+    await expect(readAll(stream)).rejects.toBe('enough');
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
+  it('ends a pause between attempts', async () => {
+    const abort = new AbortController();
+    const { client, endpoint } = await setup({
+      client: {
+        wait: (ms, signal) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => reject(signal.reason as Error));
+            if (ms < 45_000) abort.abort('enough');
+          }),
+      },
+    });
+    endpoint.plan({ type: 'network' });
+    await expect(client.run(runRequest(), { signal: abort.signal })).rejects.toBe('enough');
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
+  it('sends nothing when it came first', async () => {
+    const { client, endpoint } = await setup();
+    await expect(client.run(runRequest(), { signal: AbortSignal.abort() })).rejects.toSatisfy((error) =>
+      nameOf(error) === 'AbortError'
+    );
+    expect(endpoint.requests).toHaveLength(0);
+  });
+
+  it('by cancelling the stream opens no further connection', async () => {
+    const { client, endpoint } = await setup();
+    endpoint.plan({ type: 'cut', after: 2 });
+    const reader = (await client.run(runRequest())).getReader();
+    await reader.read();
+    await reader.cancel();
+    expect(endpoint.requests).toHaveLength(1);
+    expect(endpoint.cancelled).toEqual([]);
+  });
+});
+
+describe('the other calls', () => {
+  it('cancel a run, ask for its state, decide on a call', async () => {
+    const subject = await setup();
+    await run(subject);
+    await subject.client.cancel('run_1');
+    await subject.client.cancel('run_1');
+    expect(subject.endpoint.cancelled).toEqual(['run_1', 'run_1']);
+    expect(await subject.client.status('run_1')).toEqual({ state: 'completed', runId: 'run_1' });
+    await subject.client.approve('run_1', 'approval/1', { approved: true });
+    expect(subject.endpoint.bodies).toEqual([{ approved: true }]);
+    expect(callsOf(subject.endpoint).slice(1)).toEqual([
+      'DELETE /v1/runs/run_1',
+      'DELETE /v1/runs/run_1',
+      'GET /v1/runs/run_1',
+      'POST /v1/runs/run_1/approvals/approval%2F1',
+    ]);
+  });
+
+  it('reach any route, and are made again like runs', async () => {
+    const subject = await setup();
+    await run(subject);
+    subject.endpoint.plan({ type: 'network' }, refuse('overloaded', 503, { retryable: true }));
+    expect(await subject.client.call('GET', '/v1/runs/run_1?x=1')).toMatchObject({ state: 'completed' });
+    expect(subject.endpoint.requests.at(-1)?.url).toBe(`${url}/v1/runs/run_1?x=1`);
+    await expect(subject.client.status('run_7')).rejects.toMatchObject({ code: 'not_found', status: 404 });
+  });
+
+  it('resume a run from its beginning, or from behind an event', async () => {
+    const subject = await setup();
+    await run(subject);
+    expect(await readAll((await subject.client.resume('run_1'))!)).toEqual(chunksOf(6));
+    subject.endpoint.plan({ type: 'again', events: 2 });
+    expect(await readAll((await subject.client.resume('run_1', { lastEventId: 'run_1:4' }))!)).toEqual(
+      chunksOf(6).slice(4),
+    );
+    expect(await subject.client.resume('run_1', { lastEventId: 'run_1:6' })).toBeNull();
+    await expect(subject.client.resume('run_1', { lastEventId: 'nonsense' })).rejects.toMatchObject({
+      code: 'internal',
+    });
+  });
+});
+
+describe('as a transport of the AI SDK', () => {
+  const trigger = {
+    trigger: 'submit-message',
+    chatId: 'chat-1',
+    messageId: undefined,
+    abortSignal: undefined,
+  } as const;
+
+  it('sends the last 200 messages to the agent that the body names', async () => {
+    const { client, endpoint } = await setup();
+    const messages = Array.from({ length: 250 }, (_, i) => userMessage(`${i}`, `m${i}`));
+    const stream = await client.sendMessages({ ...trigger, messages, body: { agentId: 'helper' } });
+    expect(await readAll(stream)).toEqual(chunksOf(6));
+    expect(await endpoint.requests[0]?.json()).toEqual({
+      agentId: 'helper',
+      chat: { id: 'chat-1', messages: messages.slice(50) },
+    });
+  });
+
+  it('refuses messages for nobody', async () => {
+    const { client } = await setup();
+    await expect(client.sendMessages({ ...trigger, messages: [] })).rejects.toMatchObject({ code: 'invalid_argument' });
+  });
+
+  it('replays the run of a chat, also over a cut, and gives null where there is none', async () => {
+    const subject = await setup({ headers: false });
+    expect(await subject.client.reconnectToStream({ chatId: 'chat-1' })).toBeNull();
+    await run(subject);
+    subject.endpoint.plan({ type: 'cut', after: 0 }, { type: 'cut', after: 2 });
+    const stream = await subject.client.reconnectToStream({ chatId: 'chat-1' });
+    expect(await readAll(stream!)).toEqual(chunksOf(6));
+    expect(callsOf(subject.endpoint).slice(2)).toEqual([
+      'GET /v1/chats/chat-1/stream',
+      'GET /v1/chats/chat-1/stream',
+      'GET /v1/runs/run_1/stream',
+    ]);
+    expect(subject.client.resumeStreamIsReplay).toBe(true);
+  });
+});

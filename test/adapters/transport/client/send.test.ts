@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { readAll, runRequest } from '../../../fixtures/runtime.ts';
+import { chunksOf, type Fault } from './fake-endpoint.ts';
+import { refuse, run, setup, times } from './setup.ts';
+
+describe('an attempt that fails', () => {
+  it('is made again with the same key and body and a new signature', async () => {
+    const subject = await setup();
+    subject.endpoint.plan(
+      { type: 'network' },
+      { type: 'proxy', status: 502 },
+      refuse('overloaded', 503, { retryable: true }),
+    );
+    expect(await run(subject)).toEqual(chunksOf(6));
+    const all = subject.endpoint.requests;
+    expect(all).toHaveLength(4);
+    for (const name of ['idempotency-key', 'content-digest']) {
+      expect(new Set(all.map(({ headers }) => headers.get(name))).size).toBe(1);
+    }
+    for (const name of ['signature', 'signature-input']) {
+      expect(new Set(all.map(({ headers }) => headers.get(name))).size).toBe(4);
+    }
+    expect(subject.endpoint.executions()).toBe(1);
+  });
+
+  it('is followed by a pause with full jitter, doubled each time up to 2 s', async () => {
+    const most = await setup({ client: { attempts: 8 } });
+    most.endpoint.plan(...times(7, { type: 'network' } as const));
+    await run(most);
+    expect(most.pauses).toEqual([100, 200, 400, 800, 1600, 2000, 2000]);
+    const least = await setup({ client: { random: () => 0 } });
+    least.endpoint.plan(...times(3, { type: 'network' } as const));
+    await run(least);
+    expect(least.pauses).toEqual([0, 0, 0]);
+  });
+
+  it.each<[string, Fault, number]>([
+    ['seconds', { ...refuse('overloaded', 503, { retryable: true }), retryAfter: '7' } as Fault, 7000],
+    [
+      'a date',
+      { ...refuse('rate_limited', 429), retryAfter: new Date(1_800_000_009_000).toUTCString() } as Fault,
+      9000,
+    ],
+    ['the problem', refuse('replay_store_full', 503, { retryable: true, retryAfterMs: 1500 }), 1500],
+  ])('waits as long as %s of the answer say', async (_name, fault, pause) => {
+    const subject = await setup();
+    subject.endpoint.plan(fault);
+    await run(subject);
+    expect(subject.pauses).toEqual([pause]);
+  });
+
+  it('leaves it to the caller when the endpoint asks for more than a minute', async () => {
+    const subject = await setup();
+    subject.endpoint.plan(refuse('rate_limited', 429, { retryAfterMs: 61_000 }));
+    await expect(run(subject)).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 61_000, status: 429 });
+    expect(subject.pauses).toEqual([]);
+  });
+
+  it('is the last after five', async () => {
+    const subject = await setup();
+    subject.endpoint.plan(...times(9, { type: 'network' } as const));
+    await expect(run(subject)).rejects.toMatchObject({ code: 'unavailable', details: { reason: 'network' } });
+    expect(subject.endpoint.requests).toHaveLength(5);
+  });
+
+  it.each<[Fault, string]>([
+    [refuse('invalid_argument', 400), 'invalid_argument'],
+    [refuse('forbidden', 403), 'forbidden'],
+    [refuse('idempotency_key_reused', 422), 'idempotency_key_reused'],
+    [refuse('budget_exceeded', 429, { retryable: false }), 'budget_exceeded'],
+    [refuse('storage_full', 503, { retryable: false }), 'storage_full'],
+    [refuse('internal', 500), 'internal'],
+    [refuse('certificate_untrusted', 401), 'certificate_untrusted'],
+    [{ type: 'proxy', status: 404 }, 'not_found'],
+    [{ type: 'proxy', status: 418 }, 'internal'],
+  ])('is not made again when the answer is about the request: %j', async (fault, code) => {
+    const subject = await setup();
+    subject.endpoint.plan(fault);
+    await expect(run(subject)).rejects.toMatchObject({ code });
+    expect(subject.endpoint.requests).toHaveLength(1);
+  });
+
+  it('counts as failed when no answer comes', async () => {
+    const subject = await setup();
+    let first = true;
+    const fetch = (request: Request): Promise<Response> => {
+      if (!first) return subject.endpoint.fetch(request);
+      first = false;
+      return new Promise(() => {});
+    };
+    const wait = async (ms: number, signal: AbortSignal) => {
+      if (ms === 45_000 && !first) {
+        await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+      }
+    };
+    let calls = 0;
+    const impatient = (ms: number, signal: AbortSignal) => ++calls === 1 ? Promise.resolve() : wait(ms, signal);
+    const { client } = await setup({ client: { ...subject.endpoint.credential, fetch, wait: impatient } });
+    expect(await readAll(await client.run(runRequest()))).toEqual(chunksOf(6));
+  });
+});

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { challengeHeaders } from '../../../../adapters/transport/signed/challenge.ts';
+import { PinnaceError } from '../../../../src/index.ts';
+import { startSeconds } from './session.ts';
+
+describe('challengeHeaders', () => {
+  const refused = new PinnaceError('signature_expired', 'The signature has expired', { status: 401 });
+
+  it('tells a client what is wrong, what to sign and what time it is', () => {
+    expect(challengeHeaders(refused, startSeconds * 1000)).toEqual({
+      'www-authenticate': 'GC-Session error="signature_expired"',
+      'accept-signature':
+        'gc=("@method" "@authority" "@path" "@query" "authorization" "content-type" "content-digest" "idempotency-key");created;expires;keyid;alg="ed25519";tag="agents-worker-v1"',
+      date: 'Fri, 15 Jan 2027 08:00:00 GMT',
+    });
+  });
+
+  it('adds nothing to any other answer', () => {
+    expect(challengeHeaders(new PinnaceError('forbidden', 'No'), 0)).toEqual({});
+  });
+});

@@ -1,0 +1,60 @@
+/** What a check of the secrets contract is given, and the few words that the checks share. */
+
+import { PinnaceError } from '../../../src/errors.ts';
+import type { SecretScope, SecretSource } from '../../../src/ports.ts';
+import type { Secret } from '../../../src/secret.ts';
+import { assert } from '../assert.ts';
+
+/** A source, and a hand on what is behind it. */
+export interface OpenSecrets {
+  readonly source: SecretSource;
+  /** Sets or replaces a secret, or without a value removes it. */
+  readonly set: (secretId: string, value: string | undefined) => Promise<void>;
+}
+
+/** A source whose secrets can be denied. */
+export interface DeniableSecrets extends OpenSecrets {
+  /** From now on this secret is denied. */
+  readonly deny: (secretId: string) => Promise<void>;
+}
+
+/** A source that waits for something. */
+export interface WaitingSecrets extends OpenSecrets {
+  /** From now on the source gets no answer from what is behind it. */
+  readonly stall: () => Promise<void>;
+}
+
+/** Secrets to be checked. Each check is given fresh ones, and opens them once. */
+export interface SecretsSubject<Opened extends OpenSecrets = OpenSecrets> {
+  /** Opens a source that has these secrets and no others. */
+  readonly open: (values: Readonly<Record<string, string>>) => Promise<Opened>;
+}
+
+/** One law, named by a sentence that states it. `run` rejects where it is broken. */
+export interface SecretsCheck<Opened extends OpenSecrets = OpenSecrets> {
+  readonly name: string;
+  readonly run: (subject: SecretsSubject<Opened>) => Promise<void>;
+}
+
+/** Who asks in the checks. */
+export const scope: SecretScope = { tenant: 'acme', agentId: 'helper' };
+
+/** Asks for a secret, as a run of the agent `helper` does. */
+export function resolve(
+  { source }: OpenSecrets,
+  id: string,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Secret> {
+  return source.resolve({ id }, { scope, signal });
+}
+
+/** Gives the error that the call rejects with, which must be a `PinnaceError`. */
+export async function failureOf(call: () => Promise<unknown>): Promise<PinnaceError> {
+  try {
+    await call();
+  } catch (error) {
+    assert(error instanceof PinnaceError, 'The error is not a PinnaceError');
+    return error;
+  }
+  throw new Error('The call did not reject');
+}

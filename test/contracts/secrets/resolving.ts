@@ -1,0 +1,86 @@
+/** Laws of resolving: the right value, and no other, goes to whoever asks, and shows nowhere else. */
+
+import { assert, assertEqual } from '../assert.ts';
+import { failureOf, resolve, type SecretsCheck } from './check.ts';
+import { namingPrintings, printings, textsIn } from './printing.ts';
+
+const values = {
+  'api-key': 'sk-live-0123456789',
+  'api-key-2': 'sk-other-987654321',
+  'Db.Password': 'pässwört 漢字 😀 "\\\n',
+};
+type SecretId = keyof typeof values;
+const ids = Object.keys(values) as SecretId[]; // safe: the keys are the type
+
+/** The checks of `resolve` on what is there, and what is not. */
+export const resolvingChecks: readonly SecretsCheck[] = [
+  {
+    name: 'gives each secret its value, its id and a version',
+    async run({ open }) {
+      const secrets = await open(values);
+      for (const id of ids) {
+        const secret = await resolve(secrets, id);
+        assertEqual(secret.id, id);
+        assert(secret.reveal() === values[id], `The value of ${id} is another one`);
+        assert(secret.version !== '', 'The version is empty');
+      }
+    },
+  },
+  {
+    name: 'gives the same version for as long as the value stays',
+    async run({ open }) {
+      const secrets = await open(values);
+      const [first, second] = [await resolve(secrets, 'api-key'), await resolve(secrets, 'api-key')];
+      assertEqual(second.version, first.version);
+      assert(second.reveal() === values['api-key'], 'The value is another one');
+    },
+  },
+  {
+    name: 'gives a new value with another version, and leaves other secrets as they are',
+    async run({ open }) {
+      const secrets = await open(values);
+      const [before, other] = [await resolve(secrets, 'api-key'), await resolve(secrets, 'api-key-2')];
+      await secrets.set('api-key', 'sk-live-after-rotation');
+      const after = await resolve(secrets, 'api-key');
+      assert(after.reveal() === 'sk-live-after-rotation', 'The value is the old one');
+      assert(after.version !== before.version, 'The version is the old one');
+      assertEqual((await resolve(secrets, 'api-key-2')).version, other.version);
+      assert(before.reveal() === values['api-key'], 'A secret that was handed out has changed');
+    },
+  },
+  {
+    name: 'gives many secrets to many who ask at once, to each its own',
+    async run({ open }) {
+      const secrets = await open(values);
+      const asked = Array.from({ length: 60 }, (_, at) => ids[at % ids.length] as SecretId); // safe: within
+      const given = await Promise.all(asked.map((id) => resolve(secrets, id)));
+      assertEqual(given.map(({ id }) => id), asked);
+      assert(given.every((secret, at) => secret.reveal() === values[asked[at] as SecretId]), 'Values were mixed up');
+    },
+  },
+  {
+    name: 'prints a secret as its id in brackets, and its value nowhere',
+    async run({ open }) {
+      const secret = await resolve(await open(values), 'api-key');
+      for (const [way, text] of Object.entries(printings(secret))) {
+        assert(!text.includes(values['api-key']), `${way} shows the value`);
+        assert(!namingPrintings.includes(way) || text.includes('[secret api-key]'), `${way} does not name the secret`);
+      }
+    },
+  },
+  {
+    name: 'rejects a secret that is missing or was removed as not_found, and an error shows no value',
+    async run({ open }) {
+      const secrets = await open(values);
+      await secrets.set('api-key-2', undefined);
+      for (const id of ['missing', 'api-key-2', 'api', 'constructor', 'toString', 'hasOwnProperty']) {
+        const error = await failureOf(() => resolve(secrets, id));
+        assertEqual([error.code, error.retryable], ['not_found', false], id);
+        assert(error.message.includes(id), 'The message does not name the secret');
+        const text = textsIn(error);
+        assert(!Object.values(values).some((value) => text.includes(value)), 'The error shows a value');
+      }
+      assert((await resolve(secrets, 'api-key')).reveal() === values['api-key'], 'Another secret is gone, too');
+    },
+  },
+];
