@@ -144,7 +144,8 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
 /** Only what may pass by itself: a refusal, a miss or a mistake must not be papered over with an old value. */
 function isOutOfReach(error: unknown): boolean {
   const { code, retryable } = toPinnaceError(error);
-  return code === 'deadline_exceeded' || code === 'rate_limited' || code === 'internal' || (code === 'unavailable' && retryable);
+  return code === 'deadline_exceeded' || code === 'rate_limited' || code === 'internal' ||
+    (code === 'unavailable' && retryable);
 }
 
 async function loadInTime<T>({ name, load }: CacheOptions<T>, id: string, loadMs: number): Promise<T | undefined> {

@@ -43,6 +43,8 @@ export const LimitOverrides = v.strictObject({
   chunkMs: positive,
   toolMs: positive,
   outputTokens: positive,
+  /** Tool calls of the agent, over all its runs. */
+  callsPerMinute: positive,
 });
 export type LimitOverrides = v.InferOutput<typeof LimitOverrides>;
 
@@ -102,6 +104,16 @@ export const ToolAnnotations = v.object({
 export const JsonSchema = v.record(v.string(), v.unknown());
 export type JsonSchema = v.InferOutput<typeof JsonSchema>;
 
+/** The bounds of one tool's calls. */
+const ToolLimits = v.strictObject({
+  /** The longest input and output, as JSON in UTF-16 code units. */
+  inputLength: positive,
+  outputLength: positive,
+  timeoutMs: positive,
+  /** Calls at once on one instance; more wait. */
+  parallel: positive,
+});
+
 /** A tool as the registry knows it. */
 export const ToolDefinition = v.strictObject({
   id: ToolName,
@@ -118,6 +130,7 @@ export const ToolDefinition = v.strictObject({
   keywords: v.optional(v.array(v.string()), []),
   /** Whether a person must approve calls: none, those of a tool that does not only read, or all. */
   approval: v.optional(v.picklist(['never', 'mutating', 'always'])),
+  limits: v.optional(ToolLimits),
   secrets: v.optional(v.array(SecretRef), []),
   revision: v.optional(Revision, 1),
 });

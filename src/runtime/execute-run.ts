@@ -7,6 +7,7 @@ import type { Metrics } from '../metrics.ts';
 import type { Authorize, Storage } from '../ports.ts';
 import type { Agent } from '../schema.ts';
 import { askedIn, createLoopApprovals, spendApprovals } from './approvals.ts';
+import type { Slots } from '../tools/slots.ts';
 import type { ToolSet } from './assemble.ts';
 import { withContext } from './context.ts';
 import { settleCalls } from './continue-run.ts';
@@ -36,6 +37,7 @@ export interface RunOptions {
   readonly authorize: Authorize;
   readonly storage: Storage;
   readonly interruptions: Interruptions;
+  readonly slots: Slots;
   readonly ttlMs: number;
   readonly emit: Emit;
   readonly metrics: Metrics;

@@ -19,6 +19,8 @@ export interface Limits {
   readonly chunkMs: number;
   /** One tool call. */
   readonly toolMs: number;
+  /** Tool calls of one agent of one tenant, over all its runs; no limit when absent. */
+  readonly callsPerMinute?: number;
   /** What one model call may say. */
   readonly outputTokens?: number;
   readonly toolOutputLength: number;

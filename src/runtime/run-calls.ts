@@ -3,6 +3,7 @@
 import type { UIMessageChunk } from '../ai-types.ts';
 import { type ErrorData, PinnaceError, toData } from '../errors.ts';
 import type { EventStatus } from '../events.ts';
+import { takeToken } from '../rate-limit.ts';
 import { invokeTool } from '../tools/invoke-tool.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { beginCall, mayAct } from './call-record.ts';
@@ -53,7 +54,12 @@ export function createInvoke(options: RunOptions, { usage, live, announced, push
       const refused = await recordCall(options, live, { toolCallId, tool: tool.definition.id });
       if (refused) return { ok: false, error: refused };
     }
-    const outcome = await invokeTool(tool, input, { ...callFacts(options), toolCallId, log, signal, approved });
+    const outcome = await callInTurn(
+      tool,
+      options,
+      signal,
+      () => invokeTool(tool, input, { ...callFacts(options, tool), toolCallId, log, signal, approved }),
+    );
     observeCall(options, { tool, outcome, startedAt });
     return outcome;
   };
@@ -74,14 +80,35 @@ async function recordCall(
   }
 }
 
-function callFacts({ agent, principal, authorize, limits }: RunOptions) {
+/** Waits for a place among the tool's calls, and takes one of the agent's; without either, nothing is called. */
+async function callInTurn(
+  { definition: { id, limits } }: Tool,
+  { slots, storage, now, agent, principal, limits: { callsPerMinute: perMinute } }: RunOptions,
+  signal: AbortSignal,
+  work: () => Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  let free: (() => void) | undefined;
+  try {
+    if (limits?.parallel !== undefined) free = await slots.take(id, limits.parallel, signal);
+    if (perMinute !== undefined) {
+      await takeToken({ key: ['rate', principal.tenant, agent.id], perMinute }, { storage, now });
+    }
+    return await work();
+  } catch (error) {
+    return { ok: false, error: toData(error) };
+  } finally {
+    free?.();
+  }
+}
+
+function callFacts({ agent, principal, authorize, limits }: RunOptions, { definition }: Tool) {
   return {
     agentId: agent.id,
     principal,
     authorize,
     secrets: {},
-    timeoutMs: limits.toolMs,
-    maxOutputLength: limits.toolOutputLength,
+    timeoutMs: Math.min(limits.toolMs, definition.limits?.timeoutMs ?? Infinity),
+    maxOutputLength: Math.min(limits.toolOutputLength, definition.limits?.outputLength ?? Infinity),
   };
 }
 

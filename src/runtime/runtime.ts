@@ -6,6 +6,7 @@ import { createTraceId, type Emit } from '../events.ts';
 import { createInterruptions, type Decision } from '../interruption.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, Catalog, ModelSource, SecretSource, Storage } from '../ports.ts';
+import { createSlots } from '../tools/slots.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ManifestEntry } from './assemble.ts';
 import { chunksOf } from './chunks-of.ts';
@@ -112,6 +113,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
   const runs = createRuns({ ...options, retentionMs, ttlMs });
   metrics.gauge('pinnace_open_runs', () => runs.open);
   const interruptions = createInterruptions({ storage: options.storage, now, validMs: options.limits.approvalMs });
+  const slots = createSlots();
   const resolver = createResolver(options);
   const toolSetOf = createToolSets(options.tools);
   const requireOpen = (): void => {
@@ -147,7 +149,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       if ('known' in claimed) return { runId: claimed.known.runId, known: claimed.known };
       const { runId, live } = claimed;
       const run = { ...options, ...state, agent, model, toolSet, messages, limits, request, principal };
-      executeRun({ ...run, runId, ttlMs, abort, interruptions }, live);
+      executeRun({ ...run, runId, ttlMs, abort, interruptions, slots }, live);
       return { runId, ended: live.gone };
     } catch (error) {
       abort.release();

@@ -47,6 +47,12 @@ export async function invokeTool(tool: Tool, input: unknown, call: ToolCall): Pr
 }
 
 function checkInput(tool: Tool, input: unknown): unknown {
+  const { id, limits: { inputLength = Infinity } = {} } = tool.definition;
+  if (inputLength !== Infinity && (JSON.stringify(input)?.length ?? 0) > inputLength) {
+    throw new PinnaceError('invalid_argument', `Cannot call tool "${id}": its input is longer than ${inputLength}`, {
+      details: { reason: 'input_too_large', inputLength },
+    });
+  }
   const checked = tool.check(input);
   if (checked.ok) return checked.input;
   throw invalid(`the input of tool "${tool.definition.id}"`, checked.issues);

@@ -1,0 +1,59 @@
+/** How many calls of one tool go on at once on this instance; more wait their turn. */
+
+import { PinnaceError } from '../errors.ts';
+
+/** Places for calls, by tool. */
+export interface Slots {
+  /**
+   * Waits for a place and gives the function that frees it.
+   *
+   * @throws PinnaceError `cancelled` when the signal aborts before there is one.
+   */
+  take(toolId: string, limit: number, signal: AbortSignal): Promise<() => void>;
+}
+
+interface Place {
+  taken: number;
+  readonly waiting: (() => void)[];
+}
+
+/** Gives slots, none taken. */
+export function createSlots(): Slots {
+  const places = new Map<string, Place>();
+  const free = (toolId: string, place: Place): void => {
+    const next = place.waiting.shift();
+    if (next) return next(); // the place goes from hand to hand
+    place.taken -= 1;
+    if (place.taken === 0) places.delete(toolId);
+  };
+  return {
+    async take(toolId, limit, signal) {
+      const place = places.get(toolId) ?? { taken: 0, waiting: [] };
+      places.set(toolId, place);
+      if (place.taken < limit) place.taken += 1;
+      else await turn(place, toolId, signal);
+      let held = true;
+      return () => {
+        if (held) free(toolId, place);
+        held = false;
+      };
+    },
+  };
+}
+
+async function turn({ waiting }: Place, toolId: string, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onAbort = (): void => {
+    const at = waiting.indexOf(resolve);
+    if (at >= 0) waiting.splice(at, 1);
+    reject(new PinnaceError('cancelled', `Tool "${toolId}" was stopped before its turn came`));
+  };
+  waiting.push(resolve);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    await promise;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
