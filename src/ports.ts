@@ -101,6 +101,42 @@ export interface SecretScope {
   readonly toolId?: string;
 }
 
+/** A text with secrets in it, part by part: `['Bearer ', secret]`. It is put together by the adapter that opens the socket. */
+export type SecretText = readonly (string | Secret)[];
+
+/** The terms of one request. */
+export interface EgressOptions {
+  /** The only origins that may be reached, as `URL.origin` writes them; `any`: every public one, and then without secrets. */
+  readonly origins: readonly string[] | 'any';
+  /** The longest body of the answer, in bytes as they are read. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  /** For the whole exchange, the body too; 10 s when absent. */
+  readonly timeoutMs?: number;
+  /** Header values with secrets. */
+  readonly secretHeaders?: Readonly<Record<string, SecretText>>;
+  /** Fields of a body of JSON or form data, with secrets. */
+  readonly secretFields?: Readonly<Record<string, SecretText>>;
+}
+
+/**
+ * The way out: sends a request where it may go, and nowhere else.
+ *
+ * Every hop is checked before its socket opens: `checkUrl`, the listed origins, and, where the platform can, that every address
+ * behind the name is public and is the one that the socket uses. Redirects are followed by hand, at most 5, never from https to
+ * http. Another origin gets neither secrets nor the request's own headers, nor has it them back later. PUT, PATCH and DELETE
+ * follow no redirect, a POST is repeated at its own origin only; 303, and 301 or 302 of a POST, go on as a GET without body.
+ * Secrets are added last, to header values and named body fields, never to a URL.
+ *
+ * A request that may not go is `forbidden`, one that is not well formed `invalid_argument`. A host that does not answer, a
+ * body that is neither text nor JSON, and a platform that cannot check are `unavailable`; a body that is too long is
+ * `budget_exceeded`, on reading too. An answer of any status is no error. Its headers are the harmless ones; never a cookie.
+ * No error names a URL, a header value or a body.
+ */
+export interface Egress {
+  fetch(request: Request, options: EgressOptions): Promise<Response>;
+}
+
 /** Receives what happens, in order and already redacted. What it throws, or a promise that it rejects, cannot break a run. */
 export type EventSink = (event: ObservedEvent) => void;
 

@@ -78,7 +78,12 @@ describe('imports', () => {
       'structured-headers': /^adapters\/transport\//,
       'eventsource-parser': /^adapters\/transport\/client/,
       'idb-keyval': /^adapters\/storage\/indexeddb\.ts$/,
+      'cockatiel': /^adapters\/egress\/circuits\.ts$/,
       'node:v8': /^adapters\/storage\/deno-kv/,
+      'node:http': /^adapters\/egress\/deno\.ts$/,
+      'node:https': /^adapters\/egress\/deno\.ts$/,
+      'node:dns': /^adapters\/egress\/deno\.ts$/,
+      'node:net': /^adapters\/egress\//,
     };
     const packages = (await importsUnder('src', 'adapters')).filter((arrow) => !isLocal(arrow));
     // Types are erased: they may be imported where they are needed, the AI SDK's through one file all the same.

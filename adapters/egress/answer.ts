@@ -1,0 +1,82 @@
+/** Makes an answer safe to read: harmless headers, text or JSON only, its body counted and ended in time. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import type { Deadline } from './deadline.ts';
+import { allowedResponseHeaders } from './headers.ts';
+import { unreachable, unusable } from './refusals.ts';
+
+/** What a body may cost. */
+export interface BodyLimits {
+  readonly maxBytes: number;
+  readonly deadline: Deadline;
+  /** Called when the body is read, given up or broken; a second call means nothing. */
+  readonly onEnd: () => void;
+}
+
+/** Gives the answer with only what a tool may see. A body that no one may read is given up. */
+export async function guardAnswer(answer: Response, limits: BodyLimits): Promise<Response> {
+  try {
+    const headers = allowedResponseHeaders(answer.headers);
+    const init = { status: answer.status, headers };
+    if (answer.body === null) return ended(new Response(null, init), limits);
+    checkContent(answer.headers);
+    return new Response(guardBody(answer.body, limits), init);
+  } catch (error) {
+    limits.onEnd();
+    await answer.body?.cancel().catch(() => {});
+    throw error;
+  }
+}
+
+function ended(answer: Response, { onEnd }: BodyLimits): Response {
+  onEnd();
+  return answer;
+}
+
+/** Text, JSON and XML, with their relatives. */
+const readable = /^(?:text\/[\w.+-]+|application\/(?:[\w.-]+\+)?(?:json|xml)|application\/(?:x-)?(?:ndjson|jsonl))$/;
+
+function checkContent(headers: Headers): void {
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
+  const isEmpty = headers.get('content-length') === '0';
+  if (!isEmpty && !readable.test(type)) throw unusable('content_type', 'it is neither text nor JSON');
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+function guardBody(body: ReadableStream<Bytes>, { maxBytes, deadline, onEnd }: BodyLimits): ReadableStream<Bytes> {
+  const source = body.getReader();
+  let left = maxBytes;
+  const giveUp = async (reason: unknown): Promise<void> => {
+    onEnd();
+    await source.cancel(reason).catch(() => {});
+  };
+  deadline.signal.addEventListener('abort', () => void giveUp(deadline.signal.reason), { once: true });
+  return new ReadableStream<Bytes>({
+    async pull(controller) {
+      try {
+        const { done, value } = await deadline.race(source.read());
+        deadline.signal.throwIfAborted(); // giving up ends the source too, and a part must not look like the whole
+        if (done) return finish(controller, onEnd);
+        left -= value.byteLength;
+        if (left < 0) throw tooLarge(maxBytes);
+        controller.enqueue(value);
+      } catch (error) {
+        void giveUp(error);
+        throw error instanceof PinnaceError ? error : unreachable('unreachable', 'the answer broke off', error);
+      }
+    },
+    cancel: giveUp,
+  }, { highWaterMark: 0 });
+}
+
+function finish(controller: ReadableStreamDefaultController, onEnd: () => void): void {
+  onEnd();
+  controller.close();
+}
+
+function tooLarge(maxBytes: number): PinnaceError {
+  return new PinnaceError('budget_exceeded', `Cannot use the answer: it is longer than ${maxBytes} bytes`, {
+    details: { reason: 'response_too_large', maxBytes },
+  });
+}

@@ -1,0 +1,35 @@
+/** The guarded fetch in a browser: it cannot see addresses or redirects, so origins are fixed and a redirect is an error. */
+
+import type { Egress } from '../../src/ports.ts';
+import { guardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
+import { unreachable } from './refusals.ts';
+
+/** What can be replaced, for tests. */
+export interface BrowserEgressOptions extends GuardedFetchOptions {
+  readonly fetch?: typeof fetch;
+}
+
+/** Gives the guarded fetch for a page or a worker: without cookies, referrer and cache. */
+export function browserEgress(options: BrowserEgressOptions = {}): Egress {
+  const { fetch: send = (...args: Parameters<typeof fetch>) => fetch(...args) } = options;
+  const guarded = guardedFetch(async ({ url, method, headers, body }, signal) =>
+    await send(url, {
+      method,
+      headers,
+      signal,
+      ...(body !== undefined && { body }),
+      redirect: 'error',
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+      cache: 'no-store',
+      mode: 'cors',
+    }), options);
+  return {
+    async fetch(request, terms) {
+      if (terms.origins === 'any') {
+        throw unreachable('egress_unpinned', 'a browser cannot check where a name leads; list the origins');
+      }
+      return await guarded.fetch(request, terms);
+    },
+  };
+}

@@ -1,0 +1,37 @@
+/** The look-up of a socket that gives only checked addresses. */
+
+import type { RequestOptions } from 'node:http';
+import { isIP } from 'node:net';
+import { PinnaceError } from '../../src/errors.ts';
+import { refused, unreachable } from './refusals.ts';
+
+/** Gives the addresses behind a name. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+/** What `node:http` calls before it opens a socket. */
+export type Lookup = NonNullable<RequestOptions['lookup']>;
+
+/** Gives the socket its addresses, or an error before there is a socket. One address that is not public is enough. */
+export function checkedLookup(resolve: Resolve, isPublicAddress: (ip: string) => boolean): Lookup {
+  const look = async (...[hostname, { all }, done]: Parameters<Lookup>): Promise<void> => {
+    try {
+      const ips = await resolve(hostname);
+      const [first, ...others] = ips.map((address) => ({ address, family: isIP(address) }));
+      if (first === undefined || !ips.every(isPublicAddress)) throw notPublic();
+      if (all === true) done(null, [first, ...others]);
+      else done(null, first.address, first.family);
+    } catch (error) {
+      done(toLookupError(error), '', 0);
+    }
+  };
+  return (...args) => void look(...args);
+}
+
+function toLookupError(error: unknown): PinnaceError {
+  return error instanceof PinnaceError ? error : unreachable('host_not_found', 'its host has no address', error);
+}
+
+/** The error of a name, or an address, that leads inside. */
+export function notPublic(): PinnaceError {
+  return refused('address_not_public', 'its host leads to an address that is not public');
+}

@@ -1,0 +1,46 @@
+/** One end for a whole exchange: its time, or the caller's signal, whichever comes first. */
+
+import { PinnaceError } from '../../src/errors.ts';
+
+/** The end of an exchange. */
+export interface Deadline {
+  /** Aborts with a `PinnaceError`: `deadline_exceeded` or `cancelled`. */
+  readonly signal: AbortSignal;
+  /** Gives what comes first, the result or the end. */
+  readonly race: <T>(work: Promise<T>) => Promise<T>;
+  /** Lets go of timer and signal. */
+  readonly release: () => void;
+}
+
+/** Starts the clock. */
+export function createDeadline({ signal: outer, timeoutMs }: { signal: AbortSignal; timeoutMs: number }): Deadline {
+  const own = new AbortController();
+  const onAbort = (): void => own.abort(new PinnaceError('cancelled', 'The request was stopped with its run'));
+  const timer = setTimeout(() => own.abort(timedOut(timeoutMs)), timeoutMs);
+  if (outer.aborted) onAbort();
+  outer.addEventListener('abort', onAbort, { once: true });
+  return {
+    signal: own.signal,
+    race: (work) => race(own.signal, work),
+    release() {
+      clearTimeout(timer);
+      outer.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+async function race<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([promise, work]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function timedOut(timeoutMs: number): PinnaceError {
+  return new PinnaceError('deadline_exceeded', `The request took longer than ${timeoutMs} ms`);
+}

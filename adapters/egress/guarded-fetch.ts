@@ -1,0 +1,93 @@
+/** The guarded fetch without its platform: checks every hop, follows redirects by hand, bounds time, size and kind. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import type { Egress, EgressOptions } from '../../src/ports.ts';
+import { guardAnswer } from './answer.ts';
+import { type CircuitOptions, createCircuits, type HeldAnswer } from './circuits.ts';
+import { createDeadline, type Deadline } from './deadline.ts';
+import { firstHop, type Hop, nextHop, type Reach } from './hop.ts';
+import { refused, unreachable } from './refusals.ts';
+import { checkSecrets, withSecrets } from './secrets.ts';
+
+/** Sends one hop and follows nothing. What it throws besides a `PinnaceError` is told as `unavailable`. */
+export type Send = (hop: Hop, signal: AbortSignal) => Promise<Response>;
+
+/** What the platforms' adapters have in common. */
+export interface GuardedFetchOptions {
+  /** Names without a colon. Plain http needs to be asked for. */
+  readonly schemes?: readonly ('http' | 'https')[];
+  readonly circuit?: CircuitOptions;
+}
+
+/** Gives the guarded fetch over a platform's way to send. */
+export function guardedFetch(send: Send, { schemes = ['https'], circuit = {} }: GuardedFetchOptions = {}): Egress {
+  const throughCircuit = createCircuits(circuit);
+  return {
+    async fetch(request, options) {
+      checkSecrets(options);
+      const { origins, signal, timeoutMs = 10_000 } = options;
+      const reach = { schemes, origins };
+      const first = await firstHop(request, reach);
+      const deadline = createDeadline({ signal, timeoutMs });
+      const follow = (): Promise<HeldAnswer> => exchange(first, { send, reach, options, deadline });
+      try {
+        return await throughCircuit(first.url.origin, follow);
+      } catch (error) {
+        deadline.release();
+        throw error;
+      }
+    },
+  };
+}
+
+interface Exchange {
+  readonly send: Send;
+  readonly reach: Reach;
+  readonly options: EgressOptions;
+  readonly deadline: Deadline;
+}
+
+const maxRedirects = 5;
+
+async function exchange(first: Hop, { send, reach, options, deadline }: Exchange): Promise<HeldAnswer> {
+  let hop = first;
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+    const answer = await sendHop(withSecrets(hop, options), { send, deadline });
+    const next = await nextOrCancel(hop, answer, reach);
+    if (next === undefined) return await holdAnswer(answer, options, deadline);
+    hop = next;
+  }
+  throw refused('redirect_refused', `it was redirected more than ${maxRedirects} times`);
+}
+
+async function sendHop(hop: Hop, { send, deadline }: Pick<Exchange, 'send' | 'deadline'>): Promise<Response> {
+  deadline.signal.throwIfAborted();
+  try {
+    return await deadline.race(send(hop, deadline.signal));
+  } catch (error) {
+    deadline.signal.throwIfAborted();
+    throw error instanceof PinnaceError ? error : unreachable('unreachable', 'its host did not answer', error);
+  }
+}
+
+/** A redirect's body is of no interest, and must not keep its socket. */
+async function nextOrCancel(hop: Hop, answer: Response, reach: Reach): Promise<Hop | undefined> {
+  const giveUp = async (): Promise<void> => await answer.body?.cancel().catch(() => {});
+  try {
+    const next = nextHop(hop, answer, reach);
+    if (next !== undefined) await giveUp();
+    return next;
+  } catch (error) {
+    await giveUp();
+    throw error;
+  }
+}
+
+async function holdAnswer(answer: Response, { maxBytes }: EgressOptions, deadline: Deadline): Promise<HeldAnswer> {
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  const onEnd = (): void => {
+    deadline.release();
+    resolve();
+  };
+  return { answer: await guardAnswer(answer, { maxBytes, deadline, onEnd }), ended };
+}

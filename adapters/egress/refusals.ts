@@ -1,0 +1,23 @@
+/** The errors of the way out. None names a URL, a header value or a body. */
+
+import { PinnaceError } from '../../src/errors.ts';
+
+/** The error of a request that may not go where it wants to. */
+export function refused(reason: string, why: string, details: Readonly<Record<string, unknown>> = {}): PinnaceError {
+  return new PinnaceError('forbidden', `Cannot send the request: ${why}`, { details: { reason, ...details } });
+}
+
+/** The error of a request that no server would understand as meant. */
+export function malformed(reason: string, why: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot send the request: ${why}`, { details: { reason } });
+}
+
+/** The error of a host that did not answer, or may not be asked now. */
+export function unreachable(reason: string, why: string, cause?: unknown): PinnaceError {
+  return new PinnaceError('unavailable', `Cannot send the request: ${why}`, { details: { reason }, cause });
+}
+
+/** The error of an answer that cannot be used; asking again gives the same. */
+export function unusable(reason: string, why: string): PinnaceError {
+  return new PinnaceError('unavailable', `Cannot use the answer: ${why}`, { retryable: false, details: { reason } });
+}

@@ -1,0 +1,57 @@
+/** Puts secrets where they belong: header values and named fields of a body, nowhere else. */
+
+import type { EgressOptions, SecretText } from '../../src/ports.ts';
+import { checkHeaderValue, isRequestHeaderAllowed } from './headers.ts';
+import type { Hop } from './hop.ts';
+import { malformed } from './refusals.ts';
+
+type Secrets = Pick<EgressOptions, 'secretHeaders' | 'secretFields' | 'origins'>;
+
+/** Checks what can be told without a value: secrets go to listed origins, in headers that a tool may set. */
+export function checkSecrets({ secretHeaders = {}, secretFields = {}, origins }: Secrets): void {
+  const names = Object.keys(secretHeaders);
+  if (origins === 'any' && names.length + Object.keys(secretFields).length > 0) {
+    throw malformed('secrets_need_origins', 'it carries secrets, so its origins must be listed');
+  }
+  const wrong = names.find((name) => !isRequestHeaderAllowed(name));
+  if (wrong !== undefined) throw malformed('header_not_allowed', `a tool may not set the header "${wrong}"`);
+}
+
+/** Gives the hop with its secrets: the last step before the socket. A hop away from home gets none. */
+export function withSecrets(hop: Hop, { secretHeaders = {}, secretFields = {} }: Secrets): Hop {
+  if (!hop.home) return hop;
+  const headers = new Headers(hop.headers);
+  for (const [name, text] of Object.entries(secretHeaders)) {
+    const value = reveal(text);
+    checkHeaderValue(name, value);
+    headers.set(name, value);
+  }
+  const fields = Object.entries(secretFields);
+  if (fields.length === 0 || hop.body === undefined) return { ...hop, headers };
+  return { ...hop, headers, body: new TextEncoder().encode(fill(hop, hop.body, fields)) };
+}
+
+function reveal(text: SecretText): string {
+  return text.map((part) => (typeof part === 'string' ? part : part.reveal())).join('');
+}
+
+function fill({ headers }: Hop, body: Uint8Array, fields: readonly (readonly [string, SecretText])[]): string {
+  const text = new TextDecoder().decode(body);
+  const values = fields.map(([name, value]) => [name, reveal(value)] as const);
+  if (headers.get('content-type')?.startsWith('application/x-www-form-urlencoded')) {
+    const form = new URLSearchParams(text);
+    for (const [name, value] of values) form.set(name, value);
+    return form.toString();
+  }
+  return JSON.stringify({ ...parseObject(text), ...Object.fromEntries(values) });
+}
+
+function parseObject(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // said below, without the text
+  }
+  throw malformed('body_not_fields', 'a secret belongs into its body, which must be a JSON object or form data');
+}

@@ -1,0 +1,1 @@
+import '../deno/egress.test.ts'; // the adapter needs only what Node has too
