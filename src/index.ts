@@ -47,6 +47,7 @@ export type {
   Storage,
   Watchable,
 } from './ports.ts';
+export { createRedactor, type Redaction, type Redactor } from './redactor.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export { createPrincipal, localPrincipal, type Principal, type Scope, type Session } from './runtime/principal.ts';
 export type { RunRequestInput } from './runtime/run-request.ts';
