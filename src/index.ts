@@ -41,6 +41,8 @@ export type {
   Entry,
   EventSink,
   ModelSource,
+  Sandbox,
+  SandboxOptions,
   SecretScope,
   SecretSource,
   SecretText,

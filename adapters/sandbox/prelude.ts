@@ -1,0 +1,145 @@
+/** What runs in the sandbox before its code: takes everything away but the language. It is text, because it must stand alone. */
+
+/** Globals that stay. None leads to the host, the network, storage, other code, or memory shared with others. */
+const kept = (
+  'Object Array String Number Boolean Symbol BigInt Math JSON Date RegExp Map Set WeakMap WeakSet Promise Proxy Reflect ' +
+  'Error AggregateError EvalError RangeError ReferenceError SuppressedError SyntaxError TypeError URIError ' +
+  'ArrayBuffer DataView Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array ' +
+  'BigInt64Array BigUint64Array Float16Array Float32Array Float64Array Intl Iterator Temporal ' +
+  'DisposableStack AsyncDisposableStack parseInt parseFloat isNaN isFinite NaN Infinity undefined globalThis ' +
+  'encodeURIComponent decodeURIComponent encodeURI decodeURI escape unescape TextEncoder TextDecoder URL URLSearchParams ' +
+  'atob btoa queueMicrotask'
+).split(' ');
+
+/** The permissions of Deno. A platform that has them and denies not all of them is no sandbox. */
+const permissions = ['net', 'read', 'write', 'env', 'run', 'sys', 'ffi', 'import'];
+
+/** What the prelude is told. */
+export interface PreludeSettings {
+  /** As JSON. */
+  readonly input: string;
+  readonly maxOutputLength: number;
+  /** The URL of a module whose default export is the code; absent where that module imports `run` from this one instead. */
+  readonly codeUrl?: string;
+}
+
+/** Gives the module that has run to its end before the first line of the code. */
+export function prelude(given: PreludeSettings): string {
+  const settings = JSON.stringify({ kept, permissions, ...given });
+  return `const settings = JSON.parse(${JSON.stringify(settings)});\n${body}`;
+}
+
+/** Takes what it needs while it is there; afterwards it trusts no global, since the code may have changed it. */
+const body = String.raw`
+const { stringify, parse } = JSON;
+const { defineProperty, getPrototypeOf, prototype: objectPrototype } = Object;
+const { ownKeys, deleteProperty } = Reflect;
+const toText = String;
+const encoder = new TextEncoder();
+const post = typeof postMessage === 'function' ? postMessage.bind(globalThis) : writer(Deno.stdout, Deno.exit);
+const later = setTimeout;
+const input = parse(settings.input);
+const { maxOutputLength } = settings;
+
+const isMissing = (name) => {
+  const { state, partial } = Deno.permissions.querySync({ name });
+  return state !== 'granted' && partial !== true;
+};
+const isIsolated = typeof Deno === 'undefined' || settings.permissions.every(isMissing);
+
+// What the code throws aside ends the run, and is not printed.
+for (const type of ['error', 'unhandledrejection']) {
+  addEventListener(type, (event) => {
+    event.preventDefault();
+    post('{"ok":false,"reason":"code_failed"}');
+  });
+}
+
+const fix = (target, key, value) => defineProperty(target, key, { value, writable: false, configurable: false });
+const refuse = (name) => {
+  const refused = function () {
+    throw new TypeError(name + ' is not available here');
+  };
+  return refused;
+};
+
+// Text never becomes code: the constructors of functions are the way to it that needs no global.
+const samples = [function () {}, async function () {}, function* () {}, async function* () {}];
+for (const sample of samples) {
+  const prototype = getPrototypeOf(sample);
+  fix(prototype, 'constructor', refuse('The constructor of functions'));
+}
+fix(Error, 'prepareStackTrace', undefined);
+delete URL.createObjectURL;
+delete URL.revokeObjectURL;
+
+const kept = new Set(settings.kept);
+const left = [];
+for (let scope = globalThis; scope !== null && scope !== objectPrototype; scope = getPrototypeOf(scope)) {
+  for (const key of ownKeys(scope)) {
+    if (scope === globalThis && kept.has(key)) continue;
+    if (!deleteProperty(scope, key) && scope[key] === Object(scope[key])) left.push(toText(key)); // a number may stay
+  }
+}
+globalThis.setTimeout = (work, ms, ...args) => {
+  if (typeof work !== 'function') throw new TypeError('setTimeout takes a function here');
+  later(work, ms, ...args);
+};
+
+let started = false;
+
+export async function run(work) {
+  if (started) return;
+  started = true;
+  if (!isIsolated || left.length > 0) return post('{"ok":false,"reason":"not_isolated"}');
+  let output;
+  try {
+    output = await work(input);
+  } catch (error) {
+    return post('{"ok":false,"reason":"code_failed","text":' + stringify(describe(error)) + '}');
+  }
+  post(answer(output));
+}
+
+function answer(output) {
+  try {
+    const text = stringify(output) ?? 'null';
+    if (text.length > maxOutputLength) return '{"ok":false,"reason":"output_too_large"}';
+    return '{"ok":true,"output":' + text + '}';
+  } catch {
+    return '{"ok":false,"reason":"output_not_json"}';
+  }
+}
+
+/** A process says one line, and is gone. */
+function writer(stdout, exit) {
+  const encode = encoder.encode.bind(encoder);
+  return (text) => {
+    const bytes = encode(text + '\n');
+    for (let at = 0; at < bytes.length;) at += stdout.writeSync(bytes.subarray(at));
+    exit();
+  };
+}
+
+async function load(url) {
+  let code;
+  try {
+    if (!isIsolated) return post('{"ok":false,"reason":"not_isolated"}');
+    code = await import(url);
+  } catch {
+    return post('{"ok":false,"reason":"invalid_code"}');
+  }
+  await run(code.default);
+}
+
+function describe(error) {
+  try {
+    return toText(error).slice(0, 500);
+  } catch {
+    return '';
+  }
+}
+
+// Awaited: until then a process does not look for what was taken away.
+if (settings.codeUrl !== undefined) await load(settings.codeUrl);
+`;

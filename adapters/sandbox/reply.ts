@@ -1,0 +1,57 @@
+/** Reads what a sandbox says. Nothing of it is trusted: it may come from the code instead of the prelude. */
+
+import { PinnaceError } from '../../src/errors.ts';
+
+/**
+ * Gives the output that a reply carries.
+ *
+ * @throws PinnaceError for a reply that tells of a failure, is too long, or is none.
+ */
+export function readReply(data: unknown, maxOutputLength: number): unknown {
+  const { ok, output, reason, text } = parseReply(data, maxOutputLength);
+  if (ok === true) return output;
+  if (reason === 'not_isolated') throw failed('unavailable', 'this platform does not isolate it', reason);
+  if (reason === 'invalid_code') throw invalidCode('it is not the body of an async function');
+  if (reason === 'output_too_large') throw failed('budget_exceeded', 'its output is too long', reason);
+  if (reason === 'output_not_json') throw failed('internal', 'its output is not JSON', reason);
+  throw failed('internal', 'it threw an error', 'code_failed', typeof text === 'string' ? text : undefined);
+}
+
+interface Reply {
+  readonly ok?: unknown;
+  readonly output?: unknown;
+  readonly reason?: unknown;
+  readonly text?: unknown;
+}
+
+/** The longest text around the output. */
+const frameLength = 1024;
+
+function parseReply(data: unknown, maxOutputLength: number): Reply {
+  if (typeof data !== 'string') return {};
+  if (data.length > maxOutputLength + frameLength) return { reason: 'output_too_large' };
+  try {
+    const reply: unknown = JSON.parse(data, withoutPrototype);
+    return typeof reply === 'object' && reply !== null ? reply : {};
+  } catch {
+    return { reason: 'output_not_json' };
+  }
+}
+
+/** A key of this name changes what it is copied into. */
+function withoutPrototype(key: string, value: unknown): unknown {
+  return key === '__proto__' ? undefined : value;
+}
+
+/** The error of code that is not run at all. */
+export function invalidCode(why: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot run the code: ${why}`, { details: { reason: 'invalid_code' } });
+}
+
+function failed(code: string, why: string, reason: string, text?: string): PinnaceError {
+  return new PinnaceError(code, `Cannot use the code: ${why}`, {
+    retryable: false,
+    details: { reason },
+    ...(text !== undefined && { cause: new Error(text) }),
+  });
+}

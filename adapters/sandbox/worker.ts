@@ -1,0 +1,67 @@
+/** Runs code in a worker that has nothing but the language. For browsers: there `terminate` ends a worker, whatever it does. */
+
+import { prelude } from './prelude.ts';
+import { invalidCode } from './reply.ts';
+import { type Cell, createSandbox, type ProbedSandbox, type Spawn } from './sandbox.ts';
+
+/** Gives the sandbox for a page or a worker. Deno's workers go on in an endless loop after `terminate`: there it is none. */
+export function workerSandbox(): ProbedSandbox {
+  return createSandbox(findSpawn());
+}
+
+function findSpawn(): Spawn | undefined {
+  if (typeof Worker === 'undefined' || 'Deno' in globalThis) return undefined;
+  if ('document' in globalThis) return spawnInFrame();
+  return (...args) => Promise.resolve(startWorker(Worker, ...args)); // under the policy of the page
+}
+
+/**
+ * A worker from a `data:` URL has an origin of its own: no storage of the page belongs to it. It cannot load a module later
+ * without a policy that lets pages do so too: so the code's module imports the prelude, which has run to its end before.
+ */
+function startWorker(WorkerOfRealm: typeof Worker, ...[code, settings]: Parameters<Spawn>): Cell {
+  const from = JSON.stringify(toDataUrl(prelude(settings)));
+  const url = toDataUrl(`import { run } from ${from};\nrun(async (input) => {\n${code}\n});\n`);
+  const worker = new WorkerOfRealm(url, { type: 'module' });
+  return { reply: replyOf(worker), end: () => worker.terminate() };
+}
+
+function toDataUrl(source: string): string {
+  return `data:text/javascript;charset=utf-8,${encodeURIComponent(source)}`;
+}
+
+function replyOf(worker: Worker): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    worker.addEventListener('message', ({ data }: MessageEvent<unknown>) => resolve(data));
+    worker.addEventListener('messageerror', () => resolve(undefined));
+    worker.addEventListener('error', (event) => {
+      event.preventDefault(); // it is told to the caller; the console would show code and input
+      reject(invalidCode('it is not the body of an async function'));
+    });
+  });
+}
+
+/** What a worker of the frame may load: its own two modules, and nothing else from anywhere. */
+const policy = "default-src 'none'; script-src data:; worker-src data:";
+
+/** A worker has the policy of the document that makes it: so one without content makes it, whose policy allows no connection. */
+function spawnInFrame(): Spawn {
+  let frame: Promise<HTMLIFrameElement> | undefined;
+  return async (code, settings) => {
+    frame ??= loadFrame();
+    const { contentWindow } = await frame;
+    // The type of a window leaves out what is global in it.
+    const { Worker: WorkerOfFrame } = contentWindow as unknown as { readonly Worker: typeof Worker };
+    return startWorker(WorkerOfFrame, code, settings);
+  };
+}
+
+function loadFrame(): Promise<HTMLIFrameElement> {
+  const frame = document.createElement('iframe');
+  frame.hidden = true;
+  frame.srcdoc = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+  return new Promise((resolve) => {
+    frame.addEventListener('load', () => resolve(frame), { once: true });
+    document.documentElement.append(frame);
+  });
+}

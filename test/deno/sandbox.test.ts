@@ -1,0 +1,58 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, describe, expect, it } from 'vitest';
+import { denoSandbox } from '../../adapters/sandbox/deno.ts';
+import { workerSandbox } from '../../adapters/sandbox/worker.ts';
+import { describeSandbox, outcomeOf, terms } from '../fixtures/sandbox.ts';
+
+let sockets = 0;
+const server = createServer().on('connection', () => sockets++);
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+
+afterAll(() => {
+  server.close();
+});
+
+/** How many processes this one has, by what the system lists. */
+function children(): string[] {
+  const { pid } = Deno;
+  return [...Deno.readDirSync('/proc')].filter(({ name }) => /^\d+$/.test(name)).map(({ name }) => {
+    try {
+      return Deno.readTextFileSync(`/proc/${name}/stat`);
+    } catch {
+      return '';
+    }
+  }).filter((stat) => {
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return parent === String(pid) && state !== 'Z';
+  });
+}
+
+describe('denoSandbox', () => {
+  describeSandbox(denoSandbox(), url);
+
+  it.each([
+    ['objects', 'const a = []; while (true) a.push(new Array(1000).fill({}));'],
+    ['bytes', 'const a = []; while (true) a.push(new Uint8Array(10_000_000).fill(1));'],
+    ['text', "let s = 'x'; const a = []; while (true) { a.push([...(s += s.slice(0, 100_000) + a.length)]); }"],
+  ])('ends code that takes too much memory for %s, and goes on', async (_, code) => {
+    const sandbox = denoSandbox({ maxMemoryMb: 64 });
+    expect(await outcomeOf(sandbox.run(code, terms()))).toBe('budget_exceeded: out_of_memory');
+    expect(await sandbox.run('return 1', terms())).toBe(1);
+  });
+
+  it('leaves no process and has opened no socket', async () => {
+    const before = children().length;
+    expect(await outcomeOf(denoSandbox().run('while (true);', terms({ timeoutMs: 100 })))).toBe('deadline_exceeded');
+    expect(children().length).toBeLessThanOrEqual(before);
+    expect(sockets).toBe(0);
+  });
+});
+
+describe('workerSandbox', () => {
+  it('runs nothing on Deno', async () => {
+    expect(await outcomeOf(workerSandbox().run('return 1', terms()))).toBe('unavailable: not_isolated');
+    expect(await workerSandbox().isReady()).toBe(false);
+  });
+});
