@@ -67,6 +67,8 @@ export {
 } from './schema.ts';
 export { Secret } from './secret.ts';
 export { defineTool, type ToolOptions } from './tools/define-tool.ts';
+export { createHttpTool, type HttpToolDefinition, type HttpToolOptions } from './tools/http-tool.ts';
+export { HttpMethod, HttpToolConfig, type HttpToolConfigInput, needsApproval } from './tools/http-tool-config.ts';
 export { invokeTool, type ToolCall } from './tools/invoke-tool.ts';
 export type { ToolSource } from './tools/tool-source.ts';
 export type { LogLevel, Tool, ToolContext, ToolOutcome } from './tools/tool.ts';

@@ -119,7 +119,7 @@ export const ToolDefinition = v.strictObject({
   id: ToolName,
   name: ToolName,
   title: v.optional(v.pipe(v.string(), v.maxLength(200))),
-  type: v.picklist(['builtin', 'function']),
+  type: v.picklist(['builtin', 'function', 'http']),
   version: v.optional(Semver, '0.1.0'),
   visibility: v.optional(v.picklist(['public', 'internal', 'hidden']), 'public'),
   state: v.optional(v.picklist(['active', 'disabled']), 'active'),
@@ -132,6 +132,8 @@ export const ToolDefinition = v.strictObject({
   approval: v.optional(v.picklist(['never', 'mutating', 'always'])),
   limits: v.optional(ToolLimits),
   secrets: v.optional(v.array(SecretRef), []),
+  /** What the type needs besides; parsed by the tool of that type. */
+  config: v.optional(v.record(v.string(), v.unknown())),
   revision: v.optional(Revision, 1),
 });
 export type ToolDefinition = v.InferOutput<typeof ToolDefinition>;

@@ -27,15 +27,16 @@ export function withSecrets(hop: Hop, { secretHeaders = {}, secretFields = {} }:
     headers.set(name, value);
   }
   const fields = Object.entries(secretFields);
-  if (fields.length === 0 || hop.body === undefined) return { ...hop, headers };
-  return { ...hop, headers, body: new TextEncoder().encode(fill(hop, hop.body, fields)) };
+  const hasBody = hop.method !== 'GET' && hop.method !== 'HEAD'; // a redirect may have turned it into one without
+  if (fields.length === 0 || !hasBody) return { ...hop, headers };
+  return { ...hop, headers, body: new TextEncoder().encode(fill(hop, fields)) };
 }
 
 function reveal(text: SecretText): string {
   return text.map((part) => (typeof part === 'string' ? part : part.reveal())).join('');
 }
 
-function fill({ headers }: Hop, body: Uint8Array, fields: readonly (readonly [string, SecretText])[]): string {
+function fill({ headers, body }: Hop, fields: readonly (readonly [string, SecretText])[]): string {
   const text = new TextDecoder().decode(body);
   const values = fields.map(([name, value]) => [name, reveal(value)] as const);
   if (headers.get('content-type')?.startsWith('application/x-www-form-urlencoded')) {

@@ -1,0 +1,81 @@
+/** What a model gets of an HTTP answer: little, cut to size, and marked as the words of a stranger. */
+
+import { type ErrorCode, PinnaceError } from '../errors.ts';
+import { readText } from '../read-text.ts';
+import type { HttpToolConfig } from './http-tool-config.ts';
+
+/** The output of an HTTP tool. `data` is what the server said: facts to judge, never instructions. */
+export interface HttpToolOutput {
+  readonly source: string;
+  readonly untrusted: true;
+  readonly status: number;
+  readonly data: unknown;
+  /** Whether `data` is the beginning of a longer text. */
+  readonly truncated?: true;
+}
+
+/**
+ * Gives the output for an answer.
+ *
+ * @throws PinnaceError for a status of 400 and more, without what the server said, and for JSON that is none.
+ */
+export async function shapeAnswer(answer: Response, { origin, response }: HttpToolConfig): Promise<HttpToolOutput> {
+  if (answer.status >= 400) {
+    await answer.body?.cancel();
+    throw failedAnswer(answer);
+  }
+  const text = await readText(answer.body);
+  const frame = { source: origin, untrusted: true, status: answer.status } as const;
+  if (response.as === 'text' || text === '') return { ...frame, ...cut(text, response.maxLength) };
+  const kept = response.fields === undefined ? parseJson(text) : pick(parseJson(text), response.fields);
+  const shown = JSON.stringify(kept);
+  return shown.length > response.maxLength ? { ...frame, ...cut(shown, response.maxLength) } : { ...frame, data: kept };
+}
+
+function cut(text: string, maxLength: number): Pick<HttpToolOutput, 'data' | 'truncated'> {
+  if (text.length <= maxLength) return { data: text };
+  return { data: text.slice(0, maxLength).toWellFormed(), truncated: true };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
+  } catch {
+    throw new PinnaceError('unavailable', 'Cannot use the answer: it is not JSON', {
+      retryable: false,
+      details: { reason: 'answer_not_json' },
+    });
+  }
+}
+
+/** Keeps what paths lead to; a list is gone through item by item. */
+function pick(value: unknown, paths: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => pick(item, paths));
+  if (typeof value !== 'object' || value === null) return null;
+  const below = Map.groupBy(paths, (path) => path.split('.', 1)[0] ?? '');
+  const kept = [...below].filter(([key]) => Object.hasOwn(value, key)).map(([key, all]) => {
+    const inner: unknown = (value as Readonly<Record<string, unknown>>)[key]; // it has the key
+    return [key, all.includes(key) ? inner : pick(inner, all.map((path) => path.slice(key.length + 1)))];
+  });
+  return Object.fromEntries(kept);
+}
+
+const codes: Readonly<Record<number, ErrorCode>> = {
+  401: 'forbidden',
+  403: 'forbidden',
+  404: 'not_found',
+  408: 'unavailable',
+  409: 'conflict',
+  410: 'not_found',
+  412: 'conflict',
+  429: 'rate_limited',
+};
+
+function failedAnswer({ status, headers }: Response): PinnaceError {
+  const code = codes[status] ?? (status >= 500 ? 'unavailable' : 'invalid_argument');
+  const seconds = Number(headers.get('retry-after') ?? NaN);
+  return new PinnaceError(code, `The server answered with status ${status}`, {
+    details: { reason: 'http_status', status },
+    ...(seconds >= 0 && { retryAfterMs: seconds * 1000 }),
+  });
+}

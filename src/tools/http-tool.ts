@@ -1,0 +1,96 @@
+/** Makes a tool of an HTTP request described as data: its origin is fixed, and the input fills in only what the template names. */
+
+import type * as v from 'valibot';
+import { PinnaceError } from '../errors.ts';
+import { parse } from '../parse.ts';
+import type { Egress } from '../ports.ts';
+import { ToolDefinition } from '../schema.ts';
+import { type HttpToolOutput, shapeAnswer } from './http-answer.ts';
+import { buildRequest } from './http-request.ts';
+import { HttpToolConfig, type HttpToolConfigInput, isIdempotent, secretNames } from './http-tool-config.ts';
+import { compileJsonSchema } from './json-schema.ts';
+import { type RetryOptions, withRetries } from './retry.ts';
+import type { TemplateValues } from './template.ts';
+import type { Tool, ToolContext } from './tool.ts';
+
+/** The definition of a tool of type `http`, as it stands in the registry. */
+export type HttpToolDefinition =
+  & Omit<v.InferInput<typeof ToolDefinition>, 'name' | 'type' | 'config'>
+  & { readonly name?: string; readonly type?: 'http'; readonly config: HttpToolConfigInput };
+
+/** What the tool works with. */
+export interface HttpToolOptions extends Pick<RetryOptions, 'random' | 'wait'> {
+  readonly egress: Egress;
+}
+
+/**
+ * Gives the tool. Whether a call needs a person is not asked here: see `needsApproval`.
+ *
+ * @throws PinnaceError `invalid_argument` for a definition, a schema or a template that is none, and for a template that uses a
+ * secret which the definition does not list.
+ */
+export function createHttpTool(definition: HttpToolDefinition, options: HttpToolOptions): Tool {
+  const what = `the definition of tool "${definition.id}"`;
+  const parsed = parse(ToolDefinition, { name: definition.id, type: 'http', ...definition }, { what });
+  const config = parse(HttpToolConfig, definition.config, { what: `the template of tool "${definition.id}"` });
+  checkSecrets(parsed, config);
+  const listIssues = compileJsonSchema(parsed.paramsSchema);
+  return {
+    definition: parsed,
+    check(value) {
+      const issues = isObject(value) ? listIssues(value) : [{ path: '', message: 'must be an object' }];
+      return issues.length === 0 ? { ok: true, input: value } : { ok: false, issues };
+    },
+    // `check` has let nothing but objects through, and invokeTool calls nothing that was not checked.
+    execute: async (input, context) =>
+      await callHttp(config, input as TemplateValues['input'], { ...options, ...context }),
+  };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function checkSecrets({ id, secrets }: ToolDefinition, config: HttpToolConfig): void {
+  const missing = secretNames(config).find((name) => !secrets.some((secret) => secret.id === name));
+  if (missing === undefined) return;
+  throw new PinnaceError(
+    'invalid_argument',
+    `Cannot define tool "${id}": its template uses the secret "${missing}", which its "secrets" must list`,
+    { details: { reason: 'secret_not_listed' } },
+  );
+}
+
+type CallOptions = HttpToolOptions & Pick<ToolContext, 'signal' | 'secrets'>;
+
+async function callHttp(
+  config: HttpToolConfig,
+  input: TemplateValues['input'],
+  { egress, signal, secrets, ...clock }: CallOptions,
+): Promise<HttpToolOutput> {
+  const { origin, redirectOrigins, maxBytes, timeoutMs, retries } = config;
+  const terms = { origins: [origin, ...redirectOrigins], maxBytes, timeoutMs, signal };
+  const send = async (): Promise<HttpToolOutput> => {
+    const { request, ...secretParts } = buildRequest(config, { input, secrets });
+    return await shapeAnswer(await egress.fetch(request, { ...terms, ...secretParts }), config);
+  };
+  if (isIdempotent(config)) return await withRetries(send, { ...clock, retries, signal });
+  try {
+    return await send();
+  } catch (error) {
+    throw withDoubt(error);
+  }
+}
+
+/** A request that changes something and whose answer is lost may have changed it: to try again is not for a machine. */
+function withDoubt(error: unknown): unknown {
+  if (!(error instanceof PinnaceError)) return error;
+  const { code, message, details } = error;
+  const isLost = code === 'deadline_exceeded' || details?.['reason'] === 'unreachable';
+  const isServersFault = code === 'unavailable' && details?.['reason'] === 'http_status';
+  if (!isLost && !isServersFault) return error;
+  return new PinnaceError('outcome_unknown', `${message}; whether the request had its effect is not known`, {
+    cause: error,
+    details: { reason: 'answer_lost' },
+  });
+}
