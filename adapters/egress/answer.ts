@@ -63,7 +63,9 @@ function guardBody(body: ReadableStream<Bytes>, { maxBytes, deadline, onEnd }: B
         controller.enqueue(value);
       } catch (error) {
         void giveUp(error);
-        throw error instanceof PinnaceError ? error : unreachable('unreachable', 'the answer broke off', error);
+        throw error instanceof PinnaceError
+          ? error
+          : unreachable('unreachable', 'the answer broke off', { cause: error });
       }
     },
     cancel: giveUp,

@@ -28,7 +28,9 @@ export function checkedLookup(resolve: Resolve, isPublicAddress: (ip: string) =>
 }
 
 function toLookupError(error: unknown): PinnaceError {
-  return error instanceof PinnaceError ? error : unreachable('host_not_found', 'its host has no address', error);
+  return error instanceof PinnaceError
+    ? error
+    : unreachable('host_not_found', 'its host has no address', { cause: error });
 }
 
 /** The error of a name, or an address, that leads inside. */

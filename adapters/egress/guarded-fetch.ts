@@ -66,7 +66,9 @@ async function sendHop(hop: Hop, { send, deadline }: Pick<Exchange, 'send' | 'de
     return await deadline.race(send(hop, deadline.signal));
   } catch (error) {
     deadline.signal.throwIfAborted();
-    throw error instanceof PinnaceError ? error : unreachable('unreachable', 'its host did not answer', error);
+    throw error instanceof PinnaceError
+      ? error
+      : unreachable('unreachable', 'its host did not answer', { cause: error });
   }
 }
 

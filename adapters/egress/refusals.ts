@@ -13,8 +13,8 @@ export function malformed(reason: string, why: string): PinnaceError {
 }
 
 /** The error of a host that did not answer, or may not be asked now. */
-export function unreachable(reason: string, why: string, cause?: unknown): PinnaceError {
-  return new PinnaceError('unavailable', `Cannot send the request: ${why}`, { details: { reason }, cause });
+export function unreachable(reason: string, why: string, options: { readonly cause?: unknown } = {}): PinnaceError {
+  return new PinnaceError('unavailable', `Cannot send the request: ${why}`, { details: { reason }, ...options });
 }
 
 /** The error of an answer that cannot be used; asking again gives the same. */

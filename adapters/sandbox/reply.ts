@@ -10,11 +10,14 @@ import { PinnaceError } from '../../src/errors.ts';
 export function readReply(data: unknown, maxOutputLength: number): unknown {
   const { ok, output, reason, text } = parseReply(data, maxOutputLength);
   if (ok === true) return output;
-  if (reason === 'not_isolated') throw failed('unavailable', 'this platform does not isolate it', reason);
+  if (reason === 'not_isolated') throw failed('unavailable', 'this platform does not isolate it', { reason });
   if (reason === 'invalid_code') throw invalidCode('it is not the body of an async function');
-  if (reason === 'output_too_large') throw failed('budget_exceeded', 'its output is too long', reason);
-  if (reason === 'output_not_json') throw failed('internal', 'its output is not JSON', reason);
-  throw failed('internal', 'it threw an error', 'code_failed', typeof text === 'string' ? text : undefined);
+  if (reason === 'output_too_large') throw failed('budget_exceeded', 'its output is too long', { reason });
+  if (reason === 'output_not_json') throw failed('internal', 'its output is not JSON', { reason });
+  throw failed('internal', 'it threw an error', {
+    reason: 'code_failed',
+    text: typeof text === 'string' ? text : undefined,
+  });
 }
 
 interface Reply {
@@ -48,7 +51,11 @@ export function invalidCode(why: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot run the code: ${why}`, { details: { reason: 'invalid_code' } });
 }
 
-function failed(code: string, why: string, reason: string, text?: string): PinnaceError {
+function failed(
+  code: string,
+  why: string,
+  { reason, text }: { readonly reason: string; readonly text?: string | undefined },
+): PinnaceError {
   return new PinnaceError(code, `Cannot use the code: ${why}`, {
     retryable: false,
     details: { reason },

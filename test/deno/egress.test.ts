@@ -1,46 +1,9 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
-import { checkedLookup, type Lookup } from '../../adapters/egress/checked-lookup.ts';
+import type { RequestListener } from 'node:http';
+import { describe, expect, it } from 'vitest';
 import { denoEgress, type DenoEgressOptions } from '../../adapters/egress/deno.ts';
-import { PinnaceError } from '../../src/errors.ts';
-import { canary, terms } from '../fixtures/egress.ts';
+import { canary, reasonOf, terms } from '../fixtures/egress.ts';
+import { serve } from '../fixtures/loopback.ts';
 import { readText } from '../../src/read-text.ts';
-import { isPublicAddress } from '../../src/public-address.ts';
-import cases from '../fixtures/vectors/ssrf-cases.json' with { type: 'json' };
-
-interface Loopback {
-  readonly origin: (host: string) => string;
-  readonly requests: { url: string; headers: Record<string, unknown>; body: string }[];
-  sockets: number;
-}
-
-const servers: Server[] = [];
-
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
-/** Starts a server on loopback that counts its sockets. */
-async function serve(answer: RequestListener): Promise<Loopback> {
-  const loopback: { -readonly [K in keyof Loopback]: Loopback[K] } = { origin: () => '', requests: [], sockets: 0 };
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk)).on('end', () => {
-      loopback.requests.push({ url: request.url ?? '', headers: request.headers, body });
-      answer(request, response);
-    });
-  });
-  server.on('connection', () => loopback.sockets++);
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  loopback.origin = (host) => `http://${host}:${port}`;
-  return loopback;
-}
 
 const hello: RequestListener = (_request, response) => {
   response.writeHead(200, { 'content-type': 'text/plain', 'set-cookie': 'a=b' }).end('hello');
@@ -54,13 +17,6 @@ function testEgress(options: DenoEgressOptions = {}) {
     isPublicAddress: (ip) => ip === '127.0.0.1',
     ...options,
   });
-}
-
-async function reasonOf(work: Promise<unknown>): Promise<string> {
-  const error = await work.then(() => undefined, (reason: unknown) => reason);
-  expect(error).toBeInstanceOf(PinnaceError);
-  const { code, details } = error as PinnaceError;
-  return `${code}: ${String(details?.['reason'])}`;
 }
 
 const host = 'api.example.net';
@@ -286,32 +242,5 @@ describe('denoEgress', () => {
       const answer = await testEgress().fetch(new Request(origin, { method }), terms({ origins: [origin] }));
       expect(answer.body).toBeNull();
     }
-  });
-});
-
-/** What a socket would be given: addresses, or the reason why it is not opened. */
-function ask(lookup: Lookup, all: boolean): Promise<unknown> {
-  return new Promise((resolve) => {
-    lookup('public.example.net', { all }, (error, address) => {
-      resolve(error === null ? address : (error as { details?: { reason?: unknown } }).details?.reason);
-    });
-  });
-}
-
-describe('checkedLookup', () => {
-  it.each(cases.dns)('checks every address: $why', async ({ answers, expect: expected }) => {
-    let asked = 0;
-    const lookup = checkedLookup(() => Promise.resolve(answers[asked++] ?? []), isPublicAddress);
-    const first = await ask(lookup, true);
-    expect(asked).toBe(1); // what was checked is what the socket gets
-    const given = (answers[0] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-    expect(first).toEqual(expected === 'refuse' ? 'address_not_public' : given);
-    const second = answers[1] === undefined ? 'none' : await ask(lookup, true);
-    expect(second).toBe(answers[1] === undefined ? 'none' : 'address_not_public');
-  });
-
-  it('gives one address where one is asked for', async () => {
-    const lookup = checkedLookup(() => Promise.resolve(['93.184.216.34', '8.8.8.8']), isPublicAddress);
-    expect(await ask(lookup, false)).toBe('93.184.216.34');
   });
 });

@@ -1,1 +1,3 @@
-import '../deno/egress.test.ts'; // the adapter needs only what Node has too
+// The adapter needs only what Node has too.
+import '../deno/checked-lookup.test.ts';
+import '../deno/egress.test.ts';

@@ -1,25 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { PinnaceError } from '../../../src/errors.ts';
 import { readText } from '../../../src/read-text.ts';
-import { canary, home, redirect, scriptedEgress, terms, text } from '../../fixtures/egress.ts';
+import {
+  both,
+  canary,
+  failure,
+  get,
+  home,
+  post,
+  reasonOf,
+  scriptedEgress,
+  terms,
+  text,
+} from '../../fixtures/egress.ts';
 import cases from '../../fixtures/vectors/ssrf-cases.json' with { type: 'json' };
 
-const get = (url: string, init: RequestInit = {}): Request => new Request(url, init);
-const post = (body: string, init: RequestInit = {}): Request =>
-  new Request(`${home}/a`, { method: 'POST', body, headers: { 'content-type': 'application/json' }, ...init });
-const both = { schemes: ['http', 'https'] as const };
 const bearer = { secretHeaders: { authorization: ['Bearer ', canary] } };
-
-async function failure(work: Promise<unknown>): Promise<PinnaceError> {
-  const error = await work.then(() => undefined, (reason: unknown) => reason);
-  expect(error).toBeInstanceOf(PinnaceError);
-  return error as PinnaceError;
-}
-
-async function reasonOf(work: Promise<unknown>): Promise<unknown> {
-  const { code, details } = await failure(work);
-  return `${code}: ${String(details?.['reason'])}`;
-}
 
 describe('guardedFetch', () => {
   it('sends to a listed origin and gives the answer', async () => {
@@ -95,77 +90,6 @@ describe('guardedFetch', () => {
   it('refuses headers that are too long', async () => {
     const { egress } = scriptedEgress([text('', { headers: { 'x-long': 'x'.repeat(16_384) } })]);
     expect(await reasonOf(egress.fetch(get(home), terms()))).toBe('unavailable: headers_too_large');
-  });
-});
-
-describe('guardedFetch, redirected', () => {
-  it.each(cases.redirects)('refuses a $why', async ({ chain }) => {
-    const [first = '', ...rest] = chain;
-    const { egress, sent } = scriptedEgress([...rest.map((url) => redirect(302, url)), text('reached')], both);
-    const work = egress.fetch(get(first), terms({ origins: ['https://example.com'], ...bearer }));
-    expect((await failure(work)).code).toBe('forbidden');
-    expect(sent.every(({ url }) => url.startsWith('https://example.com/'))).toBe(true);
-  });
-
-  it('follows five redirects at its origin, with its headers and secrets', async () => {
-    const hops = [1, 2, 3, 4, 5].map((i) => redirect(302, `/${i}`));
-    const { egress, sent } = scriptedEgress([...hops, text('reached')]);
-    const answer = await egress.fetch(get(`${home}/0`, { headers: { 'x-own': '1' } }), terms(bearer));
-    expect(await answer.text()).toBe('reached');
-    expect(sent.map(({ url }) => url)).toEqual([0, 1, 2, 3, 4, 5].map((i) => `${home}/${i}`));
-    expect(sent.at(-1)?.headers).toEqual({ 'x-own': '1', authorization: `Bearer ${canary.reveal()}` });
-  });
-
-  it('follows no loop', async () => {
-    const { egress, sent } = scriptedEgress([redirect(302, `${home}/a`)]);
-    expect(await reasonOf(egress.fetch(get(`${home}/a`), terms()))).toBe('forbidden: redirect_refused');
-    expect(sent).toHaveLength(6);
-  });
-
-  it('takes neither secrets nor headers to another origin, nor back from there', async () => {
-    const other = 'https://cdn.example.net';
-    const { egress, sent } = scriptedEgress([redirect(302, `${other}/b`), redirect(307, `${home}/c`), text('reached')]);
-    const request = get(`${home}/a`, { headers: { 'x-own': '1', accept: 'text/plain', 'x-api-key': 'k' } });
-    await egress.fetch(request, terms({ origins: [home, other], ...bearer }));
-    expect(sent.map(({ headers }) => headers).slice(1)).toEqual([{ accept: 'text/plain' }, { accept: 'text/plain' }]);
-    expect(JSON.stringify(sent.slice(1))).not.toContain(canary.reveal());
-  });
-
-  it('never goes from https to http', async () => {
-    const { egress, sent } = scriptedEgress([redirect(302, 'http://api.example.com/')], both);
-    const work = egress.fetch(get(home), terms({ origins: [home, 'http://api.example.com'] }));
-    expect(await reasonOf(work)).toBe('forbidden: redirect_refused');
-    expect(sent).toHaveLength(1);
-  });
-
-  it.each(['PUT', 'PATCH', 'DELETE'])('follows none of a %s', async (method) => {
-    for (const status of [301, 302, 303, 307, 308]) {
-      const { egress, sent } = scriptedEgress([redirect(status, '/b'), text('reached')]);
-      expect(await reasonOf(egress.fetch(get(`${home}/a`, { method }), terms()))).toBe('forbidden: redirect_refused');
-      expect(sent).toHaveLength(1);
-    }
-  });
-
-  it.each([301, 302, 303])('goes on after a %i of a POST as a GET without body', async (status) => {
-    const { egress, sent } = scriptedEgress([redirect(status, '/b'), text('reached')]);
-    await egress.fetch(post('{}'), terms());
-    expect(sent[1]).toEqual({ url: `${home}/b`, method: 'GET', headers: {}, body: '' });
-  });
-
-  it.each([307, 308])('repeats a POST after a %i at its own origin only', async (status) => {
-    const { egress, sent } = scriptedEgress([redirect(status, '/b'), text('reached')]);
-    await egress.fetch(post('{"a":1}'), terms());
-    expect(sent[1]).toMatchObject({ method: 'POST', body: '{"a":1}' });
-    const other = 'https://cdn.example.net';
-    const away = scriptedEgress([redirect(status, `${other}/b`), text('reached')]);
-    const work = away.egress.fetch(post('{"a":1}'), terms({ origins: [home, other] }));
-    expect(await reasonOf(work)).toBe('forbidden: redirect_refused');
-    expect(away.sent).toHaveLength(1);
-  });
-
-  it('takes a redirect that names no place for the answer', async () => {
-    const { egress } = scriptedEgress([() => new Response(null, { status: 302 })]);
-    expect((await egress.fetch(get(home), terms())).status).toBe(302);
   });
 });
 
@@ -249,50 +173,5 @@ describe('guardedFetch, in time', () => {
     const error = await failure(egress.fetch(get(home), terms()));
     expect(error).toMatchObject({ code: 'unavailable', retryable: true, details: { reason: 'unreachable' } });
     expect(error.message).not.toContain(canary.reveal());
-  });
-});
-
-describe('guardedFetch, with a circuit per origin', () => {
-  const down = text('', { status: 503 });
-
-  it('leaves an origin alone that failed five times in a row, and only that one', async () => {
-    const other = 'https://other.example.com';
-    const { egress, sent } = scriptedEgress([down]);
-    const origins = [home, other];
-    for (let i = 0; i < 5; i++) await egress.fetch(get(home), terms({ origins }));
-    expect(await reasonOf(egress.fetch(get(home), terms({ origins })))).toBe('unavailable: dependency_unavailable');
-    expect((await egress.fetch(get(other), terms({ origins }))).status).toBe(503);
-    expect(sent).toHaveLength(6);
-  });
-
-  it('tries again after a while', async () => {
-    const { egress } = scriptedEgress([down, down, text('up again')], { circuit: { failures: 2, openMs: 0 } });
-    await egress.fetch(get(home), terms());
-    await egress.fetch(get(home), terms());
-    expect(await (await egress.fetch(get(home), terms())).text()).toBe('up again');
-  });
-
-  it('does not blame an origin for what a tool asked wrongly', async () => {
-    const { egress } = scriptedEgress([text('', { status: 404 })]);
-    for (let i = 0; i < 10; i++) expect((await egress.fetch(get(home), terms())).status).toBe(404);
-  });
-
-  it('lets only so many calls at a time through, until their bodies end', async () => {
-    const { egress } = scriptedEgress([text('first')], { circuit: { concurrency: 1 } });
-    const first = await egress.fetch(get(home), terms());
-    const error = await failure(egress.fetch(get(home), terms()));
-    expect(error).toMatchObject({ code: 'rate_limited', retryAfterMs: 1000, details: { reason: 'too_many_calls' } });
-    await first.text();
-    const second = await egress.fetch(get(home), terms());
-    await second.body?.cancel();
-    expect(await (await egress.fetch(get(home), terms())).text()).toBe('first');
-  });
-
-  it('frees the slot of an answer that no one reads when its time is up', async () => {
-    const { egress } = scriptedEgress([text('first')], { circuit: { concurrency: 1 } });
-    const own = new AbortController();
-    await egress.fetch(get(home), terms({ signal: own.signal }));
-    own.abort();
-    expect(await (await egress.fetch(get(home), terms())).text()).toBe('first');
   });
 });
