@@ -34,7 +34,9 @@ describe('createHttpTool', () => {
     }
   });
 
-  it('refuses a dot that template and input make together', async () => {
+  it('refuses a dot of the template, alone or with one of the input', async () => {
+    expect(errorOf((await call({ path: '/a/../b' }, {})).outcome)).toBe('invalid_argument: path_segment');
+    expect(errorOf((await call({ path: '/a/%2E%2e/b' }, {})).outcome)).toBe('invalid_argument: path_segment');
     expect(errorOf((await call({ path: '/a/.{id}/b' }, { id: '.' })).outcome)).toBe('invalid_argument: path_segment');
     expect((await call({ path: '/a/.{id}' }, { id: 'git' })).sent[0]?.url).toBe(`${home}/a/.git`);
   });
