@@ -42,7 +42,7 @@ function replyOf(worker: Worker): Promise<unknown> {
 }
 
 /** What a worker of the frame may load: its own two modules, and nothing else from anywhere. */
-const policy = "default-src 'none'; script-src data:; worker-src data:";
+const policy = "default-src 'none'; worker-src data:";
 
 /** A worker has the policy of the document that makes it: so one without content makes it, whose policy allows no connection. */
 function spawnInFrame(): Spawn {
