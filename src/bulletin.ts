@@ -30,7 +30,7 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
   let seen: number | undefined;
   /** The read that began last, and the one that begins after it, for all who ask meanwhile. */
   let current: Promise<void> = Promise.resolve();
-  let next: Promise<void> | undefined;
+  let following: Promise<void> | undefined;
   const read = async (): Promise<void> => {
     const last = countOf(await storage.get(head));
     seen ??= last; // a new subscriber begins with now
@@ -42,11 +42,11 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
   };
   const readNext = async (): Promise<void> => {
     await current.catch(() => undefined);
-    next = undefined;
+    following = undefined;
     current = read();
     await current;
   };
-  const refresh = (): Promise<void> => next ??= readNext();
+  const refresh = (): Promise<void> => following ??= readNext();
   return {
     refresh,
     async publish(message) {

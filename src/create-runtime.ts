@@ -3,7 +3,7 @@
 import { PinnaceError } from './errors.ts';
 import { createEmit } from './events.ts';
 import { createMetrics } from './metrics.ts';
-import type { Authorize, Catalog, EventSink, ModelSource, SecretSource, Storage } from './ports.ts';
+import type { Authorize, Catalog, Egress, EventSink, ModelSource, Sandbox, SecretSource, Storage } from './ports.ts';
 import { defaultLimits, type Limits } from './runtime/limits.ts';
 import { createPipeline, type HostedRuntime } from './runtime/runtime.ts';
 import type { Tool } from './tools/tool.ts';
@@ -17,6 +17,10 @@ export interface CreateRuntimeOptions {
   readonly secrets?: SecretSource;
   /** Tools given as code. Agents use those that their allowlist names. */
   readonly tools?: readonly Tool[];
+  /** The way out for HTTP tools; without one they are left out. */
+  readonly egress?: Egress;
+  /** Where code tools run; without one they are left out. */
+  readonly sandbox?: Sandbox;
   readonly sinks?: readonly EventSink[];
   /** Is asked before every tool call; the default allows what the agent's tool set holds. */
   readonly authorize?: Authorize;
@@ -41,6 +45,8 @@ export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
     models,
     storage,
     secrets,
+    egress: options.egress,
+    sandbox: options.sandbox,
     tools: distinct(tools),
     authorize: options.authorize ?? (() => ({ decision: 'allow' })),
     limits: { ...defaultLimits, ...options.limits },

@@ -26,12 +26,12 @@ export function createLoopApprovals(facts: Facts): LoopApprovals {
   return {
     async needed(tool, input) {
       const { definition } = tool;
-      if (needsApproval(definition)) return describeCall(definition, input);
+      if (needsApproval(definition)) return describeCall(tool, input);
       const resource = { type: 'tool', id: definition.id };
       // A hook that throws denies, and `invokeTool` says so.
       const ask = async () => await authorize('tool.call', principal, resource, { input, agentId: agent.id });
       const answer = await ask().catch(() => undefined);
-      return answer?.decision === 'ask' ? `${describeCall(definition, input)}\n${answer.reason}` : undefined;
+      return answer?.decision === 'ask' ? `${describeCall(tool, input)}\n${answer.reason}` : undefined;
     },
     async ask(tool, input) {
       const binding = await bindingOf(facts, tool, input);

@@ -42,8 +42,8 @@ async function toldCalls(runId: string, storage: Storage): Promise<ReadonlySet<s
   const told = new Set<string>();
   for (let after = 0, page; page === undefined || page.length > 0; after = page.at(-1)?.seq ?? after) {
     page = await readItems(storage, runPrefix(runId), after);
-    for (const { item } of page.filter(({ item }) => item.includes('"tool-output-'))) {
-      const chunk = JSON.parse(item) as UIMessageChunk; // what `record` wrote
+    for (const text of page.map(({ item }) => item).filter((item) => item.includes('"tool-output-'))) {
+      const chunk = JSON.parse(text) as UIMessageChunk; // what `record` wrote
       if (chunk.type === 'tool-output-available' || chunk.type === 'tool-output-error') told.add(chunk.toolCallId);
     }
   }

@@ -4,8 +4,9 @@ import type { LanguageModel, UIMessageChunk } from '../ai-types.ts';
 import type { Emit, EventStatus } from '../events.ts';
 import type { Interruptions } from '../interruption.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Authorize, Storage } from '../ports.ts';
-import type { Agent } from '../schema.ts';
+import type { Authorize, SecretScope, Storage } from '../ports.ts';
+import type { Agent, SecretRef } from '../schema.ts';
+import type { Secret } from '../secret.ts';
 import { askedIn, createLoopApprovals, spendApprovals } from './approvals.ts';
 import type { Slots } from '../tools/slots.ts';
 import type { ToolSet } from './assemble.ts';
@@ -20,6 +21,7 @@ import type { RunAbort } from './run-abort.ts';
 import { createAnnouncements, createInvoke } from './run-calls.ts';
 import { closingChunks, openingChunks } from './run-chunks.ts';
 import type { RunEnd } from './run-end.ts';
+import type { RunRedaction } from './run-redaction.ts';
 import type { RunRequest } from './run-request.ts';
 
 /** Everything that one run needs, resolved. */
@@ -38,6 +40,8 @@ export interface RunOptions {
   readonly storage: Storage;
   readonly interruptions: Interruptions;
   readonly slots: Slots;
+  readonly resolveSecret: (ref: SecretRef, scope: SecretScope) => Promise<Secret>;
+  readonly redaction: RunRedaction;
   readonly ttlMs: number;
   readonly emit: Emit;
   readonly metrics: Metrics;
@@ -46,7 +50,7 @@ export interface RunOptions {
 
 /** Executes the run to its end, into its record. Never throws. */
 export function executeRun(options: RunOptions, live: LiveRun): void {
-  const { runId, traceId, abort, now } = options;
+  const { runId, traceId, abort, now, redaction } = options;
   const { signal } = abort;
   const startedAt = now();
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0, toolCalls: 0 };
@@ -77,9 +81,9 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
     opening: openingChunks({ runId, traceId, messageId: continuedMessage(options) }, options.toolSet),
     read: async () => await (loop ??= await begin()).read(),
     failure: (error) => signal.aborted ? endOfAbort(signal) : failed(error),
-    closing: (end) => closingChunks(end, { runId, traceId, usage: finalUsage() }),
+    closing: (end) => [...redaction.flush(), ...closingChunks(end, { runId, traceId, usage: finalUsage() })],
     record(chunk) {
-      live.record(chunk);
+      for (const safe of redaction.chunks(chunk)) live.record(safe);
       if (chunk.type === 'tool-input-available') announced.tell(chunk.toolCallId);
     },
     onEnd(end) {

@@ -7,7 +7,7 @@ import { PinnaceError } from '../errors.ts';
 import type { Emit } from '../events.ts';
 import { createTraceId } from '../events.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Catalog, ModelSource, SecretSource, Storage } from '../ports.ts';
+import type { Catalog, ModelSource, SecretScope, SecretSource, Storage } from '../ports.ts';
 import type { Agent, Provider, SecretRef, ToolDefinition } from '../schema.ts';
 import type { Secret } from '../secret.ts';
 
@@ -26,6 +26,8 @@ export interface ResolverOptions {
 export interface Resolved {
   readonly agent: Agent;
   readonly model: LanguageModel;
+  /** The provider's secret, which the model sends. */
+  readonly secret: Secret | undefined;
 }
 
 /** Resolves agents, and hears of what has changed. */
@@ -35,6 +37,10 @@ export interface Resolver {
    * source and model source throw.
    */
   resolve(agentId: string, tenant: string): Promise<Resolved>;
+  /** Forgets what was invalidated before now, wherever that was. Never rejects: what a storage that fails means, the claim says. */
+  refresh(): Promise<void>;
+  /** A tool's secret. @throws PinnaceError as the secret source does, `unavailable` when it does not answer in time. */
+  secret(ref: SecretRef, scope: SecretScope): Promise<Secret>;
   /** The agent alone, as its manifest needs it. */
   agent(agentId: string): Promise<Agent>;
   /** All definitions of the catalog. The same array for as long as nothing has changed. */
@@ -65,18 +71,21 @@ export function createResolver(options: ResolverOptions): Resolver {
   };
   const agent = async (agentId: string): Promise<Agent> => {
     subscribe();
-    // What was invalidated before this request is not given to it, wherever that was. A storage that fails is told of by the claim.
-    await bulletin.refresh().catch(() => undefined);
     return requireActive(await caches.agents.get(agentId));
   };
   return {
     agent,
+    async refresh() {
+      subscribe();
+      await bulletin.refresh().catch(() => undefined);
+    },
     async resolve(agentId, tenant) {
       const found = await agent(agentId);
       const provider = requireProvider(found, await caches.providers.get(found.providerId));
       const secret = await resolveSecret(found, provider, { tenant, options, caches });
-      return { agent: found, model: options.models.model(provider, secret) };
+      return { agent: found, model: options.models.model(provider, secret), secret };
     },
+    secret: (ref, scope) => getSecret({ ...scope, ref }, { options, caches }),
     async tools() {
       subscribe();
       return await caches.tools.get('all') ?? [];
@@ -170,35 +179,43 @@ function requireProvider(agent: Agent, provider: Provider | undefined): Provider
 }
 
 /** Everything that decides which value is given: the cache must not hand one tenant's to another. */
-interface SecretId {
-  readonly tenant: string;
-  readonly agentId: string;
+interface SecretId extends SecretScope {
   readonly ref: SecretRef;
 }
 
 async function resolveSecret(
   agent: Agent,
   { id, secret: ref }: Provider,
-  { tenant, options: { secrets }, caches }: { tenant: string; options: ResolverOptions; caches: Caches },
+  { tenant, options, caches }: { tenant: string; options: ResolverOptions; caches: Caches },
 ): Promise<Secret | undefined> {
   if (!ref) return undefined;
-  if (!secrets) {
+  if (!options.secrets) {
     throw new PinnaceError(
       'unavailable',
       `Cannot run agent "${agent.id}": provider "${id}" needs a secret and the runtime has no secret source`,
       { retryable: false, details: { reason: 'no_secret_source' } },
     );
   }
-  const secretId: SecretId = { tenant, agentId: agent.id, ref };
-  try {
-    return await caches.secrets.get(JSON.stringify(secretId));
-  } catch (error) {
+  return await getSecret({ tenant, agentId: agent.id, ref }, { options, caches });
+}
+
+async function getSecret(
+  id: SecretId,
+  { options: { secrets }, caches }: { options: ResolverOptions; caches: Caches },
+): Promise<Secret> {
+  const { ref } = id;
+  const secret = secrets && await caches.secrets.get(JSON.stringify(id)).catch((error: unknown) => {
     if (!(error instanceof PinnaceError) || error.code !== 'deadline_exceeded') throw error;
-    throw new PinnaceError('unavailable', `Cannot run agent "${agent.id}": its secret did not come in time`, {
+    throw new PinnaceError('unavailable', `Secret "${ref.id}" did not come in time`, {
       cause: error,
       details: { reason: 'secret_unavailable' },
     });
-  }
+  });
+  if (secret) return secret;
+  throw new PinnaceError('unavailable', `Secret "${ref.id}" cannot be had: the runtime has no secret source`, {
+    retryable: false,
+    details: { reason: 'no_secret_source' },
+  });
 }
 
 async function loadSecret(
@@ -206,8 +223,8 @@ async function loadSecret(
   id: string,
   signal: AbortSignal,
 ): Promise<Secret | undefined> {
-  const { tenant, agentId, ref } = JSON.parse(id) as SecretId; // made by `resolveSecret` alone
-  return await secrets?.resolve(ref, { scope: { tenant, agentId }, signal });
+  const { ref, ...scope } = JSON.parse(id) as SecretId; // made by `getSecret` alone
+  return await secrets?.resolve(ref, { scope, signal });
 }
 
 function staleSecret(id: string): Parameters<Emit>[0] {

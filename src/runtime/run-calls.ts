@@ -5,6 +5,7 @@ import { type ErrorData, PinnaceError, toData } from '../errors.ts';
 import type { EventStatus } from '../events.ts';
 import { takeToken } from '../rate-limit.ts';
 import { invokeTool } from '../tools/invoke-tool.ts';
+import type { Secret } from '../secret.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { beginCall, mayAct } from './call-record.ts';
 import type { RunOptions } from './execute-run.ts';
@@ -54,12 +55,11 @@ export function createInvoke(options: RunOptions, { usage, live, announced, push
       const refused = await recordCall(options, live, { toolCallId, tool: tool.definition.id });
       if (refused) return { ok: false, error: refused };
     }
-    const outcome = await callInTurn(
-      tool,
-      options,
-      signal,
-      () => invokeTool(tool, input, { ...callFacts(options, tool), toolCallId, log, signal, approved }),
-    );
+    const outcome = await callInTurn(tool, options, signal, async () => {
+      const secrets = await toolSecrets(tool, options);
+      const facts = { ...callFacts(options, tool), secrets, toolCallId, log, signal, approved };
+      return redacted(await invokeTool(tool, input, facts), options);
+    });
     observeCall(options, { tool, outcome, startedAt });
     return outcome;
   };
@@ -101,12 +101,28 @@ async function callInTurn(
   }
 }
 
+/** The secrets that the definition lists, and no others. */
+async function toolSecrets(
+  { definition: { id: toolId, secrets } }: Tool,
+  { agent, principal: { tenant }, resolveSecret, redaction }: RunOptions,
+): Promise<Readonly<Record<string, Secret>>> {
+  const scope = { tenant, agentId: agent.id, toolId };
+  const entries = await Promise.all(secrets.map(async (ref) => [ref.id, await resolveSecret(ref, scope)] as const));
+  for (const [, secret] of entries) redaction.add(secret);
+  return Object.fromEntries(entries);
+}
+
+/** What goes to the model and to the client must not hold a secret that a tool was careless with. */
+function redacted(outcome: ToolOutcome, { redaction }: RunOptions): ToolOutcome {
+  if (outcome.ok) return { ok: true, output: redaction.data(outcome.output) };
+  return { ok: false, error: redaction.data(outcome.error) as ErrorData }; // the same but for texts
+}
+
 function callFacts({ agent, principal, authorize, limits }: RunOptions, { definition }: Tool) {
   return {
     agentId: agent.id,
     principal,
     authorize,
-    secrets: {},
     timeoutMs: Math.min(limits.toolMs, definition.limits?.timeoutMs ?? Infinity),
     maxOutputLength: Math.min(limits.toolOutputLength, definition.limits?.outputLength ?? Infinity),
   };

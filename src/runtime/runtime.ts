@@ -5,7 +5,7 @@ import { PinnaceError, toData } from '../errors.ts';
 import { createTraceId, type Emit } from '../events.ts';
 import { createInterruptions, type Decision } from '../interruption.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Authorize, Catalog, ModelSource, SecretSource, Storage } from '../ports.ts';
+import type { Authorize, Catalog, Egress, ModelSource, Sandbox, SecretSource, Storage } from '../ports.ts';
 import { createSlots } from '../tools/slots.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ManifestEntry } from './assemble.ts';
@@ -17,6 +17,7 @@ import { type Principal, requireScope } from './principal.ts';
 import { createResolver } from './resolver.ts';
 import { toModelMessages } from './run.ts';
 import { createRunAbort } from './run-abort.ts';
+import { createRunRedaction } from './run-redaction.ts';
 import { parseRunRequest, type RunRequest, type RunRequestInput } from './run-request.ts';
 import { type ClaimOptions, createRuns, type Runs, type RunStatus } from './runs.ts';
 import { createToolSets } from './tool-sets.ts';
@@ -28,6 +29,8 @@ export interface RuntimeOptions {
   readonly storage: Storage;
   readonly secrets: SecretSource | undefined;
   readonly tools: readonly Tool[];
+  readonly egress: Egress | undefined;
+  readonly sandbox: Sandbox | undefined;
   readonly authorize: Authorize;
   readonly limits: Limits;
   readonly emit: Emit;
@@ -115,7 +118,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
   const interruptions = createInterruptions({ storage: options.storage, now, validMs: options.limits.approvalMs });
   const slots = createSlots();
   const resolver = createResolver(options);
-  const toolSetOf = createToolSets(options.tools);
+  const toolSetOf = createToolSets(options);
   const requireOpen = (): void => {
     if (draining) {
       throw new PinnaceError('unavailable', 'Cannot go on: the runtime is closed', {
@@ -129,11 +132,11 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     requireOpen();
     const request = parseRunRequest(input, options.limits);
     requireScope(principal, 'run:create', request.agentId);
-    const known = await runs.find(principal, idempotency);
+    const [known] = await Promise.all([runs.find(principal, idempotency), resolver.refresh()]);
     if (known) return { runId: known.runId, known };
     const abort = createRunAbort([...signals, closing.signal]);
     try {
-      const { agent, model } = await resolver.resolve(request.agentId, principal.tenant);
+      const { agent, model, secret } = await resolver.resolve(request.agentId, principal.tenant);
       const toolSet = await toolSetOf(agent, await resolver.tools());
       const messages = withContext(await toModelMessages(request.chat.messages), request.context);
       const limits = narrow(options.limits, agent.limits, request.limits);
@@ -149,7 +152,10 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       if ('known' in claimed) return { runId: claimed.known.runId, known: claimed.known };
       const { runId, live } = claimed;
       const run = { ...options, ...state, agent, model, toolSet, messages, limits, request, principal };
-      executeRun({ ...run, runId, ttlMs, abort, interruptions, slots }, live);
+      const redaction = createRunRedaction();
+      if (secret) redaction.add(secret);
+      const { secret: resolveSecret } = resolver;
+      executeRun({ ...run, runId, ttlMs, abort, interruptions, slots, resolveSecret, redaction }, live);
       return { runId, ended: live.gone };
     } catch (error) {
       abort.release();
@@ -171,6 +177,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     async manifest(agentId, principal) {
       requireScope(principal, 'registry:read', agentId);
       requireOpen();
+      await resolver.refresh();
       const agent = await resolver.agent(agentId);
       const { digest, entries } = await toolSetOf(agent, await resolver.tools());
       return { agentId: agent.id, digest, tools: entries };
@@ -182,6 +189,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     invalidate: (keys) => resolver.invalidate(keys),
     async prewarm(agentIds, principal) {
       requireScope(principal, 'registry:read');
+      await resolver.refresh();
       const warmed = await Promise.allSettled(agentIds.map((agentId) => resolver.resolve(agentId, principal.tenant)));
       const failed = warmed.map((
         result,

@@ -80,6 +80,11 @@ export function needsApproval({ method, autoApprove }: Pick<HttpToolConfig, 'met
   return !readOnly.has(method) && !autoApprove;
 }
 
+/** Whether the request only reads (RFC 9110, 9.2.1). */
+export function isReadOnly({ method }: Pick<HttpToolConfig, 'method'>): boolean {
+  return readOnly.has(method);
+}
+
 /** Whether the same request twice does no more than once (RFC 9110, 9.2.2). */
 export function isIdempotent({ method }: Pick<HttpToolConfig, 'method'>): boolean {
   return idempotent.has(method);

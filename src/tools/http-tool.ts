@@ -7,7 +7,14 @@ import type { Egress } from '../ports.ts';
 import { ToolDefinition } from '../schema.ts';
 import { type HttpToolOutput, shapeAnswer } from './http-answer.ts';
 import { buildRequest } from './http-request.ts';
-import { HttpToolConfig, type HttpToolConfigInput, isIdempotent, secretNames } from './http-tool-config.ts';
+import {
+  HttpToolConfig,
+  type HttpToolConfigInput,
+  isIdempotent,
+  isReadOnly,
+  needsApproval,
+  secretNames,
+} from './http-tool-config.ts';
 import { compileJsonSchema } from './json-schema.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
 import type { TemplateValues } from './template.ts';
@@ -36,7 +43,8 @@ export function createHttpTool(definition: HttpToolDefinition, options: HttpTool
   checkSecrets(parsed, config);
   const listIssues = compileJsonSchema(parsed.paramsSchema);
   return {
-    definition: parsed,
+    definition: withPolicy(parsed, config),
+    describe: () => `${config.method} ${config.origin}${config.path}`,
     check(value) {
       const issues = isObject(value) ? listIssues(value) : [{ path: '', message: 'must be an object' }];
       return issues.length === 0 ? { ok: true, input: value } : { ok: false, issues };
@@ -45,6 +53,12 @@ export function createHttpTool(definition: HttpToolDefinition, options: HttpTool
     execute: async (input, context) =>
       await callHttp(config, input as TemplateValues['input'], { ...options, ...context }),
   };
+}
+
+/** The method decides what a call may do, whatever else the definition says. */
+function withPolicy(definition: ToolDefinition, config: HttpToolConfig): ToolDefinition {
+  const approval = needsApproval(config) ? 'always' : definition.approval ?? 'never';
+  return { ...definition, approval, annotations: { ...definition.annotations, readOnlyHint: isReadOnly(config) } };
 }
 
 function isObject(value: unknown): boolean {

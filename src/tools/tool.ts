@@ -37,6 +37,8 @@ export interface Tool {
   readonly definition: ToolDefinition;
   /** Never throws. */
   readonly check: (input: unknown) => InputCheck;
+  /** What a person who must approve a call is told first, as the method and address of a request. */
+  readonly describe?: () => string;
   /** Gets an input that passed the check. A `PinnaceError` it throws is told to the model; any other error is not. */
   readonly execute: (input: unknown, context: ToolContext) => unknown;
 }

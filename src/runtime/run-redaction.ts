@@ -1,0 +1,103 @@
+/** The second net of one run: what goes to the client, to the model and to logs loses every secret that the run was given. */
+
+import type { UIMessageChunk } from '../ai-types.ts';
+import { createRedactor, type Redaction, type Redactor } from '../redactor.ts';
+import type { Secret } from '../secret.ts';
+
+/** Takes the run's secrets out. Without secrets it costs nothing. */
+export interface RunRedaction {
+  /** From now on this secret is taken out as well. */
+  add(secret: Secret): void;
+  /** Plain text, as an error's. */
+  text(text: string): string;
+  /** Data, as a tool's output. */
+  data(data: unknown): unknown;
+  /** The chunks to send for this one: pieces of a text may have to wait for the next. */
+  chunks(chunk: UIMessageChunk): readonly UIMessageChunk[];
+  /** What still waits, when the run ends in the middle of a text. */
+  flush(): readonly UIMessageChunk[];
+}
+
+/** The shortest value that can be told from ordinary text. */
+const minLength = 8;
+
+type DeltaChunk = Extract<UIMessageChunk, { type: 'text-delta' | 'reasoning-delta' | 'tool-input-delta' }>;
+
+interface OpenText {
+  readonly redaction: Redaction;
+  /** The chunk with another piece of text. */
+  readonly withText: (text: string) => UIMessageChunk;
+}
+
+/** Gives a redaction without secrets. */
+export function createRunRedaction(): RunRedaction {
+  const secrets = new Map<string, string>();
+  const open = new Map<string, OpenText>();
+  let redactor: Redactor | undefined;
+  const current = (): Redactor | undefined => {
+    if (secrets.size === 0) return undefined;
+    return redactor ??= createRedactor([...secrets].map(([value, id]) => ({ id, value })));
+  };
+  const text = (plain: string): string => current()?.text(plain) ?? plain;
+  const whole = <T>(data: T): T => {
+    const plain = current() && JSON.stringify(data);
+    const redacted = plain && text(plain);
+    return redacted === undefined || redacted === plain ? data : JSON.parse(redacted) as T; // the same but for texts
+  };
+  const close = (key: string): readonly UIMessageChunk[] => {
+    const found = open.get(key);
+    open.delete(key);
+    const rest = found?.redaction.end() ?? '';
+    return found && rest !== '' ? [found.withText(rest)] : [];
+  };
+  const piece = (chunk: DeltaChunk, redact: Redactor): readonly UIMessageChunk[] => {
+    const key = keyOf(chunk);
+    const known = open.get(key) ?? { redaction: redact.begin(), withText: (part: string) => withPiece(chunk, part) };
+    open.set(key, known);
+    const safe = known.redaction.push(chunk.type === 'tool-input-delta' ? chunk.inputTextDelta : chunk.delta);
+    return safe === '' ? [] : [known.withText(safe)];
+  };
+  return {
+    text,
+    data: whole,
+    add(secret) {
+      const value = secret.reveal();
+      if (value.length < minLength || secrets.has(value)) return;
+      secrets.set(value, secret.id);
+      redactor = undefined;
+    },
+    chunks(chunk) {
+      const redact = current();
+      if (!redact) return [chunk];
+      if (isDelta(chunk)) return piece(chunk, redact);
+      return [...close(keyOf(chunk)), whole(chunk)];
+    },
+    flush: () => [...open.keys()].flatMap(close),
+  };
+}
+
+function isDelta(chunk: UIMessageChunk): chunk is DeltaChunk {
+  return chunk.type === 'text-delta' || chunk.type === 'reasoning-delta' || chunk.type === 'tool-input-delta';
+}
+
+function withPiece(chunk: DeltaChunk, text: string): UIMessageChunk {
+  return chunk.type === 'tool-input-delta' ? { ...chunk, inputTextDelta: text } : { ...chunk, delta: text };
+}
+
+/** Names the text that a chunk adds to or ends. */
+function keyOf(chunk: UIMessageChunk): string {
+  switch (chunk.type) {
+    case 'text-delta':
+    case 'text-end':
+      return `text ${chunk.id}`;
+    case 'reasoning-delta':
+    case 'reasoning-end':
+      return `reasoning ${chunk.id}`;
+    case 'tool-input-delta':
+    case 'tool-input-available':
+    case 'tool-input-error':
+      return `input ${chunk.toolCallId}`;
+    default:
+      return '';
+  }
+}

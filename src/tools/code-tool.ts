@@ -1,0 +1,35 @@
+/** Makes a tool of code that is data: it runs in the sandbox, and nowhere else. */
+
+import * as v from 'valibot';
+import { parse } from '../parse.ts';
+import type { Sandbox } from '../ports.ts';
+import type { ToolDefinition } from '../schema.ts';
+import { compileJsonSchema } from './json-schema.ts';
+import type { Tool } from './tool.ts';
+
+/** The `config` of a tool of type `code`. */
+export const CodeToolConfig = v.strictObject({
+  /** The body of an async function of `input`. */
+  code: v.pipe(v.string(), v.minLength(1), v.maxLength(65_536)),
+  timeoutMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(30_000)), 5_000),
+});
+
+/**
+ * Gives the tool.
+ *
+ * @throws PinnaceError `invalid_argument` for a config or a schema that is none.
+ */
+export function createCodeTool(definition: ToolDefinition, { sandbox }: { readonly sandbox: Sandbox }): Tool {
+  const { code, timeoutMs } = parse(CodeToolConfig, definition.config ?? {}, {
+    what: `the code of tool "${definition.id}"`,
+  });
+  const listIssues = compileJsonSchema(definition.paramsSchema);
+  return {
+    definition,
+    check(value) {
+      const issues = listIssues(value);
+      return issues.length === 0 ? { ok: true, input: value } : { ok: false, issues };
+    },
+    execute: (input, { signal }) => sandbox.run(code, { input, timeoutMs, signal }),
+  };
+}

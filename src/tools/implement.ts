@@ -1,0 +1,28 @@
+/** From a definition to a tool that can be called, for the types whose work is data. */
+
+import type { Egress, Sandbox } from '../ports.ts';
+import type { ToolDefinition } from '../schema.ts';
+import { createCodeTool } from './code-tool.ts';
+import { createHttpTool, type HttpToolDefinition } from './http-tool.ts';
+import type { Tool } from './tool.ts';
+
+/** What tools made of data work with. */
+export interface Means {
+  readonly egress: Egress | undefined;
+  readonly sandbox: Sandbox | undefined;
+}
+
+/**
+ * Gives the tool, or `undefined` for a type whose code is elsewhere, for a means that the runtime does not have, and for a
+ * definition whose template or code is none: it must not take the other tools down.
+ */
+export function implement(definition: ToolDefinition, { egress, sandbox }: Means): Tool | undefined {
+  try {
+    // `createHttpTool` parses the config that the registry keeps as it is.
+    if (definition.type === 'http' && egress) return createHttpTool(definition as HttpToolDefinition, { egress });
+    if (definition.type === 'code' && sandbox) return createCodeTool(definition, { sandbox });
+  } catch {
+    // The manifest tells that there is no implementation.
+  }
+  return undefined;
+}
