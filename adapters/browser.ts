@@ -4,7 +4,9 @@ import { createRuntime } from '../src/create-runtime.ts';
 import type { Catalog, ClosableStorage, SecretSource } from '../src/ports.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { Tool } from '../src/tools/tool.ts';
+import { browserEgress } from './egress/browser.ts';
 import { modelSource } from './models/source.ts';
+import { workerSandbox } from './sandbox/worker.ts';
 import { indexedDbStorage } from './storage/indexeddb.ts';
 
 /** What differs from one page to the next. */
@@ -19,5 +21,13 @@ export interface BrowserRuntimeOptions {
 /** Gives a runtime for a worker; pass it to `exposeRuntime`. */
 export function createBrowserRuntime({ name, catalog, secrets, tools }: BrowserRuntimeOptions): HostedRuntime {
   const storage = indexedDbStorage({ name });
-  return createRuntime({ catalog, secrets, storage, models: modelSource(), tools: tools(storage) });
+  return createRuntime({
+    catalog,
+    secrets,
+    storage,
+    models: modelSource(),
+    tools: tools(storage),
+    egress: browserEgress(),
+    sandbox: workerSandbox(),
+  });
 }

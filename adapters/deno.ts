@@ -4,7 +4,9 @@ import { createRuntime } from '../src/create-runtime.ts';
 import type { Catalog, ClosableStorage, SecretSource, Watchable } from '../src/ports.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { Tool } from '../src/tools/tool.ts';
+import { denoEgress } from './egress/deno.ts';
 import { modelSource } from './models/source.ts';
+import { denoSandbox } from './sandbox/deno.ts';
 import { consoleSink } from './sinks/console.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
@@ -28,16 +30,26 @@ const drainMs = 4_000;
 export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   const { catalog, authenticator, tools, secrets, origins = [], kvPath } = options;
   const storage = denoKvStorage(kvPath === undefined ? {} : { path: kvPath });
+  const [egress, sandbox] = [denoEgress(), denoSandbox()];
   const runtime = createRuntime({
     catalog,
     storage,
     models: modelSource(),
     tools: tools(storage),
+    egress,
+    sandbox,
     sinks: [consoleSink()],
     ...(secrets && { secrets }),
   });
   closeOnSignals(runtime, storage);
-  const capabilities = { deno: Deno.version.deno, kv: typeof Deno.openKv === 'function' };
+  let probed: Promise<Record<string, unknown>> | undefined;
+  const probe = async (): Promise<Record<string, unknown>> => ({
+    deno: Deno.version.deno,
+    kv: typeof Deno.openKv === 'function',
+    pinnedEgress: await egress.isReady(),
+    sandbox: await sandbox.isReady(),
+  });
+  const capabilities = (): Promise<Record<string, unknown>> => probed ??= probe();
   return createHandler(runtime, { authenticator: authenticator(storage), origins, capabilities });
 }
 

@@ -9,7 +9,7 @@ export const policy = [
   "style-src 'self'",
   'connect-src *',
   "img-src 'self' data:",
-  "worker-src 'self'",
+  "worker-src 'self' data:", // code tools run in workers made of data, with an origin of their own
   "base-uri 'none'",
   "form-action 'none'",
 ].join('; ');

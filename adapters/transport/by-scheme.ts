@@ -14,7 +14,9 @@ export function authenticateByScheme(schemes: Readonly<Record<string, RequestAut
       const [scheme = ''] = (request.headers.get('authorization') ?? '').split(' ');
       const authenticator = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
       if (authenticator) return await authenticator.authenticate(request);
-      throw new PinnaceError('authentication_required', 'Say who you are: send an Authorization header', { status: 401 });
+      throw new PinnaceError('authentication_required', 'Say who you are: send an Authorization header', {
+        status: 401,
+      });
     },
     onRevoked(principal: Principal, listener) {
       const undo = authenticators.map((authenticator) => authenticator.onRevoked?.(principal, listener));

@@ -2,6 +2,7 @@
 
 import { PinnaceError } from '../../src/errors.ts';
 import { parseJson } from '../../src/json.ts';
+import { readBody } from './signed/body.ts';
 
 /** A body that was read. */
 export interface JsonBody {
@@ -10,8 +11,8 @@ export interface JsonBody {
   readonly fingerprint: string;
 }
 
-/** @throws PinnaceError with status 400 or 415 for anything but JSON in UTF-8. */
-export async function readJson(request: Request): Promise<JsonBody> {
+/** @throws PinnaceError with status 400, 413 or 415 for anything but so many bytes of JSON in UTF-8. */
+export async function readJson(request: Request, maxBytes: number): Promise<JsonBody> {
   const contentType = request.headers.get('content-type') ?? '';
   if (!/^application\/json\s*(;|$)/i.test(contentType)) {
     throw new PinnaceError('content_type_not_supported', 'Cannot read the body: send it as application/json', {
@@ -23,11 +24,11 @@ export async function readJson(request: Request): Promise<JsonBody> {
       status: 415,
     });
   }
-  const bytes = await request.arrayBuffer();
+  const bytes = await readBody(request, { maxBytes });
   return { data: parseJson(decodeUtf8(bytes)), fingerprint: await fingerprintOf(request, bytes) };
 }
 
-function decodeUtf8(bytes: ArrayBuffer): string {
+function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -37,11 +38,11 @@ function decodeUtf8(bytes: ArrayBuffer): string {
   }
 }
 
-async function fingerprintOf({ url }: Request, bytes: ArrayBuffer): Promise<string> {
+async function fingerprintOf({ url }: Request, bytes: Uint8Array): Promise<string> {
   const { pathname, search } = new URL(url);
   const place = new TextEncoder().encode(`${pathname}\n${search}\n`);
-  const all = new Uint8Array(place.length + bytes.byteLength);
+  const all = new Uint8Array(place.length + bytes.length);
   all.set(place);
-  all.set(new Uint8Array(bytes), place.length);
+  all.set(bytes, place.length);
   return new Uint8Array(await crypto.subtle.digest('SHA-256', all)).toHex();
 }

@@ -1,14 +1,16 @@
 /** The routes for those who operate an endpoint: health, readiness, metrics, caches, what an agent may use. */
 
+import { PinnaceError } from '../../src/errors.ts';
 import { parse } from '../../src/parse.ts';
 import { type Principal, requireScope, type Scope } from '../../src/runtime/principal.ts';
+import type { Manifest } from '../../src/runtime/runtime.ts';
 import type { HandlerContext } from './http.ts';
 import { readJson } from './http-body.ts';
 import { Invalidation, Prewarm } from './http-requests.ts';
 import { describeEndpoint } from './openapi.ts';
 
 /** Adds the routes. Those for health need no signature and tell no secrets. */
-export function addOperationRoutes({ app, runtime, authenticator, capabilities }: HandlerContext): void {
+export function addOperationRoutes({ app, runtime, authenticator, capabilities, maxBodyBytes }: HandlerContext): void {
   const authorized = async (request: Request, scope: Scope): Promise<Principal> => {
     const principal = await authenticator.authenticate(request);
     requireScope(principal, scope);
@@ -18,7 +20,7 @@ export function addOperationRoutes({ app, runtime, authenticator, capabilities }
   app.get('/v1/readyz', async (c) => {
     const checks = await runtime.ready();
     const ready = Object.values(checks).every((check) => check === 'ok');
-    return c.json({ status: ready ? 'ok' : 'failed', checks, capabilities }, ready ? 200 : 503);
+    return c.json({ status: ready ? 'ok' : 'failed', checks, capabilities: await capabilities() }, ready ? 200 : 503);
   });
   app.get('/v1/openapi.json', (c) => c.json(describeEndpoint()));
   app.get('/v1/metrics', async (c) => {
@@ -27,17 +29,44 @@ export function addOperationRoutes({ app, runtime, authenticator, capabilities }
   });
   app.post('/v1/invalidations', async (c) => {
     await authorized(c.req.raw, 'registry:write');
-    const { keys } = parse(Invalidation, (await readJson(c.req.raw)).data, { what: 'the invalidation' });
+    const { keys } = parse(Invalidation, (await readJson(c.req.raw, maxBodyBytes)).data, { what: 'the invalidation' });
     await runtime.invalidate(keys);
     return c.body(null, 204);
   });
   app.post('/v1/prewarm', async (c) => {
     const principal = await authorized(c.req.raw, 'registry:read');
-    const { agentIds } = parse(Prewarm, (await readJson(c.req.raw)).data, { what: 'the agents to prewarm' });
+    const { agentIds } = parse(Prewarm, (await readJson(c.req.raw, maxBodyBytes)).data, {
+      what: 'the agents to prewarm',
+    });
     return c.json(await runtime.prewarm(agentIds, principal));
   });
   app.get('/v1/agents/:id/manifest', async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
-    return c.json(await runtime.manifest(c.req.param('id'), principal));
+    const manifest = await runtime.manifest(c.req.param('id'), principal);
+    return c.json(pageOf(manifest, c.req.query('limit'), c.req.query('pageToken')));
   });
+}
+
+const maxPage = 1000;
+
+/** One page of a manifest. The token names the digest, so that no page of another manifest continues this one. */
+function pageOf(
+  { tools, ...manifest }: Manifest,
+  limitText = '100',
+  pageToken = `${manifest.digest.slice(0, 16)}.0`,
+): Manifest & { readonly nextPageToken?: string } {
+  const limit = Number(limitText);
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxPage) {
+    throw new PinnaceError('invalid_argument', `Cannot list the tools: "limit" must be 1 to ${maxPage}`);
+  }
+  const [digest, at = ''] = pageToken.split('.');
+  if (digest !== manifest.digest.slice(0, 16) || !/^\d{1,9}$/.test(at)) {
+    throw new PinnaceError(
+      'invalid_argument',
+      'Cannot list the tools: the page token is not one of this manifest, begin anew',
+    );
+  }
+  const end = Number(at) + limit;
+  const more = end < tools.length && { nextPageToken: `${digest}.${end}` };
+  return { ...manifest, tools: tools.slice(Number(at), end), ...more };
 }

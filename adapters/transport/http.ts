@@ -1,7 +1,6 @@
 /** The HTTP endpoint: a `Request` in, a `Response` out, the same on every server that speaks Fetch. */
 
-import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { PinnaceError } from '../../src/errors.ts';
 import type { Authenticator } from '../../src/ports.ts';
@@ -25,7 +24,7 @@ export interface HandlerOptions {
   /** The origins whose pages may call the endpoint from a browser; none when absent. */
   readonly origins?: readonly string[];
   /** What `GET /v1/readyz` tells besides, as what the platform can do. */
-  readonly capabilities?: Readonly<Record<string, unknown>>;
+  readonly capabilities?: () => Promise<Readonly<Record<string, unknown>>>;
   readonly now?: () => number;
 }
 
@@ -50,13 +49,20 @@ export type Handler = (request: Request) => Promise<Response>;
  * @throws TypeError without an authenticator.
  */
 export function createHandler(runtime: HostedRuntime, options: HandlerOptions): Handler {
-  const { authenticator, maxBodyBytes = 1_048_576, keepAliveMs = 15_000, capabilities = {}, now = Date.now } = options;
+  const {
+    authenticator,
+    maxBodyBytes = 1_048_576,
+    keepAliveMs = 15_000,
+    capabilities = noCapabilities,
+    now = Date.now,
+  } = options;
   if (typeof authenticator?.authenticate !== 'function') {
     throw new TypeError('Cannot make a handler without an authenticator');
   }
   const app = new Hono();
   app.onError((error, c) => problemResponse(c, error, now()));
   app.notFound((c) => problemResponse(c, new PinnaceError('not_found', 'Nothing is served at this path'), now()));
+  app.use(dropUnreadBody);
   app.use(cors({
     origin: [...options.origins ?? []],
     allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
@@ -64,7 +70,6 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     exposeHeaders,
     maxAge: 600,
   }));
-  app.use(bodyLimit({ maxSize: maxBodyBytes, onError: () => tooLarge(maxBodyBytes) }));
   const quotas = createQuotas(options.quotas);
   const context = { app, runtime, authenticator, maxBodyBytes, keepAliveMs, capabilities, now, quotas };
   addRunRoutes(context);
@@ -73,6 +78,10 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     if (path.startsWith('/v1/')) app.all(path, methodNotAllowed);
   }
   return async (request) => await app.fetch(request);
+}
+
+async function noCapabilities(): Promise<Readonly<Record<string, unknown>>> {
+  return {};
 }
 
 const allowHeaders = [
@@ -95,11 +104,11 @@ const exposeHeaders = [
   'date',
 ];
 
-function tooLarge(maxBytes: number): never {
-  throw new PinnaceError('body_too_large', `Cannot read the body: at most ${maxBytes} bytes are allowed`, {
-    status: 413,
-  });
-}
+/** Hono answers HEAD as GET and lets the body go: a stream that nobody reads or cancels would hold its run. */
+const dropUnreadBody: MiddlewareHandler = async (c, next) => {
+  await next();
+  if (c.req.method === 'HEAD') await c.res.body?.cancel();
+};
 
 function methodNotAllowed(): never {
   throw new PinnaceError('method_not_allowed', 'This path does not serve this method', { status: 405 });

@@ -25,8 +25,8 @@ export interface IssuerOptions {
   readonly now?: () => number;
 }
 
-/** What a certificate is issued for. */
-export interface CertificateRequest {
+/** What a certificate says. */
+export interface CertificateClaims {
   /** The session. */
   readonly sub: string;
   readonly tenant: string;
@@ -34,6 +34,10 @@ export interface CertificateRequest {
   readonly scopes: readonly Scope[];
   /** At most 900, advised 600. */
   readonly ttlSeconds?: number;
+}
+
+/** What a certificate is issued for. */
+export interface CertificateRequest extends CertificateClaims {
   /** The session's key pair; a new one, whose private key cannot be exported, when absent. */
   readonly keys?: CryptoKeyPair;
 }
@@ -49,6 +53,8 @@ export interface CertificateIssuer {
   /** Whom to trust: an entry for the `issuers` of `createAuthenticator`. */
   readonly trusted: Issuer;
   issue(request: CertificateRequest): Promise<SessionCredential>;
+  /** Certifies a key whose private half is somebody else's, and gives the certificate. */
+  certify(request: CertificateClaims & { readonly publicKey: CryptoKey }): Promise<string>;
 }
 
 /** Gives a new private root key, for whoever keeps it longer than an issuer. */
@@ -69,19 +75,23 @@ export async function generateRootKey(): Promise<PrivateRootKey> {
 export async function createIssuer(options: IssuerOptions): Promise<CertificateIssuer> {
   const { iss, audience, privateKey = await generateRootKey(), now = Date.now } = options;
   const { signingKey, publicKey } = await importRoot(privateKey);
+  const certify: CertificateIssuer['certify'] = async (request) => {
+    const { sub, tenant, agents, scopes, ttlSeconds = 600 } = request;
+    requireLifetime(ttlSeconds);
+    const { kty, crv, x } = await exportJWK(request.publicKey);
+    const iat = Math.floor(now() / 1000);
+    const times = { iat, nbf: iat, exp: iat + ttlSeconds };
+    const claims = { iss, sub, aud: audience, ...times, jti: crypto.randomUUID(), cnf: { jwk: { kty, crv, x } } };
+    return await new SignJWT({ ...claims, tenant, agents, scope: scopes.join(' ') })
+      .setProtectedHeader({ alg: 'Ed25519', typ: certificateType, kid: publicKey.kid })
+      .sign(signingKey);
+  };
   return {
     trusted: { iss, keys: [publicKey] },
-    async issue({ sub, tenant, agents, scopes, ttlSeconds = 600, keys }) {
-      requireLifetime(ttlSeconds);
-      const { publicKey: sessionKey, privateKey: key } = keys ?? await generateKeys(false);
-      const { kty, crv, x } = await exportJWK(sessionKey);
-      const iat = Math.floor(now() / 1000);
-      const times = { iat, nbf: iat, exp: iat + ttlSeconds };
-      const claims = { iss, sub, aud: audience, ...times, jti: crypto.randomUUID(), cnf: { jwk: { kty, crv, x } } };
-      const certificate = await new SignJWT({ ...claims, tenant, agents, scope: scopes.join(' ') })
-        .setProtectedHeader({ alg: 'Ed25519', typ: certificateType, kid: publicKey.kid })
-        .sign(signingKey);
-      return { certificate, key };
+    certify,
+    async issue({ keys, ...claims }) {
+      const session = keys ?? await generateKeys(false);
+      return { certificate: await certify({ ...claims, publicKey: session.publicKey }), key: session.privateKey };
     },
   };
 }

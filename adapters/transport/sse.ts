@@ -42,7 +42,8 @@ export function encodeSse(cursor: RunCursor, options: SseOptions): ReadableStrea
     start(controller) {
       controller.enqueue(opening);
       timer = setInterval(() => {
-        if (idle) controller.enqueue(keepAlive);
+        const isRead = (controller.desiredSize ?? -1) >= 0; // to a reader that stalls, comments would pile up
+        if (idle && isRead) controller.enqueue(keepAlive);
         idle = true;
       }, keepAliveMs);
     },

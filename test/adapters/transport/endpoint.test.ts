@@ -84,7 +84,9 @@ describe('an endpoint and its client', () => {
     const runId = String(lastData(chunks, 'data-run')['runId']);
     const { lastEventId } = await client.status(runId);
     expect(await client.resume(runId, { lastEventId: String(lastEventId) })).toBeNull();
-    await expect(client.resume(runId, { lastEventId: `${runId}:999` })).rejects.toMatchObject({ code: 'last_event_id_invalid' });
+    await expect(client.resume(runId, { lastEventId: `${runId}:999` })).rejects.toMatchObject({
+      code: 'last_event_id_invalid',
+    });
     expect(await client.reconnectToStream({ chatId: 'chat-1' })).toBeNull();
   });
 
@@ -116,9 +118,15 @@ describe('an endpoint and its client', () => {
 
   it('keep to the quotas of a tenant and of the instance', async () => {
     const endpoint = await signedEndpoint(testRuntime(stalled()), { quotas: { runsPerTenant: 1, runs: 2 } });
-    const [a, b, c] = await Promise.all(['t1', 't2', 't3'].map((tenant) => endpoint.client({ tenant }, { attempts: 1 })));
+    const [a, b, c] = await Promise.all(
+      ['t1', 't2', 't3'].map((tenant) => endpoint.client({ tenant }, { attempts: 1 })),
+    );
     const first = await a!.run(request);
-    await expect(a!.run(request)).rejects.toMatchObject({ code: 'rate_limited', status: 429, retryAfterMs: expect.any(Number) });
+    await expect(a!.run(request)).rejects.toMatchObject({
+      code: 'rate_limited',
+      status: 429,
+      retryAfterMs: expect.any(Number),
+    });
     await b!.run(request);
     await expect(c!.run(request)).rejects.toMatchObject({ code: 'overloaded', status: 503 });
     await a!.cancel(await runIdOf(first.getReader()));
@@ -149,7 +157,7 @@ describe('the endpoint', () => {
   });
 
   it('describes itself, and says whether it is alive and ready', async () => {
-    const { serve } = await signedEndpoint(testRuntime(hello()), { capabilities: { kv: true } });
+    const { serve } = await signedEndpoint(testRuntime(hello()), { capabilities: async () => ({ kv: true }) });
     const get = async (path: string) => (await serve(new Request(`https://worker.example${path}`))).json();
     expect(await get('/v1/healthz')).toEqual({ status: 'ok' });
     expect(await get('/v1/readyz')).toEqual({
@@ -159,7 +167,9 @@ describe('the endpoint', () => {
     });
     const description = await get('/v1/openapi.json');
     expect(Object.keys(description.paths)).toContain('/v1/runs/{id}/stream');
-    expect(description.paths['/v1/runs'].post.requestBody.content['application/json'].schema.required).toContain('agentId');
+    expect(description.paths['/v1/runs'].post.requestBody.content['application/json'].schema.required).toContain(
+      'agentId',
+    );
   });
 
   it('is not ready when its storage is away', async () => {

@@ -1,8 +1,9 @@
 import { DefaultChatTransport } from 'ai';
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
 import { createHandler, type Handler } from '../../../adapters/transport/http.ts';
-import type { UIMessage, UIMessageChunk } from '../../../src/index.ts';
+import { defineTool, type UIMessage, type UIMessageChunk } from '../../../src/index.ts';
 import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { readAll, runRequest, terminalChunks, testRuntime, textOf, userMessage } from '../../fixtures/runtime.ts';
 
@@ -15,10 +16,16 @@ function handler(options: { model?: ReturnType<typeof scriptedModel>; keepAliveM
   return createHandler(testRuntime({ model }), { authenticator, ...(keepAliveMs !== undefined && { keepAliveMs }) });
 }
 
-function post(body: BodyInit | object = runRequest(), headers: Record<string, string> = {}, url = 'http://127.0.0.1/v1/runs') {
+function post(
+  body: BodyInit | object = runRequest(),
+  headers: Record<string, string> = {},
+  url = 'http://127.0.0.1/v1/runs',
+) {
   return new Request(url, {
     method: 'POST',
-    body: typeof body === 'object' && Object.getPrototypeOf(body) === Object.prototype ? JSON.stringify(body) : body as BodyInit,
+    body: typeof body === 'object' && Object.getPrototypeOf(body) === Object.prototype
+      ? JSON.stringify(body)
+      : body as BodyInit,
     headers: {
       'authorization': `Bearer ${token}`,
       'content-type': 'application/json',
@@ -48,7 +55,9 @@ describe('POST /v1/runs', () => {
 
   it('stops the run some time after the client has left', async () => {
     const model = scriptedModel(() => stallingStream(says('Hel').slice(0, 3)));
-    const response = await createHandler(testRuntime({ model: model.model, limits: { detachGraceMs: 1 } }), { authenticator })(post());
+    const response = await createHandler(testRuntime({ model: model.model, limits: { detachGraceMs: 1 } }), {
+      authenticator,
+    })(post());
     const reader = response.body!.getReader();
     for (let text = ''; !text.includes('Hel');) text += new TextDecoder().decode((await reader.read()).value);
     const stopped = new Promise((resolve) => model.calls[0]?.abortSignal?.addEventListener('abort', resolve));
@@ -68,7 +77,7 @@ describe('POST /v1/runs', () => {
   });
 });
 
-describe('the AI SDK\'s own chat transport', () => {
+describe("the AI SDK's own chat transport", () => {
   const transport = (serve: Handler) =>
     new DefaultChatTransport<UIMessage>({
       api: 'http://127.0.0.1/v1/runs',
@@ -122,7 +131,12 @@ describe('a problem answer', () => {
     ['another method', new Request('http://127.0.0.1/v1/runs'), 405, 'method_not_allowed'],
     ['no token', post(runRequest(), { authorization: '' }), 401, 'authentication_required'],
     ['a wrong token', post(runRequest(), { authorization: 'Bearer wrong' }), 401, 'token_invalid'],
-    ['a host name that is not loopback', post(runRequest(), {}, 'http://pinnace.example/v1/runs'), 421, 'misdirected_request'],
+    [
+      'a host name that is not loopback',
+      post(runRequest(), {}, 'http://pinnace.example/v1/runs'),
+      421,
+      'misdirected_request',
+    ],
   ])('says what is wrong with %s and repeats nothing of it', async (_name, request, status, code) => {
     const response = await handler()(request);
     const text = await response.text();
@@ -134,7 +148,10 @@ describe('a problem answer', () => {
   });
 
   it('hides the text of an error that nobody expected', async () => {
-    const runtime = { ...testRuntime(scriptedModel()), start: () => Promise.reject(new Error('sk-SECRET at /srv/app.ts')) };
+    const runtime = {
+      ...testRuntime(scriptedModel()),
+      start: () => Promise.reject(new Error('sk-SECRET at /srv/app.ts')),
+    };
     const response = await createHandler(runtime, { authenticator })(post());
     expect(response.status).toBe(500);
     expect(await response.text()).not.toMatch(/SECRET|srv/);
@@ -153,8 +170,31 @@ describe('createHandler', () => {
     expect((await serve(new Request('http://127.0.0.1/v1/agents/helper/manifest'))).status).toBe(401);
   });
 
+  it('serves the manifest of an agent page by page', async () => {
+    const tools = ['a', 'b', 'c'].map((id) =>
+      defineTool({ id, description: id, input: v.object({}), execute: () => id })
+    );
+    const serve = createHandler(testRuntime({ ...scriptedModel(), tools }), { authenticator });
+    const get = async (query: string) => {
+      const url = `http://127.0.0.1/v1/agents/helper/manifest?${query}`;
+      return (await serve(new Request(url, { headers: { authorization: `Bearer ${token}` } }))).json();
+    };
+    const first = await get('limit=2');
+    expect(first.tools).toEqual([{ id: 'a' }, { id: 'b' }]);
+    expect(await get(`limit=2&pageToken=${first.nextPageToken}`)).toEqual({
+      agentId: 'helper',
+      digest: first.digest,
+      tools: [{ id: 'c' }],
+    });
+    for (const bad of ['limit=0', 'limit=x', 'limit=1001', 'pageToken=another.2', 'pageToken=%00']) {
+      expect(await get(bad)).toMatchObject({ code: 'invalid_argument' });
+    }
+  });
+
   it('serves the manifest of an agent', async () => {
-    const request = new Request('http://127.0.0.1/v1/agents/helper/manifest', { headers: { authorization: `Bearer ${token}` } });
+    const request = new Request('http://127.0.0.1/v1/agents/helper/manifest', {
+      headers: { authorization: `Bearer ${token}` },
+    });
     const response = await handler()(request);
     expect(await response.json()).toMatchObject({ agentId: 'helper', tools: [] });
   });
@@ -181,6 +221,8 @@ describe('a page that calls the endpoint', () => {
 
 describe('developmentAuthenticator', () => {
   it('refuses a token that is short enough to guess', () => {
-    expect(() => developmentAuthenticator({ token: 'short' })).toThrow(expect.objectContaining({ code: 'invalid_argument' }));
+    expect(() => developmentAuthenticator({ token: 'short' })).toThrow(
+      expect.objectContaining({ code: 'invalid_argument' }),
+    );
   });
 });

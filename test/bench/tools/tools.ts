@@ -2,8 +2,8 @@
 
 import process from 'node:process';
 import { report } from '../measure.ts';
+import { assemblyRows, invokeRows } from './calls.ts';
 import { redactorRows } from './redactor.ts';
 
-const rows = redactorRows();
-report('Tools', rows);
-process.exit(rows.every(({ met }) => met ?? true) ? 0 : 1);
+report('Tools', [...await invokeRows(), ...await assemblyRows(), ...redactorRows()]);
+process.exit(0); // what is measured is reported, never failed
