@@ -35,7 +35,7 @@ export async function assemble(agent: Agent, known: readonly KnownTool[]): Promi
   const allows = createAllowlist(agent.entryTools);
   for (const { definition, tool } of known) {
     const excluded = exclude(definition, { allows, tool, names });
-    entries.push({ id: definition.id, ...(excluded && { excluded }) });
+    entries.push(excluded ? { id: definition.id, excluded } : { id: definition.id });
     if (excluded || !tool) continue;
     names.add(definition.name);
     tools.push(tool);
@@ -53,20 +53,21 @@ export function countExcluded({ entries }: ToolSet): Partial<Record<Exclusion, n
 
 interface Allowlist {
   has(toolId: string): boolean;
-  /** The exact ids that no `has` has asked for. */
+  /** The exact ids that `has` was not asked for. */
   unmatched(): readonly string[];
 }
 
 function createAllowlist(patterns: readonly string[]): Allowlist {
   const exact = new Set(patterns.filter((pattern) => !pattern.endsWith('*')));
   const prefixes = patterns.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1));
-  const seen = new Set<string>();
+  const unmatched = new Set(exact);
   return {
     has(toolId) {
-      seen.add(toolId);
-      return exact.has(toolId) || prefixes.some((prefix) => toolId.startsWith(prefix));
+      if (!exact.has(toolId)) return prefixes.some((prefix) => toolId.startsWith(prefix));
+      unmatched.delete(toolId);
+      return true;
     },
-    unmatched: () => [...exact].filter((id) => !seen.has(id)),
+    unmatched: () => [...unmatched],
   };
 }
 
