@@ -6,6 +6,7 @@ import { createMetrics } from './metrics.ts';
 import type { Authorize, Catalog, Egress, EventSink, ModelSource, Sandbox, SecretSource, Storage } from './ports.ts';
 import { defaultLimits, type Limits } from './runtime/limits.ts';
 import { createPipeline, type HostedRuntime } from './runtime/runtime.ts';
+import type { Handlers } from './tools/extension.ts';
 import type { Tool } from './tools/tool.ts';
 
 /** What a runtime is composed of. */
@@ -21,6 +22,8 @@ export interface CreateRuntimeOptions {
   readonly egress?: Egress;
   /** Where code tools run; without one they are left out. */
   readonly sandbox?: Sandbox;
+  /** Code for definitions of type `function` and `extension` that the catalog holds: their `config.handler` names it. */
+  readonly handlers?: Handlers;
   readonly sinks?: readonly EventSink[];
   /** Is asked before every tool call; the default allows what the agent's tool set holds. */
   readonly authorize?: Authorize;
@@ -47,6 +50,7 @@ export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
     secrets,
     egress: options.egress,
     sandbox: options.sandbox,
+    handlers: options.handlers ?? {},
     tools: distinct(tools),
     authorize: options.authorize ?? (() => ({ decision: 'allow' })),
     limits: { ...defaultLimits, ...options.limits },

@@ -72,3 +72,7 @@ export { HttpMethod, HttpToolConfig, type HttpToolConfigInput, needsApproval } f
 export { invokeTool, type ToolCall } from './tools/invoke-tool.ts';
 export type { ToolSource } from './tools/tool-source.ts';
 export type { LogLevel, Tool, ToolContext, ToolOutcome } from './tools/tool.ts';
+export { calculatorTool } from './tools/builtin/calculator.ts';
+export { currentTimeTool } from './tools/builtin/current-time.ts';
+export { fetchUrlTool } from './tools/builtin/fetch-url.ts';
+export { type ExtensionModule, type Handlers, loadExtension } from './tools/extension.ts';

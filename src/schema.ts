@@ -119,7 +119,7 @@ export const ToolDefinition = v.strictObject({
   id: ToolName,
   name: ToolName,
   title: v.optional(v.pipe(v.string(), v.maxLength(200))),
-  type: v.picklist(['builtin', 'function', 'http', 'code']),
+  type: v.picklist(['builtin', 'function', 'http', 'code', 'extension']),
   version: v.optional(Semver, '0.1.0'),
   visibility: v.optional(v.picklist(['public', 'internal', 'hidden']), 'public'),
   state: v.optional(v.picklist(['active', 'disabled']), 'active'),

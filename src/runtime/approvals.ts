@@ -69,8 +69,12 @@ export function askedIn(message: UIMessage | undefined): readonly AskedPart[] {
   if (message?.role !== 'assistant') return [];
   return message.parts.flatMap((part) => {
     if (!('toolCallId' in part) || !('approval' in part) || !isWaiting(part.state)) return [];
-    const name = part.type === 'dynamic-tool' ? part.toolName : part.type.slice('tool-'.length);
-    return [{ approvalId: String(part.approval?.id), toolCallId: part.toolCallId, name, input: part.input }];
+    const name: unknown = part.type === 'dynamic-tool' ? part.toolName : part.type.slice('tool-'.length);
+    const { toolCallId, input }: { toolCallId: unknown; input?: unknown } = part;
+    const approvalId: unknown = part.approval?.id;
+    // The types are the AI SDK's; what stands there is the client's, and nothing has checked it yet.
+    if (typeof approvalId !== 'string' || typeof toolCallId !== 'string' || typeof name !== 'string') return [];
+    return [{ approvalId, toolCallId, name, input }];
   });
 }
 

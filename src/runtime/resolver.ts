@@ -40,7 +40,7 @@ export interface Resolver {
   /** Forgets what was invalidated before now, wherever that was. Never rejects: what a storage that fails means, the claim says. */
   refresh(): Promise<void>;
   /** A tool's secret. @throws PinnaceError as the secret source does, `unavailable` when it does not answer in time. */
-  secret(ref: SecretRef, scope: SecretScope): Promise<Secret>;
+  readonly secret: (ref: SecretRef, scope: SecretScope) => Promise<Secret>;
   /** The agent alone, as its manifest needs it. */
   agent(agentId: string): Promise<Agent>;
   /** All definitions of the catalog. The same array for as long as nothing has changed. */

@@ -86,7 +86,8 @@ export function createRuns(options: RunsOptions): Runs {
 
   const status = async (principal: Principal, runId: string, scope: Scope = 'run:read'): Promise<RunStatus> => {
     requireScope(principal, scope);
-    const head = await readRun(runId, stored);
+    const live = lives.get(runId);
+    const head = live ? { seq: live.visible, state: live.state } : await readRun(runId, stored);
     if (!head || !mayAccess(principal, head.state)) throw notFound();
     if ((head.state.endedAt ?? Infinity) + retentionMs < now()) throw expired();
     return toStatus(runId, head);

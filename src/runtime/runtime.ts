@@ -6,6 +6,7 @@ import { createTraceId, type Emit } from '../events.ts';
 import { createInterruptions, type Decision } from '../interruption.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, Catalog, Egress, ModelSource, Sandbox, SecretSource, Storage } from '../ports.ts';
+import type { Handlers } from '../tools/extension.ts';
 import { createSlots } from '../tools/slots.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ManifestEntry } from './assemble.ts';
@@ -31,6 +32,7 @@ export interface RuntimeOptions {
   readonly tools: readonly Tool[];
   readonly egress: Egress | undefined;
   readonly sandbox: Sandbox | undefined;
+  readonly handlers: Handlers;
   readonly authorize: Authorize;
   readonly limits: Limits;
   readonly emit: Emit;

@@ -3,6 +3,7 @@
 import type { Egress, Sandbox } from '../ports.ts';
 import type { ToolDefinition } from '../schema.ts';
 import { createCodeTool } from './code-tool.ts';
+import { createHandledTool, type Handlers } from './extension.ts';
 import { createHttpTool, type HttpToolDefinition } from './http-tool.ts';
 import type { Tool } from './tool.ts';
 
@@ -10,17 +11,21 @@ import type { Tool } from './tool.ts';
 export interface Means {
   readonly egress: Egress | undefined;
   readonly sandbox: Sandbox | undefined;
+  readonly handlers: Handlers;
 }
 
 /**
  * Gives the tool, or `undefined` for a type whose code is elsewhere, for a means that the runtime does not have, and for a
  * definition whose template or code is none: it must not take the other tools down.
  */
-export function implement(definition: ToolDefinition, { egress, sandbox }: Means): Tool | undefined {
+export function implement(definition: ToolDefinition, { egress, sandbox, handlers }: Means): Tool | undefined {
   try {
     // `createHttpTool` parses the config that the registry keeps as it is.
     if (definition.type === 'http' && egress) return createHttpTool(definition as HttpToolDefinition, { egress });
     if (definition.type === 'code' && sandbox) return createCodeTool(definition, { sandbox });
+    if (definition.type === 'function' || definition.type === 'extension') {
+      return createHandledTool(definition, handlers);
+    }
   } catch {
     // The manifest tells that there is no implementation.
   }

@@ -57,7 +57,7 @@ export async function assemblyRows(): Promise<Row[]> {
     await assemble(agent, known);
     cold.push(cpuMs() - before);
   }
-  const toolSetOf = createToolSets({ tools, egress: undefined, sandbox: undefined });
+  const toolSetOf = createToolSets({ tools, egress: undefined, sandbox: undefined, handlers: {} });
   const listed: never[] = [];
   await toolSetOf(agent, listed);
   const before = cpuMs();

@@ -66,7 +66,7 @@ async function ask(runtime: HostedRuntime): Promise<Asked> {
 /** What a client sends to go on: the message with the waiting call, as the AI SDK keeps it. */
 function continuation(
   { approvalId }: Asked,
-  { input = { noteId: 'n1' } as unknown, chatId = 'chat-1', claim = true } = {},
+  { input = { noteId: 'n1' }, chatId = 'chat-1', claim = true } = {},
 ): ReturnType<typeof runRequest> {
   const waiting = {
     id: 'm2',
