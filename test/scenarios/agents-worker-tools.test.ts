@@ -119,8 +119,8 @@ describe('Requirement: Tool execution uses scoped secrets', () => {
     const model = scriptedModel(callIssues, says('ok'));
     const { runtime, sent } = withHttpTool('GET', model);
     const chunks = await readAll(await runtime.run(runRequest(), me));
-    const { authorization } = sent[0]?.secretHeaders as { authorization: [string, Secret] };
-    expect(authorization[0] + authorization[1].reveal()).toBe('Bearer ghp_SECRET0123456789');
+    const headers = sent[0]?.secretHeaders as { authorization: [string, Secret] } | undefined;
+    expect(`${headers?.authorization[0]}${headers?.authorization[1].reveal()}`).toBe('Bearer ghp_SECRET0123456789');
     expect(JSON.stringify([model.calls, chunks, sent])).not.toContain('SECRET');
   });
 
