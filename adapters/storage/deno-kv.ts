@@ -62,25 +62,38 @@ export function denoKvStorage(
     },
     watch(keys, { signal, onNews }) {
       const places = keys.map((key) => headKey(encodeKey(key)));
-      void connection.use((kv) => Promise.resolve(watchPlaces(kv, places, { signal, onNews }))).catch(() => undefined);
+      const watching = { signal, onNews, pollMs: pollMsOf(path) };
+      void connection.use((kv) => Promise.resolve(watchPlaces(kv, places, watching))).catch(() => undefined);
     },
     close: () => connection.close(),
   };
 }
 
-/** Deno KV's own watch tells of what other processes commit as well. */
+/** Deno KV's own watch tells of what this process commits, and of all where a service keeps the database. */
 function watchPlaces(
   kv: Deno.Kv,
   places: readonly Deno.KvKey[],
-  { signal, onNews }: { readonly signal: AbortSignal; readonly onNews: () => void },
+  { signal, onNews, pollMs }: {
+    readonly signal: AbortSignal;
+    readonly onNews: () => void;
+    readonly pollMs: number | undefined;
+  },
 ): void {
   if (signal.aborted) return;
   const reader = kv.watch([...places]).getReader();
   signal.addEventListener('abort', () => void reader.cancel().catch(() => undefined), { once: true });
+  const timer = pollMs === undefined ? undefined : setInterval(onNews, pollMs);
   const tell = async (): Promise<void> => {
     while (!(await reader.read()).done && !signal.aborted) onNews();
   };
-  void tell().catch(() => undefined); // the database was closed
+  // It ends with the signal, or with an error when the database is closed.
+  void tell().catch(() => undefined).finally(() => clearInterval(timer));
+}
+
+/** How often to ask for what other processes have committed to a file. The app's own database may be a file, or served. */
+function pollMsOf(path: string | undefined): number | undefined {
+  if (path === undefined) return 1000;
+  return path === ':memory:' || /^https?:/.test(path) ? undefined : 250;
 }
 
 async function open(

@@ -1,5 +1,6 @@
 /** Verifies signed requests: a session certificate, a signature over the request, a digest of its body, and a nonce used once. */
 
+import { groupCommits } from '../../src/group-commit.ts';
 import type { Authenticator, Storage } from '../../src/ports.ts';
 import { createPrincipal, type Principal } from '../../src/runtime/principal.ts';
 import { readBody } from './signed/body.ts';
@@ -81,7 +82,7 @@ function createVerifier(
   const findRoot = createRoots(options.issuers);
   const authorities = new Set(options.authorities.map((authority) => authority.toLowerCase()));
   const certificateOf = createCertificateCache({ maxEntries: options.maxCertificates ?? 1000 });
-  const nonces = createNonceStore({ storage });
+  const nonces = createNonceStore({ storage: groupCommits(storage) });
   return async (request) => {
     const token = tokenOf(request);
     requireSignature(request);

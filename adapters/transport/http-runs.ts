@@ -86,13 +86,12 @@ async function streamResponse(
   { principal, runId, after, replayed }: { principal: Principal; runId: string; after: number; replayed: boolean },
 ): Promise<Response> {
   const cursor = await runtime.runs.cursor(principal, runId, after);
-  const { state } = await runtime.runs.status(principal, runId);
   return new Response(encodeSse(cursor, { runId, keepAliveMs, metrics: runtime.metrics }), {
     headers: {
       ...sseHeaders,
       'x-run-id': runId,
       'location': `/v1/runs/${runId}/stream`,
-      ...(replayed && state !== 'running' && { 'idempotency-replayed': 'true' }),
+      ...(replayed && { 'idempotency-replayed': 'true' }),
     },
   });
 }

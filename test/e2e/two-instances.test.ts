@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CertificateIssuer, createIssuer } from '../../adapters/transport/issuer.ts';
 import { createContentDigest } from '../../adapters/transport/signed/digest.ts';
 import { signRequest } from '../../adapters/transport/signed/signature.ts';
-import { scopes } from '../../src/runtime/principal.ts';
+import { scopes as allScopes } from '../../src/runtime/principal.ts';
 import { runRequest, userMessage } from '../fixtures/runtime.ts';
 import { type EndpointProcess, startEndpoint } from '../tools/endpoint.ts';
 
@@ -175,7 +175,13 @@ const signedBody = JSON.stringify(runRequest({ chat: { id: 'signed', messages: [
 /** Headers for `signedBody` under one idempotency key, signed anew each time. */
 async function signedHeaders(): Promise<Headers> {
   const keyPair = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']);
-  const { certificate, key } = await issuer.issue({ sub: 's1', tenant: 't1', agents: '*', scopes, keys: keyPair });
+  const { certificate, key } = await issuer.issue({
+    sub: 's1',
+    tenant: 't1',
+    agents: '*',
+    scopes: allScopes,
+    keys: keyPair,
+  });
   const headers = new Headers({
     'authorization': `GC-Session ${certificate}`,
     'content-type': 'application/json',

@@ -11,9 +11,9 @@ const budgets: Readonly<Record<string, number>> = {
   'src/tools/define-tool.ts': 12,
   'adapters/storage/indexeddb.ts': 5,
   'adapters/transport/comlink.ts': 4,
-  'src/index.ts': 120,
-  'demo/main.tsx': 45,
-  'demo/worker.ts': 170,
+  'src/index.ts': 150,
+  'demo/main.tsx': 48,
+  'demo/worker.ts': 195,
 };
 
 let over = 0;

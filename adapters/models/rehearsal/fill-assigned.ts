@@ -69,10 +69,20 @@ export function labelled({ name, shape }: Field, clause: Clause): unknown {
     ? words.slice(0, -1).join('[\\s_-]*')
     : undefined;
   if (label === undefined) return undefined;
-  const value = last === 'id' || last === 'key'
-    ? identifier
-    : `${identifier}|(?!(?:${stops}|the|a|an)\\b)\\p{L}[\\w-]*`;
-  return conform(clause.take(new RegExp(`(?<![\\p{L}\\d_])(?i:${label}):?\\s+(${quoted}+|${value})`, 'u')), shape);
+  const value = isCode(last) ? identifier : `${identifier}|(?!(?:${stops}|the|a|an)\\b)\\p{L}[\\w-]*`;
+  const pattern = new RegExp(`(?<![\\p{L}\\d_])(?i:${label}):?\\s+(${quoted}+|${value})`, 'du');
+  return isCode(last) && saysMore(clause, pattern) ? undefined : conform(clause.take(pattern), shape);
+}
+
+/** Whether a name that ends so stands for something that only a program reads. */
+function isCode(lastWord: string): boolean {
+  return lastWord === 'id' || lastWord === 'key';
+}
+
+/** Whether the pattern finds several words: in `a note: "Buy some rope"` they are the note, not its id. */
+function saysMore(clause: Clause, pattern: RegExp): boolean {
+  const [from, to] = pattern.exec(clause.open())?.indices?.[1] ?? [0, 0];
+  return /\s/u.test(clause.text.slice(from, to).trim());
 }
 
 /** Gives what the text calls the property: `named X`, `called X`, `titled X`. */

@@ -28,8 +28,8 @@ async function readWithin(request: Request, maxBytes: number): Promise<Uint8Arra
   const reader = (request.clone().body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader(); // safe: a clone has a body too
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
-  const read = () => reader.read().catch(brokenOff);
-  for (let next = await read(); !next.done; next = await read()) {
+  const take = () => reader.read().catch(brokenOff);
+  for (let next = await take(); !next.done; next = await take()) {
     chunks.push(next.value);
     length += next.value.length;
     if (length > maxBytes) {

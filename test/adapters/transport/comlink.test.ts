@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectRuntime, type ConnectedRuntime, exposeRuntime } from '../../../adapters/transport/comlink.ts';
+import { type ConnectedRuntime, connectRuntime, exposeRuntime } from '../../../adapters/transport/comlink.ts';
 import { localPrincipal, PinnaceError, type Runtime } from '../../../src/index.ts';
 import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { readAll, runRequest, terminalChunks, testRuntime, textOf, userMessage } from '../../fixtures/runtime.ts';
@@ -42,7 +42,9 @@ describe('connectRuntime', () => {
 
   it('gives errors with their codes', async () => {
     const connected = connect(testRuntime(scriptedModel(says('hi'))));
-    const error = await connected.run({ ...runRequest(), agentId: 'nobody' }, localPrincipal()).catch((e: unknown) => e);
+    const error = await connected.run({ ...runRequest(), agentId: 'nobody' }, localPrincipal()).catch((e: unknown) =>
+      e
+    );
     expect(error).toBeInstanceOf(PinnaceError);
     expect(error).toMatchObject({ code: 'not_found', details: { reason: 'agent_not_found' } });
   });

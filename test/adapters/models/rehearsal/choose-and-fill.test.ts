@@ -55,6 +55,10 @@ const cases = ([
   ['Translate good morning into Spanish', [['translate_text', { text: 'good morning', target_language: 'Spanish' }]]],
   ['search the web for cheap flights to Rome', [['web_search', { query: 'cheap flights to Rome' }]]],
   ['open https://example.com/a?b=1.', [['fetch_url', { url: 'https://example.com/a?b=1' }]]],
+  ['add a note: "Check the chain before we leave"', [['notes_add', { text: 'Check the chain before we leave' }]], [
+    t.notesAdd,
+  ]],
+  ['continue the note "note-3" with "Buy rope"', [['notes_add', { noteId: 'note-3', text: 'Buy rope' }]], [t.notesAdd]],
   ['remember that I like green tea', [['remember', { text: 'I like green tea' }]]],
   ['Show me 5 open issues', [['list_issues', { state: 'open', limit: 5 }]], [t.issues]],
   [

@@ -195,3 +195,10 @@ export const several = [
   page,
   remember,
 ];
+
+export const notesAdd = toolOf(
+  'notes_add',
+  'Writes down and keeps a note. Adds a new note, or with `noteId` a paragraph to the note that has this id.',
+  { text: { type: 'string', description: 'The text to write down' }, noteId: { type: 'string' } },
+  ['text'],
+);
