@@ -42,7 +42,7 @@ const logbook: Sample = {
     id: 'logbook',
     name: 'Logbook',
     role: 'assistant',
-    description: 'Keeps your notes on this device: writes them down, finds them again, throws them away.',
+    description: 'Keeps your notes: writes them down, finds them again, and asks before it throws one away.',
     tags: ['sample'],
     providerId: 'default',
     entryTools: ['notes_*', 'current_time'],
@@ -51,14 +51,14 @@ const logbook: Sample = {
 - Write down what the user wants to remember with notes_add, in the user's words. Give a short title of your own.
 - To answer from the notes, use notes_search with a few telling words, then notes_read. Use notes_list for an overview.
 - Quote a note by its title and id, such as "Shopping (note-3)". Never invent the content of a note.
-- Delete a note only when the user asks for exactly that. When it is not clear which note is meant, list the candidates first.
+- Delete a note only when the user asks for exactly that; the user is then asked to approve the call. When it is not clear which note is meant, list the candidates first.
 - When nothing is found, say so and suggest other words.`,
   },
   suggestions: [
     'Add a note: "Check the anchor chain before we leave"',
     'List my notes',
     'Search my notes for "anchor"',
-    'Read note-1',
+    'Add a note: "Throw me overboard", then delete it',
   ],
 };
 

@@ -1,4 +1,6 @@
-/** What the page asks of its agent worker besides runs: which agents there are, and which model they use. */
+/** What the page asks of its workers besides runs: which agents there are, which model they use, where an endpoint is. */
+
+import type { ErrorData } from '../src/errors.ts';
 
 /** An agent as the page shows it. */
 export interface AgentCard {
@@ -24,4 +26,16 @@ export interface Control {
   useEndpoint(endpoint: Endpoint | undefined): void;
   /** Exposes the runtime on this port; the page then calls `connectRuntime` on the other end. */
   open(port: MessagePort): void;
+}
+
+/** A Pinnace endpoint, and who certifies this page's key for it. */
+export interface EndpointAddress {
+  readonly url: string;
+  readonly issuer: string;
+}
+
+/** The interface of the worker that speaks with Pinnace endpoints, called over comlink. */
+export interface EndpointControl {
+  /** Exposes the endpoint as a runtime on this port. Answers with why not, as data: comlink would drop the code of an error. */
+  open(address: EndpointAddress, port: MessagePort): Promise<ErrorData | undefined>;
 }

@@ -2,10 +2,13 @@
 
 import { effect, type Signal } from '@preact/signals';
 import { render } from 'preact';
-import { connectRuntime } from '../adapters/transport/comlink.ts';
+import { connectRuntime as connectPort } from '../adapters/transport/comlink.ts';
+import { localPrincipal } from '../src/runtime/principal.ts';
 import { connect } from './state/connect.ts';
+import { createEndpointConnector } from './state/connect-endpoint.ts';
 import { createNotes, type Notes } from './state/notes.ts';
 import { createPlayground, type Playground } from './state/playground.ts';
+import type { Transport } from './state/run.ts';
 import { createTheme, type Theme } from './state/theme.ts';
 import { App } from './ui/app.tsx';
 import { StartFailure } from './ui/start-failure.tsx';
@@ -26,12 +29,22 @@ async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<vo
     connect(worker, { connectRuntime }),
     import('./state/browser-keeper.ts'),
   ]);
-  const playground = createPlayground({ ...connection, ...shared, keeper: createBrowserKeeper() });
+  const connectEndpoint = createEndpointConnector({ connectRuntime });
+  const playground = createPlayground({ ...connection, ...shared, connectEndpoint, keeper: createBrowserKeeper() });
   await playground.settings.restore();
   await playground.chats.restore(location.hash.slice(1));
   watch(playground);
   root.replaceChildren();
   render(<App playground={playground} />, root);
+}
+
+/** What is on the other end of the port. The page is the local principal, or whoever its certificate says. */
+function connectRuntime(port: MessagePort): Transport {
+  const runtime = connectPort(port);
+  return {
+    sendMessages: (options) => runtime.sendMessages(options),
+    decide: (runId, approvalId, decision) => runtime.decide(runId, approvalId, decision, localPrincipal()),
+  };
 }
 
 /** Keeps the open chat in the title and in the address, so that a reload comes back to it, and saves when the page is put aside. */

@@ -4,12 +4,18 @@ import { spawn } from 'node:child_process';
 import process from 'node:process';
 import { createServer } from 'vite';
 import { developmentAudience, developmentIssuer } from './development-issuer.ts';
+import { developmentIssuerPlugin } from './issuer-plugin.ts';
 
 const token = process.env['PINNACE_TOKEN'] ?? crypto.randomUUID();
 const port = process.env['PINNACE_PORT'] ?? '8787';
 const endpoint = `http://127.0.0.1:${port}`;
 
-const vite = await createServer({ configFile: `${import.meta.dirname}/../vite.config.ts`, logLevel: 'warn' });
+const issuer = await developmentIssuer();
+const vite = await createServer({
+  configFile: `${import.meta.dirname}/../vite.config.ts`,
+  logLevel: 'warn',
+  plugins: [developmentIssuerPlugin(issuer)],
+});
 await vite.listen();
 const playground = vite.resolvedUrls?.local[0] ?? '';
 
@@ -29,7 +35,7 @@ const deno = spawn('deno', args, {
   env: {
     ...process.env,
     PINNACE_TOKEN: token,
-    PINNACE_ISSUERS: JSON.stringify([(await developmentIssuer()).trusted]),
+    PINNACE_ISSUERS: JSON.stringify([issuer.trusted]),
     PINNACE_AUDIENCE: developmentAudience,
     PINNACE_ORIGINS: playground.replace(/\/$/, ''),
     PINNACE_AUTHORITIES: `127.0.0.1:${port},localhost:${port}`,
@@ -59,6 +65,7 @@ console.log(`
     -H 'content-type: application/json' -H 'idempotency-key: "${crypto.randomUUID()}"' \\
     -d '${body}'
 
+  Or choose it in the playground: the model's badge, then “Pinnace endpoint”.
   Stop both with Ctrl+C.
 `);
 if (process.stdout.isTTY && !process.env['CI']) vite.openBrowser();

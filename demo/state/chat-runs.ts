@@ -1,15 +1,25 @@
-/** Runs in chats: each fills a new answer, and is kept while it goes on. */
+/** Runs in chats: each fills an answer, and is kept while it goes on. */
 
+import type { Decision } from '../../src/interruption.ts';
+import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
 import { type Chat, headOf } from './chat.ts';
 import type { Schedule } from './frame-queue.ts';
 import type { Keeper } from './keeper.ts';
-import { createAnswer } from './message.ts';
+import { type AssistantMessage, createAnswer, type Message, type ToolPart } from './message.ts';
 import { type Run, startRun, type Transport } from './run.ts';
 import { toWireMessages } from './wire-messages.ts';
 
+/** Where runs go: the page's worker, or an endpoint by its address. */
+export interface Transports {
+  /** The endpoint that is chosen; `undefined`: the worker. */
+  chosen(): string | undefined;
+  /** The way to an endpoint, or to the worker. What cannot be reached rejects when it is used. */
+  to(endpoint: string | undefined): Transport;
+}
+
 /** What runs need. */
 export interface ChatRunsOptions {
-  readonly transport: Transport;
+  readonly transports: Transports;
   readonly keeper: Keeper;
   /** Names the model in use. */
   readonly modelLabel: () => string;
@@ -22,6 +32,10 @@ export interface ChatRunsOptions {
 export interface ChatRuns {
   /** Asks for an answer to the messages of the chat; those from `from` on have not been kept yet. */
   ask(chat: Chat, from: number): void;
+  /** Goes on with the last answer, whose calls have been decided. Gives whether there was something to go on with. */
+  goOn(chat: Chat): boolean;
+  /** Decides on a call of the last answer, and goes on when it was the last one that waited. */
+  decide(chat: Chat, part: ToolPart, decision: Decision): Promise<void>;
   /** Writes the last message of the chat. */
   save(chat: Chat): Promise<void>;
 }
@@ -31,7 +45,7 @@ export const saveEveryMs = 3000;
 
 /** Gives the runs of chats; one that is not `isKept` any more has been deleted meanwhile. */
 export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat) => boolean }): ChatRuns {
-  const { keeper, modelLabel, now, createId, isKept } = options;
+  const { transports, keeper, modelLabel, now, createId, isKept } = options;
 
   function saveFrom(chat: Chat, from: number): Promise<void> {
     return keeper.save(headOf(chat), { messages: chat.messages.value, from });
@@ -50,16 +64,44 @@ export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat)
     if (isKept(chat)) await save(chat);
   }
 
+  function start(chat: Chat, answer: AssistantMessage): void {
+    const messages = toWireMessages(chat.messages.value);
+    const transport = transports.to(answer.via);
+    if (chat.messages.value.at(-1) !== answer) chat.messages.value = [...chat.messages.value, answer];
+    const run = startRun({ ...options, transport, chatId: chat.id, agentId: chat.agentId.value, messages, answer });
+    chat.run.value = run;
+    void follow(chat, run);
+  }
+
+  function goOn(chat: Chat): boolean {
+    const answer = lastAnswer(chat.messages.value);
+    if (!answer || !canGoOn(answer) || answer.outcome.value.type === 'running') return false;
+    answer.outcome.value = { type: 'running' };
+    start(chat, answer);
+    return true;
+  }
+
   return {
     save,
+    goOn,
     ask(chat, from) {
-      const answer = createAnswer({ id: createId(), model: modelLabel(), startedAt: now() });
-      const messages = toWireMessages(chat.messages.value);
-      chat.messages.value = [...chat.messages.value, answer];
-      const run = startRun({ ...options, chatId: chat.id, agentId: chat.agentId.value, messages, answer });
-      chat.run.value = run;
+      const via = transports.chosen();
+      start(chat, createAnswer({ id: createId(), model: modelLabel(), startedAt: now(), via }));
       void saveFrom(chat, from);
-      void follow(chat, run);
+    },
+    async decide(chat, part, decision) {
+      const answer = lastAnswer(chat.messages.value);
+      if (!answer || !waitingCalls(answer).includes(part)) return;
+      const transport = transports.to(answer.via);
+      await decideCall(part, { decision, tell: ({ runId, id }) => transport.decide(runId, id, decision) });
+      if (!isKept(chat) || lastAnswer(chat.messages.value) !== answer) return;
+      void save(chat);
+      if (isDecidedHere(answer)) goOn(chat);
     },
   };
+}
+
+function lastAnswer(messages: readonly Message[]): AssistantMessage | undefined {
+  const last = messages.at(-1);
+  return last?.role === 'assistant' ? last : undefined;
 }

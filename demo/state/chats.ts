@@ -1,10 +1,12 @@
 /** The chats of the page: which there are, which one is open, and what is done with them. */
 
-import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { Decision } from '../../src/interruption.ts';
+import { waitingCalls } from './approval.ts';
 import { type Chat, createChat, isRunning, titleOf } from './chat.ts';
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
 import type { Keeper } from './keeper.ts';
-import type { Message } from './message.ts';
+import type { Message, ToolPart } from './message.ts';
 
 /** The chats and what is done with them. A run goes on when another chat is opened. */
 export interface Chats {
@@ -16,11 +18,13 @@ export interface Chats {
   open(chatId: string): Promise<void>;
   /** Opens an empty chat. */
   begin(agentId?: string): void;
-  /** Sends a message in the open chat. Does nothing while a run is going on there. */
+  /** Sends a message in the open chat; calls that wait there are then not decided. Does nothing while a run is going on. */
   send(text: string): void;
   stop(): void;
-  /** Asks again for the last answer, which is dropped. */
+  /** Goes on with the last answer where its calls were decided; else asks for it again, and drops it. */
   retry(): void;
+  /** Decides on a call that waits in the open chat. */
+  decide(part: ToolPart, decision: Decision): Promise<void>;
   remove(chatId: string): Promise<void>;
   /** Writes the answers that are being streamed, as when the page is put aside. */
   saveRunning(): void;
@@ -63,7 +67,7 @@ export function createChats(options: ChatsOptions): Chats {
         all.value = [...all.value, chat];
       }
       chat.updatedAt.value = now();
-      const asked = chat.messages.value.length;
+      const asked = dropWaiting(chat.messages.value);
       chat.messages.value = [...chat.messages.value, { role: 'user', id: createId(), text: text.trim() }];
       runs.ask(chat, asked);
     },
@@ -71,10 +75,11 @@ export function createChats(options: ChatsOptions): Chats {
     retry() {
       const chat = current.value;
       const kept = withoutLastAnswer(chat.messages.value);
-      if (kept.length === 0 || !isReady(chat)) return;
+      if (kept.length === 0 || !isReady(chat) || runs.goOn(chat)) return;
       chat.messages.value = kept;
       runs.ask(chat, kept.length);
     },
+    decide: (part, decision) => runs.decide(current.value, part, decision),
     async remove(chatId) {
       const chat = find(chatId);
       if (!chat) return;
@@ -113,4 +118,12 @@ async function openChat(
 
 function withoutLastAnswer(messages: readonly Message[]): readonly Message[] {
   return messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
+}
+
+/** Takes back what the last answer asks a person. Gives how many messages stay as they were kept. */
+function dropWaiting(messages: readonly Message[]): number {
+  const last = messages.at(-1);
+  const waiting = last?.role === 'assistant' ? waitingCalls(last) : [];
+  batch(() => waiting.forEach(({ call }) => void (call.value = { ...call.value, state: 'undecided' })));
+  return waiting.length > 0 ? messages.length - 1 : messages.length;
 }

@@ -12,7 +12,7 @@ export interface EndpointFields {
 }
 
 /** What is wrong, by field. */
-export type FieldErrors = Partial<Record<'baseUrl' | 'model' | 'apiKey', string>>;
+export type FieldErrors = Partial<Record<'baseUrl' | 'model' | 'apiKey' | 'url', string>>;
 
 /** Gives the endpoint, or a text for every field that is wrong. */
 export function checkEndpoint(
@@ -28,6 +28,15 @@ export function checkEndpoint(
   };
   if (!url.ok || Object.keys(errors).length > 0) return { ok: false, errors };
   return { ok: true, endpoint: { baseUrl: url.baseUrl, model, ...(!fields.keyless && { apiKey }) } };
+}
+
+/** Gives the address of a Pinnace endpoint as its client takes it, or what is wrong with it. */
+export function checkPinnaceUrl(
+  text: string,
+): { readonly ok: true; readonly url: string } | { readonly ok: false; readonly errors: { readonly url: string } } {
+  const checked = checkBaseUrl(text.trim());
+  if (!checked.ok) return { ok: false, errors: { url: checked.why } };
+  return { ok: true, url: checked.baseUrl.replace(/\/v1$/, '') };
 }
 
 /** The host of a base URL, as the badge shows it. */
@@ -46,7 +55,7 @@ function checkBaseUrl(text: string): { ok: true; baseUrl: string } | { ok: false
   }
   if (url.search !== '' || url.hash !== '') return wrong('Leave out everything from “?” or “#” on');
   if (url.protocol === 'http:' && !isThisComputer(url.hostname)) {
-    return wrong('Use https://: without it, key and messages travel unprotected');
+    return wrong('Use https://: without it, what is sent travels unprotected');
   }
   return { ok: true, baseUrl: url.href.replace(/\/+$/, '') };
 }

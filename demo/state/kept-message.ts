@@ -14,17 +14,18 @@ import {
   type TextPart,
   type ToolPart,
 } from './message.ts';
-import { ErrorShape, LogLine, Manifest, readAs, RunData, ToolFailure, Usage } from './run-data.ts';
+import { Approval, ErrorShape, LogLine, Manifest, readAs, RunData, ToolFailure, Usage } from './run-data.ts';
 
 const KeptCall = v.object({
   name: v.string(),
   title: v.optional(v.string()),
   dynamic: v.boolean(),
-  state: v.picklist(['starting', 'input', 'running', 'waiting', 'result', 'error', 'denied', 'stopped']),
+  state: v.picklist(['starting', 'input', 'running', 'waiting', 'result', 'error', 'denied', 'undecided', 'stopped']),
   input: v.optional(v.unknown()),
   output: v.optional(v.unknown()),
   errorText: v.optional(v.string()),
   failure: v.optional(ToolFailure),
+  approval: v.optional(Approval),
   startedAt: v.number(),
   endedAt: v.optional(v.number()),
 });
@@ -60,6 +61,7 @@ const KeptMessage = v.variant('role', [
     id: v.string(),
     model: v.string(),
     startedAt: v.number(),
+    via: v.optional(v.string()),
     outcome: KeptOutcome,
     facts: v.object({ run: v.optional(RunData), manifest: v.optional(Manifest), usage: v.optional(Usage) }),
     parts: v.array(KeptPart),
@@ -70,12 +72,13 @@ type KeptMessage = v.InferOutput<typeof KeptMessage>;
 /** Gives the message as data. */
 export function toKept(message: Message): KeptMessage {
   if (message.role === 'user') return message;
-  const { role, id, model, startedAt, parts, outcome, facts } = message;
+  const { role, id, model, startedAt, via, parts, outcome, facts } = message;
   return {
     role,
     id,
     model,
     startedAt,
+    ...(via !== undefined && { via }),
     outcome: outcome.value,
     facts: facts.value,
     parts: parts.value.map(toKeptPart),
@@ -144,7 +147,8 @@ function cutOff(message: AssistantMessage): void {
   const outcome: Outcome = { type: 'stopped', by: 'page', endedAt: message.startedAt };
   message.outcome.value = outcome;
   for (const part of message.parts.value) {
-    if (part.type !== 'tool' || isSettled(part.call.value.state)) continue;
+    // What waits for a person goes on waiting.
+    if (part.type !== 'tool' || isSettled(part.call.value.state) || part.call.value.state === 'waiting') continue;
     part.call.value = { ...part.call.value, state: 'stopped' };
   }
 }

@@ -1,7 +1,7 @@
 /** A chat's messages as the page holds them: what grows while an answer streams is a signal of its own. */
 
 import { type Signal, signal } from '@preact/signals';
-import type { ErrorShape, LogLine, Manifest, RunData, ToolFailure, Usage } from './run-data.ts';
+import type { Approval, ErrorShape, LogLine, Manifest, RunData, ToolFailure, Usage } from './run-data.ts';
 
 /** What a person wrote. */
 export interface UserMessage {
@@ -17,6 +17,8 @@ export interface AssistantMessage {
   /** Which model answered, in the badge's words. */
   readonly model: string;
   readonly startedAt: number;
+  /** The endpoint that answered; without one, this page's worker. */
+  readonly via?: string | undefined;
   readonly parts: Signal<readonly Part[]>;
   readonly outcome: Signal<Outcome>;
   readonly facts: Signal<RunFacts>;
@@ -86,7 +88,16 @@ export interface StepPart {
 }
 
 /** How far a tool call has come. */
-export type ToolState = 'starting' | 'input' | 'running' | 'waiting' | 'result' | 'error' | 'denied' | 'stopped';
+export type ToolState =
+  | 'starting'
+  | 'input'
+  | 'running'
+  | 'waiting'
+  | 'result'
+  | 'error'
+  | 'denied'
+  | 'undecided'
+  | 'stopped';
 
 /** A tool call as its card shows it. */
 export interface ToolCall {
@@ -98,19 +109,22 @@ export interface ToolCall {
   readonly output?: unknown;
   readonly errorText?: string | undefined;
   readonly failure?: ToolFailure | undefined;
+  /** What a person was asked about the call. */
+  readonly approval?: Approval | undefined;
   readonly startedAt: number;
   readonly endedAt?: number | undefined;
 }
 
 /** A new answer with nothing in it. */
 export function createAnswer(
-  { id, model, startedAt }: Pick<AssistantMessage, 'id' | 'model' | 'startedAt'>,
+  { id, model, startedAt, via }: Pick<AssistantMessage, 'id' | 'model' | 'startedAt' | 'via'>,
 ): AssistantMessage {
   return {
     role: 'assistant',
     id,
     model,
     startedAt,
+    ...(via !== undefined && { via }),
     parts: signal([]),
     outcome: signal({ type: 'running' }),
     facts: signal({}),
@@ -139,5 +153,5 @@ export function answerText(message: AssistantMessage): string {
 
 /** Whether a tool call has come to its end. */
 export function isSettled(state: ToolState): boolean {
-  return state === 'result' || state === 'error' || state === 'denied' || state === 'stopped';
+  return state !== 'starting' && state !== 'input' && state !== 'running' && state !== 'waiting';
 }

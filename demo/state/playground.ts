@@ -1,14 +1,18 @@
 /** Everything that the page's components share, put together. */
 
 import { type Signal, signal } from '@preact/signals';
+import type { Decision } from '../../src/interruption.ts';
 import type { AgentCard } from '../control.ts';
 import { type Chats, createChats } from './chats.ts';
 import type { Connection } from './connect.ts';
 import type { Schedule } from './frame-queue.ts';
 import type { Keeper } from './keeper.ts';
+import type { ToolPart } from './message.ts';
 import type { Notes } from './notes.ts';
-import { createSettings, modelLabel, type Settings } from './settings.ts';
+import type { Transport } from './run.ts';
+import { createSettings, endpointOf, modelLabel, type Settings } from './settings.ts';
 import type { Theme } from './theme.ts';
+import { createTransports } from './transports.ts';
 
 /** What lies over the chat, if anything. */
 export type Overlay = 'none' | 'settings' | 'switcher' | 'drawer';
@@ -28,9 +32,13 @@ export interface Playground {
   /** Sends, or asks for the key first when the endpoint's was not kept. */
   send(text: string): boolean;
   retry(): void;
+  /** Decides on a call that waits in the open chat. */
+  decide(part: ToolPart, decision: Decision): void;
 }
 
 interface PlaygroundOptions extends Connection {
+  /** Connects to a Pinnace endpoint by its address. */
+  readonly connectEndpoint: (endpoint: string) => Promise<Transport>;
   readonly keeper: Keeper;
   readonly notes: Notes;
   readonly theme: Signal<Theme>;
@@ -42,10 +50,15 @@ interface PlaygroundOptions extends Connection {
 /** Puts the page's state together. */
 export function createPlayground(options: PlaygroundOptions): Playground {
   const { agents, control, transport, keeper, notes, theme, now = Date.now, schedule } = options;
-  const settings = createSettings({ control, notes });
+  const transports = createTransports({
+    worker: transport,
+    connectEndpoint: options.connectEndpoint,
+    chosen: () => endpointOf(settings.choice.value),
+  });
+  const settings = createSettings({ control, notes, connect: (url) => transports.connect(url) });
   const overlay = signal<Overlay>('none');
   const chats = createChats({
-    transport,
+    transports,
     keeper,
     defaultAgentId: agents[0]?.id ?? '',
     modelLabel: () => modelLabel(settings.choice.value),
@@ -57,7 +70,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   /** Whether a run can begin; asks for what is missing. */
   function isReady(): boolean {
     const { value: choice } = settings.choice;
-    if (choice.type === 'rehearsal' || !choice.locked) return true;
+    if (choice.type !== 'endpoint' || !choice.locked) return true;
     overlay.value = 'settings';
     return false;
   }
@@ -79,6 +92,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     retry() {
       if (isReady()) chats.retry();
     },
+    decide: (part, decision) => void chats.decide(part, decision),
   };
 }
 

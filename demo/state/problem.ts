@@ -54,6 +54,18 @@ const byReason: Readonly<Record<string, Problem>> = {
     remedies: retry,
   },
   stream_cut: { title: 'The answer broke off', advice: 'What was said until then is above.', remedies: retry },
+  network: {
+    title: 'The endpoint cannot be reached',
+    advice: 'Check its address, and that it runs. It must also allow requests from this page (CORS).',
+    remedies: ['retry', 'settings'],
+  },
+  no_issuer: {
+    title: 'This page cannot sign requests',
+    advice:
+      'An endpoint takes signed requests alone, and no issuer of certificates answers here, as on static hosting. ' +
+      'Start the playground with “npm start”: it certifies its own page.',
+    remedies: ['settings', 'retry'],
+  },
   too_many_messages: { title: 'This chat has grown too long', advice: 'Start a new one.', remedies: ['new-chat'] },
   request_too_large: { title: 'This chat has grown too long', advice: 'Start a new one.', remedies: ['new-chat'] },
   part_too_large: {
@@ -73,6 +85,22 @@ const byCode: Readonly<Record<string, Problem>> = {
   unauthenticated: {
     title: 'The key was not accepted',
     advice: 'Enter it again in the model settings.',
+    remedies: settings,
+  },
+  certificate_untrusted: {
+    title: 'The endpoint does not know this page’s issuer',
+    advice:
+      '“npm start” certifies its page for the endpoint that it starts. Another one has to trust its root key first.',
+    remedies: settings,
+  },
+  certificate_invalid: {
+    title: 'The certificate is for another endpoint',
+    advice: '“npm start” certifies its page for the endpoint that it starts.',
+    remedies: settings,
+  },
+  misdirected_request: {
+    title: 'The endpoint does not answer to this address',
+    advice: 'Enter the address that the endpoint knows itself by, such as http://127.0.0.1:8787.',
     remedies: settings,
   },
   rate_limited: { title: 'Too many requests', advice: 'Wait a moment, then try again.', remedies: retry },

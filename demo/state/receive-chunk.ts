@@ -2,7 +2,7 @@
 
 import type { UIMessageChunk } from '../../src/ai-types.ts';
 import { type AssistantMessage, isSettled, type Outcome, type Part, type RunFacts, type ToolCall } from './message.ts';
-import { type ErrorShape, Manifest, readAs, RunData, ToolFailure, ToolLog, Usage } from './run-data.ts';
+import { addUsage, type ErrorShape, Manifest, readAs, RunData, ToolFailure, ToolLog, Usage } from './run-data.ts';
 import type { Texts } from './texts.ts';
 import type { ToolCalls } from './tool-calls.ts';
 
@@ -13,6 +13,8 @@ export interface Draft {
   readonly calls: ToolCalls;
   /** The call of each approval that was asked for. */
   readonly approvals: Map<string, string>;
+  /** What the runs before this one used, when the answer waited for a person. */
+  readonly usedBefore: RunFacts['usage'];
   readonly now: () => number;
   readonly stoppedBy: () => 'person' | 'runtime';
   readonly add: (part: Part) => void;
@@ -46,13 +48,13 @@ const handlers: Handlers = {
   'tool-approval-request': requestApproval,
   'tool-approval-response': answerApproval,
   'tool-output-available': receiveOutput,
-  'tool-output-error': ({ calls }, { toolCallId, errorText }) =>
-    calls.settle(toolCallId, { state: 'error', errorText }),
+  'tool-output-error': receiveFailure,
   'tool-output-denied': ({ calls }, { toolCallId }) => calls.settle(toolCallId, { state: 'denied' }),
 
   'data-run': ({ message }, { data }) => learn(message, { run: readAs(RunData, data) }),
   'data-manifest': ({ message }, { data }) => learn(message, { manifest: readAs(Manifest, data) }),
-  'data-usage': ({ message }, { data }) => learn(message, { usage: readAs(Usage, data) }),
+  'data-usage': ({ message, usedBefore }, { data }) =>
+    learn(message, { usage: addUsage(usedBefore, readAs(Usage, data)) }),
   'data-tool-error': ({ calls }, { data }) => {
     const failure = readAs(ToolFailure, data);
     if (failure) calls.fail(failure);
@@ -87,11 +89,11 @@ function appendInput({ calls }: Draft, { toolCallId, inputTextDelta }: ChunkOf<'
   if (call.value.state === 'starting') calls.update(toolCallId, { state: 'input' });
 }
 
-/** An outcome may have come first; it stands. */
+/** An outcome may have come first; it stands, and so does a question that nobody answered. */
 function receiveInput({ calls, now }: Draft, chunk: ChunkOf<'tool-input-available'>): void {
   const { toolCallId, input } = chunk;
-  const { state } = calls.get(toolCallId).call.value;
-  const isBegun = isSettled(state) || state === 'waiting';
+  const { state, approval } = calls.get(toolCallId).call.value;
+  const isBegun = isSettled(state) || (state === 'waiting' && (!approval?.decision || isDenied({ approval })));
   calls.update(toolCallId, { ...named(chunk), input, ...(!isBegun && { state: 'running', startedAt: now() }) });
 }
 
@@ -100,9 +102,19 @@ function receiveOutput({ calls }: Draft, { toolCallId, output, preliminary }: Ch
   else calls.settle(toolCallId, { state: 'result', output });
 }
 
-function requestApproval({ calls, approvals }: Draft, chunk: ChunkOf<'tool-approval-request'>): void {
-  approvals.set(chunk.approvalId, chunk.toolCallId);
-  calls.update(chunk.toolCallId, { state: 'waiting' });
+function receiveFailure({ calls }: Draft, { toolCallId, errorText }: ChunkOf<'tool-output-error'>): void {
+  calls.settle(toolCallId, { state: isDenied(calls.get(toolCallId).call.value) ? 'denied' : 'error', errorText });
+}
+
+function isDenied({ approval }: Pick<ToolCall, 'approval'>): boolean {
+  return typeof approval?.decision === 'object' && !approval.decision.approved;
+}
+
+function requestApproval({ calls, approvals, message }: Draft, chunk: ChunkOf<'tool-approval-request'>): void {
+  const { approvalId, toolCallId, reason } = chunk;
+  approvals.set(approvalId, toolCallId);
+  const runId = message.facts.value.run?.runId ?? '';
+  calls.update(toolCallId, { state: 'waiting', approval: { id: approvalId, runId, reason } });
 }
 
 function answerApproval({ calls, approvals }: Draft, chunk: ChunkOf<'tool-approval-response'>): void {

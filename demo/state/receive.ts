@@ -20,7 +20,7 @@ interface ReceiverOptions {
   readonly stoppedBy?: () => 'person' | 'runtime';
 }
 
-/** Gives a receiver that fills `message`. What it does not know, and what comes after the end, it leaves alone. */
+/** Gives a receiver that fills `message`, or goes on where it waited. What it does not know, and what comes after the end, it leaves alone. */
 export function createReceiver(
   message: AssistantMessage,
   { now, stoppedBy = () => 'runtime' }: ReceiverOptions,
@@ -33,8 +33,9 @@ export function createReceiver(
     stoppedBy,
     end,
     texts: createTexts(add),
-    calls: createToolCalls({ add, now }),
+    calls: createToolCalls({ add, now, known: message.parts.value }),
     approvals: new Map(),
+    usedBefore: message.facts.value.usage,
   };
 
   function end(outcome: Outcome): void {

@@ -43,6 +43,14 @@ export const Usage = v.object({
 });
 export type Usage = v.InferOutput<typeof Usage>;
 
+/** Gives what two runs used together: an answer that waited for a person takes more than one. */
+export function addUsage(before: Usage | undefined, after: Usage | undefined): Usage | undefined {
+  if (!before || !after) return after ?? before;
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof Usage)[]; // safe: both are parsed
+  const sums = names.map((name) => [name, (before[name] ?? 0) + (after[name] ?? 0)]);
+  return readAs(Usage, Object.fromEntries(sums));
+}
+
 /** `data-tool-error`: why a tool call failed. */
 export const ToolFailure = v.object({
   toolCallId: v.string(),
@@ -54,6 +62,23 @@ export const ToolFailure = v.object({
   traceId: v.optional(v.string()),
 });
 export type ToolFailure = v.InferOutput<typeof ToolFailure>;
+
+/** What a person is asked about a call. `elsewhere`: it had been answered before, in another tab or before a reload. */
+export const Approval = v.object({
+  id: v.string(),
+  runId: v.string(),
+  /** What is asked, in the runtime's words. */
+  reason: v.optional(v.string()),
+  decision: v.optional(
+    v.union([v.literal('elsewhere'), v.object({ approved: v.boolean(), reason: v.optional(v.string()) })]),
+  ),
+  /** Why it could not be answered. */
+  problem: v.optional(v.string()),
+});
+export type Approval = v.InferOutput<typeof Approval> & {
+  /** The answer is on its way to the runtime. */
+  readonly isPending?: boolean;
+};
 
 /** A line that a tool wrote while it worked. */
 export const LogLine = v.object({ level: v.optional(v.string(), 'info'), text: v.string() });

@@ -3,12 +3,16 @@
 import { batch } from '@preact/signals';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/ai-types.ts';
 import { type ErrorData, toData } from '../../src/errors.ts';
+import type { Decision } from '../../src/interruption.ts';
 import { createFrameQueue, type Schedule } from './frame-queue.ts';
 import type { AssistantMessage, Outcome } from './message.ts';
 import { createReceiver } from './receive.ts';
 
-/** What sends messages: the AI SDK's transport without what only resumes. */
-export type Transport = Pick<ChatTransport<UIMessage>, 'sendMessages'>;
+/** What runs agents: sends messages as the AI SDK's transport does, and decisions on calls that wait. */
+export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'> {
+  /** Rejects with a `PinnaceError`: `already_decided`, `approval_expired`, `not_found`, or that it did not arrive. */
+  decide(runId: string, approvalId: string, decision: Decision): Promise<void>;
+}
 
 /** A run that is going on. */
 export interface Run {
@@ -26,7 +30,7 @@ interface RunOptions {
   readonly chatId: string;
   readonly agentId: string;
   readonly messages: UIMessage[];
-  /** The answer to fill. */
+  /** The answer to fill, or to go on with. */
   readonly answer: AssistantMessage;
   readonly now: () => number;
   readonly schedule?: Schedule | undefined;

@@ -20,13 +20,21 @@ export interface ToolCalls {
   forgetAllBut(parts: readonly Part[]): void;
 }
 
-/** Gives the calls of one answer; `add` appends a part to it. */
-export function createToolCalls({ add, now }: { add: (part: Part) => void; now: () => number }): ToolCalls {
-  const calls = new Map<string, ToolPart>();
+interface ToolCallsOptions {
+  /** Appends a part to the answer. */
+  readonly add: (part: Part) => void;
+  readonly now: () => number;
+  /** What the answer holds already: a run that goes on after an approval tells more about these calls. */
+  readonly known?: readonly Part[];
+}
+
+/** Gives the calls of one answer. */
+export function createToolCalls({ add, now, known = [] }: ToolCallsOptions): ToolCalls {
+  const calls = new Map(known.flatMap((part) => part.type === 'tool' ? [[part.toolCallId, part] as const] : []));
 
   function get(toolCallId: string): ToolPart {
-    const known = calls.get(toolCallId);
-    if (known) return known;
+    const found = calls.get(toolCallId);
+    if (found) return found;
     const part = createToolPart(toolCallId, { name: '', dynamic: false, state: 'starting', startedAt: now() });
     calls.set(toolCallId, part);
     add(part);

@@ -1,13 +1,15 @@
 /** Gives a chat's messages as AI SDK transports send them. */
 
 import type { UIMessage } from '../../src/ai-types.ts';
-import type { AssistantMessage, Message, Part, ToolPart } from './message.ts';
+import type { AssistantMessage, Message, Part, ToolPart, ToolState } from './message.ts';
+import type { Approval } from './run-data.ts';
 
 type WirePart = UIMessage['parts'][number];
 
 /**
  * Gives the messages for the next run. Reasoning, sources, logs and errors of runs stay on the page; a tool call without an
- * outcome is told as stopped, because models expect an answer to every call. An answer with nothing to say is left out.
+ * outcome is told as stopped, because models expect an answer to every call. An answer with nothing to say is left out. When the
+ * last message is an answer whose calls wait for a person, they are what the run goes on with.
  */
 export function toWireMessages(messages: readonly Message[]): UIMessage[] {
   return messages.map(toWireMessage).filter(({ parts }) => parts.length > 0);
@@ -38,10 +40,29 @@ function toWirePart(part: Part): WirePart[] {
 }
 
 function toWireCall({ toolCallId, call }: ToolPart): WirePart[] {
-  const { name, dynamic, state, input, output, errorText, failure } = call.value;
-  if (name === '' || input === undefined || state === 'waiting') return [];
+  const { name, dynamic, state, input, output, errorText, failure, approval } = call.value;
+  if (name === '' || input === undefined) return [];
   const kind = dynamic ? { type: 'dynamic-tool' as const, toolName: name } : { type: `tool-${name}` as const };
   if (state === 'result') return [{ ...kind, toolCallId, state: 'output-available', input, output: output ?? null }];
-  const why = state === 'denied' ? 'The call was denied' : failure?.message ?? errorText ?? 'The call was stopped';
+  if (state === 'waiting') return approval ? [toWireWaiting(approval, { ...kind, toolCallId, input })] : [];
+  const why = whyNot[state] ?? failure?.message ?? errorText ?? 'The call was stopped';
   return [{ ...kind, toolCallId, state: 'output-error', input, errorText: why }];
+}
+
+const whyNot: { readonly [S in ToolState]?: string } = {
+  denied: 'The call was denied',
+  undecided: 'The call was not made: nobody decided on it',
+};
+
+type Kind = { readonly type: 'dynamic-tool'; readonly toolName: string } | { readonly type: `tool-${string}` };
+
+/** Says which approval there is; what was decided, the runtime knows for itself. */
+function toWireWaiting(
+  { id, decision }: Approval,
+  call: Kind & { readonly toolCallId: string; readonly input: unknown },
+): WirePart {
+  if (typeof decision !== 'object') return { ...call, state: 'approval-requested', approval: { id } };
+  const { approved, reason } = decision;
+  const approval = { id, approved, ...(reason !== undefined && { reason }) };
+  return { ...call, state: 'approval-responded', approval };
 }

@@ -128,6 +128,7 @@ function deleteTool(notes: Notes): Tool {
     description: 'Deletes one note for good, by its id. A deleted note cannot be brought back.',
     category,
     keywords: ['remove', 'erase', 'forget', 'discard'],
+    approval: 'mutating',
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     input: v.strictObject({ noteId: NoteId }),
     async execute({ noteId }, context) {

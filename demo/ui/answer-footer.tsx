@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { canGoOn, isUndecided } from '../state/approval.ts';
 import { answerText, type AssistantMessage, type Outcome } from '../state/message.ts';
 import type { Playground } from '../state/playground.ts';
 import { describeProblem } from '../state/problem.ts';
@@ -34,7 +35,7 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
             label='Copy'
           />
         )}
-        {isLast && !isOffered(message.outcome.value) && (
+        {isLast && !isUndecided(message) && !isOffered(message.outcome.value) && (
           <button
             type='button'
             class='quiet-button'
@@ -42,7 +43,7 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
             onClick={() => playground.retry()}
           >
             <Icon name='retry' />
-            <span>Ask again</span>
+            <span>{canGoOn(message) ? 'Go on' : 'Ask again'}</span>
           </button>
         )}
         <button

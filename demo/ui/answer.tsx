@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { AgentCard } from '../control.ts';
+import { isUndecided } from '../state/approval.ts';
 import { safeHref } from '../state/markdown-links.ts';
 import {
   answerText,
@@ -38,7 +39,7 @@ export function Answer({ message, playground, isLast }: AnswerProps): JSX.Elemen
         <Mark />
         <h2>{agent.name}</h2>
       </header>
-      {parts.map((part, i) => <PartView key={i} part={part} agent={agent} />)}
+      {parts.map((part, i) => <PartView key={i} part={part} agent={agent} playground={playground} />)}
       {outcome.type === 'running' && <Waiting message={message} />}
       <Sources parts={parts} />
       <Ending message={message} outcome={outcome} playground={playground} isLast={isLast} />
@@ -47,14 +48,26 @@ export function Answer({ message, playground, isLast }: AnswerProps): JSX.Elemen
   );
 }
 
-function PartView({ part, agent }: { part: Part; agent: AgentCard }): JSX.Element | null {
+interface PartViewProps {
+  readonly part: Part;
+  readonly agent: AgentCard;
+  readonly playground: Playground;
+}
+
+function PartView({ part, agent, playground }: PartViewProps): JSX.Element | null {
   switch (part.type) {
     case 'text':
       return <TextView part={part} />;
     case 'reasoning':
       return <Reasoning part={part} />;
     case 'tool':
-      return <ToolCard part={part} title={titleOf(part, agent)} />;
+      return (
+        <ToolCard
+          part={part}
+          title={titleOf(part, agent)}
+          onDecide={(decision) => playground.decide(part, decision)}
+        />
+      );
     case 'file':
       return part.url.startsWith('data:image/')
         ? <img class='answer-image' src={part.url} alt='Made by the model' />
@@ -133,7 +146,9 @@ function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcom
     case 'stopped':
       return <p class='ending' data-testid='stopped'>{stoppedBy[outcome.by]}</p>;
     case 'waiting':
-      return <p class='ending'>The run waits for a person’s approval, which this page cannot give yet.</p>;
+      return isUndecided(message)
+        ? <p class='ending' data-testid='awaiting'>The agent goes on when you have decided.</p>
+        : null;
     case 'done': {
       const said = cutBy[outcome.finishReason ?? ''] ??
         (answerText(message) === '' ? 'The agent ended without a word.' : '');
@@ -170,6 +185,11 @@ function apply(remedy: Remedy, playground: Playground): void {
   }
 }
 
+const endings: { readonly [T in Outcome['type']]?: string } = {
+  stopped: 'The answer was stopped',
+  waiting: 'The agent asks whether a tool call is allowed',
+};
+
 /** Reads the answer out once it has ended, not while it grows. */
 function useAnnouncement(message: AssistantMessage, { announcement }: Playground): void {
   const { type } = message.outcome.value;
@@ -178,7 +198,7 @@ function useAnnouncement(message: AssistantMessage, { announcement }: Playground
     if (type === 'running') wasRunning.current = true;
     else if (wasRunning.current) {
       wasRunning.current = false;
-      announcement.value = type === 'stopped' ? 'The answer was stopped' : answerText(message).slice(0, 1000);
+      announcement.value = endings[type] ?? answerText(message).slice(0, 1000);
     }
   }, [type]);
 }

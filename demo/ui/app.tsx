@@ -62,7 +62,7 @@ function StorageNotice({ playground: { keeper } }: { playground: Playground }): 
 /** The key of the last visit was not kept. */
 function KeyNotice({ playground: { settings, overlay } }: { playground: Playground }): JSX.Element | null {
   const choice = settings.choice.value;
-  if (choice.type === 'rehearsal' || !choice.locked) return null;
+  if (choice.type !== 'endpoint' || !choice.locked) return null;
   return (
     <Notice
       testId='key-notice'

@@ -1,8 +1,9 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { type FieldErrors, hostOf } from '../state/endpoint.ts';
 import type { ModelChoice } from '../state/settings.ts';
+import { Field } from './field.tsx';
 
 /** The fields of an endpoint. They hold their own values; the key is in its field and nowhere else. */
 export function EndpointForm({ choice, errors }: { choice: ModelChoice; errors: Signal<FieldErrors> }): JSX.Element {
@@ -58,46 +59,6 @@ export function EndpointForm({ choice, errors }: { choice: ModelChoice; errors: 
         />
         This endpoint needs no key
       </label>
-    </div>
-  );
-}
-
-interface FieldProps {
-  readonly name: keyof FieldErrors;
-  readonly label: string;
-  readonly testId: string;
-  readonly value: string;
-  readonly placeholder: string;
-  readonly help: string;
-  readonly error: string | undefined;
-  readonly isSecret?: boolean;
-  readonly disabled?: boolean;
-  readonly field?: { current: HTMLInputElement | null };
-}
-
-function Field(props: FieldProps): JSX.Element {
-  const { name, label, testId, value, placeholder, help, error, isSecret, disabled = false, field } = props;
-  const id = useId();
-  const attributes = {
-    id,
-    name,
-    placeholder,
-    disabled,
-    ref: field ?? null,
-    defaultValue: value,
-    autocomplete: 'off',
-    spellcheck: false,
-    'data-testid': testId,
-    'aria-invalid': error !== undefined,
-    'aria-describedby': `${id}-help`,
-  } as const;
-  return (
-    <div class='field'>
-      <label for={id}>{label}</label>
-      {isSecret
-        ? <input type='password' {...attributes} />
-        : <input type='text' autocapitalize='off' {...attributes} />}
-      <p id={`${id}-help`} class={error === undefined ? 'field-help' : 'field-error'}>{error ?? help}</p>
     </div>
   );
 }

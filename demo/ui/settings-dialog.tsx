@@ -1,13 +1,18 @@
-import { type Signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { checkEndpoint, type EndpointFields, type FieldErrors } from '../state/endpoint.ts';
+import { toData } from '../../src/errors.ts';
+import { checkEndpoint, checkPinnaceUrl, type EndpointFields, type FieldErrors } from '../state/endpoint.ts';
 import type { Playground } from '../state/playground.ts';
+import { describeProblem } from '../state/problem.ts';
+import type { ModelChoice as Choice, Settings } from '../state/settings.ts';
 import { Dialog } from './dialog.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
 import { Icon } from './icon.tsx';
+import { ModelChoice } from './model-choice.tsx';
+import { PinnaceForm } from './pinnace-form.tsx';
 
-/** Which model answers: the embedded rehearsal model, or an endpoint of the person's own. */
+/** Who answers: the embedded rehearsal model, a model's endpoint of the person's own, or a Pinnace endpoint. */
 export function SettingsDialog({ playground }: { playground: Playground }): JSX.Element {
   const { settings, overlay } = playground;
   const type = useSignal(settings.choice.value.type);
@@ -19,22 +24,16 @@ export function SettingsDialog({ playground }: { playground: Playground }): JSX.
     forgetKey(form.current);
     overlay.value = 'none';
   };
-  const save = async (): Promise<void> => {
-    if (type.value === 'rehearsal') return await settings.useRehearsal();
-    const checked = checkEndpoint(fieldsOf(form.current));
-    errors.value = checked.ok ? {} : checked.errors;
-    if (!checked.ok) throw new InvalidFields();
-    await settings.useEndpoint(checked.endpoint);
-  };
   const onSubmit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
+    failure.value = '';
     try {
-      await save();
+      errors.value = await save(settings, { type: type.value, form: form.current });
+      if (Object.keys(errors.value).length > 0) return focusFirst(form.current, errors.value);
       close();
       playground.focusRequests.value++;
     } catch (error) {
-      if (error instanceof InvalidFields) focusFirst(form.current, errors.value);
-      else failure.value = 'The agent worker did not take the settings. Reload the page and try again.';
+      failure.value = explain(type.value, error);
     }
   };
   return (
@@ -48,11 +47,12 @@ export function SettingsDialog({ playground }: { playground: Playground }): JSX.
         </header>
         <ModelChoice type={type} />
         {type.value === 'endpoint' && <EndpointForm choice={settings.choice.value} errors={errors} />}
-        {failure.value !== '' && <p class='field-error' role='alert'>{failure.value}</p>}
+        {type.value === 'pinnace' && <PinnaceForm choice={settings.choice.value} errors={errors} />}
+        {failure.value !== '' && <p class='field-error' role='alert' data-testid='settings-failure'>{failure.value}</p>}
         <footer class='dialog-foot'>
           <button type='button' class='button' data-testid='settings-cancel' onClick={close}>Cancel</button>
           <button type='submit' class='button is-primary' data-testid='settings-save'>
-            {type.value === 'endpoint' ? 'Use this endpoint' : 'Use rehearsal'}
+            {type.value === 'rehearsal' ? 'Use rehearsal' : 'Use this endpoint'}
           </button>
         </footer>
       </form>
@@ -60,63 +60,46 @@ export function SettingsDialog({ playground }: { playground: Playground }): JSX.
   );
 }
 
-function ModelChoice({ type }: { type: Signal<'rehearsal' | 'endpoint'> }): JSX.Element {
-  return (
-    <fieldset class='model-choice'>
-      <legend class='visually-hidden'>Which model answers</legend>
-      <Choice
-        value='rehearsal'
-        title='Rehearsal'
-        text='A small scripted model inside this page. Free, instant, offline: nothing leaves the page.'
-        isChosen={type.value === 'rehearsal'}
-        onChoose={() => (type.value = 'rehearsal')}
-      />
-      <Choice
-        value='endpoint'
-        title='Your endpoint'
-        text='Any OpenAI-compatible endpoint. Messages and tool results are sent there, straight from this page.'
-        isChosen={type.value === 'endpoint'}
-        onChoose={() => (type.value = 'endpoint')}
-      />
-    </fieldset>
-  );
+/** Takes up the choice, or gives what is wrong with its fields. */
+async function save(
+  settings: Settings,
+  { type, form }: { readonly type: Choice['type']; readonly form: HTMLFormElement | null },
+): Promise<FieldErrors> {
+  const { url, ...fields } = fieldsOf(form);
+  switch (type) {
+    case 'rehearsal':
+      await settings.useRehearsal();
+      return {};
+    case 'endpoint': {
+      const checked = checkEndpoint(fields);
+      if (checked.ok) await settings.useEndpoint(checked.endpoint);
+      return checked.ok ? {} : checked.errors;
+    }
+    case 'pinnace': {
+      const checked = checkPinnaceUrl(url);
+      if (checked.ok) await settings.usePinnace(checked.url);
+      return checked.ok ? {} : checked.errors;
+    }
+    default:
+      return type satisfies never;
+  }
 }
 
-interface ChoiceProps {
-  readonly value: 'rehearsal' | 'endpoint';
-  readonly title: string;
-  readonly text: string;
-  readonly isChosen: boolean;
-  readonly onChoose: () => void;
+function explain(type: Choice['type'], error: unknown): string {
+  if (type !== 'pinnace') return 'The agent worker did not take the settings. Reload the page and try again.';
+  const { title, advice } = describeProblem(toData(error));
+  return `${title}. ${advice}`;
 }
-
-function Choice({ value, title, text, isChosen, onChoose }: ChoiceProps): JSX.Element {
-  return (
-    <label class='choice' data-chosen={isChosen}>
-      <input
-        type='radio'
-        name='type'
-        value={value}
-        checked={isChosen}
-        data-testid={`settings-${value}`}
-        onChange={onChoose}
-      />
-      <span class='choice-title'>{title}</span>
-      <span class='choice-text'>{text}</span>
-    </label>
-  );
-}
-
-class InvalidFields extends Error {}
 
 /** The key is read here and nowhere else, and goes to the worker. */
-function fieldsOf(form: HTMLFormElement | null): EndpointFields {
+function fieldsOf(form: HTMLFormElement | null): EndpointFields & { readonly url: string } {
   const data = new FormData(form ?? undefined);
   const text = (name: string): string => {
     const value = data.get(name);
     return typeof value === 'string' ? value : '';
   };
-  return { baseUrl: text('baseUrl'), model: text('model'), apiKey: text('apiKey'), keyless: data.has('keyless') };
+  const [baseUrl, model, apiKey, url] = [text('baseUrl'), text('model'), text('apiKey'), text('url')];
+  return { baseUrl, model, apiKey, url, keyless: data.has('keyless') };
 }
 
 function forgetKey(form: HTMLFormElement | null): void {

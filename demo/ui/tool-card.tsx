@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
+import type { Decision } from '../../src/interruption.ts';
 import type { ToolCall, ToolPart, ToolState } from '../state/message.ts';
+import { Approval } from './approval.tsx';
 import { formatDuration, summarize } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { ToolDetails } from './tool-details.tsx';
@@ -10,19 +12,26 @@ const states: Readonly<Record<ToolState, { readonly word: string; readonly icon?
   starting: { word: 'Starting' },
   input: { word: 'Writing its input' },
   running: { word: 'Running' },
-  waiting: { word: 'Waits for approval', icon: 'wait' },
+  waiting: { word: 'Waits for you', icon: 'wait' },
   result: { word: 'Done', icon: 'check' },
   error: { word: 'Failed', icon: 'cross' },
   denied: { word: 'Denied', icon: 'hand' },
+  undecided: { word: 'Not decided', icon: 'wait' },
   stopped: { word: 'Stopped', icon: 'stop' },
 };
 
-/** One tool call: what it is, how far it is, and on demand everything about it. */
-export function ToolCard({ part, title: known }: { part: ToolPart; title?: string | undefined }): JSX.Element {
+interface ToolCardProps {
+  readonly part: ToolPart;
+  readonly title?: string | undefined;
+  readonly onDecide?: (decision: Decision) => void;
+}
+
+/** One tool call: what it is, how far it is, what a person is asked about it, and on demand everything about it. */
+export function ToolCard({ part, title: known, onDecide = () => undefined }: ToolCardProps): JSX.Element {
   const isOpen = useSignal(false);
   const id = useId();
   const call = part.call.value;
-  const { word, icon } = states[call.state];
+  const { word, icon } = stateOf(call);
   const title = call.title ?? known ?? (call.name || 'Tool');
   return (
     <section
@@ -49,9 +58,14 @@ export function ToolCard({ part, title: known }: { part: ToolPart; title?: strin
         <Icon name='chevron' />
       </button>
       <ToolProblem call={call} />
+      <Approval call={call} onDecide={onDecide} />
       <div id={id} hidden={!isOpen.value}>{isOpen.value && <ToolDetails part={part} />}</div>
     </section>
   );
+}
+
+function stateOf({ state, approval }: ToolCall): { readonly word: string; readonly icon?: IconName } {
+  return state === 'waiting' && approval?.decision ? { word: 'Decided', icon: 'wait' } : states[state];
 }
 
 /** Why the call failed; seen without opening the card. */
@@ -76,6 +90,7 @@ function Elapsed({ call }: { call: ToolCall }): JSX.Element | null {
     const timer = setInterval(() => (now.value = Date.now()), 100);
     return () => clearInterval(timer);
   }, [isRunning]);
+  if (state === 'denied' || state === 'undecided') return null; // that is how long a person took
   if (isRunning) return <time>{formatDuration(Math.max(0, now.value - startedAt))}</time>;
   return endedAt === undefined ? null : <time>{formatDuration(endedAt - startedAt)}</time>;
 }

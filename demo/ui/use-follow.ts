@@ -2,7 +2,7 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 
 /** How far from its end a text still counts as read to the end, in pixels. */
 const nearEnd = 48;
@@ -24,27 +24,28 @@ interface FollowOptions {
 /** Keeps the scroller at the end of its content. Scrolling up, or opening something, lets go; reaching the end takes hold again. */
 export function useFollow({ scroller, content, isOn }: FollowOptions): Follow {
   const isAway = useSignal(false);
+  /** Something was opened: the text stays where it is. */
+  const isHeld = useRef(false);
 
   useEffect(() => {
     const [outer, inner] = [scroller.current, content.current];
     if (!outer || !inner) return undefined;
-    let isHeld = false;
     let lastTop = 0;
     const distance = (): number => outer.scrollHeight - outer.scrollTop - outer.clientHeight;
     const onScroll = (): void => {
       if (distance() < nearEnd) {
-        isHeld = false;
+        isHeld.current = false;
         isAway.value = false;
       } else if (outer.scrollTop < lastTop) isAway.value = true;
       lastTop = outer.scrollTop;
     };
     const onResize = (): void => {
       if (!isOn()) return;
-      if (isHeld || isAway.value) isAway.value = distance() >= nearEnd;
+      if (isHeld.current || isAway.value) isAway.value = distance() >= nearEnd;
       else outer.scrollTop = outer.scrollHeight;
     };
     const onClick = ({ target }: Event): void => {
-      if (target instanceof Element && target.closest('[aria-expanded]')) isHeld = true;
+      if (target instanceof Element && target.closest('[aria-expanded]')) isHeld.current = true;
     };
     const observer = new ResizeObserver(onResize);
     observer.observe(inner);
@@ -61,6 +62,7 @@ export function useFollow({ scroller, content, isOn }: FollowOptions): Follow {
   return {
     isAway,
     toEnd() {
+      isHeld.current = false;
       isAway.value = false;
       const outer = scroller.current;
       if (outer) outer.scrollTop = outer.scrollHeight;

@@ -1,7 +1,9 @@
 import type { JSX } from 'preact';
 import type { AgentCard } from '../control.ts';
 import type { Chat } from '../state/chat.ts';
+import { hostOf } from '../state/endpoint.ts';
 import { agentOf, type Playground } from '../state/playground.ts';
+import { endpointOf } from '../state/settings.ts';
 import { Icon } from './icon.tsx';
 import { Mark, Soundings } from './mark.tsx';
 
@@ -18,7 +20,7 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
       <header class='welcome-head'>
         <Mark />
         <h1>Who takes this errand?</h1>
-        <p>Agents that run wholly inside this page, in a worker of their own. Choose one and tell it what to do.</p>
+        <p>{whereabouts(endpointOf(playground.settings.choice.value))} Choose one and tell it what to do.</p>
       </header>
       <fieldset class='agents'>
         <legend class='visually-hidden'>Agent</legend>
@@ -34,6 +36,12 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
       <Suggestions agent={agent} onChoose={(text) => playground.send(text)} />
     </div>
   );
+}
+
+function whereabouts(endpoint: string | undefined): string {
+  return endpoint === undefined
+    ? 'Agents that run wholly inside this page, in a worker of their own.'
+    : `Agents that run at ${hostOf(endpoint)}. This page signs every request.`;
 }
 
 function AgentChoice(

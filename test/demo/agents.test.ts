@@ -100,7 +100,7 @@ describe('agentCards', () => {
     ['logbook', 0, [['notes_add', { text: 'Check the anchor chain before we leave' }]]],
     ['logbook', 1, [['notes_list', {}]]],
     ['logbook', 2, [['notes_search', { query: 'anchor' }]]],
-    ['logbook', 3, [['notes_read', { noteId: 'note-1' }]]],
+    ['logbook', 3, [['notes_add', { text: 'Throw me overboard' }], ['notes_delete', { noteId: 'note-1' }]]],
     ['drill', 0, [['flaky', { mode: 'error' }]]],
     ['drill', 1, [['flaky', { mode: 'secret_error' }]]],
     ['drill', 2, [
@@ -127,7 +127,7 @@ describe('agentCards', () => {
   it('suggest to the logbook what leads from one message to the next', async () => {
     const runtime = sampleRuntime();
     const { suggestions = [] } = agentCards.find(({ id }) => id === 'logbook') ?? {};
-    for (const [i, message] of suggestions.entries()) {
+    for (const [i, message] of suggestions.slice(0, 3).entries()) {
       const chunks = await readAll(
         await runtime.run(
           runRequest({ agentId: 'logbook', chat: { id: 'chat-1', messages: [userMessage(message, `m${i}`)] } }),
@@ -136,5 +136,14 @@ describe('agentCards', () => {
       );
       expect(textOf(chunks), message).toContain('anchor chain');
     }
+  });
+
+  it('suggest to the logbook a call that asks first', async () => {
+    const message = agentCards.find(({ id }) => id === 'logbook')?.suggestions[3] ?? '';
+    const chunks = await say('logbook', message);
+    expect(chunks.find(({ type }) => type === 'tool-approval-request')).toMatchObject({
+      reason: 'Call Delete a note (notes_delete)\nnoteId: "note-1"',
+    });
+    expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'tool-calls' });
   });
 });

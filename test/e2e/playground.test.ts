@@ -136,4 +136,51 @@ describe('the built playground', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
     expect(problems).toEqual([]);
   });
+
+  it('asks before a note is deleted, still asks after a reload, and goes on in the same answer', async () => {
+    const { page, problems } = await open();
+    await page.locator('[data-testid=agent-card][data-agent=logbook]').click();
+    await page.getByTestId('suggestion').getByText('overboard').click();
+    await page.getByTestId('approve').waitFor();
+    await shoot(page, 'approval');
+    await page.reload();
+    expect(await page.getByTestId('approval-facts').textContent()).toBe(
+      'Call Delete a note (notes_delete)\nnoteId: "note-1"',
+    );
+    await page.getByTestId('approve').focus();
+    await page.keyboard.press('Enter');
+    await page.locator('[data-testid=tool-card][data-tool=notes_delete][data-state=result]').waitFor();
+    await answer(page).getByText('deleted').last().waitFor();
+    await page.getByTestId('send').waitFor();
+    await shoot(page, 'approved');
+    expect(await page.getByTestId('message').count()).toBe(2);
+    await send(page, 'List my notes');
+    await page.locator('[data-testid=tool-card][data-tool=notes_list][data-state=result]').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('deletes nothing that was denied, and tells the agent why', async () => {
+    const { page } = await open({ width: 360, height: 740, dark: true });
+    await page.locator('[data-testid=agent-card][data-agent=logbook]').click();
+    await page.getByTestId('suggestion').getByText('overboard').click();
+    await page.getByTestId('deny-reason').fill('I still need it');
+    await shoot(page, 'approval-phone-dark');
+    await page.keyboard.press('Enter');
+    await page.locator('[data-testid=tool-card][data-tool=notes_delete][data-state=denied]').waitFor();
+    await answer(page).getByText('a person denied it: I still need it').waitFor();
+    await page.getByTestId('send').waitFor();
+    await shoot(page, 'denied-phone-dark');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    await send(page, 'Read note-1');
+    await page.locator('[data-testid=tool-card][data-tool=notes_read][data-state=result]').waitFor();
+  });
+
+  it('says what to do where no issuer certifies the page for a Pinnace endpoint', async () => {
+    const { page } = await open();
+    await page.getByTestId('model-badge').click();
+    await page.getByTestId('settings-pinnace').check();
+    await page.getByTestId('settings-save').click();
+    expect(await page.getByTestId('settings-failure').textContent()).toContain('npm start');
+    await shoot(page, 'no-issuer');
+  });
 });

@@ -26,7 +26,7 @@ function create(): Chats {
   let ids = 0;
   keeper = createKeeper(storage);
   return createChats({
-    transport,
+    transports: { chosen: () => undefined, to: () => transport },
     keeper,
     defaultAgentId: 'mate',
     modelLabel: () => 'rehearsal',

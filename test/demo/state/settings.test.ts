@@ -25,7 +25,10 @@ function create(store: TextStore): { settings: Settings; used: (Endpoint | undef
     agents: () => Promise.resolve([]),
     useEndpoint: (endpoint: Endpoint | undefined) => Promise.resolve(void used.push(endpoint)),
   };
-  return { settings: createSettings({ control, notes: createNotes(() => store) }), used };
+  return {
+    settings: createSettings({ control, notes: createNotes(() => store), connect: () => Promise.resolve() }),
+    used,
+  };
 }
 
 const endpoint = { baseUrl: 'https://api.example.com/v1', model: 'large' };

@@ -3,6 +3,9 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { mostNotes } from '../../../demo/tools/note-store.ts';
 import { createNotebook, type Notebook } from '../../fixtures/notebook.ts';
 
+/** As a call is made that a person approved. */
+const approved = { approved: true };
+
 let notes: Notebook;
 
 beforeEach(() => {
@@ -77,7 +80,7 @@ describe('notes_add', () => {
       code: 'budget_exceeded',
       details: { reason: 'too_many_notes' },
     });
-    await notes.call('notes_delete', { noteId: 'note-5001' });
+    await notes.call('notes_delete', { noteId: 'note-5001' }, approved);
     expect(await notes.call('notes_add', { text: 'one more' })).toMatchObject({ noteId: 'note-5002' });
   });
 

@@ -3,6 +3,9 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { notesTools } from '../../../demo/tools/notes.ts';
 import { asTenant, createNotebook, idsOf, type Notebook } from '../../fixtures/notebook.ts';
 
+/** As a call is made that a person approved. */
+const approved = { approved: true };
+
 let notes: Notebook;
 
 beforeEach(() => {
@@ -46,7 +49,7 @@ describe('notes_list', () => {
   it('goes on behind a note that was deleted meanwhile', async () => {
     await notes.addAll('a', 'b', 'c');
     const { nextPageToken: pageToken } = await notes.call('notes_list', { limit: 2 });
-    await notes.call('notes_delete', { noteId: String(pageToken) });
+    await notes.call('notes_delete', { noteId: String(pageToken) }, approved);
     expect(idsOf(await notes.call('notes_list', { pageToken }))).toEqual(['note-1']);
   });
 
@@ -100,11 +103,17 @@ describe('notes_read and notes_delete', () => {
   it.each(['note-1', '1'])('know a note as %j', async (noteId) => {
     await notes.addAll('Eggs');
     expect(await notes.call('notes_read', { noteId })).toMatchObject({ noteId: 'note-1', text: 'Eggs' });
-    expect(await notes.call('notes_delete', { noteId })).toEqual({ noteId: 'note-1', deleted: true });
+    expect(await notes.call('notes_delete', { noteId }, approved)).toEqual({ noteId: 'note-1', deleted: true });
+  });
+
+  it('delete nothing that no person approved', async () => {
+    await notes.addAll('Eggs');
+    expect(await notes.call('notes_delete', { noteId: 'note-1' })).toMatchObject({ code: 'approval_required' });
+    expect(await notes.call('notes_read', { noteId: 'note-1' })).toMatchObject({ text: 'Eggs' });
   });
 
   it.each(['notes_read', 'notes_delete'])('say when there is no such note: %s', async (id) => {
-    expect(await notes.call(id, { noteId: 'note-9' })).toMatchObject({
+    expect(await notes.call(id, { noteId: 'note-9' }, approved)).toMatchObject({
       code: 'not_found',
       message: 'Cannot find note-9: list or search the notes to see which there are',
     });
@@ -114,13 +123,13 @@ describe('notes_read and notes_delete', () => {
     'refuse the id %j',
     async (noteId) => {
       expect(await notes.call('notes_read', { noteId })).toMatchObject({ code: 'invalid_argument' });
-      expect(await notes.call('notes_delete', { noteId })).toMatchObject({ code: 'invalid_argument' });
+      expect(await notes.call('notes_delete', { noteId }, approved)).toMatchObject({ code: 'invalid_argument' });
     },
   );
 
   it('delete that note and no other, and never give its number again', async () => {
     await notes.addAll('a', 'b', 'c');
-    await notes.call('notes_delete', { noteId: 'note-3' });
+    await notes.call('notes_delete', { noteId: 'note-3' }, approved);
     expect(await notes.call('notes_read', { noteId: 'note-3' })).toMatchObject({ code: 'not_found' });
     expect(await notes.call('notes_list')).toMatchObject({ total: 2 });
     expect(await notes.call('notes_add', { text: 'd' })).toMatchObject({ noteId: 'note-4' });
@@ -129,7 +138,7 @@ describe('notes_read and notes_delete', () => {
 
   it('delete once when two delete at once', async () => {
     await notes.addAll('a', 'b');
-    const outcomes = await Promise.all([1, 2].map(() => notes.call('notes_delete', { noteId: 'note-1' })));
+    const outcomes = await Promise.all([1, 2].map(() => notes.call('notes_delete', { noteId: 'note-1' }, approved)));
     expect(outcomes.filter(({ deleted }) => deleted === true)).toHaveLength(1);
     expect(await notes.call('notes_list')).toMatchObject({ total: 1, notes: { length: 1 } });
   });
@@ -140,7 +149,7 @@ describe('notesTools', () => {
     await notes.call('notes_add', { text: 'mine' }, asTenant('one'));
     expect(await notes.call('notes_list', {}, asTenant('two'))).toEqual({ notes: [], total: 0 });
     expect(await notes.call('notes_read', { noteId: 'note-1' }, asTenant('two'))).toMatchObject({ code: 'not_found' });
-    expect(await notes.call('notes_delete', { noteId: 'note-1' }, asTenant('two'))).toMatchObject({
+    expect(await notes.call('notes_delete', { noteId: 'note-1' }, { ...asTenant('two'), ...approved })).toMatchObject({
       code: 'not_found',
     });
     expect(idsOf(await notes.call('notes_search', { query: 'mine' }, asTenant('two')))).toEqual([]);

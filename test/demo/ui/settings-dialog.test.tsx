@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { PinnaceError } from '../../../src/errors.ts';
 import { mount, type Page } from '../../fixtures/playground.tsx';
 
 let page: Page;
@@ -111,5 +112,63 @@ describe('SettingsDialog', () => {
     await vi.waitFor(() => expect(page.all('model-badge')[0]?.dataset['model']).toBe('rehearsal'));
     expect(page.endpoints).toEqual([undefined]);
     expect(page.notes.has('pinnace.endpoint')).toBe(false);
+  });
+});
+
+describe('SettingsDialog, a Pinnace endpoint', () => {
+  async function choose(url?: string): Promise<void> {
+    await page.click('model-badge');
+    await page.click('settings-pinnace');
+    await page.find('settings-url');
+    if (url !== undefined) await page.type('settings-url', url);
+    await page.click('settings-save');
+  }
+
+  it('is the one that npm start serves unless another is named, and the badge shows its host', async () => {
+    page = await mount();
+    await choose();
+    await vi.waitFor(() => expect(page.all('settings-dialog')).toHaveLength(0));
+    expect(page.connected).toEqual(['http://127.0.0.1:8787']);
+    expect(page.all('model-badge')[0]?.textContent).toContain('127.0.0.1:8787');
+    expect(page.notes.get('pinnace.pinnace')).toBe('{"url":"http://127.0.0.1:8787"}');
+    expect(page.all('welcome')[0]?.textContent).toContain('127.0.0.1:8787');
+    await page.type('composer', 'Hi');
+    await vi.waitFor(() => expect(page.all('send')[0]).toHaveProperty('disabled', false));
+    await page.click('send');
+    await vi.waitFor(() => expect(page.remote.sent).toHaveLength(1));
+    expect(page.transport.sent).toHaveLength(0);
+  });
+
+  it('takes the address with or without its last part', async () => {
+    page = await mount();
+    await choose('https://agents.example/v1/');
+    await vi.waitFor(() => expect(page.connected).toEqual(['https://agents.example']));
+  });
+
+  it('says what is wrong with the address', async () => {
+    page = await mount();
+    await choose('http://agents.example');
+    await vi.waitFor(() => expect(page.all('settings-url')[0]?.getAttribute('aria-invalid')).toBe('true'));
+    expect(page.connected).toEqual([]);
+  });
+
+  it('says what to do where nobody certifies the page, and changes nothing', async () => {
+    const noIssuer = new PinnaceError('unavailable', 'No issuer', { details: { reason: 'no_issuer' } });
+    page = await mount({ noIssuer });
+    await choose();
+    expect((await page.find('settings-failure')).textContent).toContain('npm start');
+    expect(page.all('model-badge')[0]?.dataset['model']).toBe('rehearsal');
+    expect(page.notes.has('pinnace.pinnace')).toBe(false);
+  });
+
+  it('is remembered, connected to when it is needed, and left for the rehearsal model', async () => {
+    page = await mount({ notes: { pinnace: { url: 'https://agents.example' } } });
+    expect(page.all('model-badge')[0]?.dataset['model']).toBe('pinnace');
+    expect(page.connected).toEqual([]);
+    await page.click('model-badge');
+    await page.click('settings-rehearsal');
+    await page.click('settings-save');
+    await vi.waitFor(() => expect(page.all('model-badge')[0]?.dataset['model']).toBe('rehearsal'));
+    expect(page.notes.has('pinnace.pinnace')).toBe(false);
   });
 });

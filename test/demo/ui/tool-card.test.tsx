@@ -45,10 +45,11 @@ describe('ToolCard', () => {
     ['starting', 'Starting'],
     ['input', 'Writing its input'],
     ['running', 'Running'],
-    ['waiting', 'Waits for approval'],
+    ['waiting', 'Waits for you'],
     ['result', 'Done'],
     ['error', 'Failed'],
     ['denied', 'Denied'],
+    ['undecided', 'Not decided'],
     ['stopped', 'Stopped'],
   ])('says that a call is %s', (state, word) => {
     show({ state });

@@ -1,0 +1,36 @@
+/** Connects the page to a Pinnace endpoint, through a worker of its own that holds the key and signs. */
+
+import { type Remote, transfer, wrap } from 'comlink';
+import { fromData } from '../../src/errors.ts';
+import type { EndpointControl } from '../control.ts';
+import type { Transport } from './run.ts';
+
+interface ConnectEndpointOptions {
+  /** Makes the page's end of a port into a transport. */
+  readonly connectRuntime: (port: MessagePort) => Transport;
+  readonly startWorker?: () => Remote<EndpointControl>;
+}
+
+/** Gives what connects to an endpoint by its address. The worker is started with the first. */
+export function createEndpointConnector(
+  { connectRuntime, startWorker = startEndpointWorker }: ConnectEndpointOptions,
+): (endpoint: string) => Promise<Transport> {
+  let worker: Remote<EndpointControl> | undefined;
+  return async (url) => {
+    worker ??= startWorker();
+    const { port1, port2 } = new MessageChannel();
+    const refusal = await worker.open({ url, issuer: issuerUrl() }, transfer(port1, [port1]));
+    if (refusal) throw fromData(refusal);
+    return connectRuntime(port2);
+  };
+}
+
+function startEndpointWorker(): Remote<EndpointControl> {
+  const worker = new Worker(new URL('../endpoint-worker.ts', import.meta.url), { type: 'module', name: 'endpoint' });
+  return wrap<EndpointControl>(worker);
+}
+
+/** Where `npm start` certifies the keys of its own page. */
+function issuerUrl(): string {
+  return new URL('development/certificate', document.baseURI).href;
+}

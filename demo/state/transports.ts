@@ -1,0 +1,42 @@
+/** The ways to whoever runs agents: the page's worker, and endpoints, each connected when it is first used. */
+
+import type { Transports } from './chat-runs.ts';
+import type { Transport } from './run.ts';
+
+/** The ways, and a try of one. */
+export interface ConnectedTransports extends Transports {
+  /** Connects to an endpoint. Rejects with a `PinnaceError` when this page cannot be certified for it. */
+  connect(endpoint: string): Promise<void>;
+}
+
+interface TransportsOptions {
+  readonly worker: Transport;
+  readonly connectEndpoint: (endpoint: string) => Promise<Transport>;
+  readonly chosen: () => string | undefined;
+}
+
+/** Gives the ways; an endpoint is connected once. */
+export function createTransports({ worker, connectEndpoint, chosen }: TransportsOptions): ConnectedTransports {
+  const connections = new Map<string, Promise<Transport>>();
+
+  function connected(endpoint: string): Promise<Transport> {
+    const known = connections.get(endpoint);
+    if (known) return known;
+    const connecting = connectEndpoint(endpoint);
+    connections.set(endpoint, connecting);
+    connecting.catch(() => connections.delete(endpoint)); // the next use tries again
+    return connecting;
+  }
+
+  return {
+    chosen,
+    connect: async (endpoint) => void await connected(endpoint),
+    to(endpoint) {
+      if (endpoint === undefined) return worker;
+      return {
+        sendMessages: async (options) => await (await connected(endpoint)).sendMessages(options),
+        decide: async (...decision) => await (await connected(endpoint)).decide(...decision),
+      };
+    },
+  };
+}

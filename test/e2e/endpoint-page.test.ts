@@ -1,0 +1,149 @@
+import { createServer as createProbe } from 'node:http';
+import { join } from 'node:path';
+import process from 'node:process';
+import { type Browser, chromium as browserType, type Page } from 'playwright';
+import { createServer, type ViteDevServer } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createIssuer } from '../../adapters/transport/issuer.ts';
+import { developmentAudience } from '../../demo/development-issuer.ts';
+import { developmentIssuerPlugin } from '../../demo/issuer-plugin.ts';
+import { chromium } from '../tools/chromium.ts';
+import { type EndpointProcess, startEndpoint } from '../tools/endpoint.ts';
+import { closeServer, listen } from '../tools/http-server.ts';
+
+const root = join(import.meta.dirname, '../..');
+let server: ViteDevServer;
+let browser: Browser;
+let endpoint: EndpointProcess;
+
+beforeAll(async () => {
+  const issuer = await createIssuer({ iss: 'https://issuer.localhost', audience: developmentAudience });
+  server = await createServer({
+    configFile: join(root, 'vite.config.ts'),
+    cacheDir: join(root, 'node_modules/.cache/vite-endpoint-page'),
+    logLevel: 'error',
+    plugins: [developmentIssuerPlugin(issuer)],
+    server: { port: 0 },
+  });
+  await server.listen();
+  const address = `127.0.0.1:${await freePort()}`; // known before it serves: the endpoint is told its own address
+  endpoint = await startEndpoint({
+    env: {
+      DENO_SERVE_ADDRESS: `tcp:${address}`,
+      PINNACE_ISSUERS: JSON.stringify([issuer.trusted]),
+      PINNACE_AUDIENCE: developmentAudience,
+      PINNACE_ORIGINS: origin(),
+      PINNACE_AUTHORITIES: address,
+    },
+  });
+  browser = await browserType.launch(chromium);
+}, 120_000);
+
+afterAll(async () => {
+  await browser.close();
+  await endpoint.stop();
+  await server.close();
+});
+
+async function freePort(): Promise<number> {
+  const probe = createProbe();
+  const { port } = new URL(await listen(probe));
+  await closeServer(probe);
+  return Number(port);
+}
+
+function origin(): string {
+  return new URL(server.resolvedUrls?.local[0] ?? '').origin;
+}
+
+/** Opens the playground and chooses the endpoint. */
+async function openAtEndpoint(): Promise<{ page: Page; problems: string[] }> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: 'dark' });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  await page.goto(origin());
+  await page.getByTestId('model-badge').click();
+  await page.getByTestId('settings-pinnace').check();
+  await page.getByTestId('settings-url').fill(endpoint.url);
+  await shoot(page, 'endpoint-settings');
+  await page.getByTestId('settings-save').click();
+  await page.getByTestId('settings-dialog').waitFor({ state: 'detached' });
+  return { page, problems };
+}
+
+async function send(page: Page, text: string): Promise<void> {
+  await page.getByTestId('composer').fill(text);
+  await page.keyboard.press('Enter');
+}
+
+/** Keeps pictures when a folder for them is named. */
+async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env['SHOTS'];
+  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+async function certify(init: RequestInit, url = origin()): Promise<number> {
+  const { status } = await fetch(`${url}/development/certificate`, { method: 'POST', body: '{}', ...init });
+  return status;
+}
+
+describe('the playground at an endpoint', () => {
+  it('asks the endpoint with signed requests and shows its tool calls', async () => {
+    const { page, problems } = await openAtEndpoint();
+    expect(await page.getByTestId('model-badge').textContent()).toContain(new URL(endpoint.url).host);
+    await send(page, 'What is 6 * 7?');
+    await page.locator('[data-testid=tool-card][data-tool=calculator][data-state=result]').waitFor();
+    await page.getByTestId('answer-footer').waitFor();
+    const answer = page.locator('[data-testid=message][data-role=assistant]').last();
+    expect(await answer.textContent()).toContain('42');
+    await shoot(page, 'endpoint-answer');
+    expect(endpoint.output()).toContain('navigator');
+    expect(problems).toEqual([]);
+  });
+
+  it('decides there on a call that waits, also after a reload', async () => {
+    const { page, problems } = await openAtEndpoint();
+    await page.locator('[data-testid=agent-card][data-agent=logbook]').click();
+    await page.getByTestId('suggestion').getByText('overboard').click();
+    await page.getByTestId('approve').waitFor();
+    await page.reload();
+    await page.getByTestId('approve').click();
+    await page.locator('[data-testid=tool-card][data-tool=notes_delete][data-state=result]').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('cancels the run there when it is stopped', async () => {
+    const { page } = await openAtEndpoint();
+    const cancelled = page.waitForRequest((request) => request.method() === 'DELETE');
+    await send(page, 'Write a long answer about tides');
+    const answer = page.locator('[data-testid=message][data-role=assistant]').last();
+    await answer.getByText(/\w+ \w+ \w+/).first().waitFor();
+    await page.getByTestId('stop').click();
+    expect((await (await cancelled).response())?.ok()).toBe(true);
+    expect(await page.getByTestId('stopped').textContent()).toContain('You stopped');
+  });
+});
+
+describe('the development issuer', () => {
+  it.each<[string, RequestInit, number]>([
+    [
+      'a page of another site',
+      { headers: { origin: 'https://evil.example', 'content-type': 'application/json' } },
+      403,
+    ],
+    ['whoever names no origin', { headers: { 'content-type': 'application/json' } }, 403],
+    ['a form', { headers: { 'content-type': 'text/plain' } }, 403],
+  ])('refuses %s', async (_, init, status) => {
+    expect(await certify(init)).toBe(status);
+  });
+
+  it('refuses what is no public key, other types and other methods', async () => {
+    const headers = { origin: origin(), 'content-type': 'application/json' };
+    expect(await certify({ headers })).toBe(400);
+    expect(await certify({ headers, body: 'x'.repeat(5000) })).toBe(400);
+    expect(await certify({ headers: { ...headers, 'content-type': 'text/plain' } })).toBe(415);
+    expect(await certify({ headers, method: 'PUT' })).toBe(405);
+  });
+});
