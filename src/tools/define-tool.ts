@@ -50,7 +50,8 @@ export function defineTool<S extends InputSchema>({ input, execute, ...definitio
   };
 }
 
-function paramsSchemaOf(toolId: string, input: InputSchema): JsonSchema {
+/** The JSON Schema that shows the input to models. */
+export function paramsSchemaOf(toolId: string, input: InputSchema): JsonSchema {
   try {
     const schema = jsonSchemaOf(input);
     if (schema['type'] !== 'object') throw new TypeError('not an object');

@@ -1,0 +1,50 @@
+/** Makes the audit entry of a call. */
+
+import { canonicalJson } from './canonical.ts';
+import type { Caller } from './call-tool.ts';
+import { sha256 } from './sha256.ts';
+import type { CallContext, ToolSpec } from './tool-spec.ts';
+import { targetsOf } from './tool-targets.ts';
+import type { TreeOutcome } from './tree-tools.ts';
+import { versionOf } from './version.ts';
+
+/** One call and its outcome. */
+export interface Audited {
+  readonly spec: ToolSpec;
+  readonly input: unknown;
+  readonly outcome: TreeOutcome;
+  readonly versionBefore: string;
+  readonly started: number;
+}
+
+/** Writes the entry; never throws, whatever the input is made of. */
+export function auditCall(caller: Caller, { core, session }: CallContext, call: Audited): void {
+  const { spec, outcome, versionBefore, started } = call;
+  const entry = {
+    at: started,
+    agentId: caller.agentId,
+    role: caller.role,
+    op: spec.name,
+    ...describe(call),
+    outcome: outcome.ok ? (outcome.output.replayed === true ? 'replayed' : 'ok') : outcome.error.code,
+    versionBefore,
+    versionAfter: versionOf(core, session),
+    ms: caller.now() - started,
+  };
+  caller.desk.audit.add(entry, caller.audit);
+}
+
+/** What the input says; nothing, where it cannot even be read. */
+function describe({ input, outcome }: Audited) {
+  try {
+    const { versionToken: _, idempotencyKey, ...content } = isRecord(input) ? input : { input };
+    const key = typeof idempotencyKey === 'string' ? { idempotencyKey: idempotencyKey.slice(0, 200) } : {};
+    return { targets: targetsOf(input, outcome), argsDigest: sha256(canonicalJson(content)), ...key };
+  } catch {
+    return { targets: [], argsDigest: '' };
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

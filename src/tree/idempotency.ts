@@ -1,0 +1,47 @@
+/** Remembers the successful answers of calls that came with an idempotency key. */
+
+/** What was answered to which request. */
+export interface Remembered {
+  /** Digest of the request's content. */
+  readonly digest: string;
+  readonly output: Readonly<Record<string, unknown>>;
+  readonly at: number;
+}
+
+/** The answers of one tree, by agent, tool and key. */
+export interface Ledger {
+  get(id: string, now: number): Remembered | undefined;
+  set(id: string, answer: Remembered): void;
+  /** The call with this id that is under way, if one is. */
+  readonly pending: Map<string, Promise<unknown>>;
+}
+
+/** How many answers are kept, the least recently used going first, and for how long. */
+const maxAnswers = 10_000;
+export const answerTtlMs = 24 * 60 * 60_000;
+
+/** Gives an empty ledger. */
+export function createLedger(): Ledger {
+  const answers = new Map<string, Remembered>();
+  return {
+    pending: new Map(),
+    get(id, now) {
+      const answer = answers.get(id);
+      if (!answer) return undefined;
+      answers.delete(id);
+      if (now - answer.at > answerTtlMs) return undefined;
+      answers.set(id, answer);
+      return answer;
+    },
+    set(id, answer) {
+      answers.set(id, answer);
+      const [oldest] = answers.keys();
+      if (answers.size > maxAnswers && oldest !== undefined) answers.delete(oldest);
+    },
+  };
+}
+
+/** One text for agent, tool and key, whatever characters are in them. */
+export function ledgerId(agentId: string, tool: string, key: string): string {
+  return JSON.stringify([agentId, tool, key]);
+}

@@ -1,0 +1,102 @@
+/** Checks the rows of an import before anything of them is applied. */
+
+import type { Issue } from '../parse.ts';
+import type { ImportDocument, ImportRow } from './import-rows.ts';
+import type { TypeRegistry } from './payload-types.ts';
+import { isNodeId, type TreeRow } from './row.ts';
+
+/** What an import must meet. */
+export interface ImportRules {
+  readonly types: TypeRegistry;
+  /** The payload types that the caller allows. */
+  readonly allowed: ReadonlySet<string>;
+  /** Whether the content is going to be used, or only what is expanded. */
+  readonly isContentUsed: boolean;
+}
+
+/** An issue with a code. */
+export interface ImportIssue extends Issue {
+  readonly code: string;
+}
+
+/** How many issues an answer lists. */
+const maxIssues = 20;
+
+/** Gives the rows as the schemas make them, and up to 20 issues. */
+export function checkDocument(
+  document: ImportDocument,
+  rules: ImportRules,
+): { rows: TreeRow[]; issues: ImportIssue[] } {
+  const issues: ImportIssue[] = [];
+  const rows: TreeRow[] = [];
+  const seen = new Set<string>();
+  const path: string[] = [];
+  for (const row of document.rows) {
+    issues.push(...checkPlace(row, { seen, path }));
+    const { payload, issues: found } = checkContent(row, rules);
+    issues.push(...found);
+    if (issues.length >= maxIssues) break;
+    if (issues.length > 0) continue;
+    // safe: checked just now
+    rows.push({
+      nodeId: row.nodeId as string,
+      parentId: row.parentId,
+      payloadType: row.payloadType as string,
+      payload,
+    });
+  }
+  if (document.rows.length === 0) issues.push({ path: '', code: 'no_root', message: 'must have a root' });
+  if (rules.isContentUsed && isFiltered(document)) {
+    issues.push({
+      path: '',
+      code: 'filtered',
+      message: 'must hold all properties: export it without filters, or flat',
+    });
+  }
+  return { rows, issues: issues.slice(0, maxIssues) };
+}
+
+function isFiltered({ includedProperties, excludedProperties }: ImportDocument): boolean {
+  return [includedProperties, excludedProperties].some((paths) => Array.isArray(paths) && paths.length > 0);
+}
+
+function checkPlace({ nodeId, parentId, path: at }: ImportRow, { seen, path }: { seen: Set<string>; path: string[] }) {
+  const issues: ImportIssue[] = [];
+  if (!isNodeId(nodeId)) return [{ path: at, code: 'invalid_id', message: 'must have an id of 1 to 128 characters' }];
+  if (seen.has(nodeId)) issues.push({ path: at, code: 'duplicate_id', message: 'has an id that another node has' });
+  while (path.length > 0 && path.at(-1) !== parentId) path.pop();
+  if (seen.size > 0 && path.length === 0) {
+    const code = parentId === null ? 'second_root' : seen.has(parentId) ? 'not_pre_order' : 'unknown_parent';
+    issues.push({
+      path: at,
+      code,
+      message: 'must stand behind its parent or one of its siblings, or what is below them',
+    });
+  }
+  seen.add(nodeId);
+  path.push(nodeId);
+  return issues;
+}
+
+function checkContent(row: ImportRow, { types, allowed, isContentUsed }: ImportRules) {
+  const { path, payloadType } = row;
+  const isKnown = typeof payloadType === 'string' && allowed.has(payloadType) && types.get(payloadType) !== undefined;
+  const field = path.startsWith('/rows') ? 'payloadType' : 'PayloadType';
+  if (!isKnown) {
+    return { payload: {}, issues: [issue(`${path}/${field}`, 'payload_type', 'must be one of the payload types')] };
+  }
+  if (!isContentUsed) return { payload: {}, issues: [] };
+  if (row.isCollapsed) {
+    return { payload: {}, issues: [issue(path, 'collapsed', 'must hold its children: expand all before the export')] };
+  }
+  const check = types.check(payloadType, row.payload);
+  if (check.ok) return { payload: check.payload, issues: [] };
+  const issues = check.issues.map(({ path: inner, message }) =>
+    issue(`${path}/${inner.replaceAll('.', '/')}`, 'payload', message)
+  );
+  return { payload: {}, issues };
+}
+
+function issue(path: string, code: string, message: string): ImportIssue {
+  return { path, code, message };
+}

@@ -1,0 +1,106 @@
+/** Changes the tree: several operations as one mutation, all or nothing, under one revision. */
+
+import type { TreeChange } from './change.ts';
+import type { Core } from './core.ts';
+import { type Applied, applyOp, type InverseOp, type TreeOp } from './op.ts';
+import { rowsOf } from './rows.ts';
+import { discardRun } from './run.ts';
+
+/** Who changes the tree, as the change feed tells it. */
+export interface Origin {
+  readonly agentId: string;
+  /** The tool, or what else the caller calls it. */
+  readonly operation: string;
+}
+
+/** What the change feed tells: one mutation. */
+export interface TreeEvent {
+  readonly rev: number;
+  readonly changes: readonly TreeChange[];
+  readonly origin?: Origin;
+}
+
+/** What became of a mutation. Without changes, the revision is as before. */
+export interface Mutation {
+  readonly rev: number;
+  readonly changes: readonly TreeChange[];
+  /** What was done, as data; only where the tree is in storage. */
+  readonly ops: readonly TreeOp[];
+}
+
+/**
+ * Applies the operations in order. Each sees what the ones before it did.
+ *
+ * @throws PinnaceError what the first operation that fails throws; the tree is then as before.
+ */
+export function mutate(core: Core, ops: Iterable<InverseOp>, origin?: Origin): Mutation {
+  const transaction = begin(core);
+  for (const op of ops) transaction.apply(op);
+  return transaction.end(origin);
+}
+
+/** A mutation in the making. Nothing else may happen to the tree until it ends. */
+export interface Transaction {
+  /** Applies one operation; when it throws, all before it are taken back. Gives whether it changed anything. */
+  apply(op: InverseOp): boolean;
+  /** Notes that it takes back the mutation that gave this revision. */
+  undoes(rev: number): void;
+  /** Takes everything back. */
+  abort(): void;
+  end(origin?: Origin): Mutation;
+}
+
+/** Begins a mutation. */
+export function begin(core: Core): Transaction {
+  const done: Applied[] = [];
+  const ops: TreeOp[] = [];
+  let undoes: number | undefined;
+  const abort = (): void => {
+    for (const { inverse } of done.splice(0).toReversed()) takeBack(core, inverse);
+  };
+  return {
+    abort,
+    undoes: (rev) => void (undoes = rev),
+    apply(op) {
+      try {
+        const applied = applyOp(core, op);
+        if (applied) done.push(applied);
+        if (applied && core.keeper) ops.push(asData(core, op));
+        return applied !== undefined;
+      } catch (error) {
+        abort();
+        throw error;
+      }
+    },
+    end(origin) {
+      const changes = done.map(({ change }) => change);
+      if (changes.length === 0) return { rev: core.rev, changes, ops };
+      const rev = ++core.rev;
+      core.history.add(core, {
+        rev,
+        changes,
+        inverses: done.map(({ inverse }) => inverse).toReversed(),
+        undoes,
+        undone: false,
+      });
+      core.publish({ rev, changes, ...(origin && { origin }) });
+      return { rev, changes, ops };
+    },
+  };
+}
+
+/** What came back of a removed subtree, as rows. */
+function asData(core: Core, op: InverseOp): TreeOp {
+  const { ids } = core.store;
+  if (op.kind === 'refill') return { kind: 'content', nodeId: op.nodeId, rows: [...rowsOf(core, op.nodeId)].slice(1) };
+  if (op.kind !== 'restore') return op;
+  return { kind: 'insert', rows: [...rowsOf(core, ids[op.run.root])], place: op.place };
+}
+
+/** Undoes one operation as if it had not been; what it had inserted is gone for good. */
+function takeBack(core: Core, inverse: InverseOp): void {
+  const applied = applyOp(core, inverse);
+  const gone = applied?.inverse;
+  if (inverse.kind === 'remove' && gone?.kind === 'restore') discardRun(core, gone.run);
+  if (inverse.kind === 'refill' && gone?.kind === 'refill') discardRun(core, gone.run);
+}

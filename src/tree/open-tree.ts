@@ -1,0 +1,62 @@
+/** A tree that survives its page, or is shared by the instances of a server: kept in storage, worked on in memory. */
+
+import { PinnaceError } from '../errors.ts';
+import type { Storage } from '../ports.ts';
+import { createKeeper } from './keeper.ts';
+import { mutate, type Mutation, type Origin } from './mutate.ts';
+import type { TreeOp } from './op.ts';
+import { createStoredTree } from './stored-tree.ts';
+import { checkOps, coreOf, createTree, type CreateTreeOptions, type Tree } from './tree.ts';
+
+/** What `openTree` takes. */
+export interface OpenTreeOptions extends CreateTreeOptions {
+  readonly storage: Storage;
+  /** Which tree of the storage. */
+  readonly treeId: string;
+}
+
+/** A tree in storage. Its `apply` refuses: a change must be stored before it counts. */
+export interface OpenTree extends Tree {
+  /**
+   * Makes and stores a change.
+   *
+   * @throws PinnaceError `conflict` when another instance has changed the tree, which this one then has taken over.
+   */
+  write(ops: readonly TreeOp[], origin?: Origin): Promise<Mutation>;
+  /** Takes over what other instances have changed. */
+  refresh(): Promise<void>;
+}
+
+/**
+ * Opens a tree: the stored one, or where there is none a new one with `rows`. Its tools store each change, together with its
+ * idempotency record, before they answer.
+ *
+ * @throws PinnaceError `unavailable` when the storage is, `invalid_argument` as `createTree`.
+ */
+export async function openTree({ storage, treeId, ...options }: OpenTreeOptions): Promise<OpenTree> {
+  const stored = createStoredTree(storage, treeId);
+  const found = await stored.load();
+  const tree = createTree(found ? { ...options, rows: found, source: 'trusted' } : options);
+  if (!found && !(await stored.create(tree.rows()))) return await openTree({ storage, treeId, ...options });
+  const core = coreOf(tree);
+  const keeper = createKeeper(core, stored, () => tree.rows());
+  await keeper.refresh();
+  core.keeper = keeper;
+  return Object.assign(tree, {
+    apply: refuseApply,
+    refresh: () => keeper.lock(() => keeper.refresh()),
+    write: (ops: readonly TreeOp[], origin?: Origin) =>
+      keeper.lock(async () => {
+        const mutation = mutate(core, checkOps(core, ops), origin);
+        await keeper.store(mutation, { origin });
+        return mutation;
+      }),
+  });
+}
+
+function refuseApply(): never {
+  throw new PinnaceError(
+    'invalid_argument',
+    'Cannot change a stored tree with "apply": use "write", which stores the change',
+  );
+}

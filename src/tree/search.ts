@@ -1,0 +1,79 @@
+/** Searches the nodes of a subtree in pre-order, whatever is expanded. Indexes are in range by construction, hence the `!`. */
+
+import { type Cursor, type Span } from './layout.ts';
+import type { Matcher } from './matcher.ts';
+import type { Reader } from './reader.ts';
+import { candidates, type TextCache } from './text-cache.ts';
+
+/** Where to search for what. */
+export interface Search {
+  readonly span: Span;
+  readonly matchers: readonly Matcher[];
+  readonly limit: number;
+  /** Whether the time is up; asked once per block. */
+  readonly isLate: () => boolean;
+}
+
+/** One node that meets all filters. */
+export interface Hit {
+  readonly slot: number;
+  readonly depth: number;
+}
+
+/** What was found, how many nodes were looked at, and where to go on. */
+export interface SearchResult {
+  readonly hits: readonly Hit[];
+  readonly scanned: number;
+  readonly next: Cursor | undefined;
+}
+
+/** Searches until the limit, the end, or the time is up; then `next` says where to go on. Always gets further. */
+export function search(reader: Reader, texts: TextCache, { span, matchers, limit, isLate }: Search): SearchResult {
+  const { layout } = reader;
+  const { start, end } = span;
+  const hits: Hit[] = [];
+  let scanned = 0;
+  for (let pos = start.pos; pos <= end.pos && pos < layout.count; pos++) {
+    const number = layout.order[pos]!;
+    const from = pos === start.pos ? start.index : 0;
+    const to = pos === end.pos ? end.index : layout.lengths[number]!;
+    if (from >= to) continue;
+    if (pos > start.pos && isLate()) return { hits, scanned, next: { pos, index: from } };
+    for (const index of matching(reader, texts, { number, from, to, matchers })) {
+      if (hits.length === limit) return { hits, scanned: scanned + index - from, next: { pos, index } };
+      const { slots, depths } = layout.blocks[number]!;
+      hits.push({ slot: slots[index]!, depth: depths[index]! + layout.add[number]! });
+    }
+    scanned += to - from;
+  }
+  return { hits, scanned, next: undefined };
+}
+
+interface Part {
+  readonly number: number;
+  readonly from: number;
+  readonly to: number;
+  readonly matchers: readonly Matcher[];
+}
+
+/** The indexes of a block's nodes that meet all filters, in order. */
+function matching(reader: Reader, texts: TextCache, { number, from, to, matchers }: Part): readonly number[] {
+  const { slots } = reader.layout.blocks[number]!;
+  const textual = matchers.find(({ text }) => text);
+  const matches = (index: number, which: readonly Matcher[]): boolean => {
+    const slot = slots[index]!;
+    const record = reader.record(slot);
+    const subject = { id: reader.id(slot), type: reader.typeName(record), payload: record.payload };
+    return which.every((matcher) => matcher.matches(subject));
+  };
+  if (!textual?.text) return range(from, to).filter((index) => matches(index, matchers));
+  const block = texts.get(reader, { path: textual.text.path, number });
+  const others = matchers.filter((matcher) => matcher !== textual);
+  const isDecided = others.length === 0 && block.lists.length === 0;
+  const found = candidates(block, textual.text.folded).filter((index) => index >= from && index < to);
+  return isDecided ? found : found.filter((index) => matches(index, matchers));
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, i) => from + i);
+}

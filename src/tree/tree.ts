@@ -1,0 +1,155 @@
+/** A tree of domain objects: fast at a million nodes, for people and agents at once. */
+
+import { PinnaceError } from '../errors.ts';
+import { childAt, childrenIn } from './children.ts';
+import { type Core, createCore, cursorOf, find, isInside, slotOf } from './core.ts';
+import { type Cursor, depthAt, sizeOf, slotAt, subtree } from './layout.ts';
+import { mutate, type Mutation, type Origin, type TreeEvent } from './mutate.ts';
+import { none } from './node-store.ts';
+import type { TreeOp } from './op.ts';
+import type { PayloadTypes } from './payload-types.ts';
+import { checkRows, type TreeRow } from './row.ts';
+import { rowOf, rowsOf } from './rows.ts';
+import { createTreeView, type TreeView } from './tree-view.ts';
+
+/** A node of the tree, as it is now. */
+export interface TreeNode extends TreeRow {
+  readonly depth: number;
+  readonly childrenCount: number;
+}
+
+/** What `createTree` takes. */
+export interface CreateTreeOptions {
+  readonly payloadTypes: PayloadTypes;
+  /** The first contents, in pre-order; the first row is the root. */
+  readonly rows?: readonly TreeRow[];
+  /** `trusted` rows are not checked against their schemas, and not copied. */
+  readonly source?: 'checked' | 'trusted';
+  /** How many mutations are remembered for `undo` and for what a conflict tells. */
+  readonly historyLimit?: number;
+}
+
+/**
+ * A tree in memory. Payloads are never changed in place: what is read may be kept, and must not be written to.
+ *
+ * Several changes given to `apply` are one mutation: all or nothing. A change is checked on the present state, in one synchronous
+ * step with its application.
+ */
+export interface Tree {
+  readonly rootId: string | undefined;
+  readonly size: number;
+  /** Grows with every mutation that changes something. */
+  readonly rev: number;
+  get(nodeId: string): TreeNode | undefined;
+  /** Children from an offset on. */
+  children(nodeId: string, options: { readonly offset?: number; readonly limit: number }): readonly TreeNode[];
+  /** The size of the subtree, the node itself included. */
+  sizeOf(nodeId: string): number;
+  isInside(nodeId: string, ancestorId: string): boolean;
+  /** Every node in pre-order; the tree must not change meanwhile. */
+  rows(nodeId?: string): IterableIterator<TreeRow>;
+  /** @throws PinnaceError `not_found`, `invalid_argument` or `conflict`; the tree is then as before. */
+  apply(ops: readonly TreeOp[], origin?: Origin): Mutation;
+  view(options?: { readonly defaultExpanded?: boolean }): TreeView;
+  /** Tells every mutation, in order; gives the function that ends it. */
+  subscribe(listener: (event: TreeEvent) => void): () => void;
+}
+
+/**
+ * Gives a tree.
+ *
+ * @throws PinnaceError `invalid_argument` for rows that do not fit their schemas or are no tree in pre-order.
+ * @example
+ * const tree = createTree({
+ *   payloadTypes: { task: v.object({ name: v.string() }) },
+ *   rows: [{ nodeId: 'root', parentId: null, payloadType: 'task', payload: { name: 'All' } }],
+ * });
+ */
+export function createTree({ payloadTypes, rows = [], source, historyLimit = 1000 }: CreateTreeOptions): Tree {
+  const core = createCore({ payloadTypes, expected: rows.length, historyLimit });
+  if (rows.length > 0) load(core, source === 'trusted' ? rows : checkRows(core.types, rows));
+  const tree: Tree = {
+    get rootId() {
+      return core.root === none ? undefined : core.store.ids[core.root];
+    },
+    get size() {
+      return core.size;
+    },
+    get rev() {
+      return core.rev;
+    },
+    get(nodeId) {
+      const cursor = find(core, nodeId);
+      return cursor && nodeAt(core, cursor);
+    },
+    children: (nodeId, { offset = 0, limit }) => children(core, nodeId, { offset, limit }),
+    sizeOf: (nodeId) => sizeOf(core.sequence.layout, subtree(core.sequence.layout, existing(core, nodeId))),
+    isInside: (nodeId, ancestorId) =>
+      isInside(core, { inner: existing(core, nodeId), outer: existing(core, ancestorId) }),
+    rows: (nodeId) => rowsOf(core, nodeId),
+    apply: (ops, origin) => mutate(core, checkOps(core, ops), origin),
+    view: ({ defaultExpanded = false } = {}) => createTreeView(core, { defaultExpanded }),
+    subscribe(listener) {
+      core.listeners.add(listener);
+      return () => void core.listeners.delete(listener);
+    },
+  };
+  cores.set(tree, core);
+  return tree;
+}
+
+const cores = new WeakMap<Tree, Core>();
+
+/** The inside of a tree, for the files of this room. */
+export function coreOf(tree: Tree): Core {
+  const core = cores.get(tree);
+  if (core) return core;
+  throw new PinnaceError('invalid_argument', 'Cannot use this as a tree: only what "createTree" gave is one');
+}
+
+/** The first contents are no mutation: there is nothing to take back. */
+function load(core: Core, rows: readonly TreeRow[]): void {
+  mutate(core, [{ kind: 'insert', rows, place: { parentId: null, beforeId: null } }]);
+  core.rev = 0;
+  core.history.clear();
+}
+
+/** Checks rows and payloads, and gives them as the schemas make them. */
+export function checkOps(core: Core, ops: readonly TreeOp[]): readonly TreeOp[] {
+  return ops.map((op) => checkOp(core, op));
+}
+
+function checkOp(core: Core, op: TreeOp): TreeOp {
+  if (op.kind === 'insert' || op.kind === 'content') return { ...op, rows: checkRows(core.types, op.rows) };
+  if (op.kind !== 'payload') return op;
+  const check = core.types.check(op.payloadType, op.payload);
+  if (check.ok) return { ...op, payload: check.payload };
+  const [issue] = check.issues;
+  throw new PinnaceError(
+    'invalid_argument',
+    `Cannot set the payload of "${op.nodeId}": ${issue?.path} ${issue?.message}`,
+    {
+      details: { reason: 'invalid_payload', issues: check.issues },
+    },
+  );
+}
+
+function existing(core: Core, nodeId: string): Cursor {
+  const slot = slotOf(core, nodeId);
+  if (slot !== none) return cursorOf(core, slot);
+  throw new PinnaceError('not_found', `Cannot find node "${nodeId}": the tree has no such node`);
+}
+
+function nodeAt(core: Core, cursor: Cursor): TreeNode {
+  const { store, sequence: { layout } } = core;
+  const slot = slotAt(layout, cursor);
+  return { ...rowOf(core, slot), depth: depthAt(layout, cursor), childrenCount: store.childCounts[slot]! };
+}
+
+function children(core: Core, nodeId: string, { offset, limit }: { offset: number; limit: number }): TreeNode[] {
+  const { layout } = core.sequence;
+  const span = subtree(layout, existing(core, nodeId));
+  const depth = depthAt(layout, span.start) + 1;
+  const start = childAt(layout, span, { depth, rank: offset });
+  return childrenIn(layout, { start, end: span.end }, { depth, limit }).cursors.map((cursor) => nodeAt(core, cursor));
+}

@@ -1,0 +1,103 @@
+/** `undo`: takes one mutation back, whoever made it, unless something later builds on it. */
+
+import { PinnaceError } from '../errors.ts';
+import { type Touch, touchesOf, type TreeChange } from './change.ts';
+import { type Core, find, isInside, slotOf } from './core.ts';
+import type { HistoryEntry } from './history.ts';
+import { none } from './node-store.ts';
+import type { InverseOp } from './op.ts';
+import { Undo } from './tool-input.ts';
+import { type CallContext, destroys, type ToolSpec, toolSpec } from './tool-spec.ts';
+import { conflict, revOf, versionOf } from './version.ts';
+
+/** The tool that takes a mutation back. */
+export const undoTool: ToolSpec = toolSpec({
+  name: 'undo',
+  description:
+    'Takes back the change that gave this "version" (yours or another agent\'s); an undo can be undone too. ' +
+    'A conflict when later changes touch the same nodes: undo those first.',
+  annotations: destroys,
+  kind: 'tree',
+  input: Undo,
+  targets: () => [],
+  run(context, { version }, transaction) {
+    const { core } = context;
+    const entry = entryOf(context, version);
+    if (effectiveSince(core, entry).some((other) => isInTheWay(core, entry, other))) throw blocked(context, version);
+    try {
+      for (const inverse of entry.inverses) transaction.apply(withinReach(core, inverse));
+    } catch (error) {
+      // The nodes that it needs are gone, or stand inside each other now.
+      throw error instanceof PinnaceError && error.code !== 'internal' ? blocked(context, version) : error;
+    }
+    transaction.undoes(entry.rev);
+    return { undone: version };
+  },
+});
+
+/** The later mutations, less those that cancel each other: a change and the undoing of it. */
+function effectiveSince(core: Core, { rev }: HistoryEntry): readonly HistoryEntry[] {
+  const cancelled = new Set<number>();
+  return (core.history.since(rev) ?? []).toReversed().filter((entry) => {
+    if (cancelled.has(entry.rev)) return false;
+    if (entry.undoes === undefined || entry.undoes <= rev) return true;
+    cancelled.add(entry.undoes);
+    return false;
+  });
+}
+
+function entryOf({ core, session }: CallContext, version: string): HistoryEntry {
+  const rev = revOf(core, version);
+  const entry = rev === undefined ? undefined : core.history.get(rev);
+  if (entry && !entry.undone) return entry;
+  const message = entry
+    ? `Cannot undo version "${version.slice(0, 80)}": it is undone already`
+    : 'Cannot undo this version: no change that is still remembered gave it; give the "version" of the answer to the change';
+  if (!entry) throw new PinnaceError('not_found', message, { details: { reason: 'version_unknown' } });
+  throw conflict(message, { reason: 'already_undone', version: versionOf(core, session) });
+}
+
+function isInTheWay(core: Core, entry: HistoryEntry, other: HistoryEntry): boolean {
+  const touches = other.changes.flatMap(touchesOf);
+  return entry.changes.some((change) => touches.some((touch) => clashes(core, change, touch)));
+}
+
+function clashes(core: Core, change: TreeChange, touch: Touch): boolean {
+  const isSame = touch.nodeId === change.nodeId;
+  switch (change.kind) {
+    case 'payload':
+      return isSame && (touch.kind === 'payload' || touch.kind === 'removed');
+    case 'move':
+      return isSame && (touch.kind === 'place' || touch.kind === 'removed');
+    case 'insert':
+      return isBelow(core, touch.nodeId, change.nodeId);
+    case 'content':
+      return isBelow(core, touch.nodeId, change.nodeId) && !(isSame && touch.kind !== 'children');
+    case 'remove':
+      return false;
+    default:
+      return change satisfies never;
+  }
+}
+
+function isBelow(core: Core, nodeId: string, ancestorId: string): boolean {
+  const [inner, outer] = [find(core, nodeId), find(core, ancestorId)];
+  return inner !== undefined && outer !== undefined && isInside(core, { inner, outer });
+}
+
+/** A node goes back before its old neighbour; where that has gone elsewhere, to the end. */
+function withinReach(core: Core, inverse: InverseOp): InverseOp {
+  if (!('place' in inverse) || inverse.place.beforeId === null) return inverse;
+  const { parentId, beforeId } = inverse.place;
+  const slot = slotOf(core, beforeId);
+  const parent = slot === none ? none : core.store.parents[slot]!; // safe: the slot is of the tree
+  const isThere = parent !== none && core.store.ids[parent] === parentId;
+  return isThere ? inverse : { ...inverse, place: { parentId, beforeId: null } };
+}
+
+function blocked({ core, session }: CallContext, version: string): PinnaceError {
+  return conflict(`Cannot undo version "${version.slice(0, 80)}": later changes build on it; undo those first`, {
+    reason: 'undo_blocked',
+    version: versionOf(core, session),
+  });
+}

@@ -1,0 +1,74 @@
+/** Version tokens: which state of the tree, and of the agent's view, a caller has seen. */
+
+import { PinnaceError } from '../errors.ts';
+import { type Touch, touchesOf } from './change.ts';
+import type { Core } from './core.ts';
+import type { Session } from './session.ts';
+
+/** The token of the present. */
+export function versionOf({ epoch, rev }: Core, { viewId, viewRev }: Session): string {
+  return versionAt({ epoch, rev }, { viewId, viewRev });
+}
+
+/** The token of some moment. */
+export function versionAt(
+  { epoch, rev }: { readonly epoch: string; readonly rev: number },
+  { viewId, viewRev }: { readonly viewId: string; readonly viewRev: number },
+): string {
+  return `${epoch}.${rev}.${viewId}.${viewRev}`;
+}
+
+/** The tree's revision that a token tells of; `undefined` when it is of another life of the tree. */
+export function revOf({ epoch }: Core, token: string): number | undefined {
+  const [life, rev] = token.split('.');
+  return life === epoch && rev !== undefined && /^\d{1,15}$/.test(rev) ? Number(rev) : undefined;
+}
+
+const maxChanges = 20;
+
+/**
+ * Lets a call pass that has seen the present.
+ *
+ * @throws PinnaceError `conflict` with the latest version and what has changed since the token.
+ */
+export function checkVersion(core: Core, session: Session, token: string | undefined): void {
+  const version = versionOf(core, session);
+  if (token === version) return;
+  if (token === undefined) {
+    throw conflict('Cannot change the tree without a "versionToken": give the "version" of your latest answer', {
+      reason: 'version_missing',
+      version,
+    });
+  }
+  const changes = changesSince(core, session, token);
+  throw conflict(`Cannot change the tree from version "${shorten(token)}": it has changed since`, {
+    reason: 'version_stale',
+    version,
+    ...(changes && { changes: changes.slice(0, maxChanges) }),
+    ...(changes && changes.length > maxChanges && { moreChanges: changes.length - maxChanges }),
+  });
+}
+
+/** The latest first, each node and kind once; `undefined` when not all are remembered. */
+function changesSince(core: Core, session: Session, token: string): readonly Touch[] | undefined {
+  const rev = revOf(core, token);
+  const entries = rev === undefined || rev > core.rev ? undefined : core.history.since(rev);
+  if (!entries) return undefined;
+  const [, , viewId, viewRev] = token.split('.');
+  const seen = viewId === session.viewId ? Number(viewRev) : 0;
+  const touches = [
+    ...entries.flatMap(({ changes }) => changes.flatMap(touchesOf)),
+    ...session.viewTouches.filter((touch) => touch.viewRev > seen),
+  ];
+  const latest = new Map(touches.toReversed().map(({ nodeId, kind }) => [`${kind} ${nodeId}`, { nodeId, kind }]));
+  return [...latest.values()];
+}
+
+/** A conflict with these facts. */
+export function conflict(message: string, details: Readonly<Record<string, unknown>>): PinnaceError {
+  return new PinnaceError('conflict', message, { details });
+}
+
+function shorten(token: string): string {
+  return token.replace(/[^\w.-]/g, '?').slice(0, 80);
+}
