@@ -267,6 +267,7 @@ function refusedCall(error: unknown): PinnaceError {
  * @throws PinnaceError `invalid_argument` when a message is not what the AI SDK sends.
  */
 export async function toModelMessages(messages: readonly UIMessage[]): Promise<ModelMessage[]> {
+  requireInlineFiles(messages);
   const history = messages.map((message) => ({ ...message, parts: message.parts.filter(hasEnded) }))
     .filter(({ parts }) => parts.length > 0);
   const checked = await safeValidateUIMessages({ messages: history });
@@ -275,6 +276,16 @@ export async function toModelMessages(messages: readonly UIMessage[]): Promise<M
     return await convertToModelMessages(checked.data, { ignoreIncompleteToolCalls: true });
   } catch (error) {
     throw invalidMessages(error); // a file's address that is no URL
+  }
+}
+
+/** The SDK would fetch a file by its address itself, past every guard of ours: no address in a chat is ever followed. */
+function requireInlineFiles(messages: readonly UIMessage[]): void {
+  for (const part of messages.flatMap(({ parts }) => parts)) {
+    if (part.type !== 'file' || String(part.url).startsWith('data:')) continue;
+    throw new PinnaceError('invalid_argument', 'Cannot read a file by its address: send its content as a data URL', {
+      details: { reason: 'file_by_address' },
+    });
   }
 }
 
