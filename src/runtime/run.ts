@@ -282,7 +282,7 @@ export async function toModelMessages(messages: readonly UIMessage[]): Promise<M
 /** The SDK would fetch a file by its address itself, past every guard of ours: no address in a chat is ever followed. */
 function requireInlineFiles(messages: readonly UIMessage[]): void {
   for (const part of messages.flatMap(({ parts }) => parts)) {
-    if (part.type !== 'file' || String(part.url).startsWith('data:')) continue;
+    if (part.type !== 'file' || /^data:/i.test(part.url)) continue;
     throw new PinnaceError('invalid_argument', 'Cannot read a file by its address: send its content as a data URL', {
       details: { reason: 'file_by_address' },
     });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { indexedDbStorage } from '../../../adapters/storage/indexeddb.ts';
 import type { Change, ClosableStorage, Watchable } from '../../../src/ports.ts';
-import { watchableStorageContract, createTestClock, type StorageSubject } from '../../contracts/storage.ts';
+import { createTestClock, type StorageSubject, watchableStorageContract } from '../../contracts/storage.ts';
 
 const opened: { readonly name: string; readonly storage: ClosableStorage }[] = [];
 

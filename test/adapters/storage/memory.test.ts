@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { watchableStorageContract, createTestClock, type StorageSubject } from '../../contracts/storage.ts';
+import { createTestClock, type StorageSubject, watchableStorageContract } from '../../contracts/storage.ts';
 import type { ClosableStorage, Watchable } from '../../../src/ports.ts';
 
 function freshSubject(): StorageSubject<ClosableStorage & Watchable> {

@@ -84,7 +84,7 @@ describe("the AI SDK's own chat transport", () => {
       headers: { 'authorization': `Bearer ${token}`, 'idempotency-key': `"${crypto.randomUUID()}"` },
       prepareSendMessagesRequest: ({ id, messages }) => ({ body: { agentId: 'helper', chat: { id, messages } } }),
       prepareReconnectToStreamRequest: ({ id }) => ({ api: `http://127.0.0.1/v1/chats/${id}/stream` }),
-      fetch: (input, init) => serve(new Request(input as string, init)),
+      fetch: (input, init) => serve(new Request(input, init)),
     });
   const turn = {
     trigger: 'submit-message' as const,
