@@ -41,9 +41,7 @@ export function fetchUrlTool({ egress }: { readonly egress: Egress }): Tool {
 }
 
 function requestOf(url: string): Request {
-  try {
-    return new Request(url);
-  } catch {
-    throw new PinnaceError('invalid_argument', 'Cannot fetch: "url" must be an https address');
-  }
+  // Without the check a page would take anything for a path on its own site.
+  if (URL.canParse(url)) return new Request(url);
+  throw new PinnaceError('invalid_argument', 'Cannot fetch: "url" must be an https address');
 }
