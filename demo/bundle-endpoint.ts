@@ -9,7 +9,7 @@ import { build } from 'vite';
 export async function bundleEndpoint(file: string): Promise<void> {
   await build({
     configFile: false,
-    logLevel: 'warn',
+    logLevel: 'error', // what stays outside are Deno's own built-ins
     root: import.meta.dirname,
     resolve: {
       alias: { '@ai-sdk/gateway': resolve(import.meta.dirname, 'no-gateway.ts') },
