@@ -289,11 +289,11 @@ describe('the run log', () => {
         }
         expect(seen).toEqual(all);
       }),
-      { numRuns: 1000 },
+      { numRuns: 10_000 },
     );
     expect(model.calls).toHaveLength(1);
     expect(textOf(all.map((text) => JSON.parse(text) as Parameters<typeof textOf>[0][number]))).toContain('w29');
-  });
+  }, 60_000);
 });
 
 /** A storage that can be cut off, as from a process that was killed. */
