@@ -1,14 +1,14 @@
 /**
  * The tree beside its peers, in one run: load, expand all, a page by offset, toggle and page, move and page; then what only Pinnace
- * has. `--small` leaves the trees of a million nodes out. Run with `--expose-gc`.
+ * has. Run with `--expose-gc`.
  */
 
 import process from 'node:process';
-import * as v from 'valibot';
-import { createTree, type TreeRow, treeTools } from '../../../src/index.ts';
 import { collect, cpuMs, median, report, type Row } from '../measure.ts';
+import { measureOwn } from './own.ts';
 import { findPeers } from './peers.ts';
 import { type Load, naiveMap, naiveNested, pinnace, type Subject } from './subject.ts';
+import { timed } from './timed.ts';
 import { balanced, type BenchTree, chain, random, wide } from './trees.ts';
 
 interface Figures {
@@ -18,18 +18,6 @@ interface Figures {
   readonly page: number;
   readonly toggle: number;
   readonly move: number;
-}
-
-/** Microseconds of the middle call; slow ones get fewer calls. */
-function timed(run: (i: number) => void, { calls = 16_000, budgetMs = 1200 } = {}): number {
-  const times: number[] = [];
-  const start = performance.now();
-  for (let i = 0; i < calls && (i < 4 || performance.now() - start < budgetMs); i++) {
-    const before = performance.now();
-    run(i);
-    times.push((performance.now() - before) * 1000);
-  }
-  return median(times.slice(times.length >> 1)); // the first half warms up
 }
 
 function held(): number {
@@ -54,11 +42,10 @@ function measure(load: Load, tree: BenchTree): Figures {
   }
   const shown = subject!;
   const offset = Math.max(0, Math.floor(rows.length * 0.7) - 100);
-  const expandAll = timed((i) => {
-    if (i % 2 === 0) shown.expandAll();
-    else shown.collapseAll();
-    shown.page(0, 50);
-  }, { calls: 40 });
+  const expandAll = timed(() => {
+    shown.expandAll();
+    shown.page(offset, 50);
+  }, { calls: 40, before: () => shown.collapseAll() });
   shown.expandAll();
   const page = timed((i) => shown.page(offset + (i % 50), 50));
   const toggle = timed(() => {
@@ -144,7 +131,7 @@ function rowsOf(ours: Figures, others: ReadonlyMap<string, Figures>, bar: Bars |
       bar: '<= 110',
       met: ours.bytes <= 110,
     },
-    faster('expandAll', 'expand or collapse all, and page'),
+    faster('expandAll', 'expand all and page'),
     faster('toggle', 'toggle and page'),
     faster('move', 'move and page'),
     {
@@ -155,93 +142,26 @@ function rowsOf(ours: Figures, others: ReadonlyMap<string, Figures>, bar: Bars |
   ];
 }
 
-function row(figure: string, us: number, most: number): Row {
-  return { figure, value: `${us.toFixed(1)} us`, bar: `<= ${most} us`, met: us <= most };
-}
-
-/** What the peers do not have: absolute figures. */
-async function measureOwn({ name, rows }: BenchTree, isLarge: boolean): Promise<void> {
-  const tree = createTree({ payloadTypes: { item: v.looseObject({}) }, rows, source: 'trusted' });
-  const view = tree.view({ defaultExpanded: true });
-  const at = (i: number): string => `n${Math.floor(rows.length * 0.9) - i}`;
-  const last = rows.length - 1;
-  report(`${name}: one tree`, [
-    row('rank of a node', timed((i) => view.rankOf(at(i))), isLarge ? 15 : 3),
-    row('size of a subtree', timed((i) => tree.sizeOf(at(i))), isLarge ? 15 : 3),
-    row('is inside', timed((i) => tree.isInside(at(i), 'n1')), isLarge ? 15 : 3),
-    row(
-      'children at 90 %',
-      timed((i) => tree.children('n0', { offset: Math.floor(last * 0.9) - i, limit: 50 })),
-      isLarge ? 30 : 15,
-    ),
-    row('one more view', timed(() => tree.view().close(), { calls: 50 }), isLarge ? 2000 : 1000),
-    ...await measureTools(tree, isLarge),
-  ]);
-}
-
-async function measureTools(tree: ReturnType<typeof createTree>, isLarge: boolean): Promise<Row[]> {
-  const tools = treeTools(tree, {
-    agentId: 'bench',
-    role: 'editor',
-    limits: { searchMs: 60_000, maxPageSize: 2_000_000 },
-  });
-  const rootNodeId = tree.rootId!;
-  const first = await tools.call('get_node', { nodeId: 'n1' });
-  let version = first.ok ? first.output.version : '';
-  const calls: number[] = [];
-  for (let i = 0; i < 4000; i++) {
-    const before = performance.now();
-    const outcome = await tools.call(i % 2 === 0 ? 'expand_node' : 'collapse_node', {
-      nodeId: 'n1',
-      versionToken: version,
-    });
-    calls.push((performance.now() - before) * 1000);
-    if (outcome.ok) version = outcome.output.version;
-  }
-  const search = async (value: string): Promise<number> => {
-    const before = performance.now();
-    const outcome = await tools.call('search', {
-      rootNodeId,
-      filters: [{ path: 'name', op: 'contains', value }],
-      limit: 10,
-    });
-    if (!outcome.ok) throw new Error(outcome.error.message);
-    return performance.now() - before;
-  };
-  const cold = await search('no such word');
-  const warm = median(await Promise.all(Array.from({ length: 9 }, () => search('no such word'))));
-  const scanned = timed(() => scan([...tree.rows()]), { calls: 8 }) / 1000;
-  const overhead = median(calls.slice(2000));
-  return [
-    { figure: 'expand_node as a tool call', value: `${overhead.toFixed(1)} us`, bar: '<= 15 us', met: overhead <= 15 },
-    {
-      figure: `search all (first time ${cold.toFixed(0)} ms)`,
-      value: `${warm.toFixed(1)} ms`,
-      peer: `all objects ${scanned.toFixed(1)} ms`,
-      ratio: `${(scanned / warm).toFixed(1)}x`,
-      bar: isLarge ? '<= 60 ms per million' : '>= 5x',
-      met: isLarge ? warm <= 60 * (tree.size / 1e6) : scanned / warm >= 5,
-    },
-  ];
-}
-
-function scan(rows: readonly TreeRow[]): number {
-  return rows.filter(({ payload }) => String(payload.name).toLowerCase().includes('no such word')).length;
-}
-
 const { peers, missing } = await findPeers();
 if (missing.length > 0) console.log(`Peers left out: ${missing.join('; ')}`);
 const own = { 'Pinnace': pinnace, 'hand-written Map': naiveMap };
 const { immer: _, mutative: __, ...fast } = peers; // those two copy all that there is for each change
-compare(balanced(5), { ...own, 'nested objects': naiveNested, ...peers });
-for (const tree of [wide(100_000), random(100_000), chain(100_000)]) {
-  compare(tree, { ...own, 'nested objects': naiveNested, ...fast });
-}
-await measureOwn(balanced(5), false);
-if (!process.argv.includes('--small')) {
-  const { 'VS Code': vscode, TanStack } = peers; // the others take minutes for a million nodes
-  compare(balanced(6), { ...own, ...(vscode && { 'VS Code': vscode }), ...(TanStack && { TanStack }) });
-  compare(wide(1_000_000), own);
-  compare(chain(1_000_000), own);
-  await measureOwn(balanced(6), true);
+const { 'headless-tree': ___, ...flat } = fast; // walks a path as long as the tree is deep, for every node
+const nested = { 'nested objects': naiveNested };
+
+/** What is measured, by name; `--only=` picks one, `--small` leaves out the trees of a million nodes. */
+const parts: Readonly<Record<string, () => void | Promise<void>>> = {
+  balanced: () => compare(balanced(5), { ...own, ...nested, ...peers }),
+  wide: () => compare(wide(100_000), { ...own, ...nested, ...fast }),
+  random: () => compare(random(100_000), { ...own, ...nested, ...fast }),
+  chain: () => compare(chain(100_000), { ...own, ...nested, ...flat }),
+  tools: () => measureOwn(balanced(5), false),
+  largeBalanced: () => compare(balanced(6), { ...own, ...flat }),
+  largeWide: () => compare(wide(1_000_000), own),
+  largeChain: () => compare(chain(1_000_000), own),
+  largeTools: () => measureOwn(balanced(6), true),
+};
+const only = process.argv.find((argument) => argument.startsWith('--only='))?.slice(7);
+for (const [name, run] of Object.entries(parts)) {
+  if (only === undefined ? !(name.startsWith('large') && process.argv.includes('--small')) : only === name) await run();
 }
