@@ -1,8 +1,8 @@
-/** The Agents Worker, first to last: parse, replay, resolve, assemble, run, stream. */
+/** The Agents Worker: what it is made of, and what it does. The way of one request, first to last, is `start-run.ts`. */
 
 import type { UIMessageChunk } from '../ai-types.ts';
-import { PinnaceError, toData } from '../errors.ts';
-import { createTraceId, type Emit } from '../events.ts';
+import { PinnaceError } from '../errors.ts';
+import type { Emit } from '../events.ts';
 import { createInterruptions, type Decision } from '../interruption.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, Catalog, Egress, ModelSource, Sandbox, SecretSource, Storage } from '../ports.ts';
@@ -11,16 +11,13 @@ import { createSlots } from '../tools/slots.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ManifestEntry } from './assemble.ts';
 import { chunksOf } from './chunks-of.ts';
-import { withContext } from './context.ts';
-import { executeRun } from './execute-run.ts';
-import { type Limits, narrow } from './limits.ts';
+import type { Limits } from './limits.ts';
+import { prewarm, probe, within } from './operations.ts';
 import { type Principal, requireScope } from './principal.ts';
 import { createResolver } from './resolver.ts';
-import { toModelMessages } from './run.ts';
-import { createRunAbort } from './run-abort.ts';
-import { createRunRedaction } from './run-redaction.ts';
-import { parseRunRequest, type RunRequest, type RunRequestInput } from './run-request.ts';
+import type { RunRequestInput } from './run-request.ts';
 import { type ClaimOptions, createRuns, type Runs, type RunStatus } from './runs.ts';
+import { startRun } from './start-run.ts';
 import { createToolSets } from './tool-sets.ts';
 
 /** What the pipeline works with. */
@@ -129,40 +126,11 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     }
   };
 
-  const start: HostedRuntime['start'] = async (input, principal, { signals = [], idempotency, traceId }) => {
+  const parts = { ...options, runs, resolver, interruptions, slots, toolSetOf, ttlMs, closing: closing.signal };
+  const start: HostedRuntime['start'] = async (input, principal, given) => {
     requireScope(principal, 'run:create');
     requireOpen();
-    const request = parseRunRequest(input, options.limits);
-    requireScope(principal, 'run:create', request.agentId);
-    const [known] = await Promise.all([runs.find(principal, idempotency), resolver.refresh()]);
-    if (known) return { runId: known.runId, known };
-    const abort = createRunAbort([...signals, closing.signal]);
-    try {
-      const { agent, model, secret } = await resolver.resolve(request.agentId, principal.tenant);
-      const toolSet = await toolSetOf(agent, await resolver.tools());
-      const messages = withContext(await toModelMessages(request.chat.messages), request.context);
-      const limits = narrow(options.limits, agent.limits, request.limits);
-      const state = startingState(request, { principal, now, traceId });
-      const { detachGraceMs } = limits;
-      const claimed = await runs.claim({
-        principal,
-        state,
-        idempotency,
-        detachGraceMs,
-        abort: (reason) => abort.abort(reason),
-      });
-      if ('known' in claimed) return { runId: claimed.known.runId, known: claimed.known };
-      const { runId, live } = claimed;
-      const run = { ...options, ...state, agent, model, toolSet, messages, limits, request, principal };
-      const redaction = createRunRedaction();
-      if (secret) redaction.add(secret);
-      const { secret: resolveSecret } = resolver;
-      executeRun({ ...run, runId, ttlMs, abort, interruptions, slots, resolveSecret, redaction }, live);
-      return { runId, ended: live.gone };
-    } catch (error) {
-      abort.release();
-      throw error;
-    }
+    return await startRun(parts, input, { ...given, principal });
   };
   return {
     start,
@@ -191,42 +159,16 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     invalidate: (keys) => resolver.invalidate(keys),
     async prewarm(agentIds, principal) {
       requireScope(principal, 'registry:read');
-      await resolver.refresh();
-      const warmed = await Promise.allSettled(agentIds.map((agentId) => resolver.resolve(agentId, principal.tenant)));
-      const failed = warmed.map((
-        result,
-        i,
-      ) => [agentIds[i] ?? '', result.status === 'rejected' && toData(result.reason).code]);
-      return { failed: Object.fromEntries(failed.filter((entry) => entry[1] !== false)) };
+      return { failed: await prewarm(resolver, agentIds, principal.tenant) };
     },
-    async ready() {
-      const probes = { storage: options.storage.get(['ready']), catalog: options.catalog.listTools({ limit: 1 }) };
-      const results = await Promise.allSettled(Object.values(probes));
-      return Object.fromEntries(
-        Object.keys(probes).map((name, i) => [name, results[i]?.status === 'fulfilled' ? 'ok' : 'failed']),
-      );
-    },
+    ready: () => probe({ storage: options.storage.get(['ready']), catalog: options.catalog.listTools({ limit: 1 }) }),
     async close({ drainMs = 0 } = {}) {
       draining = true;
-      const { promise: late, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, drainMs);
-      await Promise.race([runs.drained(), ...(drainMs > 0 ? [late] : [Promise.resolve()])]);
-      clearTimeout(timer);
+      if (drainMs > 0) await within(drainMs, runs.drained());
       closing.abort('runtime_closed');
       await runs.drained();
       runs.close();
       resolver.close();
     },
   };
-}
-
-function startingState(
-  { agentId, chat }: RunRequest,
-  { principal: { tenant }, now, traceId = createTraceId() }: {
-    principal: Principal;
-    now: () => number;
-    traceId: string | undefined;
-  },
-): ClaimOptions['state'] {
-  return { state: 'running', tenant, agentId, chatId: chat.id, traceId, startedAt: now() };
 }

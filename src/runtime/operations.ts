@@ -1,0 +1,35 @@
+/** What those who operate a runtime ask of it besides runs. */
+
+import { toData } from '../errors.ts';
+import type { Resolver } from './resolver.ts';
+
+/** Resolves agents, so that the next request finds the caches warm; gives the code of each that cannot be. */
+export async function prewarm(
+  resolver: Resolver,
+  agentIds: readonly string[],
+  tenant: string,
+): Promise<Record<string, string>> {
+  await resolver.refresh();
+  const results = await Promise.allSettled(agentIds.map((agentId) => resolver.resolve(agentId, tenant)));
+  const failed = results.flatMap((result, i) =>
+    result.status === 'rejected' ? [[agentIds[i] ?? '', toData(result.reason).code] as const] : []
+  );
+  return Object.fromEntries(failed);
+}
+
+/** Tells of each probe whether it answers. */
+export async function probe(
+  probes: Readonly<Record<string, Promise<unknown>>>,
+): Promise<Record<string, 'ok' | 'failed'>> {
+  const results = await Promise.allSettled(Object.values(probes));
+  const names = Object.keys(probes);
+  return Object.fromEntries(names.map((name, i) => [name, results[i]?.status === 'fulfilled' ? 'ok' : 'failed']));
+}
+
+/** Waits for the work, but no longer than this. */
+export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

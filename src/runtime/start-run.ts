@@ -1,0 +1,92 @@
+/** The way of one request, first to last: parse, replay, resolve, assemble, run. Its stream is read from the run log. */
+
+import { createTraceId } from '../events.ts';
+import type { Interruptions } from '../interruption.ts';
+import type { Agent, ToolDefinition } from '../schema.ts';
+import type { Slots } from '../tools/slots.ts';
+import type { ToolSet } from './assemble.ts';
+import { withContext } from './context.ts';
+import { executeRun } from './execute-run.ts';
+import { narrow } from './limits.ts';
+import { type Principal, requireScope } from './principal.ts';
+import type { Resolver } from './resolver.ts';
+import { toModelMessages } from './run.ts';
+import { createRunAbort, type RunAbort } from './run-abort.ts';
+import { createRunRedaction } from './run-redaction.ts';
+import { parseRunRequest, type RunRequest } from './run-request.ts';
+import type { ClaimOptions, Runs } from './runs.ts';
+import type { RuntimeOptions, Started, StartOptions } from './runtime.ts';
+
+/** What starting a run works with. */
+export interface StartParts extends RuntimeOptions {
+  readonly runs: Runs;
+  readonly resolver: Resolver;
+  readonly interruptions: Interruptions;
+  readonly slots: Slots;
+  readonly toolSetOf: (agent: Agent, listed: readonly ToolDefinition[]) => Promise<ToolSet>;
+  readonly ttlMs: number;
+  /** Aborts when the runtime closes. */
+  readonly closing: AbortSignal;
+}
+
+/** Starts a run that goes on by itself, or finds the one that its key stands for. */
+export async function startRun(
+  parts: StartParts,
+  input: unknown,
+  { principal, signals = [], idempotency, traceId }: StartOptions & { readonly principal: Principal },
+): Promise<Started> {
+  const request = parseRunRequest(input, parts.limits);
+  requireScope(principal, 'run:create', request.agentId);
+  const [known] = await Promise.all([parts.runs.find(principal, idempotency), parts.resolver.refresh()]);
+  if (known) return { runId: known.runId, known };
+  const abort = createRunAbort([...signals, parts.closing]);
+  try {
+    return await claimAndExecute(parts, request, { principal, idempotency, traceId, abort });
+  } catch (error) {
+    abort.release();
+    throw error;
+  }
+}
+
+interface Claimant extends Pick<StartOptions, 'idempotency' | 'traceId'> {
+  readonly principal: Principal;
+  readonly abort: RunAbort;
+}
+
+/** Everything that may refuse the request comes before the claim: a key is kept only for a run that was started. */
+async function claimAndExecute(
+  parts: StartParts,
+  request: RunRequest,
+  { principal, idempotency, traceId, abort }: Claimant,
+): Promise<Started> {
+  const { resolver, runs, toolSetOf } = parts;
+  const { agent, model, secret } = await resolver.resolve(request.agentId, principal.tenant);
+  const toolSet = await toolSetOf(agent, await resolver.tools());
+  const messages = withContext(await toModelMessages(request.chat.messages), request.context);
+  const limits = narrow(parts.limits, agent.limits, request.limits);
+  const state = startingState(request, { principal, now: parts.now, traceId });
+  const { detachGraceMs } = limits;
+  const stop = (reason: unknown): void => abort.abort(reason);
+  const claimed = await runs.claim({ principal, state, idempotency, detachGraceMs, abort: stop });
+  if ('known' in claimed) {
+    abort.release();
+    return { runId: claimed.known.runId, known: claimed.known };
+  }
+  const { runId, live } = claimed;
+  const redaction = createRunRedaction();
+  if (secret) redaction.add(secret);
+  const resolved = { agent, model, toolSet, messages, limits, request, principal };
+  executeRun({ ...parts, ...state, ...resolved, runId, abort, resolveSecret: resolver.secret, redaction }, live);
+  return { runId, ended: live.gone };
+}
+
+function startingState(
+  { agentId, chat }: RunRequest,
+  { principal: { tenant }, now, traceId = createTraceId() }: {
+    readonly principal: Principal;
+    readonly now: () => number;
+    readonly traceId: string | undefined;
+  },
+): ClaimOptions['state'] {
+  return { state: 'running', tenant, agentId, chatId: chat.id, traceId, startedAt: now() };
+}
