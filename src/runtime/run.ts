@@ -20,6 +20,7 @@ import type { LanguageModel } from '../ai-types.ts';
 import { fromData, PinnaceError, toData } from '../errors.ts';
 import type { Agent } from '../schema.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import { toHistory } from './history.ts';
 import type { Limits } from './limits.ts';
 import { toModelError } from './model-error.ts';
 import type { RunEnd } from './run-end.ts';
@@ -262,30 +263,15 @@ function refusedCall(error: unknown): PinnaceError {
 /**
  * Turns the chat's messages into the model's.
  *
- * Client messages are history, never decisions: tool parts that have not ended, and so every approval, are left out.
- *
- * @throws PinnaceError `invalid_argument` when a message is not what the AI SDK sends.
+ * @throws PinnaceError `invalid_argument` when a message is not what the AI SDK sends, or names a file by its address.
  */
 export async function toModelMessages(messages: readonly UIMessage[]): Promise<ModelMessage[]> {
-  requireInlineFiles(messages);
-  const history = messages.map((message) => ({ ...message, parts: message.parts.filter(hasEnded) }))
-    .filter(({ parts }) => parts.length > 0);
-  const checked = await safeValidateUIMessages({ messages: history });
+  const checked = await safeValidateUIMessages({ messages: toHistory(messages) });
   if (!checked.success) throw invalidMessages(checked.error);
   try {
     return await convertToModelMessages(checked.data, { ignoreIncompleteToolCalls: true });
   } catch (error) {
     throw invalidMessages(error); // a file's address that is no URL
-  }
-}
-
-/** The SDK would fetch a file by its address itself, past every guard of ours: no address in a chat is ever followed. */
-function requireInlineFiles(messages: readonly UIMessage[]): void {
-  for (const part of messages.flatMap(({ parts }) => parts)) {
-    if (part.type !== 'file' || /^data:/i.test(part.url)) continue;
-    throw new PinnaceError('invalid_argument', 'Cannot read a file by its address: send its content as a data URL', {
-      details: { reason: 'file_by_address' },
-    });
   }
 }
 
@@ -295,9 +281,4 @@ function invalidMessages(cause: unknown): PinnaceError {
     'Cannot read the run request: a part of its messages is not as the AI SDK sends it',
     { details: { reason: 'invalid_messages' }, cause },
   );
-}
-
-function hasEnded(part: UIMessage['parts'][number]): boolean {
-  if (!part.type.startsWith('tool-') && part.type !== 'dynamic-tool') return true;
-  return 'state' in part && (part.state === 'output-available' || part.state === 'output-error');
 }

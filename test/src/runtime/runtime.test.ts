@@ -298,6 +298,16 @@ describe('what run refuses', () => {
         }],
       },
     }, 'invalid_argument'],
+    ['a file of a thought by its address', {
+      chat: {
+        id: 'c',
+        messages: [{
+          id: 'm',
+          role: 'assistant',
+          parts: [{ type: 'reasoning-file', mediaType: 'text/plain', url: 'https://example.com/a' }],
+        }],
+      },
+    }, 'invalid_argument'],
     ['half a surrogate pair', { chat: { id: 'c', messages: [userMessage('\ud800')] } }, 'invalid_argument'],
     ['a part of 10 MB', { chat: { id: 'c', messages: [userMessage('x'.repeat(10_000_000))] } }, 'invalid_argument'],
     [
