@@ -7,6 +7,7 @@ import type { Authorize, Catalog, Egress, EventSink, ModelSource, Sandbox, Secre
 import { defaultLimits, type Limits } from './runtime/limits.ts';
 import { createPipeline, type HostedRuntime } from './runtime/runtime.ts';
 import type { Handlers } from './tools/extension.ts';
+import { isToolSource, toolsOf, type ToolSource } from './tools/tool-source.ts';
 import type { Tool } from './tools/tool.ts';
 
 /** What a runtime is composed of. */
@@ -16,8 +17,8 @@ export interface CreateRuntimeOptions {
   /** Where runs are recorded: what one instance has started, every instance with the same storage can replay. */
   readonly storage: Storage;
   readonly secrets?: SecretSource;
-  /** Tools given as code. Agents use those that their allowlist names. */
-  readonly tools?: readonly Tool[];
+  /** Tools given as code, one by one or by the source, as those of a tree. Agents use those that their allowlist names. */
+  readonly tools?: readonly (Tool | ToolSource)[];
   /** The way out for HTTP tools; without one they are left out. */
   readonly egress?: Egress;
   /** Where code tools run; without one they are left out. */
@@ -51,7 +52,7 @@ export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
     egress: options.egress,
     sandbox: options.sandbox,
     handlers: options.handlers ?? {},
-    tools: distinct(tools),
+    tools: distinct(tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given])),
     authorize: options.authorize ?? (() => ({ decision: 'allow' })),
     limits: { ...defaultLimits, ...options.limits },
     emit: createEmit({ sinks, now }),

@@ -4,7 +4,7 @@ import type { LanguageModel } from './ai-types.ts';
 import type { ObservedEvent } from './events.ts';
 import type { Key } from './key.ts';
 import type { Principal } from './runtime/principal.ts';
-import type { Agent, Provider, SecretRef, ToolDefinition } from './schema.ts';
+import type { Agent, McpServer, Provider, SecretRef, ToolDefinition } from './schema.ts';
 import type { Secret } from './secret.ts';
 
 /** One stored value. */
@@ -72,6 +72,8 @@ export interface Catalog {
   agent(agentId: string, signal?: AbortSignal): Promise<Agent | undefined>;
   provider(providerId: string, signal?: AbortSignal): Promise<Provider | undefined>;
   tool(toolId: string, signal?: AbortSignal): Promise<ToolDefinition | undefined>;
+  /** A catalog without MCP servers may leave it out. */
+  mcpServer?(serverId: string, signal?: AbortSignal): Promise<McpServer | undefined>;
   listTools(
     query: { readonly after?: string; readonly limit: number },
     signal?: AbortSignal,
@@ -135,6 +137,53 @@ export interface EgressOptions {
  */
 export interface Egress {
   fetch(request: Request, options: EgressOptions): Promise<Response>;
+}
+
+/** What an MCP server answered to a call, as it came; nothing of it is trusted. */
+export interface McpCallResult {
+  readonly content: readonly unknown[];
+  readonly structuredContent?: unknown;
+  readonly isError: boolean;
+}
+
+/** One tool call over a connection. */
+export interface McpCall {
+  /** As the server names it. */
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** The pinned raw definition. */
+  readonly definition: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly onProgress?: (
+    progress: { readonly progress: number; readonly total?: number; readonly message?: string },
+  ) => void;
+}
+
+/** A connection to an MCP server, for one run of one tenant. */
+export interface McpConnection {
+  readonly protocolVersion: string;
+  readonly serverInfo: { readonly name: string; readonly version: string };
+  readonly instructions: string | undefined;
+  /** The raw definitions of all pages, unknown fields too. */
+  listTools(options: { readonly signal: AbortSignal }): Promise<readonly unknown[]>;
+  callTool(call: McpCall): Promise<McpCallResult>;
+  /** Stops what is under way. Never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to MCP servers. Only the server's exact URL is asked, over the guarded way out; the secret goes there and nowhere else;
+ * no redirect is followed; no client capability is declared, so that a server can ask neither model nor person. A server that
+ * does not answer is `unavailable`, with the reason `protocol_unsupported` when it speaks no known revision; one that refuses the
+ * secret is `unavailable` with the reason `mcp_auth`; an answer that is too long is `budget_exceeded`; a call that the server
+ * refuses as unknown is `not_found`. Texts of the server stand in no error.
+ */
+export interface McpConnector {
+  connect(
+    server: McpServer,
+    options: { readonly secret: Secret | undefined; readonly signal: AbortSignal },
+  ): Promise<McpConnection>;
 }
 
 /** The terms of one run of code. */

@@ -17,6 +17,12 @@ export const ToolName = v.pipe(
 /** A tool id, or a prefix of tool ids followed by `*`. */
 const ToolPattern = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{0,64}\*?$/, 'must be a tool id, or a prefix with "*"'));
 
+/** A tool of an MCP server by its own name, or a prefix of such names followed by `*`. */
+const McpToolPattern = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9_./-]{0,128}\*?$/, 'must be the name of a tool, or a prefix with "*"'),
+);
+
 /** Semantic Versioning 2.0.0, for people; caches use `revision`. */
 const Semver = v.pipe(
   v.string(),
@@ -56,6 +62,15 @@ const ModelSettings = v.strictObject({
   seed: v.optional(v.pipe(v.number(), v.integer())),
 });
 
+/** The tools of one MCP server that an agent may use: of those that are pinned, all or the allowed, without the masked. */
+export const McpSelection = v.strictObject({
+  /** Names as the server gives them, or prefixes with `*`; without it, all. */
+  allow: v.optional(v.array(McpToolPattern)),
+  /** Hidden from this agent, whatever is allowed. */
+  mask: v.optional(v.array(McpToolPattern)),
+});
+export type McpSelection = v.InferOutput<typeof McpSelection>;
+
 /** Who acts: instructions, a model, and the allowlist of tools. */
 export const Agent = v.strictObject({
   id: Id,
@@ -67,6 +82,10 @@ export const Agent = v.strictObject({
   state: v.optional(v.picklist(['active', 'disabled']), 'active'),
   tags: v.optional(v.array(v.string()), []),
   entryTools: v.optional(v.array(ToolPattern), []),
+  /** By the id of the server; to name one selects it. The only source of masks. */
+  mcp: v.optional(v.record(Id, McpSelection), {}),
+  secrets: v.optional(v.array(SecretRef), []),
+  dataSources: v.optional(v.array(Id), []),
   instructions: v.optional(Text, ''),
   providerId: Id,
   model: v.optional(v.string()),
@@ -119,15 +138,22 @@ export const ToolDefinition = v.strictObject({
   id: ToolName,
   name: ToolName,
   title: v.optional(v.pipe(v.string(), v.maxLength(200))),
-  type: v.picklist(['builtin', 'function', 'http', 'code', 'extension']),
+  type: v.picklist(['builtin', 'function', 'http', 'mcp', 'datastore', 'code', 'extension', 'agent']),
   version: v.optional(Semver, '0.1.0'),
   visibility: v.optional(v.picklist(['public', 'internal', 'hidden']), 'public'),
   state: v.optional(v.picklist(['active', 'disabled']), 'active'),
   description: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
   paramsSchema: JsonSchema,
+  outputSchema: v.optional(JsonSchema),
   annotations: v.optional(ToolAnnotations),
   category: v.optional(v.string()),
   keywords: v.optional(v.array(v.string()), []),
+  /** The agents whose `entryTools` name it; kept by the registry. */
+  boundAgents: v.optional(v.array(Id)),
+  /** Tells people what credentials it needs. */
+  authn: v.optional(v.pipe(v.string(), v.maxLength(1000))),
+  /** Names of before, which are told the new one. */
+  renamedFrom: v.optional(v.array(ToolName)),
   /** Whether a person must approve calls: none, those of a tool that does not only read, or all. */
   approval: v.optional(v.picklist(['never', 'mutating', 'always'])),
   limits: v.optional(ToolLimits),
@@ -137,3 +163,57 @@ export const ToolDefinition = v.strictObject({
   revision: v.optional(Revision, 1),
 });
 export type ToolDefinition = v.InferOutput<typeof ToolDefinition>;
+
+/** What a check of MCP metadata found. */
+export const McpFinding = v.strictObject({
+  /** An `error` blocks; a `warning` needs a person's eye. */
+  severity: v.picklist(['error', 'warning']),
+  rule: v.string(),
+  /** The tool as its server names it; without one, the finding is about the server or the set. */
+  tool: v.optional(v.string()),
+  /** Where in the definition, as a JSON Pointer. */
+  path: v.optional(v.string()),
+  message: v.string(),
+});
+export type McpFinding = v.InferOutput<typeof McpFinding>;
+
+/** SHA-256 as hexadecimal digits. */
+const Fingerprint = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hexadecimal digits'));
+
+/** A tool as a person has approved it. */
+export const PinnedTool = v.strictObject({
+  /** The whole raw definition; what a model sees is made of this one alone. */
+  definition: v.looseObject({ name: v.string(), inputSchema: JsonSchema }),
+  fingerprint: Fingerprint,
+  /** `drifted`: the server offers another definition now. */
+  status: v.picklist(['valid', 'drifted']),
+  /** What it does, as the person who approved it says; without it, its annotations can only make it stricter. */
+  effect: v.optional(v.picklist(['read', 'write', 'destructive'])),
+});
+export type PinnedTool = v.InferOutput<typeof PinnedTool>;
+
+/** Everything of an MCP server that was approved. */
+export const McpPin = v.strictObject({
+  protocolVersion: v.string(),
+  serverInfo: v.looseObject({ name: v.string(), version: v.string() }),
+  instructions: v.optional(v.string()),
+  tools: v.array(PinnedTool),
+});
+export type McpPin = v.InferOutput<typeof McpPin>;
+
+/** A remote MCP server. Its tools exist for agents only once its metadata is validated and pinned. */
+export const McpServer = v.strictObject({
+  id: Id,
+  /** Stands before the names of its tools: `alias__tool`. */
+  alias: v.pipe(v.string(), v.regex(/^[a-z0-9](?:_?[a-z0-9-]){0,23}$/, 'must be 1 to 24 of a-z, 0-9, "-", single "_"')),
+  url: v.pipe(v.string(), v.url()),
+  /** Is sent as a bearer token, to this URL alone. */
+  secret: v.optional(SecretRef),
+  status: v.optional(v.picklist(['pending', 'valid', 'error']), 'pending'),
+  findings: v.optional(v.array(McpFinding), []),
+  pinned: v.optional(McpPin),
+  validatedAt: v.optional(Timestamp),
+  revision: v.optional(Revision, 1),
+});
+export type McpServer = v.InferOutput<typeof McpServer>;
+export type McpServerInput = v.InferInput<typeof McpServer>;

@@ -5,7 +5,7 @@ import type { Catalog } from '../../src/ports.ts';
 import type { ToolDefinition } from '../../src/schema.ts';
 import { baseOf, segmentOf } from '../remote/address.ts';
 import { ask, type HeaderRecord, invalidAnswer, type Remote, type Reply } from '../remote/ask.ts';
-import { type CatalogRecords, readRecord, type RecordKind } from './read-record.ts';
+import { type CatalogRecords, kindNames, readRecord, type RecordKind } from './read-record.ts';
 
 /** Where the control plane is, and how to ask it. */
 export interface HttpCatalogOptions {
@@ -38,7 +38,7 @@ const maxRemembered = 1000;
 const pageLimit = 100;
 
 /**
- * Gives a catalog that reads a control plane: `GET {url}/agents/{id}`, `/providers/{id}` and `/tools/{id}` answer a record or 404;
+ * Gives a catalog that reads a control plane: `GET {url}/agents/{id}`, `/providers/{id}`, `/tools/{id}` and `/mcp-servers/{id}` answer a record or 404;
  * `GET {url}/tools?after={id}&limit={n}` answers an array of the tools behind `after`, ordered by id, `n` of them (at most 100)
  * unless there are no more. An answer with an `ETag` is remembered and asked for with `If-None-Match`; nothing else is cached.
  *
@@ -56,6 +56,7 @@ export function httpCatalog(options: HttpCatalogOptions): Catalog {
     agent: (agentId, signal) => load(source, { kind: 'agent', id: agentId, signal }),
     provider: (providerId, signal) => load(source, { kind: 'provider', id: providerId, signal }),
     tool: (toolId, signal) => load(source, { kind: 'tool', id: toolId, signal }),
+    mcpServer: (serverId, signal) => load(source, { kind: 'mcpServer', id: serverId, signal }),
     listTools: ({ after, limit }, signal) => listTools(source, { after, limit, signal }),
   };
 }
@@ -67,14 +68,21 @@ function sourceOf(
   return { base: baseOf(url, 'the catalog'), remote, headers, remembered: new Map() };
 }
 
+const collections: Readonly<Record<RecordKind, string>> = {
+  agent: 'agents',
+  provider: 'providers',
+  tool: 'tools',
+  mcpServer: 'mcp-servers',
+};
+
 async function load<Kind extends RecordKind>(
   source: Source,
   { kind, id, signal }: { readonly kind: Kind; readonly id: string; readonly signal: AbortSignal | undefined },
 ): Promise<CatalogRecords[Kind] | undefined> {
   const segment = segmentOf(id);
   if (segment === undefined) return undefined; // no record can have this id
-  const what = `${kind} ${JSON.stringify(id)}`;
-  const url = `${source.base}/${kind}s/${segment}`;
+  const what = `${kindNames[kind]} ${JSON.stringify(id)}`;
+  const url = `${source.base}/${collections[kind]}/${segment}`;
   return await askFor(source, { url, what, signal, read: (data) => readAs(kind, data, { what, id }) });
 }
 

@@ -1,7 +1,15 @@
 import { PinnaceError } from '../../src/errors.ts';
 import { parse } from '../../src/parse.ts';
 import type { Catalog } from '../../src/ports.ts';
-import { Agent, type AgentInput, Provider, type ProviderInput, ToolDefinition } from '../../src/schema.ts';
+import {
+  Agent,
+  type AgentInput,
+  McpServer,
+  type McpServerInput,
+  Provider,
+  type ProviderInput,
+  ToolDefinition,
+} from '../../src/schema.ts';
 import { compileJsonSchema } from '../../src/tools/json-schema.ts';
 
 /** What a static catalog holds. */
@@ -10,6 +18,7 @@ export interface StaticCatalogOptions {
   readonly providers: readonly ProviderInput[];
   /** Definitions of tools whose code is elsewhere. */
   readonly tools?: readonly unknown[];
+  readonly mcpServers?: readonly McpServerInput[];
 }
 
 /**
@@ -18,11 +27,15 @@ export interface StaticCatalogOptions {
  * @throws PinnaceError `invalid_argument` for a definition that breaks its schema, a `paramsSchema` that is no JSON Schema among
  * them, and for two of a kind with one id.
  */
-export function staticCatalog({ agents, providers, tools = [] }: StaticCatalogOptions): Catalog {
+export function staticCatalog({ agents, providers, tools = [], mcpServers = [] }: StaticCatalogOptions): Catalog {
   const agentsById = byId('agent', agents.map((agent, i) => parse(Agent, agent, { what: `agent ${i}` })));
   const providersById = byId(
     'provider',
     providers.map((provider, i) => parse(Provider, provider, { what: `provider ${i}` })),
+  );
+  const serversById = byId(
+    'MCP server',
+    mcpServers.map((server, i) => parse(McpServer, server, { what: `MCP server ${i}` })),
   );
   const definitions = tools.map((tool, i) => parse(ToolDefinition, tool, { what: `tool ${i}` }));
   for (const { paramsSchema } of definitions) compileJsonSchema(paramsSchema);
@@ -31,6 +44,7 @@ export function staticCatalog({ agents, providers, tools = [] }: StaticCatalogOp
     agent: async (agentId) => agentsById.get(agentId),
     provider: async (providerId) => providersById.get(providerId),
     tool: async (toolId) => toolsById.get(toolId),
+    mcpServer: async (serverId) => serversById.get(serverId),
     async listTools({ after, limit }) {
       const all = [...toolsById.values()];
       const start = after === undefined ? 0 : all.findIndex(({ id }) => id > after);

@@ -3,9 +3,9 @@
 import { PinnaceError } from '../../src/errors.ts';
 import type { Key } from '../../src/key.ts';
 import type { Catalog, Storage } from '../../src/ports.ts';
-import type { AgentInput, ProviderInput } from '../../src/schema.ts';
+import type { AgentInput, McpServerInput, ProviderInput } from '../../src/schema.ts';
 import { untilAborted } from '../remote/until-aborted.ts';
-import { type CatalogRecords, readRecord, type RecordKind } from './read-record.ts';
+import { type CatalogRecords, kindNames, readRecord, type RecordKind } from './read-record.ts';
 
 /** A record of each kind as its author writes it; the `revision` is not the author's, and is replaced. */
 export interface CatalogInputs {
@@ -13,6 +13,7 @@ export interface CatalogInputs {
   readonly provider: ProviderInput;
   /** A `ToolDefinition`, in which what has a default may be left out. */
   readonly tool: object;
+  readonly mcpServer: McpServerInput;
 }
 
 /** What must hold for a write to happen. */
@@ -75,6 +76,7 @@ export function storageCatalog(
     agent: (agentId, signal) => read(records, { kind: 'agent', id: agentId, signal }),
     provider: (providerId, signal) => read(records, { kind: 'provider', id: providerId, signal }),
     tool: (toolId, signal) => read(records, { kind: 'tool', id: toolId, signal }),
+    mcpServer: (serverId, signal) => read(records, { kind: 'mcpServer', id: serverId, signal }),
     async listTools({ after, limit }, signal) {
       const prefix = recordKey(records, 'tool');
       const query = { prefix, limit, ...(after !== undefined && { after: [...prefix, after] }) };
@@ -82,7 +84,7 @@ export function storageCatalog(
       return page.map(({ value }) => value as CatalogRecords['tool']); // safe: written by `put` alone
     },
     async put(kind, record, options) {
-      const checked = readRecord[kind](record, `the ${kind}`);
+      const checked = readRecord[kind](record, `the ${kindNames[kind]}`);
       const written = await change(records, { kind, id: checked.id, options }, checked);
       await onChange?.([changeKey(kind, written.id)]);
       return written;
@@ -99,7 +101,10 @@ async function read<Kind extends RecordKind>(
   { kind, id, signal }: { readonly kind: Kind; readonly id: string; readonly signal?: AbortSignal | undefined },
 ): Promise<CatalogRecords[Kind] | undefined> {
   const key = recordKey(records, kind, id);
-  const entry = await untilAborted(() => records.storage.get(key), { signal, action: `load ${kind} "${id}"` });
+  const entry = await untilAborted(() => records.storage.get(key), {
+    signal,
+    action: `load ${kindNames[kind]} "${id}"`,
+  });
   return entry?.value as CatalogRecords[Kind] | undefined; // safe: written by `put` alone
 }
 
@@ -132,7 +137,10 @@ async function change<Written extends object | undefined>(
     ]);
     if (result.ok) return value;
   }
-  throw new PinnaceError('unavailable', `Cannot write ${kind} "${id}": too many write it at once; try again`);
+  throw new PinnaceError(
+    'unavailable',
+    `Cannot write ${kindNames[kind]} "${id}": too many write it at once; try again`,
+  );
 }
 
 function requireRevision(current: { readonly revision: number } | undefined, { kind, id, options }: Place): void {
@@ -140,7 +148,7 @@ function requireRevision(current: { readonly revision: number } | undefined, { k
   const revision = current?.revision ?? null;
   if (ifRevision === undefined || ifRevision === revision) return;
   const state = revision === null ? 'it does not exist' : `it has revision ${revision}`;
-  throw new PinnaceError('conflict', `Cannot write ${kind} "${id}": ${state}; read it and decide again`, {
+  throw new PinnaceError('conflict', `Cannot write ${kindNames[kind]} "${id}": ${state}; read it and decide again`, {
     retryable: false,
     details: { reason: 'revision_mismatch', revision },
   });
@@ -156,5 +164,6 @@ function counterKey({ name }: Records, kind: RecordKind, id: string): Key {
 
 /** What a runtime calls it; tools are cached all together. */
 function changeKey(kind: RecordKind, id: string): string {
-  return kind === 'tool' ? 'tools' : `${kind}:${id}`;
+  if (kind === 'tool') return 'tools';
+  return kind === 'mcpServer' ? `mcp-server:${id}` : `${kind}:${id}`;
 }

@@ -1,10 +1,29 @@
 /** Where tools come from that are called by name: a room or a server gives its tools as one of these. */
 
+import { fromData } from '../errors.ts';
 import type { ToolDefinition } from '../schema.ts';
-import type { ToolOutcome } from './tool.ts';
+import type { Tool, ToolOutcome } from './tool.ts';
 
 /** Tools with one way to call them. `call` never throws; a name that is not among the definitions is `not_found`. */
 export interface ToolSource {
   readonly definitions: readonly ToolDefinition[];
   call(name: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolOutcome>;
+}
+
+/** Whether these are tools with a way to call them, and not one tool. */
+export function isToolSource(given: Tool | ToolSource): given is ToolSource {
+  return 'definitions' in given;
+}
+
+/** The tools of a source one by one, for whoever calls tools by `invokeTool`. The source itself checks their inputs. */
+export function toolsOf(source: ToolSource): readonly Tool[] {
+  return source.definitions.map((definition): Tool => ({
+    definition,
+    check: (input) => ({ ok: true, input }),
+    async execute(input, { signal }) {
+      const outcome = await source.call(definition.name, input, { signal });
+      if (outcome.ok) return outcome.output;
+      throw fromData(outcome.error);
+    },
+  }));
 }

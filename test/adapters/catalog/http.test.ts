@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { httpCatalog } from '../../../adapters/catalog/http.ts';
 import { type FakeFetch, fakeFetch, json } from '../remote/fake-fetch.ts';
-import { agent, provider, tool, tools } from './records.ts';
+import { agent, mcpServer, provider, tool, tools } from './records.ts';
 
 const url = 'https://control.example/v1';
 const token = 'control-token-42';
@@ -26,19 +26,22 @@ function toolPages(all: readonly Readonly<Record<string, unknown>>[]): FakeFetch
 }
 
 describe('httpCatalog', () => {
-  it('gives agents, providers and tools as their schemas read them', async () => {
+  it('gives agents, providers, tools and MCP servers as their schemas read them', async () => {
     const { fetch, requests } = fakeFetch(({ url: asked }) => {
       if (asked.includes('/agents/')) return json(agent({ revision: 7 }));
+      if (asked.includes('/mcp-servers/')) return json(mcpServer());
       return asked.includes('/providers/') ? json(provider()) : json(tool());
     });
     const catalog = httpCatalog({ url: `${url}/`, fetch });
     expect(await catalog.agent('helper')).toMatchObject({ id: 'helper', state: 'active', revision: 7 });
     expect(await catalog.provider('main')).toEqual({ id: 'main', kind: 'rehearsal', revision: 1 });
     expect(await catalog.tool('add')).toMatchObject({ id: 'add', visibility: 'public' });
+    expect(await catalog.mcpServer?.('files')).toMatchObject({ id: 'files', alias: 'files', status: 'pending' });
     expect(requests.map((request) => request.url)).toEqual([
       `${url}/agents/helper`,
       `${url}/providers/main`,
       `${url}/tools/add`,
+      `${url}/mcp-servers/files`,
     ]);
   });
 

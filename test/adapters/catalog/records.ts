@@ -1,6 +1,6 @@
 /** Records of catalogs for tests. */
 
-import type { AgentInput, ProviderInput } from '../../../src/schema.ts';
+import type { AgentInput, McpServerInput, ProviderInput } from '../../../src/schema.ts';
 
 /** An agent as its author writes it. */
 export function agent(overrides: Partial<AgentInput> = {}): AgentInput {
@@ -27,4 +27,9 @@ export function tool(overrides: Readonly<Record<string, unknown>> = {}): Readonl
 /** So many tools, in the order of their ids. */
 export function tools(count: number): Readonly<Record<string, unknown>>[] {
   return Array.from({ length: count }, (_, at) => tool({ id: `tool_${String(at).padStart(4, '0')}` }));
+}
+
+/** An MCP server that nobody has looked at. */
+export function mcpServer(overrides: Partial<McpServerInput> = {}): McpServerInput {
+  return { id: 'files', alias: 'files', url: 'https://mcp.example/mcp', ...overrides };
 }

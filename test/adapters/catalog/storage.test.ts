@@ -6,7 +6,7 @@ import type { Storage } from '../../../src/ports.ts';
 import { createRuntime, type HostedRuntime, localPrincipal } from '../../../src/index.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
 import { readAll, runRequest } from '../../fixtures/runtime.ts';
-import { agent, provider, tool, tools } from './records.ts';
+import { agent, mcpServer, provider, tool, tools } from './records.ts';
 
 const conflict = { code: 'conflict', details: { reason: 'revision_mismatch' } };
 
@@ -19,6 +19,8 @@ describe('storageCatalog', () => {
     expect(await catalog.agent('helper')).toMatchObject({ id: 'helper', state: 'active', revision: 1 });
     expect(await catalog.provider('main')).toEqual({ id: 'main', kind: 'rehearsal', revision: 1 });
     expect(await catalog.tool('add')).toMatchObject({ id: 'add', visibility: 'public', revision: 1 });
+    await catalog.put('mcpServer', mcpServer());
+    expect(await catalog.mcpServer?.('files')).toMatchObject({ alias: 'files', status: 'pending', revision: 1 });
     expect([await catalog.agent('main'), await catalog.provider('helper'), await catalog.tool('x')]).toEqual(
       [undefined, undefined, undefined],
     );
