@@ -1,5 +1,7 @@
 /** Composes a runtime: the one file that knows every room. */
 
+import type { Rerank } from './discovery/rerank.ts';
+import { createRunDiscovery } from './discovery/run-discovery.ts';
 import { PinnaceError } from './errors.ts';
 import { createEmit } from './events.ts';
 import { createMetrics } from './metrics.ts';
@@ -25,6 +27,8 @@ export interface CreateRuntimeOptions {
   readonly sandbox?: Sandbox;
   /** Code for definitions of type `function` and `extension` that the catalog holds: their `config.handler` names it. */
   readonly handlers?: Handlers;
+  /** Puts what `tool_find` has found into another order, as by embeddings. */
+  readonly rerank?: Rerank;
   readonly sinks?: readonly EventSink[];
   /** Is asked before every tool call; the default allows what the agent's tool set holds. */
   readonly authorize?: Authorize;
@@ -44,6 +48,7 @@ export interface CreateRuntimeOptions {
 export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
   requireStorage(options.storage);
   const { catalog, models, storage, secrets, tools = [], sinks = [], now = Date.now } = options;
+  const discovery = createRunDiscovery({ storage, rerank: options.rerank });
   return createPipeline({
     catalog,
     models,
@@ -52,7 +57,8 @@ export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
     egress: options.egress,
     sandbox: options.sandbox,
     handlers: options.handlers ?? {},
-    tools: distinct(tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given])),
+    discovery,
+    tools: distinct(tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]), discovery.tools),
     authorize: options.authorize ?? (() => ({ decision: 'allow' })),
     limits: { ...defaultLimits, ...options.limits },
     emit: createEmit({ sinks, now }),
@@ -70,8 +76,8 @@ function requireStorage(storage: Storage | undefined): void {
   );
 }
 
-function distinct(tools: readonly Tool[]): readonly Tool[] {
-  const ids = new Set<string>();
+function distinct(tools: readonly Tool[], ours: readonly Tool[]): readonly Tool[] {
+  const ids = new Set(ours.map(({ definition }) => definition.id));
   for (const { definition: { id } } of tools) {
     if (ids.has(id)) {
       throw new PinnaceError('invalid_argument', `Cannot compose the runtime: two tools have the id "${id}"`);

@@ -10,6 +10,8 @@ export type Exclusion = 'unknown_tool' | 'not_allowed' | 'hidden' | 'disabled' |
 export interface KnownTool {
   readonly definition: ToolDefinition;
   readonly tool?: Tool;
+  /** The bare `*` of an allowlist does not mean it: its id, or a prefix of it, must be named. */
+  readonly mustBeNamed?: boolean;
 }
 
 /** How a tool fared. */
@@ -33,8 +35,9 @@ export async function assemble(agent: Agent, known: readonly KnownTool[]): Promi
   const names = new Set<string>();
   const entries: ManifestEntry[] = [];
   const allows = createAllowlist(agent.entryTools);
-  for (const { definition, tool } of known) {
-    const excluded = exclude(definition, { allows, tool, names });
+  for (const { definition, tool, mustBeNamed = false } of known) {
+    const excluded = exclude(definition, { allows, tool, names, mustBeNamed });
+    if (excluded === 'not_allowed' && mustBeNamed) continue; // a way of working that the agent did not choose
     entries.push(excluded ? { id: definition.id, excluded } : { id: definition.id });
     if (excluded || !tool) continue;
     names.add(definition.name);
@@ -52,7 +55,7 @@ export function countExcluded({ entries }: ToolSet): Partial<Record<Exclusion, n
 }
 
 interface Allowlist {
-  has(toolId: string): boolean;
+  has(toolId: string, mustBeNamed: boolean): boolean;
   /** The exact ids that `has` was not asked for. */
   unmatched(): readonly string[];
 }
@@ -62,8 +65,10 @@ function createAllowlist(patterns: readonly string[]): Allowlist {
   const prefixes = patterns.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1));
   const unmatched = new Set(exact);
   return {
-    has(toolId) {
-      if (!exact.has(toolId)) return prefixes.some((prefix) => toolId.startsWith(prefix));
+    has(toolId, mustBeNamed) {
+      if (!exact.has(toolId)) {
+        return prefixes.some((prefix) => toolId.startsWith(prefix) && !(mustBeNamed && prefix === ''));
+      }
       unmatched.delete(toolId);
       return true;
     },
@@ -73,9 +78,14 @@ function createAllowlist(patterns: readonly string[]): Allowlist {
 
 function exclude(
   { id, name, visibility, state }: ToolDefinition,
-  { allows, tool, names }: { allows: Allowlist; tool: Tool | undefined; names: ReadonlySet<string> },
+  { allows, tool, names, mustBeNamed }: {
+    allows: Allowlist;
+    tool: Tool | undefined;
+    names: ReadonlySet<string>;
+    mustBeNamed: boolean;
+  },
 ): Exclusion | undefined {
-  if (!allows.has(id)) return 'not_allowed';
+  if (!allows.has(id, mustBeNamed)) return 'not_allowed';
   if (state === 'disabled') return 'disabled';
   if (visibility === 'hidden') return 'hidden';
   if (!tool) return 'no_implementation';

@@ -23,6 +23,7 @@ import { closingChunks, openingChunks } from './run-chunks.ts';
 import type { RunEnd } from './run-end.ts';
 import type { RunRedaction } from './run-redaction.ts';
 import type { RunRequest } from './run-request.ts';
+import { createStepTools, type Discovery } from './step-tools.ts';
 
 /** Everything that one run needs, resolved. */
 export interface RunOptions {
@@ -40,6 +41,7 @@ export interface RunOptions {
   readonly storage: Storage;
   readonly interruptions: Interruptions;
   readonly slots: Slots;
+  readonly discovery: Discovery | undefined;
   readonly resolveSecret: (ref: SecretRef, scope: SecretScope) => Promise<Secret>;
   readonly redaction: RunRedaction;
   readonly ttlMs: number;
@@ -53,7 +55,16 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const { runId, traceId, abort, now, redaction } = options;
   const { signal } = abort;
   const startedAt = now();
-  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0, toolCalls: 0 };
+  const usage = {
+    inputTokens: 0,
+    outputTokens: 0,
+    totalTokens: 0,
+    steps: 0,
+    toolCalls: 0,
+    toolTokens: 0,
+    toolTokensSaved: 0,
+  };
+  const stepTools = createStepTools({ ...options, chatId: options.request.chat.id });
   const watch = createWatch(options, startedAt);
   const announced = createAnnouncements();
   const push = (chunk: UIMessageChunk): void => driver.push(chunk);
@@ -61,14 +72,15 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   let loop: Loop | undefined;
   /** Before the loop: the calls that a person has decided on since. */
   const begin = async (): Promise<Loop> => {
-    const calls = await spendApprovals(options);
+    const [calls] = await Promise.all([spendApprovals(options), stepTools.restore()]);
     const messages = await settleCalls(options.request.chat.messages, { calls, invoke, push, signal, traceId });
     return startLoop({
       ...options,
       messages: calls.length === 0
         ? options.messages
         : withContext(await toModelMessages(messages), options.request.context),
-      tools: options.toolSet.tools,
+      tools: stepTools,
+      allTools: options.toolSet.tools,
       tokenBudget: options.request.budget?.tokens,
       signal,
       usage,

@@ -6,6 +6,7 @@ import {
   isStepCount,
   jsonSchema,
   type ModelMessage,
+  NoSuchToolError,
   safeValidateUIMessages,
   type Schema,
   type StopCondition,
@@ -20,10 +21,12 @@ import type { LanguageModel } from '../ai-types.ts';
 import { fromData, PinnaceError, toData } from '../errors.ts';
 import type { Agent } from '../schema.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import { definitionTokens } from './definition-tokens.ts';
 import { toHistory } from './history.ts';
 import type { Limits } from './limits.ts';
 import { toModelError } from './model-error.ts';
 import type { RunEnd } from './run-end.ts';
+import type { StepTools } from './step-tools.ts';
 
 export type { ModelMessage };
 
@@ -32,7 +35,9 @@ export interface LoopOptions {
   readonly agent: Agent;
   readonly model: LanguageModel;
   readonly messages: readonly ModelMessage[];
-  readonly tools: readonly Tool[];
+  readonly tools: StepTools;
+  /** All that the run may use, to tell what discovery saved. */
+  readonly allTools: readonly Tool[];
   readonly limits: Limits;
   /** The tokens that the run may use in all. */
   readonly tokenBudget: number | undefined;
@@ -63,6 +68,10 @@ export interface Usage {
   outputTokens: number;
   totalTokens: number;
   steps: number;
+  /** About how much of the input the definitions of tools were, over all steps. */
+  toolTokens: number;
+  /** How much more it would have been without discovery. */
+  toolTokensSaved: number;
 }
 
 /** A running loop. It starts when made, and `read` gives what came of it. */
@@ -73,7 +82,7 @@ export interface Loop {
 /** Starts the loop. Model errors become an end with a code and a fixed text; nothing of the prompt is in it. */
 export function startLoop(options: LoopOptions): Loop {
   const { usage } = options;
-  const tools = toSdkTools(options);
+  const tools: SdkToolSet = {};
   const reader = callModel(options, tools).getReader();
   let asked = 0;
   return {
@@ -102,6 +111,16 @@ function callModel(options: LoopOptions, tools: SdkToolSet): ReadableStream<Text
     ...(instructions !== '' && { instructions }),
     messages: [...messages],
     tools,
+    // The SDK reads `tools` anew for each step.
+    prepareStep: () => {
+      takeStepTools(tools, options);
+      return undefined;
+    },
+    // Repairs nothing: it gives the error our words, for the model too. The SDK's would list every tool.
+    experimental_repairToolCall: ({ toolCall, error }) => {
+      if (NoSuchToolError.isInstance(error)) error.message = options.tools.missing(toolCall.toolName).message;
+      return Promise.resolve(null);
+    },
     toolApproval: async ({ toolCall }) => await approvalOf(toolCall, options),
     stopWhen: [isStepCount(limits.steps), budgetSpent],
     maxRetries: limits.modelRetries,
@@ -130,31 +149,36 @@ function schemaOf(tool: Tool): Schema<Record<string, unknown>> {
   return schema;
 }
 
-function toSdkTools({ tools, invoke }: LoopOptions): SdkToolSet {
-  return Object.fromEntries(tools.map((tool) => {
-    const { name, description } = tool.definition;
-    return [
-      name,
-      sdkTool({
-        description,
-        inputSchema: schemaOf(tool),
-        async execute(input, { toolCallId, abortSignal }) {
-          const outcome = await invoke(tool, input, {
-            toolCallId,
-            signal: abortSignal ?? new AbortController().signal,
-          });
-          if (outcome.ok) return outcome.output;
-          throw fromData(outcome.error);
-        },
-      }),
-    ];
-  }));
+/** Makes the set hold what the model may call in the coming step, and counts what that costs. */
+function takeStepTools(set: SdkToolSet, { tools, allTools, invoke, usage }: LoopOptions): void {
+  const current = tools.current();
+  const left = new Set(Object.keys(set));
+  for (const tool of current) {
+    const { name } = tool.definition;
+    if (!left.delete(name)) set[name] = toSdkTool(tool, invoke);
+  }
+  for (const name of left) delete set[name];
+  const tokens = definitionTokens(current);
+  usage.toolTokens += tokens;
+  usage.toolTokensSaved += definitionTokens(allTools) - tokens;
+}
+
+function toSdkTool(tool: Tool, invoke: LoopOptions['invoke']): SdkToolSet[string] {
+  return sdkTool({
+    description: tool.definition.description,
+    inputSchema: schemaOf(tool),
+    async execute(input, { toolCallId, abortSignal }) {
+      const outcome = await invoke(tool, input, { toolCallId, signal: abortSignal ?? new AbortController().signal });
+      if (outcome.ok) return outcome.output;
+      throw fromData(outcome.error);
+    },
+  });
 }
 
 type SdkCall = { readonly toolCallId: string; readonly toolName: string; readonly input: unknown };
 
 function findTool({ tools }: LoopOptions, { toolName }: SdkCall): Tool | undefined {
-  return tools.find(({ definition }) => definition.name === toolName);
+  return tools.current().find(({ definition }) => definition.name === toolName);
 }
 
 /** The SDK only stops at such calls: it neither keeps nor checks decisions. An input that is wrong is refused, not asked about. */
@@ -228,14 +252,15 @@ function addUsage(
 
 function toChunks(
   part: TextStreamPart<SdkToolSet>,
-  { traceId }: LoopOptions,
+  { traceId, tools: stepTools }: LoopOptions,
   tools: SdkToolSet,
 ): readonly UIMessageChunk[] {
   if (part.type === 'start') return []; // ours was sent before
   if (part.type === 'tool-error' && !(part.error instanceof PinnaceError)) return []; // told with the call, as invalid
-  const chunk = toUIMessageChunk(part, { tools, onError: (error) => refusedCall(error).message });
+  const refused = 'toolName' in part ? part.toolName : '';
+  const chunk = toUIMessageChunk(part, { tools, onError: (error) => refusedCall(error, refused, stepTools).message });
   if (!chunk) return [];
-  const error = errorOfCall(part);
+  const error = errorOfCall(part, stepTools);
   if (!error) return [chunk];
   const { code, message, retryable } = error;
   const data = { toolCallId: error.toolCallId, tool: error.tool, code, message, retryable, attempt: 1, traceId };
@@ -243,20 +268,19 @@ function toChunks(
 }
 
 /** The error of a call that failed or could not even be made. */
-function errorOfCall(part: TextStreamPart<SdkToolSet>) {
+function errorOfCall(part: TextStreamPart<SdkToolSet>, stepTools: StepTools) {
   const invalid = part.type === 'tool-call' && part.invalid === true;
   if (!invalid && part.type !== 'tool-error') return undefined;
   const { toolCallId, toolName: tool } = part;
-  const { code, message, retryable } = refusedCall(part.error);
+  const { code, message, retryable } = refusedCall(part.error, tool, stepTools);
   return { toolCallId, tool, code, message, retryable };
 }
 
 /** The SDK refuses calls of unknown tools and inputs that are no JSON; its text quotes them. */
-function refusedCall(error: unknown): PinnaceError {
+function refusedCall(error: unknown, toolName: string, stepTools: StepTools): PinnaceError {
   if (error instanceof PinnaceError) return error;
-  const name = error instanceof Error ? error.name : '';
-  return name === 'AI_NoSuchToolError'
-    ? new PinnaceError('not_found', 'Cannot call the tool: no tool of this run has this name')
+  return NoSuchToolError.isInstance(error)
+    ? stepTools.missing(toolName)
     : new PinnaceError('invalid_argument', 'Cannot call the tool: its input is not JSON');
 }
 

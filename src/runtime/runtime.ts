@@ -18,6 +18,7 @@ import { createResolver } from './resolver.ts';
 import type { RunRequestInput } from './run-request.ts';
 import { type ClaimOptions, createRuns, type Runs, type RunStatus } from './runs.ts';
 import { startRun } from './start-run.ts';
+import type { Discovery } from './step-tools.ts';
 import { createToolSets } from './tool-sets.ts';
 
 /** What the pipeline works with. */
@@ -30,6 +31,7 @@ export interface RuntimeOptions {
   readonly egress: Egress | undefined;
   readonly sandbox: Sandbox | undefined;
   readonly handlers: Handlers;
+  readonly discovery: Discovery | undefined;
   readonly authorize: Authorize;
   readonly limits: Limits;
   readonly emit: Emit;

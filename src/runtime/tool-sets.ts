@@ -4,12 +4,19 @@ import type { Agent, ToolDefinition } from '../schema.ts';
 import { implement, type Means } from '../tools/implement.ts';
 import type { Tool } from '../tools/tool.ts';
 import { assemble, type KnownTool, type ToolSet } from './assemble.ts';
+import type { Discovery } from './step-tools.ts';
 
 /** Gives the function that assembles an agent's tool set from the composed tools and the catalog's definitions. */
 export function createToolSets(
-  { tools, ...means }: Means & { readonly tools: readonly Tool[] },
+  { tools, discovery, ...means }: Means & {
+    readonly tools: readonly Tool[];
+    readonly discovery: Discovery | undefined;
+  },
 ): (agent: Agent, listed: readonly ToolDefinition[]) => Promise<ToolSet> {
-  const composed = tools.map((tool): KnownTool => ({ definition: tool.definition, tool }));
+  const composed = [
+    ...tools.map((tool): KnownTool => ({ definition: tool.definition, tool })),
+    ...(discovery?.tools ?? []).map((tool) => ({ definition: tool.definition, tool, mustBeNamed: true })),
+  ];
   const ids = new Set(composed.map(({ definition }) => definition.id));
   const made = new WeakMap<ToolDefinition, KnownTool>();
   const known = (definition: ToolDefinition): KnownTool => {

@@ -13,7 +13,7 @@ const budgets: Readonly<Record<string, number>> = {
   'adapters/transport/comlink.ts': 4,
   'src/index.ts': 175,
   'demo/main.tsx': 48,
-  'demo/worker.ts': 195,
+  'demo/worker.ts': 215,
 };
 
 let over = 0;

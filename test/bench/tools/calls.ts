@@ -57,7 +57,13 @@ export async function assemblyRows(): Promise<Row[]> {
     await assemble(agent, known);
     cold.push(cpuMs() - before);
   }
-  const toolSetOf = createToolSets({ tools, egress: undefined, sandbox: undefined, handlers: {} });
+  const toolSetOf = createToolSets({
+    tools,
+    egress: undefined,
+    sandbox: undefined,
+    handlers: {},
+    discovery: undefined,
+  });
   const listed: never[] = [];
   await toolSetOf(agent, listed);
   const before = cpuMs();

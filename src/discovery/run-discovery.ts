@@ -1,0 +1,50 @@
+/** Discovery for runs: one index for all runs with the same tools, and the four tools anew for each run. */
+
+import type { Storage } from '../ports.ts';
+import { localPrincipal, type Principal } from '../runtime/principal.ts';
+import type { Tool } from '../tools/tool.ts';
+import { discoveryToolNames, type DiscoveryTools, discoveryTools } from './discovery-tools.ts';
+import { toIndexedTool } from './fields.ts';
+import type { Rerank } from './rerank.ts';
+import { createToolIndex, type ToolIndex } from './tool-index.ts';
+
+/** Whose run it is. */
+export interface RunOfDiscovery {
+  /** The names that are active from the start. */
+  readonly active: readonly string[];
+  readonly principal: Principal;
+  readonly chatId: string;
+}
+
+/** Gives runs their discovery tools. */
+export interface RunDiscovery {
+  /** The four over no tools at all: as they stand in registries and manifests. */
+  readonly tools: readonly Tool[];
+  /** The four over these tools. The same array is indexed once. */
+  open(tools: readonly Tool[], run: RunOfDiscovery): DiscoveryTools;
+}
+
+/** Makes discovery for runs that keep their loaded sets in this storage. */
+export function createRunDiscovery(
+  { storage, rerank }: { readonly storage: Storage; readonly rerank?: Rerank | undefined },
+): RunDiscovery {
+  const indexes = new WeakMap<readonly Tool[], ToolIndex>();
+  const indexOf = (tools: readonly Tool[]): ToolIndex => {
+    const index = indexes.get(tools) ?? createToolIndex(indexed(tools));
+    indexes.set(tools, index);
+    return index;
+  };
+  const common = { storage, rerank };
+  const nothing = { ...common, active: new Set<string>(), principal: localPrincipal() };
+  return {
+    tools: discoveryTools(createToolIndex([]), nothing).tools,
+    open: (tools, { active, principal, chatId }) =>
+      discoveryTools(indexOf(tools), { ...common, active: new Set(active), principal, chatId }),
+  };
+}
+
+const own: ReadonlySet<string> = new Set(discoveryToolNames);
+
+function indexed(tools: readonly Tool[]) {
+  return tools.filter(({ definition }) => !own.has(definition.name)).map(({ definition }) => toIndexedTool(definition));
+}

@@ -1,0 +1,86 @@
+/** Which tools the model sees in its next step: all of the run's, or with discovery those that are active. */
+
+import { PinnaceError } from '../errors.ts';
+import type { Agent } from '../schema.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { ToolSet } from './assemble.ts';
+import type { Principal } from './principal.ts';
+
+/** The tools of a run, step by step. */
+export interface StepTools {
+  /** Makes active what an earlier request has loaded. */
+  restore(): Promise<void>;
+  /** For the next step. The same array for as long as nothing has changed. */
+  current(): readonly Tool[];
+  /** The error for a call of a tool that is not among the current ones. */
+  missing(name: string): PinnaceError;
+}
+
+/** What the runtime is given of discovery. */
+export interface Discovery {
+  /** As they stand in manifests. Only agents that name them have discovery. */
+  readonly tools: readonly Tool[];
+  /** Gives those that work, over the tools of one run. */
+  open(tools: readonly Tool[], run: DiscoveringRun): OpenDiscovery;
+}
+
+/** The run that discovers. */
+export interface DiscoveringRun {
+  /** The names that are active from the start. */
+  readonly active: readonly string[];
+  readonly principal: Principal;
+  readonly chatId: string;
+}
+
+/** Discovery in one run. */
+export interface OpenDiscovery {
+  readonly tools: readonly Tool[];
+  restore(): Promise<void>;
+  activeNames(): readonly string[];
+  notActive(name: string): PinnaceError;
+}
+
+interface StepToolsOptions {
+  readonly agent: Agent;
+  readonly toolSet: ToolSet;
+  readonly discovery: Discovery | undefined;
+  readonly principal: Principal;
+  readonly chatId: string;
+}
+
+/**
+ * Gives the tools of a run. An agent whose allowlist names `tool_find` starts with the discovery tools and with those that the
+ * allowlist names one by one; what it allows by a prefix is there to be found.
+ */
+export function createStepTools(options: StepToolsOptions): StepTools {
+  const { toolSet: { tools }, discovery } = options;
+  const [find] = discovery?.tools ?? [];
+  return find && discovery && tools.includes(find) ? discovered(options, discovery) : {
+    restore: () => Promise.resolve(),
+    current: () => tools,
+    missing: () => new PinnaceError('not_found', 'Cannot call the tool: no tool of this run has this name'),
+  };
+}
+
+function discovered(
+  { agent, toolSet: { tools }, principal, chatId }: StepToolsOptions,
+  discovery: Discovery,
+): StepTools {
+  const templates = new Set(discovery.tools);
+  const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
+  const named = new Set(agent.entryTools);
+  const active = tools.filter((tool) => named.has(tool.definition.id) && !templates.has(tool));
+  const run = discovery.open(tools, { active: active.map(({ definition }) => definition.name), principal, chatId });
+  const allowed = run.tools.filter(({ definition: { name } }) => byName.has(name));
+  let current: readonly Tool[] = [];
+  return {
+    restore: () => run.restore(),
+    current() {
+      const names = run.activeNames();
+      const next = [...allowed, ...names.flatMap((name) => byName.get(name) ?? [])];
+      if (next.length !== current.length || next.some((tool, at) => tool !== current[at])) current = next;
+      return current;
+    },
+    missing: (name) => run.notActive(name),
+  };
+}
