@@ -62,6 +62,8 @@ export type { RunCursor, Runs, RunStatus } from './runtime/runs.ts';
 export {
   Agent,
   type AgentInput,
+  DataSource,
+  type DataSourceInput,
   type JsonSchema,
   type LimitOverrides,
   type McpFinding,

@@ -31,6 +31,8 @@ const Semver = v.pipe(
 
 const Text = v.pipe(v.string(), v.maxLength(65_536));
 const Revision = v.pipe(v.number(), v.integer(), v.minValue(1));
+/** A disabled record keeps everything and is used by nobody. */
+const State = v.optional(v.picklist(['active', 'disabled']), 'active');
 const Timestamp = v.pipe(v.string(), v.isoTimestamp());
 
 /** The name of a secret, never its value. */
@@ -79,7 +81,7 @@ export const Agent = v.strictObject({
   description: v.optional(Text, ''),
   version: v.optional(Semver, '0.1.0'),
   visibility: v.optional(v.picklist(['public', 'internal', 'disabled']), 'public'),
-  state: v.optional(v.picklist(['active', 'disabled']), 'active'),
+  state: State,
   tags: v.optional(v.array(v.string()), []),
   entryTools: v.optional(v.array(ToolPattern), []),
   /** By the id of the server; to name one selects it. The only source of masks. */
@@ -102,6 +104,8 @@ export type AgentInput = v.InferInput<typeof Agent>;
 export const Provider = v.strictObject({
   id: Id,
   kind: v.picklist(['openai-compatible', 'rehearsal', 'custom']),
+  version: v.optional(Semver, '0.1.0'),
+  state: State,
   baseUrl: v.optional(v.pipe(v.string(), v.url())),
   /** The model where the agent names none. */
   model: v.optional(v.string()),
@@ -141,7 +145,7 @@ export const ToolDefinition = v.strictObject({
   type: v.picklist(['builtin', 'function', 'http', 'mcp', 'datastore', 'code', 'extension', 'agent']),
   version: v.optional(Semver, '0.1.0'),
   visibility: v.optional(v.picklist(['public', 'internal', 'hidden']), 'public'),
-  state: v.optional(v.picklist(['active', 'disabled']), 'active'),
+  state: State,
   description: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
   paramsSchema: JsonSchema,
   outputSchema: v.optional(JsonSchema),
@@ -207,6 +211,8 @@ export const McpServer = v.strictObject({
   /** Stands before the names of its tools: `alias__tool`. */
   alias: v.pipe(v.string(), v.regex(/^[a-z0-9](?:_?[a-z0-9-]){0,23}$/, 'must be 1 to 24 of a-z, 0-9, "-", single "_"')),
   url: v.pipe(v.string(), v.url()),
+  version: v.optional(Semver, '0.1.0'),
+  state: State,
   /** Is sent as a bearer token, to this URL alone. */
   secret: v.optional(SecretRef),
   status: v.optional(v.picklist(['pending', 'valid', 'error']), 'pending'),
@@ -217,3 +223,20 @@ export const McpServer = v.strictObject({
 });
 export type McpServer = v.InferOutput<typeof McpServer>;
 export type McpServerInput = v.InferInput<typeof McpServer>;
+
+/** Where agents get context from. What `config` holds, the kind of source says. */
+export const DataSource = v.strictObject({
+  id: Id,
+  name: v.optional(v.pipe(v.string(), v.maxLength(200)), ''),
+  kind: v.picklist(['text', 'vector', 'records', 'code']),
+  description: v.optional(Text, ''),
+  version: v.optional(Semver, '0.1.0'),
+  state: State,
+  tags: v.optional(v.array(v.string()), []),
+  /** Is used to read the source; no value of it ever stands in `config`. */
+  secret: v.optional(SecretRef),
+  config: v.optional(v.record(v.string(), v.unknown()), {}),
+  revision: v.optional(Revision, 1),
+});
+export type DataSource = v.InferOutput<typeof DataSource>;
+export type DataSourceInput = v.InferInput<typeof DataSource>;

@@ -20,6 +20,8 @@ export interface ResolverOptions {
   readonly metrics: Metrics;
   readonly emit: Emit;
   readonly now: () => number;
+  /** Called when these agents may have changed, here or elsewhere; without ids, all may have. */
+  readonly onAgentsChanged: (agentIds?: readonly string[]) => void;
 }
 
 /** An agent that may run, with its model. */
@@ -43,6 +45,8 @@ export interface Resolver {
   readonly secret: (ref: SecretRef, scope: SecretScope) => Promise<Secret>;
   /** The agent alone, as its manifest needs it. */
   agent(agentId: string): Promise<Agent>;
+  /** How often something was forgotten: what was resolved before may be out of date when the number has changed. */
+  readonly forgotten: number;
   /** All definitions of the catalog. The same array for as long as nothing has changed. */
   tools(): Promise<readonly ToolDefinition[]>;
   /** Forgets what these keys name, here and on every instance: `agent:<id>`, `provider:<id>`, `tools`, `secrets`, or `*`. */
@@ -63,11 +67,17 @@ export function createResolver(options: ResolverOptions): Resolver {
   const caches = createCaches(options);
   const bulletin: Bulletin<readonly string[]> = createBulletin(options.storage, 'invalidate');
   const closing = new AbortController();
+  let forgotten = 0;
   let subscribed = false;
+  const hear = async (keys: readonly string[]): Promise<void> => {
+    forgotten += 1;
+    await forget(caches, keys).catch(() => undefined);
+    tellAgents(keys, options.onAgentsChanged);
+  };
   const subscribe = (): void => {
     if (subscribed) return;
     subscribed = true; // with the first use: a runtime that resolves nothing watches nothing
-    bulletin.subscribe((keys) => void forget(caches, keys).catch(() => undefined), closing.signal);
+    bulletin.subscribe((keys) => void hear(keys), closing.signal);
   };
   const agent = async (agentId: string): Promise<Agent> => {
     subscribe();
@@ -75,6 +85,9 @@ export function createResolver(options: ResolverOptions): Resolver {
   };
   return {
     agent,
+    get forgotten() {
+      return forgotten;
+    },
     async refresh() {
       subscribe();
       await bulletin.refresh().catch(() => undefined);
@@ -148,6 +161,12 @@ function forgetKey({ agents, providers, tools, secrets }: Caches, key: string): 
   ];
 }
 
+function tellAgents(keys: readonly string[], tell: ResolverOptions['onAgentsChanged']): void {
+  const named = keys.map(splitKey).filter(([kind]) => kind === '*' || kind === 'agent');
+  if (named.some(([, id]) => id === undefined)) tell();
+  else if (named.length > 0) tell(named.flatMap(([, id]) => id ?? []));
+}
+
 function splitKey(key: string): [string, string | undefined] {
   const at = key.indexOf(':');
   return at < 0 ? [key, undefined] : [key.slice(0, at), key.slice(at + 1)];
@@ -174,6 +193,11 @@ function requireProvider(agent: Agent, provider: Provider | undefined): Provider
       `Cannot run agent "${agent.id}": its provider "${agent.providerId}" is not in the catalog`,
       { details: { reason: 'provider_not_found' } },
     );
+  }
+  if (provider.state === 'disabled') {
+    throw new PinnaceError('forbidden', `Cannot run agent "${agent.id}": its provider "${provider.id}" is disabled`, {
+      details: { reason: 'provider_disabled' },
+    });
   }
   return agent.model === undefined ? provider : { ...provider, model: agent.model };
 }

@@ -56,6 +56,10 @@ export interface Runs {
   cursor(principal: Principal, runId: string, after: number): Promise<RunCursor>;
   /** Asks the run to stop, wherever it is executed. Doing so again, or after its end, changes nothing. */
   cancel(principal: Principal, runId: string): Promise<void>;
+  /** The agents whose runs this instance executes. */
+  agents(): ReadonlySet<string>;
+  /** Stops this agent's runs on this instance. */
+  stop(agentId: string, reason: PinnaceError): void;
   /** The chat's last run, when it is still running. */
   ofChat(principal: Principal, chatId: string): Promise<RunStatus | undefined>;
   /** How many runs this instance executes. */
@@ -155,6 +159,10 @@ export function createRuns(options: RunsOptions): Runs {
       if (typeof entry?.value !== 'string') return undefined;
       const found = await status(principal, entry.value);
       return found.state === 'running' ? found : undefined;
+    },
+    agents: () => new Set([...lives.values()].map(({ state: { agentId } }) => agentId)),
+    stop(agentId, reason) {
+      for (const live of lives.values()) if (live.state.agentId === agentId) live.abort(reason);
     },
     get open() {
       return lives.size;

@@ -12,9 +12,10 @@ import type { Tool } from '../tools/tool.ts';
 import type { ManifestEntry } from './assemble.ts';
 import { chunksOf } from './chunks-of.ts';
 import type { Limits } from './limits.ts';
+import { createDismissal } from './dismissal.ts';
 import { prewarm, probe, within } from './operations.ts';
 import { type Principal, requireScope } from './principal.ts';
-import { createResolver } from './resolver.ts';
+import { createResolver, type Resolver } from './resolver.ts';
 import type { RunRequestInput } from './run-request.ts';
 import { type ClaimOptions, createRuns, type Runs, type RunStatus } from './runs.ts';
 import { startRun } from './start-run.ts';
@@ -118,7 +119,8 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
   metrics.gauge('pinnace_open_runs', () => runs.open);
   const interruptions = createInterruptions({ storage: options.storage, now, validMs: options.limits.approvalMs });
   const slots = createSlots();
-  const resolver = createResolver(options);
+  const resolver: Resolver = createResolver({ ...options, onAgentsChanged: (agentIds) => dismiss(agentIds) });
+  const dismiss = createDismissal(runs, (agentId) => resolver.agent(agentId));
   const toolSetOf = createToolSets(options);
   const requireOpen = (): void => {
     if (draining) {
@@ -128,7 +130,17 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     }
   };
 
-  const parts = { ...options, runs, resolver, interruptions, slots, toolSetOf, ttlMs, closing: closing.signal };
+  const parts = {
+    ...options,
+    runs,
+    resolver,
+    interruptions,
+    slots,
+    toolSetOf,
+    dismiss,
+    ttlMs,
+    closing: closing.signal,
+  };
   const start: HostedRuntime['start'] = async (input, principal, given) => {
     requireScope(principal, 'run:create');
     requireOpen();

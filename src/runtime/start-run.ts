@@ -24,6 +24,8 @@ export interface StartParts extends RuntimeOptions {
   readonly interruptions: Interruptions;
   readonly slots: Slots;
   readonly toolSetOf: (agent: Agent, listed: readonly ToolDefinition[]) => Promise<ToolSet>;
+  /** Stops the runs of these agents where they may no longer run. */
+  readonly dismiss: (agentIds: readonly string[]) => void;
   readonly ttlMs: number;
   /** Aborts when the runtime closes. */
   readonly closing: AbortSignal;
@@ -60,6 +62,7 @@ async function claimAndExecute(
   { principal, idempotency, traceId, abort }: Claimant,
 ): Promise<Started> {
   const { resolver, runs, toolSetOf } = parts;
+  const { forgotten } = resolver;
   const { agent, model, secret } = await resolver.resolve(request.agentId, principal.tenant);
   const toolSet = await toolSetOf(agent, await resolver.tools());
   const messages = withContext(await toModelMessages(request.chat.messages), request.context);
@@ -77,6 +80,8 @@ async function claimAndExecute(
   if (secret) redaction.add(secret);
   const resolved = { agent, model, toolSet, messages, limits, request, principal };
   executeRun({ ...parts, ...state, ...resolved, runId, abort, resolveSecret: resolver.secret, redaction }, live);
+  // What was heard before the run was known here did not stop it.
+  if (resolver.forgotten !== forgotten) parts.dismiss([agent.id]);
   return { runId, ended: live.gone };
 }
 

@@ -34,7 +34,12 @@ describe('httpCatalog', () => {
     });
     const catalog = httpCatalog({ url: `${url}/`, fetch });
     expect(await catalog.agent('helper')).toMatchObject({ id: 'helper', state: 'active', revision: 7 });
-    expect(await catalog.provider('main')).toEqual({ id: 'main', kind: 'rehearsal', revision: 1 });
+    expect(await catalog.provider('main')).toMatchObject({
+      id: 'main',
+      kind: 'rehearsal',
+      state: 'active',
+      revision: 1,
+    });
     expect(await catalog.tool('add')).toMatchObject({ id: 'add', visibility: 'public' });
     expect(await catalog.mcpServer?.('files')).toMatchObject({ id: 'files', alias: 'files', status: 'pending' });
     expect(requests.map((request) => request.url)).toEqual([

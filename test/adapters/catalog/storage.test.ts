@@ -17,7 +17,12 @@ describe('storageCatalog', () => {
     await catalog.put('provider', provider());
     await catalog.put('tool', tool());
     expect(await catalog.agent('helper')).toMatchObject({ id: 'helper', state: 'active', revision: 1 });
-    expect(await catalog.provider('main')).toEqual({ id: 'main', kind: 'rehearsal', revision: 1 });
+    expect(await catalog.provider('main')).toMatchObject({
+      id: 'main',
+      kind: 'rehearsal',
+      state: 'active',
+      revision: 1,
+    });
     expect(await catalog.tool('add')).toMatchObject({ id: 'add', visibility: 'public', revision: 1 });
     await catalog.put('mcpServer', mcpServer());
     expect(await catalog.mcpServer?.('files')).toMatchObject({ alias: 'files', status: 'pending', revision: 1 });

@@ -6,7 +6,7 @@ import type { Provider } from '../../../src/schema.ts';
 import { Secret } from '../../../src/secret.ts';
 
 function provider(fields: Partial<Provider>): Provider {
-  return { id: 'acme', kind: 'openai-compatible', revision: 1, ...fields };
+  return { id: 'acme', kind: 'openai-compatible', version: '1.0.0', state: 'active', revision: 1, ...fields };
 }
 
 const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hello' }] }];

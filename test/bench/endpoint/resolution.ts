@@ -11,6 +11,7 @@ import { quantile, type Row } from '../measure.ts';
 /** Measures with warm caches, and directly after an invalidation. */
 export async function measureResolution(): Promise<Row[]> {
   const resolver = createResolver({
+    onAgentsChanged: () => undefined,
     catalog: { ...staticCatalog({ agents: [agent], providers: [provider] }), source: 'bench' },
     models: { model: () => scriptedModel().model },
     secrets: memorySecrets({ k: 'value' }),
