@@ -114,7 +114,9 @@ function read(context: CallContext, spec: ToolSpec, args: Output): Answer {
   const { core, session } = context;
   checkRate(context, 'reads');
   checkTargets(context, spec, args);
-  if (spec.kind === 'export' && typeof args.versionToken === 'string') checkVersion(core, session, args.versionToken);
+  if (spec.kind === 'export' && typeof args.versionToken === 'string') {
+    checkVersion(core, session, { token: args.versionToken });
+  }
   return { version: versionOf(core, session), ...spec.run(context, args, begin(core)) };
 }
 
@@ -133,7 +135,8 @@ async function applyNow(
   const { core, session, desk } = context;
   checkRate(context, 'writes');
   checkTargets(context, spec, args);
-  checkVersion(core, session, args.versionToken as string | undefined); // safe: the schema says so
+  const token = args.versionToken as string | undefined; // safe: the schema says so
+  checkVersion(core, session, { token, dependencies: spec.dependsOn?.(args) });
   const { output, mutation } = run(context, spec, args);
   const answer = key && { id: key.id, remembered: { digest: key.digest, output: structuredClone(output), at: key.at } };
   if (core.keeper) {

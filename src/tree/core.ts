@@ -20,6 +20,8 @@ export interface Core {
   readonly snapshots: Snapshots;
   /** Differs for every life of a tree, so that no version token outlives it. */
   readonly epoch: string;
+  /** What a version token must have seen: every change of the tree, or those of what a call depends on. */
+  readonly conflictScope: 'tree' | 'node';
   /** Grows with every mutation that changes something. */
   rev: number;
   /** Stores what changes the tree, if the tree is in storage. */
@@ -38,10 +40,11 @@ export interface CoreOptions {
   readonly payloadTypes: PayloadTypes;
   readonly expected: number;
   readonly historyLimit: number;
+  readonly conflictScope: 'tree' | 'node';
 }
 
 /** Gives an empty core. */
-export function createCore({ payloadTypes, expected, historyLimit }: CoreOptions): Core {
+export function createCore({ payloadTypes, expected, historyLimit, conflictScope }: CoreOptions): Core {
   const [seed = 0, ...epoch] = crypto.getRandomValues(new Uint32Array(3));
   const store = createNodeStore({ expected, seed });
   const sequence = createSequence(store, { expected });
@@ -54,6 +57,7 @@ export function createCore({ payloadTypes, expected, historyLimit }: CoreOptions
     history: createHistory(historyLimit),
     snapshots: createSnapshots(),
     epoch: epoch.map((part) => part.toString(36)).join(''),
+    conflictScope,
     rev: 0,
     keeper: undefined,
     root: none,

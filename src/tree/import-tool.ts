@@ -1,6 +1,7 @@
 /** `import_view`: brings a view back, or its content. Checked as a whole first; then applied as a whole. */
 
 import { PinnaceError } from '../errors.ts';
+import { wholeOf } from './conflict-scope.ts';
 import { type Core, cursorOf, find, isInside, slotOf } from './core.ts';
 import { checkDocument, type ImportIssue } from './import-check.ts';
 import { type ImportDocument, readDocument } from './import-rows.ts';
@@ -23,6 +24,8 @@ export const importTool: ToolSpec = toolSpec({
   kind: 'tree',
   input: ImportView,
   targets: () => [],
+  dependsOn: ({ rootNodeId, rootLookupStrategy }) =>
+    rootNodeId !== undefined && rootLookupStrategy === 'replaceSubtree' ? [wholeOf(rootNodeId)] : undefined,
   run(context, { viewJson, payloadTypes, rootLookupStrategy = 'byNodeId', rootNodeId, dryRun = false }, transaction) {
     const { types } = context.core;
     const isContentUsed = rootLookupStrategy === 'replaceSubtree';

@@ -1,16 +1,16 @@
 /** A tree that survives its page, or is shared by the instances of a server: kept in storage, worked on in memory. */
 
 import { PinnaceError } from '../errors.ts';
-import type { Storage } from '../ports.ts';
+import type { Storage, Watchable } from '../ports.ts';
 import { createKeeper } from './keeper.ts';
 import { mutate, type Mutation, type Origin } from './mutate.ts';
 import type { TreeOp } from './op.ts';
-import { createStoredTree } from './stored-tree.ts';
+import { createStoredTree, type StoredTree } from './stored-tree.ts';
 import { checkOps, coreOf, createTree, type CreateTreeOptions, type Tree } from './tree.ts';
 
 /** What `openTree` takes. */
 export interface OpenTreeOptions extends CreateTreeOptions {
-  readonly storage: Storage;
+  readonly storage: Storage & Partial<Watchable>;
   /** Which tree of the storage. */
   readonly treeId: string;
 }
@@ -25,6 +25,8 @@ export interface OpenTree extends Tree {
   write(ops: readonly TreeOp[], origin?: Origin): Promise<Mutation>;
   /** Takes over what other instances have changed. */
   refresh(): Promise<void>;
+  /** From now on takes over what other instances change, soon after they did, until the signal aborts. */
+  follow(signal: AbortSignal): void;
 }
 
 /**
@@ -42,9 +44,11 @@ export async function openTree({ storage, treeId, ...options }: OpenTreeOptions)
   const keeper = createKeeper(core, stored, () => tree.rows());
   await keeper.refresh();
   core.keeper = keeper;
+  const refresh = (): Promise<void> => keeper.lock(() => keeper.refresh());
   return Object.assign(tree, {
     apply: refuseApply,
-    refresh: () => keeper.lock(() => keeper.refresh()),
+    refresh,
+    follow: (signal: AbortSignal) => follow(stored, { signal, refresh }),
     write: (ops: readonly TreeOp[], origin?: Origin) =>
       keeper.lock(async () => {
         const mutation = mutate(core, checkOps(core, ops), origin);
@@ -52,6 +56,15 @@ export async function openTree({ storage, treeId, ...options }: OpenTreeOptions)
         return mutation;
       }),
   });
+}
+
+function follow(
+  stored: StoredTree,
+  { signal, refresh }: { readonly signal: AbortSignal; readonly refresh: () => Promise<void> },
+): void {
+  if (signal.aborted) return;
+  const stop = stored.watch(() => void refresh().catch(() => {})); // the next news, or the next change, tries again
+  signal.addEventListener('abort', stop, { once: true });
 }
 
 function refuseApply(): never {

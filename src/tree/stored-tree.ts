@@ -5,7 +5,8 @@
 
 import { PinnaceError } from '../errors.ts';
 import type { Key } from '../key.ts';
-import type { Change, Storage } from '../ports.ts';
+import type { Change, Storage, Watchable } from '../ports.ts';
+import { watchKey } from '../watch.ts';
 import { answerTtlMs, type Remembered } from './idempotency.ts';
 import type { Origin } from './mutate.ts';
 import type { Payload } from './node-store.ts';
@@ -37,6 +38,8 @@ export interface StoredTree {
   /** Gives false, having written nothing, when somebody else has changed the tree. */
   commit(writing: Writing): Promise<boolean>;
   answer(id: string): Promise<Remembered | undefined>;
+  /** Calls back after anybody may have changed the tree, until the returned function is called. */
+  watch(onNews: () => void): () => void;
 }
 
 interface Head {
@@ -58,19 +61,20 @@ const maxLogLength = 1000;
 
 /** One tree in storage, and the head as it was last seen. */
 interface Access {
-  readonly storage: Storage;
+  readonly storage: Storage & Partial<Watchable>;
   readonly treeId: string;
   head: { readonly value: Head; readonly version: string } | undefined;
 }
 
 /** Gives access to one tree in storage. */
-export function createStoredTree(storage: Storage, treeId: string): StoredTree {
+export function createStoredTree(storage: Storage & Partial<Watchable>, treeId: string): StoredTree {
   const access: Access = { storage, treeId, head: undefined };
   return {
     load: () => load(access),
     catchUp: () => catchUp(access),
     create: (rows) => writeCheckpoint(access, { seq: 0, rows, changes: [] }),
     commit: (writing) => commit(access, writing),
+    watch: (onNews) => watchKey(storage, keyOf(access, 'head'), onNews),
     async answer(id) {
       return (await storage.get(answerKey(access, id)))?.value as Remembered | undefined; // safe: only this file writes it
     },

@@ -2,6 +2,7 @@
 
 import type * as v from 'valibot';
 import type { ToolAnnotations } from '../schema.ts';
+import type { Dependency } from './conflict-scope.ts';
 import type { Core } from './core.ts';
 import type { TreeLimits } from './limits.ts';
 import type { Transaction } from './mutate.ts';
@@ -38,6 +39,8 @@ interface SpecBase<S extends Schema> {
   readonly targets: (input: v.InferOutput<S>) => readonly string[];
   /** What is wrong whatever the version; throws `invalid_argument`. */
   readonly guard?: (context: CallContext, input: v.InferOutput<S>) => void;
+  /** What must be as the caller has seen it; `undefined`: the whole tree. */
+  readonly dependsOn?: (input: v.InferOutput<S>) => readonly Dependency[] | undefined;
 }
 
 /** Reads only. */
@@ -61,6 +64,7 @@ export interface ToolSpec {
   readonly input: Schema;
   readonly targets: (input: Output) => readonly string[];
   readonly guard?: (context: CallContext, input: Output) => void;
+  readonly dependsOn?: (input: Output) => readonly Dependency[] | undefined;
   readonly run: (context: CallContext, input: Output, transaction: Transaction) => Output;
 }
 

@@ -1,7 +1,7 @@
 /** A tree of domain objects: fast at a million nodes, for people and agents at once. */
 
 import { PinnaceError } from '../errors.ts';
-import { childAt, childrenIn } from './children.ts';
+import { childAt, childrenIn, countAt } from './children.ts';
 import { type Core, createCore, cursorOf, find, isInside, slotOf } from './core.ts';
 import { type Cursor, depthAt, sizeOf, slotAt, subtree } from './layout.ts';
 import { mutate, type Mutation, type Origin, type TreeEvent } from './mutate.ts';
@@ -27,6 +27,11 @@ export interface CreateTreeOptions {
   readonly source?: 'checked' | 'trusted';
   /** How many mutations are remembered for `undo` and for what a conflict tells. */
   readonly historyLimit?: number;
+  /**
+   * What makes a version token stale for the tools: any change of the tree (`tree`, the default), or only a change of what the call
+   * depends on (`node`), so that agents on separate branches do not meet.
+   */
+  readonly conflictScope?: 'tree' | 'node';
 }
 
 /**
@@ -43,6 +48,8 @@ export interface Tree {
   get(nodeId: string): TreeNode | undefined;
   /** Children from an offset on. */
   children(nodeId: string, options: { readonly offset?: number; readonly limit: number }): readonly TreeNode[];
+  /** The node's place among its siblings, from 0. */
+  indexOf(nodeId: string): number;
   /** The size of the subtree, the node itself included. */
   sizeOf(nodeId: string): number;
   isInside(nodeId: string, ancestorId: string): boolean;
@@ -65,8 +72,9 @@ export interface Tree {
  *   rows: [{ nodeId: 'root', parentId: null, payloadType: 'task', payload: { name: 'All' } }],
  * });
  */
-export function createTree({ payloadTypes, rows = [], source, historyLimit = 1000 }: CreateTreeOptions): Tree {
-  const core = createCore({ payloadTypes, expected: rows.length, historyLimit });
+export function createTree(options: CreateTreeOptions): Tree {
+  const { payloadTypes, rows = [], source, historyLimit = 1000, conflictScope = 'tree' } = options;
+  const core = createCore({ payloadTypes, expected: rows.length, historyLimit, conflictScope });
   if (rows.length > 0) load(core, source === 'trusted' ? rows : checkRows(core.types, rows));
   const tree: Tree = {
     get rootId() {
@@ -83,6 +91,7 @@ export function createTree({ payloadTypes, rows = [], source, historyLimit = 100
       return cursor && nodeAt(core, cursor);
     },
     children: (nodeId, { offset = 0, limit }) => children(core, nodeId, { offset, limit }),
+    indexOf: (nodeId) => indexOf(core, nodeId),
     sizeOf: (nodeId) => sizeOf(core.sequence.layout, subtree(core.sequence.layout, existing(core, nodeId))),
     isInside: (nodeId, ancestorId) =>
       isInside(core, { inner: existing(core, nodeId), outer: existing(core, ancestorId) }),
@@ -152,4 +161,11 @@ function children(core: Core, nodeId: string, { offset, limit }: { offset: numbe
   const depth = depthAt(layout, span.start) + 1;
   const start = childAt(layout, span, { depth, rank: offset });
   return childrenIn(layout, { start, end: span.end }, { depth, limit }).cursors.map((cursor) => nodeAt(core, cursor));
+}
+
+function indexOf(core: Core, nodeId: string): number {
+  const { store, sequence: { layout } } = core;
+  const end = existing(core, nodeId);
+  const parent = store.parents[slotAt(layout, end)]!; // safe: a cursor of the tree
+  return parent === none ? 0 : countAt(layout, { start: cursorOf(core, parent), end }, depthAt(layout, end));
 }

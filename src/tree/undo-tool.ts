@@ -20,6 +20,7 @@ export const undoTool: ToolSpec = toolSpec({
   kind: 'tree',
   input: Undo,
   targets: () => [],
+  dependsOn: () => [], // it looks itself for what is in its way
   run(context, { version }, transaction) {
     const { core } = context;
     const entry = entryOf(context, version);

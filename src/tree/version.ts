@@ -2,6 +2,7 @@
 
 import { PinnaceError } from '../errors.ts';
 import { type Touch, touchesOf } from './change.ts';
+import { clashing, type Dependency } from './conflict-scope.ts';
 import type { Core } from './core.ts';
 import type { Session } from './session.ts';
 
@@ -27,11 +28,18 @@ export function revOf({ epoch }: Core, token: string): number | undefined {
 const maxChanges = 20;
 
 /**
- * Lets a call pass that has seen the present.
+ * Lets a call pass that has seen the present, or in a tree with `conflictScope: "node"` all of it that the call depends on.
  *
  * @throws PinnaceError `conflict` with the latest version and what has changed since the token.
  */
-export function checkVersion(core: Core, session: Session, token: string | undefined): void {
+export function checkVersion(
+  core: Core,
+  session: Session,
+  { token, dependencies }: {
+    readonly token: string | undefined;
+    readonly dependencies?: readonly Dependency[] | undefined;
+  },
+): void {
   const version = versionOf(core, session);
   if (token === version) return;
   if (token === undefined) {
@@ -40,7 +48,9 @@ export function checkVersion(core: Core, session: Session, token: string | undef
       version,
     });
   }
-  const changes = changesSince(core, session, token);
+  const seen = dependencies && core.conflictScope === 'node' ? dependencies : undefined;
+  const changes = changesSince(core, session, { token, dependencies: seen });
+  if (seen && changes?.length === 0) return;
   throw conflict(`Cannot change the tree from version "${shorten(token)}": it has changed since`, {
     reason: 'version_stale',
     version,
@@ -50,18 +60,31 @@ export function checkVersion(core: Core, session: Session, token: string | undef
 }
 
 /** The latest first, each node and kind once; `undefined` when not all are remembered. */
-function changesSince(core: Core, session: Session, token: string): readonly Touch[] | undefined {
+function changesSince(
+  core: Core,
+  session: Session,
+  { token, dependencies }: { token: string; dependencies: readonly Dependency[] | undefined },
+): readonly Touch[] | undefined {
   const rev = revOf(core, token);
   const entries = rev === undefined || rev > core.rev ? undefined : core.history.since(rev);
   if (!entries) return undefined;
-  const [, , viewId, viewRev] = token.split('.');
-  const seen = viewId === session.viewId ? Number(viewRev) : 0;
+  const changes = entries.flatMap((entry) => entry.changes);
   const touches = [
-    ...entries.flatMap(({ changes }) => changes.flatMap(touchesOf)),
-    ...session.viewTouches.filter((touch) => touch.viewRev > seen),
+    ...(dependencies ? clashing(core, changes, dependencies) : changes).flatMap(touchesOf),
+    ...(isViewOpen(dependencies) ? viewTouchesSince(session, token) : []),
   ];
   const latest = new Map(touches.toReversed().map(({ nodeId, kind }) => [`${kind} ${nodeId}`, { nodeId, kind }]));
   return [...latest.values()];
+}
+
+function isViewOpen(dependencies: readonly Dependency[] | undefined): boolean {
+  return dependencies?.some(({ kinds }) => kinds.includes('view')) ?? true;
+}
+
+function viewTouchesSince({ viewId, viewTouches }: Session, token: string): readonly Touch[] {
+  const [, , id, viewRev] = token.split('.');
+  const seen = id === viewId ? Number(viewRev) || 0 : 0;
+  return viewTouches.filter((touch) => touch.viewRev > seen);
 }
 
 /** A conflict with these facts. */

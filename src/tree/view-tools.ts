@@ -1,5 +1,6 @@
 /** The tools that change what an agent sees: expand, collapse, toggle, and the same for all below a node. */
 
+import { viewOfNode } from './conflict-scope.ts';
 import { cursorOf, slotOf } from './core.ts';
 import { touchView, viewOf } from './session.ts';
 import { OneNode, OneRoot } from './tool-input.ts';
@@ -31,6 +32,7 @@ function oneNode(name: string, description: string, wanted: (isExpanded: boolean
     kind: 'view',
     input: OneNode,
     targets: ({ nodeId }) => [nodeId],
+    dependsOn: ({ nodeId }) => [viewOfNode(nodeId)],
     run({ core, session }, { nodeId }) {
       const cursor = cursorOf(core, slotOf(core, nodeId));
       const before = viewOf(session).isExpanded(cursor);
@@ -51,6 +53,7 @@ function allBelow(name: string, description: string, isExpanded: boolean): ToolS
     kind: 'view',
     input: OneRoot,
     targets: ({ rootNodeId }) => [rootNodeId],
+    dependsOn: ({ rootNodeId }) => [viewOfNode(rootNodeId)],
     run: (context, { rootNodeId }) => setAll(context, { rootNodeId, isExpanded }),
   });
 }

@@ -2,13 +2,14 @@
 
 import { PinnaceError } from '../errors.ts';
 import { invalid } from '../parse.ts';
+import { type Dependency, wholeOf } from './conflict-scope.ts';
 import { cursorOf, slotOf } from './core.ts';
 import { slotAt, type Span, subtree } from './layout.ts';
 import type { Transaction } from './mutate.ts';
 import { none, type Payload } from './node-store.ts';
 import { checkValue, editPayload } from './payload-edit.ts';
 import { isReserved, unknownType } from './payload-types.ts';
-import { wantedPlace } from './place.ts';
+import { type WantedPlace, wantedPlace } from './place.ts';
 import { parsePath } from './property-path.ts';
 import { viewOf } from './session.ts';
 import { AddChild, Batch, MoveNode, type Operation, RemoveNode, UpdateProperty } from './tool-input.ts';
@@ -24,6 +25,7 @@ const addChildTool = toolSpec({
   kind: 'tree',
   input: AddChild,
   targets: ({ parentNodeId }) => (parentNodeId === null ? [] : [parentNodeId]),
+  dependsOn: (input) => needsOf({ ...input, tool: 'add_child' }),
   run: addChild,
 });
 
@@ -34,6 +36,7 @@ const updateTool = toolSpec({
   kind: 'tree',
   input: UpdateProperty,
   targets: ({ nodeId }) => [nodeId],
+  dependsOn: (input) => needsOf({ ...input, tool: 'update_payload_property' }),
   guard: (context, input) => guardProperty(context, input),
   run: updateProperty,
 });
@@ -45,6 +48,7 @@ const removeTool = toolSpec({
   kind: 'tree',
   input: RemoveNode,
   targets: ({ nodeId }) => [nodeId],
+  dependsOn: (input) => needsOf({ ...input, tool: 'remove_node' }),
   run: removeNode,
 });
 
@@ -55,6 +59,7 @@ const moveTool = toolSpec({
   kind: 'tree',
   input: MoveNode,
   targets: ({ nodeId, newParentId }) => [nodeId, newParentId],
+  dependsOn: (input) => needsOf({ ...input, tool: 'move_node' }),
   run: moveNode,
 });
 
@@ -66,6 +71,7 @@ const batchTool = toolSpec({
   kind: 'tree',
   input: Batch,
   targets: ({ operations }) => batchTargets(operations),
+  dependsOn: ({ operations }) => operations.flatMap(needsOf),
   guard: (context, { operations }) =>
     operations.forEach((operation) => {
       if (operation.tool === 'update_payload_property') guardProperty(context, operation);
@@ -107,6 +113,33 @@ function batchTargets(operations: readonly Operation[]): readonly string[] {
 function operationTargets(operation: Operation): readonly string[] {
   if (operation.tool === 'add_child') return operation.parentNodeId === null ? [] : [operation.parentNodeId];
   return operation.tool === 'move_node' ? [operation.nodeId, operation.newParentId] : [operation.nodeId];
+}
+
+/** What must be as the caller has seen it. A place among siblings depends on the siblings. */
+function needsOf(operation: Operation): readonly Dependency[] {
+  switch (operation.tool) {
+    case 'add_child':
+      return operation.parentNodeId !== null && isPlaced(operation) ? [siblingsIn(operation.parentNodeId)] : [];
+    case 'update_payload_property':
+      return [{ nodeId: operation.nodeId, kinds: ['payload'] }];
+    case 'remove_node':
+      return [wholeOf(operation.nodeId)];
+    case 'move_node':
+      return [
+        { nodeId: operation.nodeId, kinds: ['place'] },
+        ...(isPlaced(operation) ? [siblingsIn(operation.newParentId)] : []),
+      ];
+    default:
+      return operation satisfies never;
+  }
+}
+
+function isPlaced({ before, after, index }: WantedPlace): boolean {
+  return before !== undefined || after !== undefined || index !== undefined;
+}
+
+function siblingsIn(nodeId: string): Dependency {
+  return { nodeId, kinds: ['children'] };
 }
 
 function addChild({ core, limits }: CallContext, args: Args<'add_child'>, transaction: Transaction): Output {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { type Change, openTree, type Storage } from '../../../src/index.ts';
 import { payloadTypes, randomFrom, randomRows, row } from './fixtures.ts';
@@ -130,5 +130,18 @@ describe('openTree', () => {
     expect(() => tree.apply([{ kind: 'remove', nodeId: 'ann' }])).toThrow('use "write"');
     await expect(tree.write([{ kind: 'remove', nodeId: 'root' }])).rejects.toThrow('it is the root');
     expect(await fails(editor(tree), 'remove_node', { nodeId: 'ann' })).toMatchObject({ code: 'conflict' });
+  });
+
+  it('follows what another instance does, until it is told not to', async () => {
+    const storage = memoryStorage();
+    const [here, there] = [await open(storage), await open(storage)];
+    const stop = new AbortController();
+    there.follow(stop.signal);
+    await bump(editor(here));
+    await vi.waitFor(() => expect(there.get('sales')?.payload).toMatchObject({ meta: { budget: 11 } }));
+    stop.abort();
+    await bump(editor(here));
+    await here.refresh();
+    expect(there.get('sales')?.payload).toMatchObject({ meta: { budget: 11 } });
   });
 });

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { expect } from 'vitest';
 import {
   createTree,
+  type CreateTreeOptions,
   type Tree,
   type TreeOutcome,
   type TreeTools,
@@ -28,8 +29,9 @@ const rows = [
   ['ops', 'it', 'unit', { name: 'Operations' }],
 ] as const;
 
-export function company(): Tree {
+export function company(options: Pick<CreateTreeOptions, 'conflictScope'> = {}): Tree {
   return createTree({
+    ...options,
     payloadTypes: companyTypes,
     rows: rows.map(([nodeId, parentId, payloadType, payload]) => ({ nodeId, parentId, payloadType, payload })),
   });

@@ -180,4 +180,16 @@ describe('createTree', () => {
     expect([...tree.rows()].map(({ nodeId }) => nodeId)).toEqual(['n0', 'n1']);
     expect(tree.get('x0')).toBeUndefined();
   });
+
+  it('says where a node stands among its siblings', () => {
+    const rows = randomRows(3000, randomFrom(11));
+    const tree = createTree({ payloadTypes, rows });
+    const seen = new Map<string | null, number>();
+    for (const { nodeId, parentId } of rows) {
+      const index = seen.get(parentId) ?? 0;
+      seen.set(parentId, index + 1);
+      expect(tree.indexOf(nodeId)).toBe(index);
+    }
+    expect(() => tree.indexOf('nobody')).toThrow('no such node');
+  });
 });
