@@ -4,8 +4,19 @@ import type { Rerank } from './discovery/rerank.ts';
 import { createRunDiscovery } from './discovery/run-discovery.ts';
 import { PinnaceError } from './errors.ts';
 import { createEmit } from './events.ts';
+import { createMcpServers } from './mcp/mcp-servers.ts';
 import { createMetrics } from './metrics.ts';
-import type { Authorize, Catalog, Egress, EventSink, ModelSource, Sandbox, SecretSource, Storage } from './ports.ts';
+import type {
+  Authorize,
+  Catalog,
+  Egress,
+  EventSink,
+  McpConnector,
+  ModelSource,
+  Sandbox,
+  SecretSource,
+  Storage,
+} from './ports.ts';
 import { defaultLimits, type Limits } from './runtime/limits.ts';
 import { createPipeline, type HostedRuntime } from './runtime/runtime.ts';
 import type { Handlers } from './tools/extension.ts';
@@ -27,6 +38,8 @@ export interface CreateRuntimeOptions {
   readonly sandbox?: Sandbox;
   /** Code for definitions of type `function` and `extension` that the catalog holds: their `config.handler` names it. */
   readonly handlers?: Handlers;
+  /** The way to MCP servers; without one their tools are left out. */
+  readonly mcp?: McpConnector;
   /** Puts what `tool_find` has found into another order, as by embeddings. */
   readonly rerank?: Rerank;
   readonly sinks?: readonly EventSink[];
@@ -49,6 +62,7 @@ export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
   requireStorage(options.storage);
   const { catalog, models, storage, secrets, tools = [], sinks = [], now = Date.now } = options;
   const discovery = createRunDiscovery({ storage, rerank: options.rerank });
+  const emit = createEmit({ sinks, now });
   return createPipeline({
     catalog,
     models,
@@ -58,10 +72,11 @@ export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
     sandbox: options.sandbox,
     handlers: options.handlers ?? {},
     discovery,
+    mcp: createMcpServers({ connector: options.mcp, emit, now }),
     tools: distinct(tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]), discovery.tools),
     authorize: options.authorize ?? (() => ({ decision: 'allow' })),
     limits: { ...defaultLimits, ...options.limits },
-    emit: createEmit({ sinks, now }),
+    emit,
     metrics: createMetrics(),
     now,
   });

@@ -182,7 +182,12 @@ export interface McpConnection {
 export interface McpConnector {
   connect(
     server: McpServer,
-    options: { readonly secret: Secret | undefined; readonly signal: AbortSignal },
+    options: {
+      readonly secret: Secret | undefined;
+      readonly signal: AbortSignal;
+      /** Is called when the server says that its list of tools has changed. */
+      readonly onToolsChanged?: () => void;
+    },
   ): Promise<McpConnection>;
 }
 

@@ -215,6 +215,8 @@ export const McpServer = v.strictObject({
   state: State,
   /** Is sent as a bearer token, to this URL alone. */
   secret: v.optional(SecretRef),
+  /** Whether images, sounds and files in results are given on as base64; they are left out otherwise. */
+  media: v.optional(v.boolean(), false),
   status: v.optional(v.picklist(['pending', 'valid', 'error']), 'pending'),
   findings: v.optional(v.array(McpFinding), []),
   pinned: v.optional(McpPin),

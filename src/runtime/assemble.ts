@@ -2,9 +2,21 @@
 
 import type { Agent, ToolDefinition } from '../schema.ts';
 import type { Tool } from '../tools/tool.ts';
+import type { McpPart } from './mcp-tools.ts';
+import type { ContextItem } from './run-request.ts';
 
 /** Why a tool is not in a tool set. The first that holds is the one that is told. */
-export type Exclusion = 'unknown_tool' | 'not_allowed' | 'hidden' | 'disabled' | 'no_implementation' | 'name_taken';
+export type Exclusion =
+  | 'unknown_tool'
+  | 'unknown_mcp_server'
+  | 'mcp_not_validated'
+  | 'not_allowed'
+  | 'mcp_masked'
+  | 'mcp_drifted'
+  | 'hidden'
+  | 'disabled'
+  | 'no_implementation'
+  | 'name_taken';
 
 /** A tool that is known: its definition, and its code where the composition has it. */
 export interface KnownTool {
@@ -12,6 +24,8 @@ export interface KnownTool {
   readonly tool?: Tool;
   /** The bare `*` of an allowlist does not mean it: its id, or a prefix of it, must be named. */
   readonly mustBeNamed?: boolean;
+  /** What the agent's selection of MCP servers says of it; then the allowlist is not asked. */
+  readonly ruling?: Exclusion | 'allowed';
 }
 
 /** How a tool fared. */
@@ -25,26 +39,34 @@ export interface ManifestEntry {
 export interface ToolSet {
   readonly tools: readonly Tool[];
   readonly entries: readonly ManifestEntry[];
-  /** SHA-256 over the included definitions, as hexadecimal digits. */
+  /** What the model is told of the tools besides their definitions, as data. */
+  readonly notes: readonly ContextItem[];
+  /** SHA-256 over the included definitions and the notes, as hexadecimal digits. */
   readonly digest: string;
 }
 
-/** Assembles the tool set. A pure function of its arguments; the tools stand in the order of `known`. */
-export async function assemble(agent: Agent, known: readonly KnownTool[]): Promise<ToolSet> {
+const noMcp: McpPart = { known: [], entries: [], notes: [] };
+
+/**
+ * Assembles the tool set. A pure function of its arguments; the tools stand in the order of `known`, those of MCP servers behind all
+ * others, so that none of them takes the name of another tool.
+ */
+export async function assemble(agent: Agent, known: readonly KnownTool[], mcp: McpPart = noMcp): Promise<ToolSet> {
   const tools: Tool[] = [];
   const names = new Set<string>();
   const entries: ManifestEntry[] = [];
   const allows = createAllowlist(agent.entryTools);
-  for (const { definition, tool, mustBeNamed = false } of known) {
-    const excluded = exclude(definition, { allows, tool, names, mustBeNamed });
+  for (const { definition, tool, ruling, mustBeNamed = false } of [...known, ...mcp.known]) {
+    const excluded = exclude(definition, { allows, tool, ruling, names, mustBeNamed });
     if (excluded === 'not_allowed' && mustBeNamed) continue; // a way of working that the agent did not choose
     entries.push(excluded ? { id: definition.id, excluded } : { id: definition.id });
     if (excluded || !tool) continue;
     names.add(definition.name);
     tools.push(tool);
   }
+  entries.push(...mcp.entries);
   for (const id of allows.unmatched()) entries.push({ id, excluded: 'unknown_tool' });
-  return { tools, entries, digest: await digestOf(tools) };
+  return { tools, entries, notes: mcp.notes, digest: await digestOf(tools, mcp.notes) };
 }
 
 /** How many tools were excluded, by reason. */
@@ -78,14 +100,17 @@ function createAllowlist(patterns: readonly string[]): Allowlist {
 
 function exclude(
   { id, name, visibility, state }: ToolDefinition,
-  { allows, tool, names, mustBeNamed }: {
+  { allows, tool, ruling, names, mustBeNamed }: {
     allows: Allowlist;
     tool: Tool | undefined;
+    ruling: KnownTool['ruling'];
     names: ReadonlySet<string>;
     mustBeNamed: boolean;
   },
 ): Exclusion | undefined {
-  if (!allows.has(id, mustBeNamed)) return 'not_allowed';
+  const isAllowed = allows.has(id, mustBeNamed);
+  if (ruling !== undefined && ruling !== 'allowed') return ruling;
+  if (!isAllowed && ruling === undefined) return 'not_allowed';
   if (state === 'disabled') return 'disabled';
   if (visibility === 'hidden') return 'hidden';
   if (!tool) return 'no_implementation';
@@ -94,13 +119,13 @@ function exclude(
 
 const digests = new WeakMap<Tool, string>();
 
-async function digestOf(tools: readonly Tool[]): Promise<string> {
+async function digestOf(tools: readonly Tool[], notes: readonly ContextItem[]): Promise<string> {
   const parts = await Promise.all(tools.map(async (tool) => {
     const known = digests.get(tool) ?? await sha256(JSON.stringify(tool.definition));
     digests.set(tool, known);
     return known;
   }));
-  return await sha256(parts.join('\n'));
+  return await sha256([...parts, ...notes.map((note) => JSON.stringify(note))].join('\n'));
 }
 
 async function sha256(text: string): Promise<string> {

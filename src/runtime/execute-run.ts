@@ -8,6 +8,7 @@ import type { Authorize, SecretScope, Storage } from '../ports.ts';
 import type { Agent, SecretRef } from '../schema.ts';
 import type { Secret } from '../secret.ts';
 import { askedIn, createLoopApprovals, spendApprovals } from './approvals.ts';
+import { createRunScope } from '../tools/run-scope.ts';
 import type { Slots } from '../tools/slots.ts';
 import type { ToolSet } from './assemble.ts';
 import { withContext } from './context.ts';
@@ -67,8 +68,9 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const stepTools = createStepTools({ ...options, chatId: options.request.chat.id });
   const watch = createWatch(options, startedAt);
   const announced = createAnnouncements();
+  const scope = createRunScope();
   const push = (chunk: UIMessageChunk): void => driver.push(chunk);
-  const invoke = createInvoke(options, { usage, live, announced, push });
+  const invoke = createInvoke(options, { usage, live, announced, scope, push });
   let loop: Loop | undefined;
   /** Before the loop: the calls that a person has decided on since. */
   const begin = async (): Promise<Loop> => {
@@ -100,6 +102,7 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
     },
     onEnd(end) {
       abort.release();
+      void scope.close();
       watch(end);
       countRun(options, end, usage);
       void live.end(end, finalUsage());

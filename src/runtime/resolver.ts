@@ -8,8 +8,9 @@ import type { Emit } from '../events.ts';
 import { createTraceId } from '../events.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Catalog, ModelSource, SecretScope, SecretSource, Storage } from '../ports.ts';
-import type { Agent, Provider, SecretRef, ToolDefinition } from '../schema.ts';
+import type { Agent, McpServer, Provider, SecretRef, ToolDefinition } from '../schema.ts';
 import type { Secret } from '../secret.ts';
+import type { SelectedServer } from './mcp-tools.ts';
 
 /** Where things are looked up. */
 export interface ResolverOptions {
@@ -49,7 +50,12 @@ export interface Resolver {
   readonly forgotten: number;
   /** All definitions of the catalog. The same array for as long as nothing has changed. */
   tools(): Promise<readonly ToolDefinition[]>;
-  /** Forgets what these keys name, here and on every instance: `agent:<id>`, `provider:<id>`, `tools`, `secrets`, or `*`. */
+  /** The MCP servers that the agent selects, by their ids. The same objects for as long as nothing has changed. */
+  servers(agent: Agent): Promise<readonly SelectedServer[]>;
+  /**
+   * Forgets what these keys name, here and on every instance: `agent:<id>`, `provider:<id>`, `mcp-server:<id>`, `tools`, `secrets`,
+   * or `*`.
+   */
   invalidate(keys: readonly string[]): Promise<void>;
   /** Hears of no more changes. */
   close(): void;
@@ -59,6 +65,7 @@ interface Caches {
   readonly agents: Cache<Agent>;
   readonly providers: Cache<Provider>;
   readonly tools: Cache<readonly ToolDefinition[]>;
+  readonly servers: Cache<McpServer>;
   readonly secrets: Cache<Secret>;
 }
 
@@ -103,6 +110,11 @@ export function createResolver(options: ResolverOptions): Resolver {
       subscribe();
       return await caches.tools.get('all') ?? [];
     },
+    async servers({ mcp }) {
+      subscribe();
+      const ids = Object.keys(mcp).toSorted();
+      return await Promise.all(ids.map(async (id) => ({ id, server: await caches.servers.get(id) })));
+    },
     async invalidate(keys) {
       await forget(caches, keys);
       for (const id of keys) {
@@ -135,6 +147,12 @@ function createCaches({ catalog, secrets, storage, metrics, now, emit }: Resolve
       load: (id, signal) => catalog.provider(id, signal),
     }),
     tools: createCache({ ...common, name: 'tools', load: (_, signal) => listTools(catalog, signal) }),
+    servers: createCache({
+      ...common,
+      ...shared,
+      name: 'mcp-server',
+      load: async (id, signal) => await catalog.mcpServer?.(id, signal),
+    }),
     // Never shared: values of secrets are not written anywhere.
     secrets: createCache({
       ...common,
@@ -150,13 +168,14 @@ async function forget(caches: Caches, keys: readonly string[]): Promise<void> {
   await Promise.all(keys.flatMap((key) => forgetKey(caches, key)));
 }
 
-function forgetKey({ agents, providers, tools, secrets }: Caches, key: string): Promise<void>[] {
+function forgetKey({ agents, providers, tools, servers, secrets }: Caches, key: string): Promise<void>[] {
   const [kind, id] = splitKey(key);
   const all = kind === '*';
   return [
     ...(all || kind === 'agent' ? [agents.invalidate(id)] : []),
     ...(all || kind === 'provider' ? [providers.invalidate(id)] : []),
     ...(all || kind === 'tools' || kind === 'tool' ? [tools.invalidate()] : []),
+    ...(all || kind === 'mcp-server' ? [servers.invalidate(id)] : []),
     ...(all || kind === 'secrets' || kind === 'secret' ? [secrets.invalidate()] : []),
   ];
 }

@@ -5,6 +5,7 @@ import { type ErrorData, PinnaceError, toData } from '../errors.ts';
 import type { EventStatus } from '../events.ts';
 import { takeToken } from '../rate-limit.ts';
 import { invokeTool } from '../tools/invoke-tool.ts';
+import type { RunScope } from '../tools/run-scope.ts';
 import type { Secret } from '../secret.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { beginCall, mayAct } from './call-record.ts';
@@ -32,6 +33,7 @@ interface InvokeOptions {
   readonly usage: { toolCalls: number };
   readonly live: LiveRun;
   readonly announced: Announcements;
+  readonly scope: RunScope;
   readonly push: (chunk: UIMessageChunk) => void;
 }
 
@@ -43,7 +45,7 @@ export type Invoke = (
 ) => Promise<ToolOutcome>;
 
 /** Gives the function through which the loop calls tools; it never throws. */
-export function createInvoke(options: RunOptions, { usage, live, announced, push }: InvokeOptions): Invoke {
+export function createInvoke(options: RunOptions, { usage, live, announced, scope, push }: InvokeOptions): Invoke {
   const { limits, now } = options;
   return async (tool, input, { toolCallId, signal, approved = false }) => {
     if (++usage.toolCalls > limits.toolCalls) return { ok: false, error: tooManyCalls(limits.toolCalls) };
@@ -57,7 +59,7 @@ export function createInvoke(options: RunOptions, { usage, live, announced, push
     }
     const outcome = await callInTurn(tool, options, signal, async () => {
       const secrets = await toolSecrets(tool, options);
-      const facts = { ...callFacts(options, tool), secrets, toolCallId, log, signal, approved };
+      const facts = { ...callFacts(options, tool), secrets, toolCallId, log, scope, signal, approved };
       return redacted(await invokeTool(tool, input, facts), options);
     });
     observeCall(options, { tool, outcome, startedAt });

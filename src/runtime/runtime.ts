@@ -15,6 +15,7 @@ import type { Limits } from './limits.ts';
 import { createDismissal } from './dismissal.ts';
 import { prewarm, probe, within } from './operations.ts';
 import { type Principal, requireScope } from './principal.ts';
+import type { McpSource } from './mcp-tools.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import type { RunRequestInput } from './run-request.ts';
 import { type ClaimOptions, createRuns, type Runs, type RunStatus } from './runs.ts';
@@ -32,6 +33,7 @@ export interface RuntimeOptions {
   readonly egress: Egress | undefined;
   readonly sandbox: Sandbox | undefined;
   readonly handlers: Handlers;
+  readonly mcp: McpSource;
   readonly discovery: Discovery | undefined;
   readonly authorize: Authorize;
   readonly limits: Limits;
@@ -69,7 +71,7 @@ export interface Runtime {
   decide(runId: string, approvalId: string, decision: Decision, principal: Principal): Promise<void>;
   /**
    * Forgets cached definitions and secrets, here and on every instance with the same storage, from the next request on. Keys are
-   * `agent:<id>`, `provider:<id>`, `tools`, `secrets`, or `*` for all.
+   * `agent:<id>`, `provider:<id>`, `mcp-server:<id>`, `tools`, `secrets`, or `*` for all.
    */
   invalidate(keys: readonly string[]): Promise<void>;
   /** Refuses further runs as `unavailable`, lets those under way go on for `drainMs` (0), then stops them. */
@@ -163,7 +165,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       requireOpen();
       await resolver.refresh();
       const agent = await resolver.agent(agentId);
-      const { digest, entries } = await toolSetOf(agent, await resolver.tools());
+      const { digest, entries } = await toolSetOf(agent, await resolver.tools(), await resolver.servers(agent));
       return { agentId: agent.id, digest, tools: entries };
     },
     async decide(runId, approvalId, decision, principal) {

@@ -2,9 +2,7 @@
 
 import { createTraceId } from '../events.ts';
 import type { Interruptions } from '../interruption.ts';
-import type { Agent, ToolDefinition } from '../schema.ts';
 import type { Slots } from '../tools/slots.ts';
-import type { ToolSet } from './assemble.ts';
 import { withContext } from './context.ts';
 import { executeRun } from './execute-run.ts';
 import { narrow } from './limits.ts';
@@ -16,6 +14,7 @@ import { createRunRedaction } from './run-redaction.ts';
 import { parseRunRequest, type RunRequest } from './run-request.ts';
 import type { ClaimOptions, Runs } from './runs.ts';
 import type { RuntimeOptions, Started, StartOptions } from './runtime.ts';
+import type { ToolSetOf } from './tool-sets.ts';
 
 /** What starting a run works with. */
 export interface StartParts extends RuntimeOptions {
@@ -23,7 +22,7 @@ export interface StartParts extends RuntimeOptions {
   readonly resolver: Resolver;
   readonly interruptions: Interruptions;
   readonly slots: Slots;
-  readonly toolSetOf: (agent: Agent, listed: readonly ToolDefinition[]) => Promise<ToolSet>;
+  readonly toolSetOf: ToolSetOf;
   /** Stops the runs of these agents where they may no longer run. */
   readonly dismiss: (agentIds: readonly string[]) => void;
   readonly ttlMs: number;
@@ -58,13 +57,14 @@ interface Claimant extends Pick<StartOptions, 'idempotency' | 'traceId'> {
 /** Everything that may refuse the request comes before the claim: a key is kept only for a run that was started. */
 async function claimAndExecute(
   parts: StartParts,
-  request: RunRequest,
+  asked: RunRequest,
   { principal, idempotency, traceId, abort }: Claimant,
 ): Promise<Started> {
   const { resolver, runs, toolSetOf } = parts;
   const { forgotten } = resolver;
-  const { agent, model, secret } = await resolver.resolve(request.agentId, principal.tenant);
-  const toolSet = await toolSetOf(agent, await resolver.tools());
+  const { agent, model, secret } = await resolver.resolve(asked.agentId, principal.tenant);
+  const toolSet = await toolSetOf(agent, await resolver.tools(), await resolver.servers(agent));
+  const request = { ...asked, context: [...toolSet.notes, ...asked.context] };
   const messages = withContext(await toModelMessages(request.chat.messages), request.context);
   const limits = narrow(parts.limits, agent.limits, request.limits);
   const state = startingState(request, { principal, now: parts.now, traceId });

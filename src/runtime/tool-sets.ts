@@ -4,15 +4,24 @@ import type { Agent, ToolDefinition } from '../schema.ts';
 import { implement, type Means } from '../tools/implement.ts';
 import type { Tool } from '../tools/tool.ts';
 import { assemble, type KnownTool, type ToolSet } from './assemble.ts';
+import { type McpSource, type SelectedServer, selectMcpTools } from './mcp-tools.ts';
 import type { Discovery } from './step-tools.ts';
 
-/** Gives the function that assembles an agent's tool set from the composed tools and the catalog's definitions. */
+/** Gives an agent's tool set, of the catalog's definitions and the MCP servers that the agent selects. */
+export type ToolSetOf = (
+  agent: Agent,
+  listed: readonly ToolDefinition[],
+  servers: readonly SelectedServer[],
+) => Promise<ToolSet>;
+
+/** Gives the function that assembles an agent's tool set from the composed tools and what the catalog has. */
 export function createToolSets(
-  { tools, discovery, ...means }: Means & {
+  { tools, discovery, mcp, ...means }: Means & {
     readonly tools: readonly Tool[];
     readonly discovery: Discovery | undefined;
+    readonly mcp: McpSource;
   },
-): (agent: Agent, listed: readonly ToolDefinition[]) => Promise<ToolSet> {
+): ToolSetOf {
   const composed = [
     ...tools.map((tool): KnownTool => ({ definition: tool.definition, tool })),
     ...(discovery?.tools ?? []).map((tool) => ({ definition: tool.definition, tool, mustBeNamed: true })),
@@ -24,15 +33,26 @@ export function createToolSets(
     made.set(definition, tool);
     return tool;
   };
-  const sets = new WeakMap<Agent, { listed: readonly ToolDefinition[]; toolSet: ToolSet }>();
-  return async (agent, listed) => {
+  const sets = new WeakMap<Agent, AssembledSet>();
+  return async (agent, listed, selected) => {
+    const servers = selected.map(({ id, server }) => ({ id, server: server && mcp.current(server) }));
     const last = sets.get(agent);
-    if (last?.listed === listed) return last.toolSet;
+    if (last?.listed === listed && areSame(last.servers, servers)) return last.toolSet;
     const others = listed.filter(({ id }) => !ids.has(id)).map(known);
-    const toolSet = await assemble(agent, [...composed, ...others]);
-    sets.set(agent, { listed, toolSet });
+    const toolSet = await assemble(agent, [...composed, ...others], await selectMcpTools(agent, servers, mcp));
+    sets.set(agent, { listed, servers, toolSet });
     return toolSet;
   };
+}
+
+interface AssembledSet {
+  readonly listed: readonly ToolDefinition[];
+  readonly servers: readonly SelectedServer[];
+  readonly toolSet: ToolSet;
+}
+
+function areSame(a: readonly SelectedServer[], b: readonly SelectedServer[]): boolean {
+  return a.length === b.length && a.every(({ server }, i) => server === b[i]?.server);
 }
 
 function toKnown(definition: ToolDefinition, tool: Tool | undefined): KnownTool {

@@ -6,6 +6,7 @@ import type { Authorize } from '../ports.ts';
 import type { Principal } from '../runtime/principal.ts';
 import type { Secret } from '../secret.ts';
 import { needsApproval } from './approval.ts';
+import type { RunScope } from './run-scope.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
 /** The circumstances of one call. */
@@ -18,6 +19,8 @@ export interface ToolCall {
   readonly approved?: boolean;
   readonly secrets: Readonly<Record<string, Secret>>;
   readonly log: ToolContext['log'];
+  /** Keeps what tools open until the run ends. */
+  readonly scope?: RunScope | undefined;
   /** Ends the call, with the run. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -80,8 +83,8 @@ async function callHook(hook: () => ReturnType<Authorize>): Promise<Awaited<Retu
 }
 
 function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {
-  const { toolCallId, principal, secrets, log } = call;
-  return tool.execute(input, { signal, secrets, log, toolCallId, principal });
+  const { toolCallId, principal, secrets, log, scope } = call;
+  return tool.execute(input, { signal, secrets, log, toolCallId, principal, scope });
 }
 
 /** The longest time that `setTimeout` can wait; with more it would not wait at all. */

@@ -5,6 +5,7 @@ import type { Issue } from '../parse.ts';
 import type { Principal } from '../runtime/principal.ts';
 import type { ToolDefinition } from '../schema.ts';
 import type { Secret } from '../secret.ts';
+import type { RunScope } from './run-scope.ts';
 
 /** How much a line of a tool's log matters. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -20,6 +21,8 @@ export interface ToolContext {
   readonly toolCallId: string;
   /** For whom the tool works: state belongs to the tenant. */
   readonly principal: Principal;
+  /** Keeps what the tool opens until the run ends; absent where a call stands for itself. */
+  readonly scope?: RunScope | undefined;
 }
 
 /** What became of a tool call. */

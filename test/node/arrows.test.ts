@@ -35,7 +35,7 @@ function packageOf(specifier: string): string {
 
 const isLocal = ({ to }: Import): boolean => /^(src|adapters|demo|test)\//.test(to);
 const show = ({ from, to }: Import): string => `${from} -> ${to}`;
-const rooms = ['runtime', 'tree', 'orchestrator', 'discovery'];
+const rooms = ['runtime', 'tree', 'orchestrator', 'discovery', 'mcp'];
 const roomOf = (path: string): string | undefined => rooms.find((room) => path.startsWith(`src/${room}/`));
 const isDoor = (path: string): boolean => path === 'src/index.ts' || path === 'src/create-runtime.ts';
 

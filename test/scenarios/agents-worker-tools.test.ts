@@ -5,6 +5,7 @@ import { memorySecrets } from '../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { calculatorTool } from '../../src/tools/builtin/calculator.ts';
 import { createRuntime, defineTool, type Egress, localPrincipal, type Secret } from '../../src/index.ts';
+import { fakeMcp, mcpCatalog, pinnedServer, rawTool } from '../fixtures/mcp.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel } from '../fixtures/model.ts';
 import { lastData, readAll, runRequest, terminalChunks, testRuntime, userMessage } from '../fixtures/runtime.ts';
 
@@ -79,6 +80,34 @@ describe('Requirement: Built-in tools are always available when allowed', () => 
       );
     }
     expect(calls.map(({ tools }) => tools?.map(({ name }) => name) ?? [])).toEqual([['calculator'], []]);
+  });
+});
+
+describe('Requirement: MCP tools require validated MCP metadata', () => {
+  it.each(['pending', 'error'] as const)('Scenario: Exclude unvalidated MCP tools (%s)', async (status) => {
+    const { model, calls } = scriptedModel(callsTools({ tool: 'docs__search', input: {} }), says('ok'));
+    const mcp = fakeMcp();
+    const catalog = mcpCatalog([{ ...await pinnedServer(), status }], { entryTools: ['*'] });
+    const chunks = await readAll(await testRuntime({ model, catalog, mcp: mcp.connector }).run(runRequest(), me));
+    expect(calls[0]?.tools ?? []).toEqual([]);
+    expect(lastData(chunks, 'data-manifest')).toMatchObject({ included: [], excluded: { mcp_not_validated: 1 } });
+    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ tool: 'docs__search', code: 'not_found' });
+    expect(mcp.asked.connects).toBe(0);
+  });
+});
+
+describe('Requirement: MCP tool masking is enforced', () => {
+  it('Scenario: Masked MCP tool omitted', async () => {
+    const { model, calls } = scriptedModel(callsTools({ tool: 'docs__delete_page', input: {} }), says('ok'));
+    const tools = [rawTool(), rawTool({ name: 'delete_page' })];
+    const mcp = fakeMcp({ tools });
+    const server = await pinnedServer(tools, { effects: { search: 'read', delete_page: 'read' } });
+    const catalog = mcpCatalog([server], { mcp: { 'docs-server': { mask: ['delete_*'] } } });
+    const chunks = await readAll(await testRuntime({ model, catalog, mcp: mcp.connector }).run(runRequest(), me));
+    expect(calls[0]?.tools?.map(({ name }) => name)).toEqual(['docs__search']);
+    expect(lastData(chunks, 'data-manifest')).toMatchObject({ excluded: { mcp_masked: 1 } });
+    expect(lastData(chunks, 'data-tool-error'), 'guessing its name').toMatchObject({ code: 'not_found' });
+    expect(mcp.asked.calls).toEqual([]);
   });
 });
 

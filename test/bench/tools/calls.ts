@@ -2,6 +2,7 @@
 
 import * as v from 'valibot';
 import { defineTool, invokeTool, localPrincipal, type Tool, type ToolCall } from '../../../src/index.ts';
+import { createMcpServers } from '../../../src/mcp/mcp-servers.ts';
 import { assemble, type KnownTool } from '../../../src/runtime/assemble.ts';
 import { createToolSets } from '../../../src/runtime/tool-sets.ts';
 import { Agent } from '../../../src/schema.ts';
@@ -63,11 +64,12 @@ export async function assemblyRows(): Promise<Row[]> {
     sandbox: undefined,
     handlers: {},
     discovery: undefined,
+    mcp: createMcpServers({ connector: undefined, emit: () => undefined, now: Date.now }),
   });
   const listed: never[] = [];
-  await toolSetOf(agent, listed);
+  await toolSetOf(agent, listed, []);
   const before = cpuMs();
-  for (let i = 0; i < 1000; i++) await toolSetOf(agent, listed);
+  for (let i = 0; i < 1000; i++) await toolSetOf(agent, listed, []);
   const cached = (cpuMs() - before) / 1000;
   return [
     {

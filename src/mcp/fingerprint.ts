@@ -1,0 +1,15 @@
+/** Fingerprints of tool definitions: what a person has approved, to the last character. */
+
+import { canonicalJson } from '../json.ts';
+
+/**
+ * Gives the fingerprint of a raw definition: SHA-256, as hexadecimal digits, over `mcp-tool/v1`, a line feed and the canonical JSON
+ * of everything in it, fields that nobody knows too. The order of keys does not matter; one space in a description does.
+ */
+export async function fingerprintOf(definition: unknown): Promise<string> {
+  return await digest(`mcp-tool/v1\n${canonicalJson(definition)}`);
+}
+
+async function digest(text: string): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))).toHex();
+}

@@ -1,0 +1,117 @@
+/** The MCP servers of a runtime: the tools of their pins, and what becomes of them when they drift. */
+
+import { createTraceId, type Emit } from '../events.ts';
+import type { McpConnector } from '../ports.ts';
+import type { McpServer } from '../schema.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { Drift, ToolChange } from './drift.ts';
+import { createDriftWatch, type DriftWatch } from './drift-watch.ts';
+import { createMcpTool, type McpToolOptions } from './mcp-tool.ts';
+import { exposedName, type PinnedDefinition, pinnedDefinitions } from './pinned-tools.ts';
+import { openSession } from './session.ts';
+
+/** What the servers are reached with. */
+export interface McpServersOptions {
+  /** Without one, the tools are known and cannot be called. */
+  readonly connector: McpConnector | undefined;
+  readonly emit: Emit;
+  readonly now: () => number;
+  /** How long a comparison with a pin is good for. */
+  readonly driftTtlMs?: number;
+  /** The longest time of one call. */
+  readonly timeoutMs?: number;
+  /** The longest text of a result, in UTF-16 code units. */
+  readonly maxLength?: number;
+  /** Is told when tools have changed, to keep it where other instances see it. */
+  readonly onDrift?: (server: McpServer, changed: readonly string[]) => void;
+}
+
+/** A tool of a pin, with its code where there is a connector. */
+export interface KnownMcpTool extends PinnedDefinition {
+  readonly tool?: Tool;
+}
+
+/** The MCP servers of a runtime. */
+export interface McpServers {
+  /** The server with what has drifted marked as such. The same object for as long as nothing changes. */
+  current(server: McpServer): McpServer;
+  /** The tools of the server's pin. */
+  toolsOf(server: McpServer): Promise<readonly KnownMcpTool[]>;
+  readonly drift: DriftWatch;
+}
+
+const defaultTtlMs = 300_000;
+
+/** Gives the servers. Nothing is connected before a tool is called. */
+export function createMcpServers(options: McpServersOptions): McpServers {
+  const { connector, now, driftTtlMs = defaultTtlMs, timeoutMs = 60_000, maxLength = 32_768 } = options;
+  const drift = createDriftWatch({
+    ttlMs: driftTtlMs,
+    now,
+    onDrift: (server, found) => report(server, found, options),
+  });
+  const toolOptions: McpToolOptions | undefined = connector && {
+    drift,
+    timeoutMs,
+    maxLength,
+    openSession: () => openSession({ connector, onToolsChanged: (server) => drift.flag(server) }),
+  };
+  const made = new WeakMap<object, Promise<readonly KnownMcpTool[]>>();
+  return {
+    drift,
+    current: (server) => drift.current(server),
+    toolsOf(server) {
+      const known = made.get(server) ?? knownTools(server, toolOptions);
+      made.set(server, known);
+      return known;
+    },
+  };
+}
+
+async function knownTools(
+  server: McpServer,
+  options: McpToolOptions | undefined,
+): Promise<readonly KnownMcpTool[]> {
+  const all = await pinnedDefinitions(server);
+  return all.map((pinned): KnownMcpTool => {
+    const tool = options && pinned.genuine ? implement(server, pinned, options) : undefined;
+    return tool ? { ...pinned, tool } : pinned;
+  });
+}
+
+function implement(server: McpServer, pinned: PinnedDefinition, options: McpToolOptions): Tool | undefined {
+  try {
+    return createMcpTool(server, pinned, options);
+  } catch {
+    return undefined; // the manifest tells that there is no implementation
+  }
+}
+
+function report(server: McpServer, { tools, instructionsChanged }: Drift, { emit, onDrift }: McpServersOptions): void {
+  const facts = {
+    traceId: createTraceId(),
+    actor: { type: 'system', id: 'mcp' },
+    status: 'denied',
+    latency: 0,
+    error: null,
+  } as const;
+  const hidden = tools.filter(({ kind }) => kind !== 'added');
+  for (const change of hidden) {
+    const id = exposedName(server.alias, change.name) ?? server.alias;
+    emit({ ...facts, action: 'mcp.tool_changed', target: { type: 'tool', id }, payloadSummary: summaryOf(change) });
+  }
+  const added = tools.length - hidden.length;
+  if (added > 0 || instructionsChanged) {
+    const news = [...(added > 0 ? [`${added} new tools`] : []), ...(instructionsChanged ? ['other instructions'] : [])];
+    const target = { type: 'mcp-server', id: server.id };
+    emit({ ...facts, action: 'mcp.server_changed', target, payloadSummary: news.join(', ') });
+  }
+  const changed = tools.filter(({ kind }) => kind === 'changed').map(({ name }) => name);
+  if (changed.length > 0) onDrift?.(server, changed);
+}
+
+/** Which fields differ and both fingerprints, shortened: nothing of what the server says now. */
+function summaryOf({ kind, fields, old, new: now }: ToolChange): string {
+  if (kind === 'removed') return 'removed';
+  return `${fields.join(', ')} changed, ${old?.slice(0, 12)} -> ${now?.slice(0, 12)}`;
+}

@@ -1,0 +1,147 @@
+/** A pinned MCP tool as a tool that can be called: over the run's one connection, and only while its server keeps to the pin. */
+
+import { PinnaceError } from '../errors.ts';
+import type { McpCallResult, McpConnection } from '../ports.ts';
+import type { McpServer } from '../schema.ts';
+import { compileJsonSchema } from '../tools/json-schema.ts';
+import { createRunScope } from '../tools/run-scope.ts';
+import type { Tool, ToolContext } from '../tools/tool.ts';
+import type { DriftWatch } from './drift-watch.ts';
+import type { PinnedDefinition } from './pinned-tools.ts';
+import { type ResultOptions, shapeResult } from './result.ts';
+import type { McpSession } from './session.ts';
+
+/** What MCP tools work with. */
+export interface McpToolOptions {
+  readonly drift: DriftWatch;
+  /** Opens the connections of a run. */
+  readonly openSession: () => McpSession;
+  /** The longest time of one call, in milliseconds. */
+  readonly timeoutMs: number;
+  /** The longest text of a result, in UTF-16 code units. */
+  readonly maxLength: number;
+}
+
+/**
+ * Gives the tool.
+ *
+ * @throws PinnaceError `invalid_argument` when a pinned schema is none.
+ */
+export function createMcpTool(server: McpServer, pinned: PinnedDefinition, options: McpToolOptions): Tool {
+  const { definition } = pinned;
+  const listIssues = compileJsonSchema(definition.paramsSchema);
+  const shape: ResultOptions = {
+    source: server.alias,
+    maxLength: options.maxLength,
+    media: server.media,
+    listIssues: definition.outputSchema && compileJsonSchema(definition.outputSchema),
+  };
+  const { origin, pathname } = new URL(server.url);
+  return {
+    definition,
+    describe: () => `MCP server ${server.alias} at ${origin}${pathname}`,
+    check(value) {
+      const issues = listIssues(value);
+      return issues.length === 0 ? { ok: true, input: value } : { ok: false, issues };
+    },
+    execute: async (input, context) => {
+      const call = { server, pinned, input: input as McpInput, context }; // safe: inputs of MCP tools are objects, and checked
+      return shapeResult(await callPinned(call, options), shape);
+    },
+  };
+}
+
+type McpInput = Readonly<Record<string, unknown>>;
+
+interface PinnedCall {
+  readonly server: McpServer;
+  readonly pinned: PinnedDefinition;
+  readonly input: McpInput;
+  readonly context: ToolContext;
+}
+
+async function callPinned(call: PinnedCall, options: McpToolOptions): Promise<McpCallResult> {
+  const { context: { scope = createRunScope() } } = call;
+  try {
+    return await callInSession(call, options, scope.keep(options, options.openSession));
+  } finally {
+    if (!call.context.scope) await scope.close(); // a call outside a run has its own connection
+  }
+}
+
+async function callInSession(call: PinnedCall, options: McpToolOptions, session: McpSession): Promise<McpCallResult> {
+  const { server, context: { secrets, signal } } = call;
+  const secret = server.secret && secrets[server.secret.id];
+  requireUndrifted(call, options); // no need to connect for what is known to be hidden
+  const connection = await session.connection(server, secret);
+  const compare = () => compareNow(call, options, connection);
+  if (options.drift.isDue(server)) await compare();
+  requireUndrifted(call, options);
+  signal.throwIfAborted();
+  try {
+    return await callOver(connection, call, options);
+  } catch (error) {
+    if (refusesTool(error)) {
+      await compare().catch(() => undefined); // the tool may be gone, or be another one by now
+      requireUndrifted(call, options);
+    }
+    throw withDoubt(error, call);
+  }
+}
+
+async function compareNow(
+  { server, context: { signal } }: PinnedCall,
+  { drift }: McpToolOptions,
+  connection: McpConnection,
+): Promise<void> {
+  const { instructions } = connection;
+  await drift.compare(server, async () => ({ tools: await connection.listTools({ signal }), instructions }));
+}
+
+const maxProgressLines = 50;
+
+function callOver(connection: McpConnection, call: PinnedCall, options: McpToolOptions): Promise<McpCallResult> {
+  const { pinned: { pinned: { definition } }, input, context: { signal, log } } = call;
+  let lines = 0;
+  return connection.callTool({
+    name: definition.name,
+    input,
+    definition,
+    signal,
+    timeoutMs: options.timeoutMs,
+    onProgress({ progress, total }) {
+      if (++lines <= maxProgressLines) {
+        log(total === undefined ? `At ${progress}` : `At ${progress} of ${total}`, 'debug');
+      }
+    },
+  });
+}
+
+function requireUndrifted({ server, pinned }: PinnedCall, { drift }: McpToolOptions): void {
+  if (!drift.isDrifted(server, pinned.pinned.definition.name)) return;
+  throw new PinnaceError(
+    'forbidden',
+    `Cannot call tool "${pinned.definition.id}": its server no longer offers what was approved; a person must look at it again`,
+    { details: { reason: 'mcp_drifted' } },
+  );
+}
+
+function refusesTool(error: unknown): boolean {
+  return error instanceof PinnaceError && (error.code === 'not_found' || error.code === 'invalid_argument');
+}
+
+/** A call that changes something and whose answer is lost may have changed it: to try again is not for a machine. */
+function withDoubt(error: unknown, { pinned: { definition } }: PinnedCall): unknown {
+  if (definition.annotations?.readOnlyHint === true || !(error instanceof PinnaceError)) return error;
+  const isLost = error.code === 'deadline_exceeded' || (error.code === 'unavailable' && !isBeforeTheCall(error));
+  if (!isLost) return error;
+  return new PinnaceError('outcome_unknown', `${error.message}; whether the call had its effect is not known`, {
+    cause: error,
+    details: { reason: 'answer_lost' },
+  });
+}
+
+/** Refusals that come before anything is done. */
+function isBeforeTheCall({ details }: PinnaceError): boolean {
+  return details?.['reason'] === 'mcp_auth' || details?.['reason'] === 'protocol_unsupported';
+}

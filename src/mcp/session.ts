@@ -1,0 +1,54 @@
+/** The connections of one run: one for each server, opened with the first call, closed with the run. */
+
+import { PinnaceError } from '../errors.ts';
+import type { McpConnection, McpConnector } from '../ports.ts';
+import type { McpServer } from '../schema.ts';
+import type { Secret } from '../secret.ts';
+import type { Closable } from '../tools/run-scope.ts';
+
+/** The connections of a run. */
+export interface McpSession extends Closable {
+  /** Rejects as the connector does; the next call then tries again. */
+  connection(server: McpServer, secret: Secret | undefined): Promise<McpConnection>;
+}
+
+/** What sessions are made of. */
+export interface McpSessionOptions {
+  readonly connector: McpConnector;
+  /** Is told when a server says that its list of tools has changed. */
+  readonly onToolsChanged: (server: McpServer) => void;
+}
+
+/** Gives a session without connections. */
+export function openSession({ connector, onToolsChanged }: McpSessionOptions): McpSession {
+  const open = new Map<string, Promise<McpConnection>>();
+  const closing = new AbortController();
+  const connect = async (server: McpServer, secret: Secret | undefined): Promise<McpConnection> => {
+    closing.signal.throwIfAborted();
+    const options = { secret, signal: closing.signal, onToolsChanged: () => onToolsChanged(server) };
+    const connection = await connector.connect(server, options);
+    if (!closing.signal.aborted) return connection;
+    await connection.close();
+    throw closing.signal.reason;
+  };
+  return {
+    connection(server, secret) {
+      const known = open.get(server.id);
+      if (known) return known;
+      const made = connect(server, secret).catch((error: unknown) => {
+        open.delete(server.id);
+        throw error;
+      });
+      open.set(server.id, made);
+      return made;
+    },
+    async close() {
+      closing.abort(new PinnaceError('cancelled', 'The connection was closed with its run'));
+      const closed = [...open.values()].map(async (connection) => {
+        await (await connection.catch(() => undefined))?.close();
+      });
+      open.clear();
+      await Promise.allSettled(closed);
+    },
+  };
+}
