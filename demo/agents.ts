@@ -1,7 +1,14 @@
 /** The sample agents: what they are told, which tools they may use, and how to begin with them. */
 
 import { memoryStorage } from '../adapters/storage/memory.ts';
-import type { AgentInput, ProviderInput, ToolDefinition } from '../src/index.ts';
+import {
+  type AgentInput,
+  createToolIndex,
+  discoveryTools,
+  localPrincipal,
+  type ProviderInput,
+  type ToolDefinition,
+} from '../src/index.ts';
 import type { AgentCard } from './control.ts';
 import { sampleTools } from './tools/index.ts';
 
@@ -62,6 +69,32 @@ const logbook: Sample = {
   ],
 };
 
+const purser: Sample = {
+  agent: {
+    id: 'purser',
+    name: 'Purser',
+    role: 'assistant',
+    description:
+      'Runs a small office with 500 tools, and starts with four: it finds the tool that it needs by keywords.',
+    tags: ['sample', 'discovery'],
+    providerId: 'default',
+    entryTools: ['tool_*', 'desk_*'],
+    instructions:
+      `You are Purser. You run an office: tickets, invoices, orders, meetings, servers, fifty kinds of things.
+
+- You have hundreds of tools and see only a few. Look for the one that you need with tool_find, in a few keywords, then load it with tool_load.
+- Load only what you are about to call. What you have loaded stays with this chat.
+- When nothing fits, try other words once, then say that there is no such tool.
+- Say what you did in one or two sentences, with the ids of what you made or changed.`,
+  },
+  suggestions: [
+    'Create a ticket called "The anchor winch is stuck"',
+    'Create an invoice called "Harbour dues", then list the invoices',
+    'Count the vehicles',
+    'Create a meeting called "Crew briefing"',
+  ],
+};
+
 const drill: Sample = {
   agent: {
     id: 'drill',
@@ -87,7 +120,7 @@ const drill: Sample = {
   ],
 };
 
-const samples: readonly Sample[] = [navigator, logbook, drill];
+const samples: readonly Sample[] = [navigator, logbook, purser, drill];
 
 /** The sample agents, as a catalog takes them. */
 export const sampleAgents: readonly AgentInput[] = samples.map(({ agent }) => agent);
@@ -99,14 +132,16 @@ export const sampleProviders: readonly ProviderInput[] = [{ id: 'default', kind:
 export const agentCards: readonly AgentCard[] = cardsOf(samples);
 
 function cardsOf(all: readonly Sample[]): AgentCard[] {
-  const definitions = sampleTools({ storage: memoryStorage() }).map(({ definition }) => definition); // nothing is stored
-  return all.map(({ agent: { id, name, description = '', entryTools = [] }, suggestions }) => ({
-    id,
-    name,
-    description,
-    tools: definitions.filter((tool) => entryTools.some((pattern) => fits(tool, pattern))).map(toolOf),
-    suggestions,
-  }));
+  const storage = memoryStorage(); // nothing is stored
+  const definitions = sampleTools({ storage }).map(({ definition }) => definition);
+  const nothing = { active: new Set<string>(), storage, principal: localPrincipal() };
+  const discovery = discoveryTools(createToolIndex([]), nothing).definitions;
+  return all.map(({ agent: { id, name, description = '', entryTools = [] }, suggestions }) => {
+    // Who discovers begins with these alone.
+    const shown = entryTools.includes('tool_*') ? discovery : definitions;
+    const tools = shown.filter((tool) => entryTools.some((pattern) => fits(tool, pattern))).map(toolOf);
+    return { id, name, description, tools, suggestions };
+  });
 }
 
 function fits({ id }: ToolDefinition, pattern: string): boolean {

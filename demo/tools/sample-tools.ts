@@ -5,6 +5,7 @@ import { calculatorTool } from '../../src/tools/builtin/calculator.ts';
 import { currentTimeTool } from '../../src/tools/builtin/current-time.ts';
 import { convertUnitsTool } from './convert-units.ts';
 import { dateMathTool } from './date-math.ts';
+import { deskTools } from './desk.ts';
 import { flakyTool } from './flaky.ts';
 import { notesTools } from './notes.ts';
 import { textStatsTool } from './text-stats.ts';
@@ -26,5 +27,6 @@ export function sampleTools({ storage, now = Date.now }: SampleToolsOptions): To
     textStatsTool(),
     ...notesTools(storage, { now }),
     flakyTool(),
+    ...deskTools(),
   ];
 }

@@ -32,6 +32,11 @@ function callsIn(chunks: readonly UIMessageChunk[]): readonly unknown[] {
   return chunks.flatMap((chunk) => chunk.type === 'tool-input-available' ? [[chunk.toolName, chunk.input]] : []);
 }
 
+async function includedFor(agentId: string, runtime = sampleRuntime()): Promise<readonly string[]> {
+  const manifest = await runtime.manifest(agentId, localPrincipal());
+  return manifest.tools.filter(({ excluded }) => excluded === undefined).map((entry) => entry.id);
+}
+
 describe('sampleAgents', () => {
   it('stand in a catalog, with the one provider that they name', async () => {
     const catalog = staticCatalog({ agents: sampleAgents, providers: sampleProviders });
@@ -42,7 +47,7 @@ describe('sampleAgents', () => {
   });
 
   it('allow only tools that there are', () => {
-    const ids = tools.map(({ definition }) => definition.id);
+    const ids = ['tool_find', ...tools.map(({ definition }) => definition.id)];
     for (const pattern of sampleAgents.flatMap(({ entryTools = [] }) => entryTools)) {
       expect(ids.some((id) => pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern), pattern)
         .toBe(true);
@@ -52,10 +57,11 @@ describe('sampleAgents', () => {
   it('have every tool that they may use in their set', async () => {
     const runtime = sampleRuntime();
     for (const { id, name, tools: shown } of agentCards) {
-      const manifest = await runtime.manifest(id, localPrincipal());
-      const included = manifest.tools.filter(({ excluded }) => excluded === undefined).map((entry) => entry.id);
-      expect(included, name).toEqual(shown.map((tool) => tool.name));
+      const included = await includedFor(id, runtime);
+      const names = shown.map((tool) => tool.name);
+      expect(id === 'purser' ? included.filter((tool) => names.includes(tool)) : included, name).toEqual(names);
     }
+    expect(await includedFor('purser', runtime)).toHaveLength(504);
   });
 });
 
@@ -115,6 +121,30 @@ describe('agentCards', () => {
     expect(terminalChunks(chunks)).toHaveLength(1);
     expect(chunks.at(-1)).toMatchObject({ type: 'finish' });
     expect(JSON.stringify(chunks)).not.toContain(flakySecret);
+  });
+
+  it('suggest to the purser what it has to find a tool for', async () => {
+    const { suggestions = [] } = agentCards.find(({ id }) => id === 'purser') ?? {};
+    const called: unknown[] = [];
+    for (const message of suggestions) called.push(callsIn(await say('purser', message)));
+    const found = (query: string, name: string) => [
+      ['tool_find', { query, limit: 5 }],
+      ['tool_load', { names: [name] }],
+    ];
+    expect(called).toEqual([
+      [...found('Create a ticket called', 'ticket_create'), ['ticket_create', { title: 'The anchor winch is stuck' }]],
+      [
+        ...found('Create an invoice called', 'invoice_create'),
+        ['invoice_create', { title: 'Harbour dues' }],
+        ...found('list the invoices', 'invoice_list'),
+        ['invoice_list', {}],
+      ],
+      [...found('Count the vehicles', 'vehicle_count'), ['vehicle_count', {}]],
+      [
+        ...found('Create a meeting called', 'meeting_create'),
+        ['meeting_create', { title: 'Crew briefing' }],
+      ],
+    ]);
   });
 
   it('suggest a long answer', async () => {

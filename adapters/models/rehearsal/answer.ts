@@ -4,6 +4,7 @@ import { type ActiveTool, activeToolsOf } from './choose-tool.ts';
 import { stagesOf } from './clauses.ts';
 import { type CallOptions, type Conversation, type PastCall, readConversation, stringify } from './conversation.ts';
 import { correctedCall } from './correct-call.ts';
+import { isDiscovery, isSearch, mayDiscover, type Search, searchFor } from './discover.ts';
 import { type Call, explicitCallsOf } from './explicit-calls.ts';
 import { completed, fillInput } from './fill-input.ts';
 import { askFor, type Plan, planCalls, sharedWords } from './plan-calls.ts';
@@ -33,6 +34,8 @@ interface Situation {
   readonly stages: readonly string[];
   /** How many of them were carried out. */
   readonly done: number;
+  /** Where tools have to be found first, how far that is. */
+  readonly search: Search | undefined;
 }
 
 /** Decides on the answer. The same options and seed give the same answer. */
@@ -40,7 +43,7 @@ export function answer(options: CallOptions, seed: number): Answer {
   const situation = readSituation(options, seed);
   const retries = retriesOf(situation);
   if (retries.calls.length > 0) return { reasoning: '', ...retries };
-  const plan = hasFailed(situation) && !situation.mustCall ? nothing : nextPlan(situation);
+  const plan = hasFailed(situation) && !situation.mustCall ? nothing : nextStep(situation);
   const reasoning = reasoningOf(plan, situation);
   if (plan.calls.length > 0) return { reasoning, text: '', calls: withIds(plan.calls, situation) };
   const { responseFormat: format } = options;
@@ -54,15 +57,21 @@ export function answer(options: CallOptions, seed: number): Answer {
 const nothing: Plan = { calls: [], questions: [] };
 
 function readSituation(options: CallOptions, seed: number): Situation {
-  const conversation = readConversation(options.prompt);
-  const { steps, message } = conversation;
+  const read = readConversation(options.prompt);
+  const { message } = read;
+  const active = activeToolsOf(options);
+  const discovers = mayDiscover(active, message);
+  const steps = discovers ? read.steps.filter((calls) => !isSearch(calls)) : read.steps;
+  const stages = stagesOf(message);
+  const done = steps.filter((calls, at) => !calls.every((call) => isRetry(call, steps[at - 1]))).length;
   return {
-    conversation,
-    tools: activeToolsOf(options),
+    conversation: { ...read, steps },
+    tools: discovers ? active.filter((tool) => !isDiscovery(tool)) : active,
+    search: discovers ? searchFor(stages[done] ?? message, read.steps) : undefined,
     mustCall: options.toolChoice?.type === 'required' || options.toolChoice?.type === 'tool',
     seed: String(options.seed ?? seed),
-    stages: stagesOf(message),
-    done: steps.filter((calls, at) => !calls.every((call) => isRetry(call, steps[at - 1]))).length,
+    stages,
+    done,
   };
 }
 
@@ -92,6 +101,17 @@ function hasFailed({ conversation: { steps } }: Situation): boolean {
   return steps.at(-1)?.some(({ outcome }) => outcome?.kind !== 'value') ?? false;
 }
 
+/** What to do next: the calls of a stage, or before them those that find a tool for it. */
+function nextStep(situation: Situation): Plan {
+  const { search, stages, done, tools, conversation: { message } } = situation;
+  if (!search) return nextPlan(situation);
+  const stage = stages[done];
+  if (stage === undefined || isForWords(stage) || isForWords(message)) return nothing;
+  if (search.state === 'calling') return { calls: [search.call], questions: [] };
+  const found = tools.filter(({ name }) => search.state === 'found' && name === search.name);
+  return nextPlan({ ...situation, tools: found });
+}
+
 /** The calls of the first stage that is left and asks for any that were not made before. */
 function nextPlan(situation: Situation): Plan {
   const { conversation: { steps, message }, stages, done, mustCall } = situation;
@@ -107,14 +127,18 @@ function nextPlan(situation: Situation): Plan {
 }
 
 function planStage(stage: string, { tools, conversation, mustCall, seed }: Situation): Plan {
-  const isText = wordsAskedFor(stage) !== undefined || asksWhoItIs(stage);
   const explicit = explicitCallsOf(stage);
   if (explicit.length > 0 && tools.length > 0) return { calls: explicit, questions: [] };
-  if (tools.length === 0 || (isText && !mustCall)) return nothing;
+  if (tools.length === 0 || (isForWords(stage) && !mustCall)) return nothing;
   const count = conversation.callIds.size;
   const uniqueId = (index: number): string =>
     `rehearsal-${hashOf(`${seed}\n${conversation.message}`).toString(36)}-${count + index + 1}`;
   return planCalls(stage, { tools, results: conversation.results, uniqueId, mustCall });
+}
+
+/** Whether the text wants words, and no tool. */
+function isForWords(text: string): boolean {
+  return wordsAskedFor(text) !== undefined || asksWhoItIs(text);
 }
 
 function withIds(calls: readonly Call[], { conversation, seed }: Situation): readonly IdentifiedCall[] {
@@ -131,13 +155,14 @@ function freeId(prefix: string, taken: Set<string>): string {
   return `${prefix}-${count}`;
 }
 
-function textOf({ questions }: Plan, { conversation: { steps, message }, tools, seed }: Situation): string {
+function textOf({ questions }: Plan, { conversation: { steps, message }, tools, seed, search }: Situation): string {
   const asked = questions.map(askFor);
   if (steps.length > 0) return [reportOn(steps), ...asked].join('\n\n');
   if (asked.length > 0) return asked.join('\n\n');
   if (asksWhoItIs(message)) return introduction(tools);
   const words = wordsAskedFor(message);
   if (words !== undefined) return longText(message, { words, seed });
+  if (search?.state === 'nothing') return 'I looked for a tool that fits, and found none. Other words may find one.';
   return echoOf(message) ?? introduction(tools);
 }
 

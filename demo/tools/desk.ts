@@ -1,0 +1,155 @@
+/** Five hundred tools over one small office, kept in memory: enough that no prompt should hold them all. */
+
+import * as v from 'valibot';
+import { defineTool, PinnaceError, type Tool } from '../../src/index.ts';
+import { type Kind, kinds } from './desk-words.ts';
+
+interface DeskRecord {
+  readonly id: string;
+  readonly title: string;
+  readonly state: 'open' | 'archived';
+  readonly assignee?: string;
+  readonly due?: string;
+  readonly comments: readonly string[];
+}
+
+/** The records of one kind, in the order in which they were made. */
+type Drawer = Map<string, DeskRecord>;
+
+const Title = v.pipe(v.string(), v.minLength(1), v.maxLength(200), v.description('What it is called'));
+
+function idOf({ name }: Kind) {
+  return v.pipe(v.string(), v.description(`Its id, such as "${name}-1"`));
+}
+
+/** Gives the tools, ten for each kind. They share their records, which are gone with the page or the process. */
+export function deskTools(): Tool[] {
+  return kinds.flatMap((kind) => {
+    const drawer: Drawer = new Map();
+    return [...readingTools(kind, drawer), ...writingTools(kind, drawer)];
+  });
+}
+
+const reads = { readOnlyHint: true, openWorldHint: false };
+const writes = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
+
+function readingTools(kind: Kind, drawer: Drawer): Tool[] {
+  const { name, plural } = kind;
+  return [
+    toolOf(kind, 'list', {
+      description: `Lists all ${plural} that are open, with their ids.`,
+      annotations: reads,
+      input: v.strictObject({}),
+      execute: () => [...drawer.values()].filter(({ state }) => state === 'open').map(brief),
+    }),
+    toolOf(kind, 'get', {
+      description: `Gets one ${words(name)} with everything that is known about it.`,
+      annotations: reads,
+      input: v.strictObject({ id: idOf(kind) }),
+      execute: ({ id }) => recordOf(drawer, id, kind),
+    }),
+    toolOf(kind, 'search', {
+      description: `Searches ${plural} by words of their title and comments.`,
+      annotations: reads,
+      input: v.strictObject({ query: v.pipe(v.string(), v.minLength(1), v.description('Words to look for')) }),
+      execute: ({ query }) => [...drawer.values()].filter((record) => says(record, query)).map(brief),
+    }),
+    toolOf(kind, 'count', {
+      description: `Counts the ${plural}, those that are open and those that are archived.`,
+      annotations: reads,
+      input: v.strictObject({}),
+      execute: () => {
+        const open = [...drawer.values()].filter(({ state }) => state === 'open').length;
+        return { open, archived: drawer.size - open };
+      },
+    }),
+  ];
+}
+
+function writingTools(kind: Kind, drawer: Drawer): Tool[] {
+  const { name, about } = kind;
+  const change = (id: string, changes: Partial<DeskRecord>): DeskRecord => {
+    const next = { ...recordOf(drawer, id, kind), ...changes };
+    drawer.set(id, next);
+    return next;
+  };
+  return [
+    toolOf(kind, 'create', {
+      description: `Creates a ${words(name)}: ${about}.`,
+      annotations: writes,
+      input: v.strictObject({ title: Title }),
+      execute({ title }) {
+        const id = `${name}-${drawer.size + 1}`;
+        const record: DeskRecord = { id, title, state: 'open', comments: [] };
+        drawer.set(id, record);
+        return record;
+      },
+    }),
+    toolOf(kind, 'rename', {
+      description: `Gives a ${words(name)} another title than it has.`,
+      annotations: writes,
+      input: v.strictObject({ id: idOf(kind), title: Title }),
+      execute: ({ id, title }) => change(id, { title }),
+    }),
+    toolOf(kind, 'assign', {
+      description: `Assigns a ${words(name)} to a person who takes care of it.`,
+      annotations: writes,
+      input: v.strictObject({ id: idOf(kind), assignee: v.pipe(v.string(), v.description('The name of the person')) }),
+      execute: ({ id, assignee }) => change(id, { assignee }),
+    }),
+    toolOf(kind, 'schedule', {
+      description: `Sets the date by which a ${words(name)} is due.`,
+      annotations: writes,
+      input: v.strictObject({
+        id: idOf(kind),
+        due: v.pipe(v.string(), v.isoDate(), v.description('A date, 2026-12-24')),
+      }),
+      execute: ({ id, due }) => change(id, { due }),
+    }),
+    toolOf(kind, 'comment', {
+      description: `Adds a comment to a ${words(name)}, below those before.`,
+      annotations: writes,
+      input: v.strictObject({ id: idOf(kind), text: v.pipe(v.string(), v.minLength(1), v.description('The comment')) }),
+      execute: ({ id, text }) => change(id, { comments: [...recordOf(drawer, id, kind).comments, text] }),
+    }),
+    toolOf(kind, 'archive', {
+      description: `Archives a ${words(name)} that is done, so that lists leave it out.`,
+      annotations: writes,
+      input: v.strictObject({ id: idOf(kind) }),
+      execute: ({ id }) => change(id, { state: 'archived' }),
+    }),
+  ];
+}
+
+type ToolWork<S extends v.GenericSchema<unknown, unknown>> = Pick<
+  Parameters<typeof defineTool<S>>[0],
+  'description' | 'annotations' | 'input' | 'execute'
+>;
+
+function toolOf<S extends v.GenericSchema<unknown, unknown>>({ name }: Kind, verb: string, work: ToolWork<S>): Tool {
+  const title = `${verb[0]?.toUpperCase()}${verb.slice(1)} ${words(name)}`;
+  return defineTool({ ...work, id: `desk_${name}_${verb}`, name: `${name}_${verb}`, title, category: words(name) });
+}
+
+function words(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+function brief({ id, title, assignee, due }: DeskRecord) {
+  return { id, title, ...(assignee !== undefined && { assignee }), ...(due !== undefined && { due }) };
+}
+
+function says({ title, comments }: DeskRecord, query: string): boolean {
+  const text = [title, ...comments].join('\n').toLowerCase();
+  return query.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+}
+
+function recordOf(drawer: Drawer, id: string, { name, plural }: Kind): DeskRecord {
+  const record = drawer.get(id);
+  if (record) return record;
+  const known = [...drawer.keys()].slice(-3).join(', ') || 'none yet';
+  throw new PinnaceError(
+    'not_found',
+    `No ${words(name)} has the id "${id.slice(0, 80)}"; the latest ${plural}: ${known}`,
+  );
+}
