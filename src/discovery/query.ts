@@ -100,15 +100,19 @@ function repair(word: string, { vocabulary }: Collection): Map<string, number> {
   return new Map(meant.map((term) => [term, repairFactor]));
 }
 
+/** Another word tells no more than the word itself, however rare it is: "ticket" must not find bugs before tickets. */
 function toAlternatives(
   asked: ReadonlyMap<string, number>,
   { collection, repetition }: { collection: Collection; repetition: number },
 ): Alternative[] {
   const { vocabulary, postings, slots } = collection;
-  return [...asked].flatMap(([term, factor]): Alternative[] => {
+  let most = Infinity;
+  return [...asked].toSorted(([, one], [, other]) => other - one).flatMap(([term, factor]): Alternative[] => {
     const id = vocabulary.ids.get(term);
     if (id === undefined) return [];
-    return [{ id, term, factor: factor * repetition, idf: idfOf(countOf(postings, id), slots.size) }];
+    const idf = Math.min(most, idfOf(countOf(postings, id), slots.size));
+    if (factor === 1) most = idf;
+    return [{ id, term, factor: factor * repetition, idf }];
   });
 }
 

@@ -13,7 +13,7 @@
  * **How much a term tells.** `idf = ln(1 + (N - n + 0.5) / (n + 0.5))` when `n` of `N` tools say it.
  *
  * **The sum.** A word of the query gives a tool `factor * idf * how much`. The word itself has factor 1, a synonym of the small
- * thesaurus 0.5, a repaired typing slip 0.8; only the best of these counts. A word that the query repeats counts
+ * thesaurus 0.5, a repaired typing slip 0.8, each with at most the idf of the word itself; only the best of these counts. A word that the query repeats counts
  * `1 + 0.5 * ln(times)`. The best hundred sums go on; the rules see only them.
  *
  * 1. *Phrase.* Two words side by side in the query, and side by side in name or description, add 0.35 of their idf.

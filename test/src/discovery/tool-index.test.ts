@@ -154,6 +154,20 @@ describe('createToolIndex', () => {
     }
   });
 
+  it('finds no synonym before the word itself, however rare the synonym is', () => {
+    const common = ['list', 'rename', 'assign', 'archive'].map((verb) => ({
+      name: `item_${verb}`,
+      description: `${verb} an item, such as a ticket`,
+    }));
+    const rivals = ['ticket', 'bug'].map((name) => ({ name: `${name}_create`, description: `Creates a ${name}` }));
+    for (const order of [rivals, rivals.toReversed()]) {
+      expect(namesOf(createToolIndex([...common, ...order]), 'create a ticket', 2)).toEqual([
+        'ticket_create',
+        'bug_create',
+      ]);
+    }
+  });
+
   it('takes more synonyms from the host', () => {
     const tools = [{ name: 'find_vessel', description: 'Tells where a vessel is' }];
     expect(namesOf(createToolIndex(tools), 'boat')).toEqual([]);
