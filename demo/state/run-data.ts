@@ -40,6 +40,8 @@ export const Usage = v.object({
   steps: v.optional(count, 0),
   toolCalls: v.optional(count, 0),
   durationMs: v.optional(count, 0),
+  toolTokens: v.optional(count, 0),
+  toolTokensSaved: v.optional(count, 0),
 });
 export type Usage = v.InferOutput<typeof Usage>;
 

@@ -80,6 +80,9 @@ function costOf({ model, startedAt, outcome, facts }: AssistantMessage): string[
     ...(usage && usage.steps > 0 ? [formatCount(usage.steps, 'step')] : []),
     ...(usage && usage.toolCalls > 0 ? [formatCount(usage.toolCalls, 'tool call')] : []),
     ...(tokens > 0 ? [formatCount(tokens, 'token')] : []),
+    ...(usage && usage.toolTokensSaved > 0
+      ? [`${formatCount(usage.toolTokensSaved, 'token')} saved by discovery`]
+      : []),
     model,
   ];
 }
@@ -93,7 +96,10 @@ function RunDetails({ message: { facts } }: { message: AssistantMessage }): JSX.
       {run?.traceId !== undefined && <Fact name='Trace' value={run.traceId} />}
       {usage?.inputTokens !== undefined && <Fact name='Tokens in' value={usage.inputTokens.toLocaleString('en')} />}
       {usage?.outputTokens !== undefined && <Fact name='Tokens out' value={usage.outputTokens.toLocaleString('en')} />}
-      {manifest && <Fact name='Tools offered' value={manifest.included.join(', ') || 'none'} />}
+      {usage && usage.toolTokens > 0 && (
+        <Fact name='Tool definitions' value={`about ${formatCount(usage.toolTokens, 'token')} of those in`} />
+      )}
+      {manifest && <Fact name='Tools offered' value={offered(manifest.included)} />}
       {excluded.length > 0 && (
         <Fact
           name='Left out'
@@ -104,6 +110,13 @@ function RunDetails({ message: { facts } }: { message: AssistantMessage }): JSX.
       {!run && !manifest && <Fact name='Run' value='The runtime told nothing about it' />}
     </dl>
   );
+}
+
+const mostOffered = 40;
+
+function offered(names: readonly string[]): string {
+  const more = names.length > mostOffered ? ` and ${names.length - mostOffered} more` : '';
+  return `${names.slice(0, mostOffered).join(', ') || 'none'}${more}`;
 }
 
 /** `not_allowed` -> `not allowed`. */

@@ -175,6 +175,23 @@ describe('the built playground', () => {
     await page.locator('[data-testid=tool-card][data-tool=notes_read][data-state=result]').waitFor();
   });
 
+  it('finds, loads and calls one of 500 tools, and keeps it for the next message', async () => {
+    const { page, problems } = await open();
+    await page.locator('[data-testid=agent-card][data-agent=purser]').click();
+    await page.getByTestId('suggestion').getByText('anchor winch').click();
+    await page.locator('[data-testid=tool-card][data-tool=tool_find][data-state=result]').waitFor();
+    await page.locator('[data-testid=tool-card][data-tool=tool_load][data-state=result]').waitFor();
+    await page.locator('[data-testid=tool-card][data-tool=ticket_create][data-state=result]').waitFor();
+    await page.getByTestId('answer-footer').waitFor();
+    expect(await page.getByTestId('answer-footer').textContent()).toContain('tokens saved by discovery');
+    await shoot(page, 'discovery');
+    await send(page, 'Create a ticket called "Leak in the hold"');
+    await answer(page).getByText('ticket-2').first().waitFor();
+    await page.getByTestId('send').waitFor();
+    expect(await answer(page).locator('[data-tool=tool_load]').count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
   it('says what to do where no issuer certifies the page for a Pinnace endpoint', async () => {
     const { page } = await open();
     await page.getByTestId('model-badge').click();

@@ -63,7 +63,14 @@ describe('createReceiver, approvals', () => {
     expect(toolOf(message).call.value).toMatchObject({ state: 'result', output: 2, startedAt: 500 });
     expect(message.parts.value.map(({ type }) => type)).toEqual(['text', 'tool', 'text']);
     expect(answerText(message)).toBe('Shall I?\n\nDone.');
-    expect(message.facts.value.usage).toEqual({ inputTokens: 15, steps: 2, toolCalls: 1, durationMs: 150 });
+    expect(message.facts.value.usage).toEqual({
+      inputTokens: 15,
+      toolTokens: 0,
+      toolTokensSaved: 0,
+      steps: 2,
+      toolCalls: 1,
+      durationMs: 150,
+    });
   });
 
   it.each<[Approval['decision'], string]>([
