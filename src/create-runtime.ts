@@ -18,6 +18,7 @@ import type {
   Storage,
 } from './ports.ts';
 import { defaultLimits, type Limits } from './runtime/limits.ts';
+import { localPrincipal } from './runtime/principal.ts';
 import { createPipeline, type HostedRuntime } from './runtime/runtime.ts';
 import type { Handlers } from './tools/extension.ts';
 import { isToolSource, toolsOf, type ToolSource } from './tools/tool-source.ts';
@@ -61,7 +62,7 @@ export interface CreateRuntimeOptions {
 export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
   requireStorage(options.storage);
   const { catalog, models, storage, secrets, tools = [], sinks = [], now = Date.now } = options;
-  const discovery = createRunDiscovery({ storage, rerank: options.rerank });
+  const discovery = createRunDiscovery({ storage, rerank: options.rerank, principal: localPrincipal() });
   const emit = createEmit({ sinks, now });
   return createPipeline({
     catalog,

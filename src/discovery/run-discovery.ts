@@ -1,8 +1,7 @@
 /** Discovery for runs: one index for all runs with the same tools, and the four tools anew for each run. */
 
 import type { Storage } from '../ports.ts';
-import { localPrincipal, type Principal } from '../runtime/principal.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { Tool, ToolContext } from '../tools/tool.ts';
 import { discoveryToolNames, type DiscoveryTools, discoveryTools } from './discovery-tools.ts';
 import { toIndexedTool } from './fields.ts';
 import type { Rerank } from './rerank.ts';
@@ -12,7 +11,7 @@ import { createToolIndex, type ToolIndex } from './tool-index.ts';
 export interface RunOfDiscovery {
   /** The names that are active from the start. */
   readonly active: readonly string[];
-  readonly principal: Principal;
+  readonly principal: ToolContext['principal'];
   readonly chatId: string;
 }
 
@@ -24,10 +23,17 @@ export interface RunDiscovery {
   open(tools: readonly Tool[], run: RunOfDiscovery): DiscoveryTools;
 }
 
-/** Makes discovery for runs that keep their loaded sets in this storage. */
-export function createRunDiscovery(
-  { storage, rerank }: { readonly storage: Storage; readonly rerank?: Rerank | undefined },
-): RunDiscovery {
+/** What discovery for runs works with. */
+export interface RunDiscoveryOptions {
+  /** Where loaded sets wait for the next request. */
+  readonly storage: Storage;
+  readonly rerank?: Rerank | undefined;
+  /** Of the composition itself, for the four that stand in manifests. */
+  readonly principal: ToolContext['principal'];
+}
+
+/** Makes discovery for runs. */
+export function createRunDiscovery({ storage, rerank, principal: host }: RunDiscoveryOptions): RunDiscovery {
   const indexes = new WeakMap<readonly Tool[], ToolIndex>();
   const indexOf = (tools: readonly Tool[]): ToolIndex => {
     const index = indexes.get(tools) ?? createToolIndex(indexed(tools));
@@ -35,7 +41,7 @@ export function createRunDiscovery(
     return index;
   };
   const common = { storage, rerank };
-  const nothing = { ...common, active: new Set<string>(), principal: localPrincipal() };
+  const nothing = { ...common, active: new Set<string>(), principal: host };
   return {
     tools: discoveryTools(createToolIndex([]), nothing).tools,
     open: (tools, { active, principal, chatId }) =>
