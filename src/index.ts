@@ -27,6 +27,7 @@ export {
 } from './errors.ts';
 export type { EventStatus, ObservedEvent } from './events.ts';
 export type { Decision, Interruption } from './interruption.ts';
+export { Filter, type FilterOp } from './filter.ts';
 export type { Key } from './key.ts';
 export type {
   Authenticator,
@@ -38,21 +39,57 @@ export type {
   CommitResult,
   Egress,
   EgressOptions,
+  Embedder,
   Entry,
   EventSink,
+<<<<<<< HEAD
   McpCall,
   McpCallResult,
   McpConnection,
   McpConnector,
+=======
+  ForgetRequest,
+  GroundingAggregate,
+  GroundingCapabilities,
+  GroundingItem,
+  GroundingKind,
+  GroundingOrigin,
+  GroundingRequest,
+  GroundingSource,
+  GroundingStats,
+>>>>>>> 295292c (Ask text and records one question, with a confidence that means something)
   ModelSource,
+  RememberRequest,
   Sandbox,
   SandboxOptions,
   SecretScope,
   SecretSource,
   SecretText,
+  SourceHit,
   Storage,
   Watchable,
+  WritableGroundingSource,
 } from './ports.ts';
+export { type Calibration, fitCalibration, type JudgedHit } from './orchestrator/grounding/calibration.ts';
+export type { AccessHooks, GroundingCallOptions } from './orchestrator/grounding/access.ts';
+export type { Citation } from './orchestrator/grounding/citation.ts';
+export { type ContextOptions, createContext, type GroundingContext } from './orchestrator/grounding/context.ts';
+export {
+  createGrounding,
+  type CreateGroundingOptions,
+  type Grounding,
+} from './orchestrator/grounding/create-grounding.ts';
+export { groundingTools, type GroundingToolsOptions } from './orchestrator/grounding/grounding-tools.ts';
+export {
+  ForgetInput,
+  type GroundingAnswer,
+  type GroundingHit,
+  RememberInput,
+  type RetrieveInput,
+  RetrieveRequest,
+  type SourceReport,
+} from './orchestrator/grounding/request.ts';
+export type { RetrievalRecord } from './orchestrator/grounding/retrieve.ts';
 export { createRedactor, type Redaction, type Redactor } from './redactor.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export { createPrincipal, localPrincipal, type Principal, type Scope, type Session } from './runtime/principal.ts';

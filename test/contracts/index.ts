@@ -19,3 +19,12 @@ export {
   type WaitingSecrets,
   waitingSecretsContract,
 } from './secrets.ts';
+export {
+  type ContractDocument,
+  filteringGroundingContract,
+  type GroundingCheck,
+  groundingContract,
+  type GroundingSubject,
+  writableGroundingContract,
+  type WritableSubject,
+} from './grounding.ts';

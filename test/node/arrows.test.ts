@@ -79,6 +79,7 @@ describe('imports', () => {
       'eventsource-parser': /^adapters\/transport\/client/,
       'idb-keyval': /^adapters\/storage\/indexeddb\.ts$/,
       'cockatiel': /^adapters\/egress\/circuits\.ts$/,
+      'minisearch': /^adapters\/grounding\/text\.ts$/,
       'node:v8': /^adapters\/storage\/deno-kv/,
       'node:http': /^adapters\/egress\/deno\.ts$/,
       'node:https': /^adapters\/egress\/deno\.ts$/,

@@ -1,0 +1,154 @@
+/** A source of items that are given to it, whatever the engine that finds them. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import { opsOf } from '../../src/filter.ts';
+import type {
+  GroundingCapabilities,
+  GroundingItem,
+  GroundingKind,
+  GroundingRequest,
+  Storage,
+  WritableGroundingSource,
+} from '../../src/ports.ts';
+import { invalidItem, type KeptItem, toKeptItems } from './item.ts';
+import type { KeptRow } from './log-part.ts';
+import { createShelf, type ItemEngine, type Shelf } from './shelf.ts';
+import { requireRunning } from './turns.ts';
+
+/** What every source of items takes. */
+export interface ItemSourceOptions {
+  readonly id: string;
+  /** Where the items are kept, by source and tenant; without one they live as long as the process. */
+  readonly storage?: Storage;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** How old the knowledge of what other instances have written may be; 1 s when absent. */
+  readonly refreshMs?: number;
+  /** The most tenants whose indexes are in memory at once, where a storage keeps the others; 64 when absent. */
+  readonly mostTenants?: number;
+}
+
+/** What makes a source of one kind. */
+export interface ItemKind {
+  readonly kind: GroundingKind;
+  readonly capabilities: GroundingCapabilities;
+  readonly createEngine: () => ItemEngine;
+  /** Gives the rows of items that are new, or refuses them. */
+  readonly toRows?: (items: readonly KeptItem[], given: Preparing) => Promise<readonly KeptRow[]>;
+  /** Gives the request as the engine takes it. */
+  readonly toRequest?: (request: GroundingRequest, signal: AbortSignal) => Promise<GroundingRequest>;
+}
+
+/** What items are prepared with. */
+export interface Preparing {
+  readonly tenant: string;
+  readonly embeddings: ReadonlyMap<string, ArrayLike<number>>;
+  readonly signal: AbortSignal;
+}
+
+/** A source that holds items. */
+export interface ItemSource extends WritableGroundingSource {
+  /** Makes ready for questions: reads what is stored and measures what is to be measured. Questions do what they need of it. */
+  settle(tenant: string, signal: AbortSignal): Promise<void>;
+}
+
+/** Gives the source. */
+export function createItemSource(options: ItemSourceOptions, kind: ItemKind): ItemSource {
+  const { id, now = Date.now } = options;
+  const shelfOf = createShelves(options, kind);
+  const open = async (tenant: string, signal: AbortSignal): Promise<Shelf> => {
+    requireRunning(signal);
+    const shelf = shelfOf(tenant);
+    await shelf.refresh(signal);
+    requireRunning(signal);
+    return shelf;
+  };
+  const { toRows = (items: readonly KeptItem[]) => Promise.resolve(items.map((item) => ({ item }))) } = kind;
+  return {
+    id,
+    kind: kind.kind,
+    capabilities: kind.capabilities,
+    async retrieve(request, signal) {
+      requireAnswerable(id, kind.capabilities, request);
+      const shelf = await open(request.tenant, signal);
+      return await shelf.search(await kind.toRequest?.(request, signal) ?? request, signal);
+    },
+    async stats(tenant, signal) {
+      const shelf = await open(tenant, signal);
+      return { version: shelf.version(), items: shelf.size() };
+    },
+    async remember({ tenant, items, idempotencyKey }, signal) {
+      requireRunning(signal);
+      if (idempotencyKey !== undefined && items.length > 50) throw invalidItem('at most 50 are taken under one key');
+      const kept = await toKeptItems(items, { sourceId: id, now: now() });
+      const rows = await toRows(kept, { tenant, embeddings: embeddingsOf(items, kept), signal });
+      requireRunning(signal);
+      return await shelfOf(tenant).put(rows, { key: idempotencyKey, signal });
+    },
+    async forget({ tenant, ids, filters }, signal) {
+      if (!ids && !filters?.length) throw refused(id, 'name ids or filters', 'nothing_named');
+      requireRunning(signal);
+      return await shelfOf(tenant).forget({ ids, filters }, signal);
+    },
+    async settle(tenant, signal) {
+      await (await open(tenant, signal)).settle(signal);
+    },
+  };
+}
+
+/**
+ * Checks that the request asks only for what the source can do.
+ *
+ * @throws PinnaceError `invalid_argument`.
+ */
+export function requireAnswerable(
+  id: string,
+  { query, embedding, filters, records }: GroundingCapabilities,
+  request: GroundingRequest,
+): void {
+  const { topK } = request;
+  const hasQuery = (request.query ?? '').trim() !== '';
+  const asksRecords = request.sort !== undefined || request.aggregate !== undefined;
+  if (!Number.isInteger(topK) || topK < 1 || topK > 200) throw refused(id, 'topK must be 1 to 200', 'invalid_top_k');
+  if (typeof request.tenant !== 'string' || request.tenant === '') throw refused(id, 'it names no tenant', 'no_tenant');
+  if (hasQuery && !query && !request.embedding) throw refused(id, 'it takes no query', 'no_capability');
+  if (request.embedding && !embedding && !(hasQuery && query)) {
+    throw refused(id, 'it takes no embedding', 'no_capability');
+  }
+  if (asksRecords && !records) throw refused(id, 'it has no records to sort or add up', 'no_capability');
+  for (const op of opsOf(request.filters)) {
+    if (!filters.includes(op)) throw refused(id, `it does not filter by "${op}"`, 'no_capability');
+  }
+  if (!hasQuery && !request.embedding && request.filters.length === 0 && !asksRecords) {
+    throw refused(id, 'it needs a query, an embedding or filters', 'nothing_asked');
+  }
+}
+
+function refused(id: string, why: string, reason: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot ask the data source "${id}": ${why}`, { details: { reason } });
+}
+
+/** Items without an id of their own are found by their content's hash; of two alike the last counts, as in the kept ones. */
+function embeddingsOf(items: readonly GroundingItem[], kept: readonly KeptItem[]): Map<string, ArrayLike<number>> {
+  const embeddings = new Map<string, ArrayLike<number>>();
+  const byText = new Map(kept.map((item) => [item.text, item.id]));
+  for (const { id, text, embedding } of items) {
+    const own = id ?? byText.get(text);
+    if (own !== undefined && embedding) embeddings.set(own, embedding);
+  }
+  return embeddings;
+}
+
+/** The shelves in use, the least recently used first. */
+function createShelves(options: ItemSourceOptions, { createEngine }: ItemKind): (tenant: string) => Shelf {
+  const { id, storage, now = Date.now, refreshMs = 1_000, mostTenants = 64 } = options;
+  const shelves = new Map<string, Shelf>();
+  return (tenant) => {
+    const prefix = ['grounding', id, tenant];
+    const shelf = shelves.get(tenant) ?? createShelf({ engine: createEngine(), storage, prefix, now, refreshMs });
+    shelves.delete(tenant);
+    shelves.set(tenant, shelf);
+    if (storage && shelves.size > mostTenants) shelves.delete(shelves.keys().next().value ?? tenant);
+    return shelf;
+  };
+}

@@ -1,0 +1,85 @@
+/** An item as sources keep it, and what of it filters can read. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import { readField } from '../../src/filter.ts';
+import { canonicalJson, checkData } from '../../src/json.ts';
+import type { GroundingItem, GroundingOrigin } from '../../src/ports.ts';
+import { hashText } from './hash.ts';
+
+/** What is kept of an item. Times are milliseconds since 1970. */
+export interface KeptItem {
+  readonly id: string;
+  readonly text: string;
+  readonly title?: string;
+  readonly uri: string;
+  readonly path?: string;
+  readonly lines?: readonly [number, number];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly updatedAt: number;
+  readonly expiresAt?: number;
+}
+
+const ownFields = ['id', 'title', 'uri', 'path', 'text'] as const;
+
+/** Reads a field for a filter: the item's own first, so that no metadata passes for them. */
+export function readItem(item: KeptItem, field: string): unknown {
+  if (field === 'updatedAt') return new Date(item.updatedAt).toISOString();
+  const own = ownFields.find((name) => name === field);
+  return own ? item[own] : readField(item.metadata, field);
+}
+
+/**
+ * Gives the items as they are kept.
+ *
+ * @throws PinnaceError `invalid_argument` when one is no item, or two have the same id.
+ */
+export async function toKeptItems(
+  items: readonly GroundingItem[],
+  { sourceId, now }: { readonly sourceId: string; readonly now: number },
+): Promise<KeptItem[]> {
+  if (items.length === 0 || items.length > 1000) throw invalidItem('between 1 and 1,000 are taken at once');
+  const kept = await Promise.all(items.map((item) => toKept(item, { sourceId, now })));
+  if (new Set(kept.map(({ id }) => id)).size < kept.length && items.some(({ id }) => id !== undefined)) {
+    throw invalidItem('two have the same id');
+  }
+  return [...new Map(kept.map((item) => [item.id, item])).values()];
+}
+
+/** Where a hit of this item comes from. */
+export function originOf({ uri, path, lines, updatedAt }: KeptItem, version: string): GroundingOrigin {
+  return {
+    uri,
+    ...(path !== undefined && { path }),
+    ...(lines && { lines }),
+    version,
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
+}
+
+async function toKept(item: GroundingItem, { sourceId, now }: { sourceId: string; now: number }): Promise<KeptItem> {
+  const { text, title, path, lines, ttlMs, metadata = {} } = item;
+  if (typeof text !== 'string' || text === '' || text.length > 262_144) {
+    throw invalidItem('its text must be 1 to 262,144 long');
+  }
+  checkData({ text, title, path, metadata, id: item.id, uri: item.uri });
+  if (JSON.stringify(metadata).length > 65_536) throw invalidItem('its metadata is longer than 65,536');
+  if (ttlMs !== undefined && !(ttlMs > 0)) throw invalidItem('its ttlMs must be more than 0');
+  const id = item.id ?? (await hashText(canonicalJson([text, title ?? null, item.uri ?? null, metadata]))).slice(0, 32);
+  if (id === '' || id.length > 256) throw invalidItem('its id must be 1 to 256 long');
+  return {
+    id,
+    text,
+    ...(title !== undefined && { title }),
+    uri: item.uri ?? `${sourceId}/${encodeURIComponent(id)}`,
+    ...(path !== undefined && { path }),
+    ...(lines && { lines: [lines[0], lines[1]] as const }),
+    metadata: structuredClone(metadata),
+    updatedAt: now,
+    ...(ttlMs !== undefined && { expiresAt: now + ttlMs }),
+  };
+}
+
+/** The error for what is no item. */
+export function invalidItem(why: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot keep an item: ${why}`, { details: { reason: 'invalid_item' } });
+}

@@ -1,0 +1,103 @@
+/** One part of an item log: items, their vectors as bytes, removed ids, and a hash over it all. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import { canonicalJson } from '../../src/json.ts';
+import { hashBytes } from './hash.ts';
+import type { KeptItem } from './item.ts';
+
+/** An item with its vector, where the source has vectors. */
+export interface KeptRow {
+  readonly item: KeptItem;
+  readonly vector?: Float32Array;
+}
+
+/** What one step does: first ids go, then rows come. */
+export interface LogChange {
+  readonly removed: readonly string[];
+  readonly put: readonly KeptRow[];
+}
+
+/** As it is stored. */
+export interface LogPart {
+  readonly removed: readonly string[];
+  readonly items: readonly KeptItem[];
+  /** The vectors, one after another, 32-bit floats of little end first. */
+  readonly vectors?: Uint8Array<ArrayBuffer>;
+  readonly sum: string;
+}
+
+/** The most bytes of a part, with room for the storage's own framing in Deno KV's 64 KiB. */
+const partBytes = 60 * 1024;
+
+/** Gives the change in parts, in order. */
+export async function toParts({ removed, put }: LogChange): Promise<LogPart[]> {
+  const parts: Promise<LogPart>[] = [];
+  for (let from = 0; from < removed.length; from += 200) parts.push(toPart(removed.slice(from, from + 200), []));
+  let [rows, size]: [KeptRow[], number] = [[], 0];
+  for (const row of put) {
+    const bytes = sizeOf(row);
+    if (rows.length > 0 && size + bytes > partBytes) {
+      parts.push(toPart([], rows));
+      [rows, size] = [[], 0];
+    }
+    rows.push(row);
+    size += bytes;
+  }
+  if (rows.length > 0) parts.push(toPart([], rows));
+  return await Promise.all(parts);
+}
+
+/**
+ * Gives the change that a part holds.
+ *
+ * @throws PinnaceError `internal` with the reason `damaged_part` when it is not what was written.
+ */
+export async function checkPart(value: unknown): Promise<LogChange> {
+  const { removed, items, vectors, sum } = value as LogPart; // whatever it is, the hash tells
+  if (!Array.isArray(items) || sum !== await sumOf({ removed, items, ...(vectors && { vectors }) })) {
+    throw new PinnaceError('internal', 'Cannot read the data source: a part of it is damaged', {
+      details: { reason: 'damaged_part' },
+    });
+  }
+  const length = vectors ? vectors.byteLength / 4 / items.length : 0;
+  return {
+    removed,
+    put: items.map((item, at) => ({ item, ...(vectors && { vector: floatsAt(vectors, at * length, length) }) })),
+  };
+}
+
+async function toPart(removed: readonly string[], rows: readonly KeptRow[]): Promise<LogPart> {
+  const vectors = bytesOf(rows);
+  const part = { removed, items: rows.map(({ item }) => item), ...(vectors && { vectors }) };
+  return { ...part, sum: await sumOf(part) };
+}
+
+async function sumOf({ removed, items, vectors }: Omit<LogPart, 'sum'>): Promise<string> {
+  const text = new TextEncoder().encode(canonicalJson([removed, items]));
+  const all = new Uint8Array(text.length + (vectors?.length ?? 0));
+  all.set(text);
+  if (vectors) all.set(vectors, text.length);
+  return await hashBytes(all);
+}
+
+function sizeOf({ item, vector }: KeptRow): number {
+  const text = item.text.length + JSON.stringify(item.metadata).length + item.uri.length + (item.title?.length ?? 0);
+  return text * 2 + 200 + (vector?.byteLength ?? 0);
+}
+
+function bytesOf(rows: readonly KeptRow[]): Uint8Array<ArrayBuffer> | undefined {
+  const length = rows[0]?.vector?.length;
+  if (length === undefined) return undefined;
+  const view = new DataView(new ArrayBuffer(rows.length * length * 4));
+  rows.forEach(({ vector }, row) => {
+    for (let i = 0; i < length; i++) view.setFloat32((row * length + i) * 4, vector?.[i] ?? 0, true);
+  });
+  return new Uint8Array(view.buffer);
+}
+
+function floatsAt(bytes: Uint8Array, from: number, length: number): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const floats = new Float32Array(length);
+  for (let i = 0; i < length; i++) floats[i] = view.getFloat32((from + i) * 4, true);
+  return floats;
+}

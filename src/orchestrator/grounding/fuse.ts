@@ -1,0 +1,118 @@
+/** Puts the hits of several sources into one order, by their ranks alone, and says what agreement is worth. */
+
+import type { GroundingKind, SourceHit } from '../../ports.ts';
+import { monotone } from './monotone.ts';
+import type { GroundingHit } from './request.ts';
+
+/** The hits of one source, the best first. */
+export interface SourceHits {
+  readonly dataSourceId: string;
+  readonly kind: GroundingKind;
+  readonly weight: number;
+  readonly calibrated: boolean;
+  readonly hits: readonly SourceHit[];
+}
+
+/** The constant of reciprocal rank fusion: how little the first ranks differ. */
+const rankConstant = 60;
+
+interface Entry {
+  readonly list: SourceHits;
+  readonly hit: SourceHit;
+  readonly points: number;
+}
+
+/** What several sources gave of one thing, the best first. */
+interface Group {
+  readonly entries: readonly Entry[];
+  readonly best: Entry;
+  readonly points: number;
+}
+
+/**
+ * Gives one list. Order: the sum of `weight / (60 + rank)` over the sources, then source and id; one source keeps its own. Several
+ * sources that give the same lines of a uri, or the same content, count as one hit of more confidence. Confidence never rises
+ * down the list. Neither the order of the sources nor one without hits changes anything.
+ */
+export function fuse(lists: readonly SourceHits[]): GroundingHit[] {
+  const found = lists.filter(({ hits }) => hits.length > 0);
+  const fused = found.length > 1;
+  const groups = fused
+    ? groupAlike(entriesOf(found)).toSorted(inOrder)
+    : entriesOf(found).map((entry) => groupOf([entry]));
+  const confidences = monotone(groups.map(confidenceOf));
+  return groups.map(({ best: { hit, list }, points }, at) => ({
+    ...hit,
+    ...(fused && { score: points, scoreKind: 'rrf' as const }),
+    dataSourceId: list.dataSourceId,
+    kind: list.kind,
+    rank: at + 1,
+    confidence: confidences[at] ?? 0,
+    calibrated: list.calibrated,
+  }));
+}
+
+function entriesOf(lists: readonly SourceHits[]): Entry[] {
+  return lists.flatMap((list) =>
+    list.hits.map((hit, at) => ({ list, hit, points: list.weight / (rankConstant + at + 1) }))
+  );
+}
+
+function groupAlike(entries: readonly Entry[]): Group[] {
+  const parents = entries.map((_, at) => at);
+  const rootOf = (at: number): number => {
+    while (parents[at] !== at) at = parents[at]!;
+    return at;
+  };
+  const firstWith = new Map<string, number>();
+  for (const [at, { hit }] of entries.entries()) {
+    for (const key of keysOf(hit)) {
+      const first = firstWith.get(key);
+      if (first === undefined) firstWith.set(key, at);
+      else parents[rootOf(at)] = rootOf(first);
+    }
+  }
+  const groups = Map.groupBy(entries.keys(), rootOf);
+  return [...groups.values()].flatMap((members) => splitGroup(members.map((at) => entries[at]!)));
+}
+
+/** What makes hits the same: the same lines of a uri, or the same content. */
+function keysOf({ source: { uri, lines }, content }: SourceHit): string[] {
+  return [...(lines ? [`lines ${lines[0]} ${lines[1]} ${uri}`] : []), `content ${content.trim()}`];
+}
+
+/** Agreement is between sources: hits that are alike within one source stay hits of their own. */
+function splitGroup(entries: readonly Entry[]): Group[] {
+  const sources = new Set(entries.map(({ list }) => list.dataSourceId));
+  if (sources.size === 1) return entries.map((entry) => groupOf([entry]));
+  return [
+    groupOf([...sources].map((id) => entries.filter(({ list }) => list.dataSourceId === id).toSorted(byPoints)[0]!)),
+  ];
+}
+
+function groupOf(entries: readonly Entry[]): Group {
+  const sorted = entries.toSorted(byPoints);
+  return { entries: sorted, best: sorted[0]!, points: sorted.reduce((sum, { points }) => sum + points, 0) };
+}
+
+function confidenceOf({ entries, best }: Group): number {
+  if (entries.length === 1) return best.hit.confidence;
+  const doubt = entries.reduce(
+    (product, { list, hit }) => product * (1 - Math.min(1, list.weight) * hit.confidence),
+    1,
+  );
+  return Math.min(0.99, 1 - doubt);
+}
+
+function byPoints(a: Entry, b: Entry): number {
+  return b.points - a.points || compare(a.list.dataSourceId, b.list.dataSourceId) || compare(a.hit.id, b.hit.id);
+}
+
+function inOrder(a: Group, b: Group): number {
+  return b.points - a.points || byPoints(a.best, b.best);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
