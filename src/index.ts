@@ -42,12 +42,6 @@ export type {
   Embedder,
   Entry,
   EventSink,
-<<<<<<< HEAD
-  McpCall,
-  McpCallResult,
-  McpConnection,
-  McpConnector,
-=======
   ForgetRequest,
   GroundingAggregate,
   GroundingCapabilities,
@@ -57,7 +51,10 @@ export type {
   GroundingRequest,
   GroundingSource,
   GroundingStats,
->>>>>>> 295292c (Ask text and records one question, with a confidence that means something)
+  McpCall,
+  McpCallResult,
+  McpConnection,
+  McpConnector,
   ModelSource,
   RememberRequest,
   Sandbox,

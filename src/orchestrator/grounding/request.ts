@@ -24,7 +24,11 @@ export const RetrieveRequest = v.strictObject({
   dataSourceIds: v.optional(v.pipe(v.array(SourceId), v.minLength(1), v.maxLength(32))),
   query: v.optional(v.pipe(v.string(), v.maxLength(4096))),
   embedding: v.optional(
-    v.pipe(v.array(v.pipe(v.number(), v.check((value: number) => Number.isFinite(value), 'must be finite'))), v.minLength(1), v.maxLength(8192)),
+    v.pipe(
+      v.array(v.pipe(v.number(), v.check((value: number) => Number.isFinite(value), 'must be finite'))),
+      v.minLength(1),
+      v.maxLength(8192),
+    ),
   ),
   /** The most hits. */
   topK: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100)), 10),

@@ -6,12 +6,12 @@ import { filteringGroundingContract, writableGroundingContract } from '../../con
 import { itemSubject, quiet, writableSubject } from '../../fixtures/grounding.ts';
 
 describe('textSource keeps the contract', () => {
-  for (const { name, run } of filteringGroundingContract) {
-    it(name, () => run(itemSubject(textSource, memoryStorage())));
-  }
-  for (const { name, run } of writableGroundingContract) {
-    it(name, () => run(writableSubject(textSource, memoryStorage())));
-  }
+  it.each(filteringGroundingContract)('$name', async ({ run }) => {
+    await expect(run(itemSubject(textSource, memoryStorage()))).resolves.toBeUndefined();
+  });
+  it.each(writableGroundingContract)('$name', async ({ run }) => {
+    await expect(run(writableSubject(textSource, memoryStorage()))).resolves.toBeUndefined();
+  });
 });
 
 async function found(items: readonly GroundingItem[], query: string, topK = 10): Promise<readonly SourceHit[]> {
