@@ -25,6 +25,14 @@ export {
   toData,
   toProblem,
 } from './errors.ts';
+export {
+  createEventLog,
+  type EventLog,
+  type EventLogOptions,
+  type EventQuery,
+  type LoggedEvent,
+  type Verification,
+} from './event-log.ts';
 export type { EventStatus, ObservedEvent } from './events.ts';
 export type { Decision, Interruption } from './interruption.ts';
 export { Filter, type FilterOp } from './filter.ts';
