@@ -1,6 +1,35 @@
+import type { ObservedEvent } from '../../src/events.ts';
 import type { EventSink } from '../../src/ports.ts';
 
-/** Gives a sink that writes one JSON object a line, for machines that collect logs. */
-export function consoleSink({ write = (line: string): void => console.log(line) } = {}): EventSink {
-  return (event) => write(JSON.stringify(event));
+/** How the console shows events. */
+export interface ConsoleSinkOptions {
+  /** `json`: one object a line, for machines that collect logs. `text`: one line for people. */
+  readonly format?: 'json' | 'text';
+  readonly write?: (line: string) => void;
+}
+
+/** Gives a sink that writes one line for each event. */
+export function consoleSink(
+  { format = 'json', write = (line) => console.log(line) }: ConsoleSinkOptions = {},
+): EventSink {
+  return format === 'json' ? (event) => write(JSON.stringify(event)) : (event) => write(lineOf(event));
+}
+
+/** `08:15:30.120 ok        tool.call calculator, by helper, 12 ms (trace 4bf92f35)`. */
+function lineOf(
+  { timestamp, status, action, target, actor, latency, error, traceId, payloadSummary }: ObservedEvent,
+): string {
+  const facts = [
+    `${action} ${plain(target.id)}`,
+    `by ${plain(actor.id)}`,
+    ...(latency > 0 ? [`${Math.round(latency)} ms`] : []),
+    ...(error ? [error.code] : []),
+    ...(payloadSummary === '' ? [] : [plain(payloadSummary)]),
+  ];
+  return `${timestamp.slice(11, 23)} ${status.padEnd(9)} ${facts.join(', ')} (trace ${traceId.slice(0, 8)})`;
+}
+
+/** Ids come from outside: they must neither break the line nor colour the terminal. */
+function plain(text: string): string {
+  return text.replace(/\p{C}/gu, '?').slice(0, 100);
 }

@@ -28,3 +28,4 @@ export {
   writableGroundingContract,
   type WritableSubject,
 } from './grounding.ts';
+export { queuedSinkContract, type SinkCheck, type SinkSubject } from './sinks.ts';

@@ -1,0 +1,40 @@
+import { PinnaceError } from '../../src/errors.ts';
+import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
+
+/** Where events are sent. */
+export interface HttpSinkOptions extends QueueOptions {
+  /** Takes a POST of `application/x-ndjson`, one event a line, and answers with any status below 300. */
+  readonly url: string | URL;
+  /** Asked before each request, for a token that may have been renewed. */
+  readonly headers?: () => Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>>;
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** For one request, in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Gives a sink that sends events in batches. It follows no redirect. A batch that was not answered may be sent again: whoever
+ * collects events must expect some twice.
+ *
+ * @example
+ * const { sink, close } = httpSink({ url: 'https://events.example/ingest', headers: () => ({ authorization: `Bearer ${token}` }) });
+ */
+export function httpSink(
+  { url, headers = () => ({}), fetch = (request) => globalThis.fetch(request), timeoutMs = 10_000, ...queue }:
+    HttpSinkOptions,
+): QueuedSink {
+  const address = new URL(url);
+  return queuedSink(async (events) => {
+    const body = events.map((event) => `${JSON.stringify(event)}\n`).join('');
+    const request = new Request(address, {
+      method: 'POST',
+      headers: { ...await headers(), 'content-type': 'application/x-ndjson' },
+      body,
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const response = await fetch(request);
+    await response.body?.cancel();
+    if (!response.ok) throw new PinnaceError('unavailable', `Cannot send events: the answer was ${response.status}`);
+  }, queue);
+}

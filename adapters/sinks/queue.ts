@@ -1,0 +1,87 @@
+/** What sinks that write elsewhere have in common: a bounded queue, batches, a few tries, and a count of what was lost. */
+
+import type { ObservedEvent } from '../../src/events.ts';
+import type { EventSink } from '../../src/ports.ts';
+
+/** A sink that writes later than it is told. */
+export interface QueuedSink {
+  /** Takes an event at once, whatever becomes of it. */
+  readonly sink: EventSink;
+  /** How many events were lost: the queue was full, or they could not be written. */
+  readonly dropped: number;
+  /** Resolves when what was taken so far is written or lost. Never rejects. */
+  flush(): Promise<void>;
+  /** Writes what waits and takes no more. */
+  close(): Promise<void>;
+}
+
+/** How a sink queues. */
+export interface QueueOptions {
+  /** So many events may wait; the next is lost. 10,000 when absent. */
+  readonly capacity?: number;
+  /** The most events that are written at once. */
+  readonly batchSize?: number;
+  /** How long an event may wait for others to go with it, in milliseconds. */
+  readonly maxWaitMs?: number;
+  /** How often a batch is tried before it is lost; 3 when absent. */
+  readonly tries?: number;
+  /** Before the second try, in milliseconds; doubled for each one more. Each wait is a random part of that. */
+  readonly retryDelayMs?: number;
+}
+
+/** Gives a sink over a function that writes a batch. It is called for one batch after the other, in order. */
+export function queuedSink(
+  write: (events: readonly ObservedEvent[]) => Promise<void>,
+  { capacity = 10_000, batchSize = 100, maxWaitMs = 1000, tries = 3, retryDelayMs = 500 }: QueueOptions,
+): QueuedSink {
+  let waiting: ObservedEvent[] = [];
+  let dropped = 0;
+  let closed = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let working: Promise<void> | undefined;
+
+  const writeBatch = async (batch: readonly ObservedEvent[]): Promise<void> => {
+    for (let attempt = 1;; attempt++) {
+      try {
+        return await write(batch);
+      } catch {
+        // Why is nobody's business here: the count tells that there is trouble.
+        if (attempt >= tries) return void (dropped += batch.length);
+        await pause(Math.random() * retryDelayMs * 2 ** (attempt - 1));
+      }
+    }
+  };
+  const work = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, batchSize);
+      waiting = waiting.slice(batchSize);
+      await writeBatch(batch);
+    }
+    working = undefined;
+  };
+  const start = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    return working ??= work();
+  };
+  return {
+    get dropped() {
+      return dropped;
+    },
+    sink(event) {
+      if (closed || waiting.length >= capacity) return void (dropped += 1);
+      waiting.push(event);
+      if (waiting.length >= batchSize) void start();
+      else if (working === undefined) timer ??= setTimeout(() => void start(), maxWaitMs);
+    },
+    flush: start,
+    async close() {
+      closed = true;
+      await start();
+    },
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
