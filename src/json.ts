@@ -14,7 +14,7 @@ const reservedKeys = new Set(['__proto__', 'constructor', 'prototype']);
  * @throws PinnaceError `invalid_argument` that names the rule and quotes nothing of the text.
  */
 export function parseJson(text: string): unknown {
-  checkDepth(text);
+  checkJsonDepth(text);
   let data: unknown;
   try {
     data = JSON.parse(text);
@@ -52,6 +52,26 @@ export function checkData(data: unknown): void {
   }
 }
 
+/**
+ * Checks the depth of JSON text alone, for data of which another reader judges the rest.
+ *
+ * @throws PinnaceError `invalid_argument` with the reason `json_too_deep`.
+ */
+export function checkJsonDepth(text: string): void {
+  let depth = 0;
+  let inText = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (inText) {
+      if (code === 0x5c) i++; // a backslash: the next character is no quote
+      else if (code === 0x22) inText = false;
+    } else if (code === 0x22) inText = true;
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > maxJsonDepth) throw tooDeep();
+    } else if (code === 0x7d || code === 0x5d) depth--;
+  }
+}
+
 /** Gives JSON whose text is the same for the same data: keys sorted, nothing between. */
 export function canonicalJson(data: unknown): string {
   return JSON.stringify(data, (_key, value: unknown) => isRecord(value) ? sorted(value) : value) ?? 'null';
@@ -85,21 +105,6 @@ function checkKey(key: string): void {
     throw refused('reserved_key', 'a key in it is reserved ("__proto__", "constructor", "prototype")');
   }
   checkScalar(key);
-}
-
-function checkDepth(text: string): void {
-  let depth = 0;
-  let inText = false;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (inText) {
-      if (code === 0x5c) i++; // a backslash: the next character is no quote
-      else if (code === 0x22) inText = false;
-    } else if (code === 0x22) inText = true;
-    else if (code === 0x7b || code === 0x5b) {
-      if (++depth > maxJsonDepth) throw tooDeep();
-    } else if (code === 0x7d || code === 0x5d) depth--;
-  }
 }
 
 function tooDeep(): PinnaceError {

@@ -120,6 +120,8 @@ export interface EgressOptions {
   readonly secretHeaders?: Readonly<Record<string, SecretText>>;
   /** Fields of a body of JSON or form data, with secrets. */
   readonly secretFields?: Readonly<Record<string, SecretText>>;
+  /** `refuse`: an answer that is a redirect is `forbidden`; `follow` when absent. */
+  readonly redirects?: 'follow' | 'refuse';
 }
 
 /**
@@ -152,9 +154,10 @@ export interface McpCall {
   /** As the server names it. */
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** The pinned raw definition. */
+  /** The pinned raw definition. One that says `readOnlyHint` or `idempotentHint` is called again where its session was gone. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
+  /** For the whole call, however much progress it tells of. */
   readonly timeoutMs: number;
   readonly onProgress?: (
     progress: { readonly progress: number; readonly total?: number; readonly message?: string },
@@ -175,10 +178,15 @@ export interface McpConnection {
 
 /**
  * Connects to MCP servers. Only the server's exact URL is asked, over the guarded way out; the secret goes there and nowhere else;
- * no redirect is followed; no client capability is declared, so that a server can ask neither model nor person. A server that
- * does not answer is `unavailable`, with the reason `protocol_unsupported` when it speaks no known revision; one that refuses the
- * secret is `unavailable` with the reason `mcp_auth`; an answer that is too long is `budget_exceeded`; a call that the server
- * refuses as unknown is `not_found`. Texts of the server stand in no error.
+ * no redirect is followed; no client capability is declared, so that a server can ask neither model nor person. A call that ends,
+ * with its signal (`cancelled`) or its time (`deadline_exceeded`), ends at the server too. A session that the server has
+ * forgotten is begun anew.
+ *
+ * A server that does not answer is `unavailable`, with the reason `protocol_unsupported` when it speaks no known revision; one that
+ * refuses the secret is `unavailable` with the reason `mcp_auth`; one that answers something else than MCP is `unavailable` with
+ * the reason `mcp_invalid_answer`; a URL that may not be asked and a redirect are `forbidden`; an answer that is too long, and
+ * a list without end, is `budget_exceeded`; a call that the server refuses as unknown is `not_found`. Texts of the server stand in
+ * no error.
  */
 export interface McpConnector {
   connect(

@@ -19,6 +19,10 @@ export async function guardAnswer(answer: Response, limits: BodyLimits): Promise
     const headers = allowedResponseHeaders(answer.headers);
     const init = { status: answer.status, headers };
     if (answer.body === null) return ended(new Response(null, init), limits);
+    if (saysNothing(answer)) {
+      await answer.body.cancel();
+      return ended(new Response(null, init), limits);
+    }
     checkContent(answer.headers);
     return new Response(guardBody(answer.body, limits), init);
   } catch (error) {
@@ -31,6 +35,11 @@ export async function guardAnswer(answer: Response, limits: BodyLimits): Promise
 function ended(answer: Response, { onEnd }: BodyLimits): Response {
   onEnd();
   return answer;
+}
+
+/** A request that was taken for later has no answer yet; a chunked body of no bytes comes without a type. */
+function saysNothing({ status, headers }: Response): boolean {
+  return status === 202 && !headers.has('content-type');
 }
 
 /** Text, JSON and XML, with their relatives. */

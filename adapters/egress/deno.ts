@@ -30,13 +30,14 @@ export interface PinnedEgress extends Egress {
 
 /** Gives the guarded fetch for Deno (2.7.14 and later) and Node. */
 export function denoEgress(options: DenoEgressOptions = {}): PinnedEgress {
-  const { resolve = resolveBySystem, isPublicAddress = isPublic, canPin = probePinning } = options;
+  const { resolve = resolveBySystem, isPublicAddress = isPublic, canPin = probePinning, loopback = [] } = options;
   const pinning = canPin().catch(() => false);
   const lookup = checkedLookup(resolve, isPublicAddress);
   const egress = guardedFetch(async (hop, signal) => {
     if (!await pinning) throw cannotPin();
     const hostname = hop.url.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(hostname) !== 0 && !isPublicAddress(hostname)) throw notPublic(); // no look-up is made for it
+    const isListed = loopback.includes(hop.url.origin); // and named by the request, says `guardedFetch`
+    if (isIP(hostname) !== 0 && !isListed && !isPublicAddress(hostname)) throw notPublic(); // no look-up is made for it
     return await sendPinned(hop, { signal, lookup });
   }, options);
   return { ...egress, isReady: () => pinning };

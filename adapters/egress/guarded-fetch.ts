@@ -6,6 +6,7 @@ import { guardAnswer } from './answer.ts';
 import { type CircuitOptions, createCircuits, type HeldAnswer } from './circuits.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { firstHop, type Hop, nextHop, type Reach } from './hop.ts';
+import { checkLoopback } from './loopback.ts';
 import { refused, unreachable } from './refusals.ts';
 import { checkSecrets, withSecrets } from './secrets.ts';
 
@@ -17,16 +18,20 @@ export interface GuardedFetchOptions {
   /** Names without a colon. Plain http needs to be asked for. */
   readonly schemes?: readonly ('http' | 'https')[];
   readonly circuit?: CircuitOptions;
+  /** Origins on this machine that may be reached where a request lists them; for development. `http://127.0.0.1:3001` */
+  readonly loopback?: readonly string[];
 }
 
 /** Gives the guarded fetch over a platform's way to send. */
-export function guardedFetch(send: Send, { schemes = ['https'], circuit = {} }: GuardedFetchOptions = {}): Egress {
+export function guardedFetch(send: Send, options: GuardedFetchOptions = {}): Egress {
+  const { schemes = ['https'], circuit = {}, loopback = [] } = options;
+  checkLoopback(loopback);
   const throughCircuit = createCircuits(circuit);
   return {
     async fetch(request, options) {
       checkSecrets(options);
       const { origins, signal, timeoutMs = 10_000 } = options;
-      const reach = { schemes, origins };
+      const reach = { schemes, origins, loopback };
       const first = await firstHop(request, reach);
       const deadline = createDeadline({ signal, timeoutMs });
       const follow = (): Promise<HeldAnswer> => exchange(first, { send, reach, options, deadline });
@@ -51,13 +56,14 @@ const maxRedirects = 5;
 
 async function exchange(first: Hop, { send, reach, options, deadline }: Exchange): Promise<HeldAnswer> {
   let hop = first;
-  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+  const allowed = options.redirects === 'refuse' ? 0 : maxRedirects;
+  for (let redirects = 0; redirects <= allowed; redirects++) {
     const answer = await sendHop(withSecrets(hop, options), { send, deadline });
     const next = await nextOrCancel(hop, answer, reach);
     if (next === undefined) return await holdAnswer(answer, options, deadline);
     hop = next;
   }
-  throw refused('redirect_refused', `it was redirected more than ${maxRedirects} times`);
+  throw refused('redirect_refused', `it was redirected more than ${allowed} times`);
 }
 
 async function sendHop(hop: Hop, { send, deadline }: Pick<Exchange, 'send' | 'deadline'>): Promise<Response> {

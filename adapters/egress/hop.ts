@@ -3,6 +3,7 @@
 import { checkUrl } from '../../src/check-url.ts';
 import { PinnaceError } from '../../src/errors.ts';
 import { checkRequestHeaders, harmlessRequestHeaders } from './headers.ts';
+import { isLoopback } from './loopback.ts';
 import { refused } from './refusals.ts';
 
 /** What is sent to one URL. It holds no secret. */
@@ -19,6 +20,7 @@ export interface Hop {
 export interface Reach {
   readonly schemes: readonly string[];
   readonly origins: readonly string[] | 'any';
+  readonly loopback: readonly string[];
 }
 
 /** Gives the hop for a request, checked. */
@@ -55,11 +57,18 @@ function asGet(hop: Hop): Hop {
   return { ...hop, method: 'GET', headers, body: undefined };
 }
 
-function checked(url: string, { schemes, origins }: Reach): URL {
+function checked(url: string, reach: Reach): URL {
+  const { schemes, origins } = reach;
+  const local = URL.parse(url);
+  if (local !== null && isLoopback(local, reach)) return withoutHash(local);
   const check = checkUrl(url, { schemes, ...(origins !== 'any' && { origins }) });
   if (!check.ok) throw refused('url_refused', `its URL breaks the rule "${check.reason}"`, { rule: check.reason });
-  check.url.hash = '';
-  return check.url;
+  return withoutHash(check.url);
+}
+
+function withoutHash(url: URL): URL {
+  url.hash = '';
+  return url;
 }
 
 function redirectRefused(why: string): PinnaceError {

@@ -44,6 +44,18 @@ describe('denoEgress', () => {
     });
   });
 
+  it('reaches a listed server of this machine, by its address', async () => {
+    const server = await serve(hello);
+    const origin = server.origin('127.0.0.1');
+    const request = (): Request => new Request(`${origin}/a`);
+    const listed = denoEgress({ loopback: [origin] });
+    expect(await (await listed.fetch(request(), terms({ origins: [origin] }))).text()).toBe('hello');
+    expect(await reasonOf(denoEgress({ schemes: ['http'] }).fetch(request(), terms({ origins: [origin] })))).toBe(
+      'forbidden: url_refused',
+    );
+    expect(server.sockets).toBe(1);
+  });
+
   it('knows that this platform asks the look-up', async () => {
     expect(await denoEgress().isReady()).toBe(true);
   });

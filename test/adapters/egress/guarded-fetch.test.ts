@@ -8,6 +8,7 @@ import {
   home,
   post,
   reasonOf,
+  redirect,
   scriptedEgress,
   terms,
   text,
@@ -79,6 +80,12 @@ describe('guardedFetch', () => {
     expect((await egress.fetch(get(home), terms())).status).toBe(404);
   });
 
+  it('takes an answer that only says that the request was taken, without a type', async () => {
+    const { egress } = scriptedEgress([() => new Response(new Blob([]).stream(), { status: 202 })]);
+    const answer = await egress.fetch(get(home), terms());
+    expect([answer.status, await answer.text()]).toEqual([202, '']);
+  });
+
   it('counts the body while it is read, whatever its length says', async () => {
     const headers = { 'content-length': '3', 'content-type': 'text/plain' };
     const { egress } = scriptedEgress([text('x'.repeat(1025), { headers })]);
@@ -91,6 +98,33 @@ describe('guardedFetch', () => {
     const { egress } = scriptedEgress([text('', { headers: { 'x-long': 'x'.repeat(16_384) } })]);
     expect(await reasonOf(egress.fetch(get(home), terms()))).toBe('unavailable: headers_too_large');
   });
+});
+
+describe('guardedFetch, on this machine', () => {
+  const local = 'http://127.0.0.1:3001';
+
+  it('reaches a listed server where the request names it, and no other', async () => {
+    const { egress, sent } = scriptedEgress([text('hello')], { loopback: [local] });
+    expect(await (await egress.fetch(get(`${local}/mcp`), terms({ origins: [local] }))).text()).toBe('hello');
+    expect(await reasonOf(egress.fetch(get(local), terms()))).toBe('forbidden: url_refused');
+    expect(await reasonOf(egress.fetch(get(local), terms({ origins: 'any' })))).toBe('forbidden: url_refused');
+    const neighbour = 'http://127.0.0.1:3002';
+    expect(await reasonOf(egress.fetch(get(neighbour), terms({ origins: [neighbour] })))).toBe('forbidden: url_refused');
+    expect(sent.map(({ url }) => url)).toEqual([`${local}/mcp`]);
+  });
+
+  it('follows no redirect there from elsewhere', async () => {
+    const { egress, sent } = scriptedEgress([redirect(302, local), text('hello')], { loopback: [local] });
+    expect(await reasonOf(egress.fetch(get(home), terms()))).toBe('forbidden: url_refused');
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each(['http://localhost:3001', 'http://127.0.0.1:3001/', 'http://10.0.0.1', 'https://example.com', 'x'])(
+    'takes no "%s" for an origin of this machine',
+    (origin) => {
+      expect(() => scriptedEgress([], { loopback: [origin] })).toThrow(/such as "http:\/\/127\.0\.0\.1:3001"/);
+    },
+  );
 });
 
 describe('guardedFetch, with secrets', () => {

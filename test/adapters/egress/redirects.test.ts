@@ -40,6 +40,15 @@ describe('guardedFetch, redirected', () => {
     expect(sent).toHaveLength(6);
   });
 
+  it('follows none where the terms say so, not even at its origin', async () => {
+    for (const status of [301, 302, 303, 307, 308]) {
+      const { egress, sent } = scriptedEgress([redirect(status, '/1'), text('reached')]);
+      const work = egress.fetch(post('{}'), terms({ redirects: 'refuse' }));
+      expect(await reasonOf(work)).toBe('forbidden: redirect_refused');
+      expect(sent).toHaveLength(1);
+    }
+  });
+
   it('takes neither secrets nor headers to another origin, nor back from there', async () => {
     const other = 'https://cdn.example.net';
     const hops = [redirect(302, `${other}/b`), redirect(307, `${home}/c`), redirect(302, '/d'), text('reached')];

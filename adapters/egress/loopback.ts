@@ -1,0 +1,28 @@
+/** The servers of this machine: out of reach, unless whoever composes lists them one by one. */
+
+import { PinnaceError } from '../../src/errors.ts';
+
+/**
+ * Checks that every origin is one of this machine, by address: a name could lead anywhere.
+ *
+ * @throws PinnaceError `invalid_argument` otherwise.
+ */
+export function checkLoopback(origins: readonly string[]): void {
+  const wrong = origins.find((origin) => {
+    const url = URL.parse(origin);
+    return url === null || url.origin !== origin || !hosts.has(url.hostname) || !/^https?:$/.test(url.protocol);
+  });
+  if (wrong === undefined) return;
+  const advice = 'it must be an origin of this machine by address, such as "http://127.0.0.1:3001"';
+  throw new PinnaceError('invalid_argument', `Cannot allow the loopback origin ${JSON.stringify(wrong)}: ${advice}`);
+}
+
+const hosts = new Set(['127.0.0.1', '[::1]']);
+
+/** Whether a request may go to a listed server of this machine: only one that names the origin among its own. */
+export function isLoopback(
+  url: URL,
+  { loopback, origins }: { readonly loopback: readonly string[]; readonly origins: readonly string[] | 'any' },
+): boolean {
+  return origins !== 'any' && origins.includes(url.origin) && loopback.includes(url.origin);
+}
