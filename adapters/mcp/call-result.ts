@@ -1,0 +1,18 @@
+/** Reads what a tool call came to. */
+
+import type { McpCallResult } from '../../src/ports.ts';
+import { invalidAnswer } from './failures.ts';
+
+/**
+ * Gives the parts of a result that a run may look at, as they came.
+ *
+ * @throws PinnaceError `unavailable` for what is no result, and for a question in its place.
+ */
+export function readCallResult(data: unknown): McpCallResult {
+  const { content = [], structuredContent, isError, resultType } = (data ?? {}) as Readonly<Record<string, unknown>>;
+  if (resultType !== undefined && resultType !== 'complete') {
+    throw invalidAnswer('the tool asks for something, and this client has declared to answer nothing');
+  }
+  if (!Array.isArray(content)) throw invalidAnswer('the content of its result is no list');
+  return { content, isError: isError === true, ...(structuredContent !== undefined && { structuredContent }) };
+}

@@ -1,0 +1,68 @@
+/** MCP servers of all revisions, 2026-07-28 too, through `@modelcontextprotocol/client`. */
+
+import { Client, type StandardSchemaV1, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker';
+import type { McpCall, McpConnector } from '../../src/ports.ts';
+import { connectorOver, type McpConnectorOptions } from './connector.ts';
+import { clientInfo, type McpSession, noTimeoutMs, type OpenOptions, progressOf, serverInfoOf } from './session.ts';
+
+export type { McpConnectorOptions } from './connector.ts';
+
+/**
+ * Gives a connector for servers that speak Streamable HTTP. It asks for 2026-07-28, without sessions, and falls back to what a
+ * server of an older revision speaks; that costs one request more for each connection to such a server.
+ *
+ * @example
+ * const connector = mcpConnector2026({ egress: denoEgress() });
+ */
+export function mcpConnector2026(options: McpConnectorOptions): McpConnector {
+  return connectorOver(openSession, options);
+}
+
+async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSession> {
+  const client = new Client(clientInfo, {
+    capabilities: {}, // so that the server can ask for nothing
+    inputRequired: { autoFulfill: false },
+    jsonSchemaValidator: new CfWorkerJsonSchemaValidator(), // that of its own choice may compile code
+    versionNegotiation: { mode: 'auto' },
+  });
+  const transport = new StreamableHTTPClientTransport(url, { fetch });
+  const onAbort = (): void => void transport.close(); // its question for the revision looks at no signal
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    await client.connect(transport, { signal, timeout: noTimeoutMs });
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+  return {
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+    serverInfo: serverInfoOf(client.getServerVersion()),
+    instructions: client.getInstructions(),
+    listPage: async (cursor, signal) =>
+      await client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, anything, {
+        signal,
+        timeout: noTimeoutMs,
+      }),
+    call: async (call, signal) =>
+      await client.callTool({ name: call.name, arguments: call.input }, {
+        signal,
+        timeout: noTimeoutMs,
+        toolDefinition: forHeaders(call),
+        ...progressOf(call),
+      }),
+    async close() {
+      await transport.terminateSession().catch(() => {}); // it may be gone, and then need not be ended
+      await client.close();
+    },
+  };
+}
+
+/** What a call is sent with depends on the pinned definition (`x-mcp-header`); what comes back is checked by whoever called. */
+function forHeaders({ name, definition }: McpCall): { readonly name: string; readonly inputSchema: { type: 'object' } } {
+  const inputSchema = definition['inputSchema'];
+  return { name, inputSchema: { ...(typeof inputSchema === 'object' && inputSchema), type: 'object' } };
+}
+
+const anything: StandardSchemaV1<unknown, unknown> = {
+  '~standard': { version: 1, vendor: 'pinnace', validate: (value) => ({ value }) },
+};

@@ -1,0 +1,48 @@
+/** MCP servers of the revisions up to 2025-11-25, through `@modelcontextprotocol/sdk`. */
+
+import type { McpConnector } from '../../src/ports.ts';
+import { connectorOver, type McpConnectorOptions } from './connector.ts';
+import { CfWorkerJsonSchemaValidator, Client, ResultSchema, StreamableHTTPClientTransport } from './sdk.ts';
+import { clientInfo, type McpSession, noTimeoutMs, type OpenOptions, progressOf, serverInfoOf } from './session.ts';
+
+export type { McpConnectorOptions } from './connector.ts';
+
+/**
+ * Gives a connector for servers that speak Streamable HTTP. A server that speaks 2026-07-28 only is `protocol_unsupported` to it:
+ * see `client-2026.ts`.
+ *
+ * @example
+ * const connector = mcpConnector({ egress: denoEgress() });
+ */
+export function mcpConnector(options: McpConnectorOptions): McpConnector {
+  return connectorOver(openSession, options);
+}
+
+async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSession> {
+  // The validator of the library's choice compiles code; and no capabilities: the server can ask for nothing.
+  const client = new Client(clientInfo, { capabilities: {}, jsonSchemaValidator: new CfWorkerJsonSchemaValidator() });
+  const transport = new StreamableHTTPClientTransport(url, { fetch });
+  await client.connect(transport, { signal, timeout: noTimeoutMs });
+  return {
+    protocolVersion: transport.protocolVersion ?? '',
+    serverInfo: serverInfoOf(client.getServerVersion()),
+    instructions: client.getInstructions(),
+    // Its own `listTools` drops fields that it does not know, and the whole list for one tool that it does not like.
+    listPage: async (cursor, signal) =>
+      await client.request(
+        { method: 'tools/list', ...(cursor !== undefined && { params: { cursor } }) },
+        ResultSchema,
+        { signal, timeout: noTimeoutMs },
+      ),
+    call: async (call, signal) =>
+      await client.request({ method: 'tools/call', params: { name: call.name, arguments: call.input } }, ResultSchema, {
+        signal,
+        timeout: noTimeoutMs,
+        ...progressOf(call),
+      }),
+    async close() {
+      await transport.terminateSession().catch(() => {}); // it may be gone, and then need not be ended
+      await client.close();
+    },
+  };
+}

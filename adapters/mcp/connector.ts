@@ -1,0 +1,100 @@
+/** Connects to MCP servers through either library: times, lost sessions and errors are the same for both. */
+
+import type { Egress, McpCall, McpConnection, McpConnector } from '../../src/ports.ts';
+import type { McpServer } from '../../src/schema.ts';
+import type { Secret } from '../../src/secret.ts';
+import { readCallResult } from './call-result.ts';
+import { connectionClosed } from './failures.ts';
+import { listAllTools } from './list-tools.ts';
+import { createMcpFetch } from './mcp-fetch.ts';
+import type { OpenSession } from './session.ts';
+import { createSessions, type LiveSession } from './sessions.ts';
+import { inOurWords, within } from './within.ts';
+
+/** What a connector is made of. */
+export interface McpConnectorOptions {
+  /** The guarded way out; everything goes through it. */
+  readonly egress: Egress;
+  /** The longest answer and the longest list, in bytes; 4 MiB when absent. */
+  readonly maxBytes?: number;
+  /** For connecting; 15 s when absent. */
+  readonly connectTimeoutMs?: number;
+  /** For the list of all tools; 30 s when absent. */
+  readonly listTimeoutMs?: number;
+}
+
+/** Gives the connector over a library's way to open a session. */
+export function connectorOver(open: OpenSession, options: McpConnectorOptions): McpConnector {
+  return {
+    async connect(server, { secret, signal }) {
+      const life = new AbortController();
+      const context = { ...defaults, ...options, open, server, secret, life };
+      const first = await openSession(context, signal);
+      return toConnection(first, context);
+    },
+  };
+}
+
+const defaults = { maxBytes: 4_194_304, connectTimeoutMs: 15_000, listTimeoutMs: 30_000 };
+
+interface Context extends Required<McpConnectorOptions> {
+  readonly open: OpenSession;
+  readonly server: McpServer;
+  readonly secret: Secret | undefined;
+  /** Of the connection. */
+  readonly life: AbortController;
+}
+
+/** The longest answer in time. Every call has a shorter time of its own. */
+const maxAnswerMs = 900_000;
+
+async function openSession(context: Context, ...signals: readonly AbortSignal[]): Promise<LiveSession> {
+  const { open, egress, server, secret, maxBytes, connectTimeoutMs: timeoutMs, life } = context;
+  const url = new URL(server.url);
+  url.hash = '';
+  const guarded = createMcpFetch({ egress, url, secret, maxBytes, maxMs: maxAnswerMs });
+  const { fetch, faultBehind } = guarded;
+  const session = await within(
+    { signals: [...signals, life.signal], timeoutMs },
+    (signal) => inOurWords({ method: 'initialize', faultBehind }, () => open({ url, fetch, signal })),
+  );
+  return { ...guarded, session };
+}
+
+function toConnection(first: LiveSession, context: Context): McpConnection {
+  const { life, maxBytes, listTimeoutMs } = context;
+  const { protocolVersion, serverInfo, instructions } = first.session;
+  const sessions = createSessions(first, () => openSession(context));
+  const list = async ({ session, bytesRead, faultBehind, resultBehind }: LiveSession, signal: AbortSignal) => {
+    const page = async (cursor: string | undefined): Promise<unknown> =>
+      resultBehind(await session.listPage(cursor, signal));
+    const asked = { method: 'tools/list', faultBehind };
+    return await inOurWords(asked, () => listAllTools({ page, bytesRead, maxBytes }));
+  };
+  const callOnce = async (live: LiveSession, call: McpCall, signal: AbortSignal) => {
+    const { session, faultBehind, resultBehind } = live;
+    const frame = await inOurWords({ method: 'tools/call', faultBehind }, () => session.call(call, signal));
+    return readCallResult(resultBehind(frame));
+  };
+  return {
+    protocolVersion,
+    serverInfo,
+    instructions,
+    listTools: ({ signal }) =>
+      within({ signals: [signal, life.signal], timeoutMs: listTimeoutMs }, (until) =>
+        sessions.use((live) => list(live, until), { again: true })),
+    callTool: (call) =>
+      within({ signals: [call.signal, life.signal], timeoutMs: call.timeoutMs }, (until) =>
+        sessions.use((live) => callOnce(live, call, until), { again: mayRepeat(call) })),
+    async close() {
+      life.abort(connectionClosed());
+      await sessions.close();
+    },
+  };
+}
+
+/** By hints of the server that a person has approved: one that lies in them is called twice. */
+function mayRepeat({ definition }: McpCall): boolean {
+  const { annotations } = definition as { readonly annotations?: Readonly<Record<string, unknown>> };
+  return annotations?.['idempotentHint'] === true || annotations?.['readOnlyHint'] === true;
+}

@@ -1,0 +1,99 @@
+/** The errors of connections to MCP servers. None says a word of the server's. */
+
+import { PinnaceError } from '../../src/errors.ts';
+
+/** The error of an answer that is not what the protocol says. */
+export function invalidAnswer(why: string): PinnaceError {
+  return unavailable('mcp_invalid_answer', why, { retryable: false });
+}
+
+/** The error of an answer that ended before it was one. */
+export function unanswered(): PinnaceError {
+  return unavailable('mcp_unanswered', 'it ended its answer before the result');
+}
+
+/** The error of a session that the server does not know any more. */
+export function sessionExpired(): PinnaceError {
+  return unavailable(sessionExpiredReason, 'it has forgotten the session; the next call begins another');
+}
+
+/** Whether an error says that the session is gone. */
+export function isSessionExpired(error: unknown): boolean {
+  return error instanceof PinnaceError && error.details?.['reason'] === sessionExpiredReason;
+}
+
+const sessionExpiredReason = 'mcp_session_expired';
+
+/** The error of a server that speaks none of our revisions. */
+export function protocolUnsupported(): PinnaceError {
+  return unavailable('protocol_unsupported', 'it speaks no revision of MCP that this connector knows', {
+    retryable: false,
+  });
+}
+
+/** The error of a connection that was closed. */
+export function connectionClosed(): PinnaceError {
+  return new PinnaceError('cancelled', 'Cannot use the MCP server: the connection is closed');
+}
+
+/** The error of something that would not end. */
+export function tooMuch(why: string, details: Readonly<Record<string, unknown>>): PinnaceError {
+  return new PinnaceError('budget_exceeded', `Cannot use the MCP server: ${why}`, { details });
+}
+
+/** The error of what our own library should never ask for: another URL, another method. */
+export function notOurs(): PinnaceError {
+  return new PinnaceError('forbidden', "Cannot send the request: it does not go to the MCP server's own URL", {
+    details: { reason: 'mcp_other_url' },
+  });
+}
+
+/** The error that an HTTP status stands for. */
+export function statusError(answer: Response): PinnaceError {
+  const { status } = answer;
+  if (status === 401 || status === 403) return unavailable('mcp_auth', 'it refuses the secret', { retryable: false });
+  if (status === 429) {
+    return new PinnaceError('rate_limited', 'Cannot use the MCP server: it wants to be asked less often', {
+      details: { reason: 'mcp_rate_limited' },
+      ...retryAfterOf(answer),
+    });
+  }
+  const details = { status };
+  if (status >= 500 || status === 408) return unavailable('mcp_failed', `it answers ${status}`, { details });
+  return unavailable('mcp_refused', `it answers ${status}`, { details, retryable: false });
+}
+
+function retryAfterOf({ headers }: Response): { readonly retryAfterMs?: number } {
+  const seconds = headers.get('retry-after') ?? '';
+  return /^\d{1,6}$/.test(seconds) ? { retryAfterMs: Number(seconds) * 1000 } : {};
+}
+
+/** Codes of JSON-RPC and MCP, as far as they make a difference. */
+const rpc = { methodNotFound: -32601, invalidParams: -32602, unsupportedVersion: -32022 };
+
+/** The error that a JSON-RPC error stands for. `method` is what was asked. */
+export function rpcError(code: number, method: string): PinnaceError {
+  const unknown = code === rpc.methodNotFound || code === rpc.invalidParams;
+  if (code === rpc.unsupportedVersion || (method === 'initialize' && unknown)) return protocolUnsupported();
+  const details = { rpcCode: code };
+  if (method !== 'tools/call' || !unknown) {
+    return unavailable('mcp_error', `it answers with the error ${code}`, { details, retryable: false });
+  }
+  return new PinnaceError('not_found', 'Cannot call the tool: its MCP server refuses it as unknown', {
+    details: { reason: 'mcp_unknown_tool', ...details },
+  });
+}
+
+function unavailable(
+  reason: string,
+  why: string,
+  { retryable = true, details = {} }: {
+    readonly retryable?: boolean;
+    readonly details?: Readonly<Record<string, unknown>>;
+  } = {},
+): PinnaceError {
+  return new PinnaceError('unavailable', `Cannot use the MCP server: ${why}`, {
+    retryable,
+    details: { reason, ...details },
+  });
+}

@@ -1,0 +1,47 @@
+/**
+ * Keeps what a server lists and answers away from the libraries, which drop fields that they do not know, and a whole list for one
+ * tool that they do not like. They are given the frame of a result, and the way back to all of it.
+ */
+
+import type { Message } from './messages.ts';
+
+/** The results of one session. */
+export interface HeldResults {
+  /** Gives the message without what a tool said. */
+  hold(message: Message): Message;
+  /** Gives the result that a library was given the frame of, once. */
+  take(frame: unknown): unknown;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Gives the store for a session. */
+export function createHeldResults(): HeldResults {
+  const held = new Map<unknown, unknown>();
+  return {
+    hold(message) {
+      const { result } = message;
+      if (!isRecord(result)) return message;
+      const { tools, content, structuredContent: _, ...frame } = result;
+      if (!Array.isArray(tools) && !Array.isArray(content)) return message;
+      const key = crypto.randomUUID(); // a server cannot know it, and so cannot pretend
+      held.set(key, result);
+      const lists = { ...(tools !== undefined && { tools: [] }), ...(content !== undefined && { content: [] }) };
+      return { ...message, result: { ...frame, ...lists, _meta: { [heldKey]: key } } };
+    },
+    take(frame) {
+      const meta = isRecord(frame) ? frame['_meta'] : undefined;
+      const key = isRecord(meta) ? meta[heldKey] : undefined;
+      if (!held.has(key)) return frame;
+      const result = held.get(key);
+      held.delete(key);
+      return result;
+    },
+  };
+}
+
+const heldKey = 'pinnace/held';
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

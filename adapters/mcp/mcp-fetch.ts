@@ -1,0 +1,234 @@
+/**
+ * The `fetch` that MCP libraries are given: it goes to one URL only, over the guarded way out, adds the secret there and nowhere
+ * else, and lets every request have an end. Redirects, OAuth discovery and streams that wait for news get nowhere.
+ */
+
+import { PinnaceError } from '../../src/errors.ts';
+import type { Egress } from '../../src/ports.ts';
+import { readText } from '../../src/read-text.ts';
+import type { Secret } from '../../src/secret.ts';
+import { createExchanges, type Exchange, type Exchanges } from './exchange.ts';
+import { invalidAnswer, notOurs, sessionExpired, statusError, unanswered } from './failures.ts';
+import { createHeldResults, type HeldResults } from './held-results.ts';
+import { answers, errorCodeOf, readMessages } from './messages.ts';
+import { eventOf, relayEvents, type RelayOptions } from './relay.ts';
+
+/** Where to, and over what. */
+export interface McpFetchOptions {
+  readonly egress: Egress;
+  readonly url: URL;
+  readonly secret: Secret | undefined;
+  /** The longest answer, in bytes. */
+  readonly maxBytes: number;
+  /** The longest time that an answer may take; calls have times of their own. */
+  readonly maxMs: number;
+}
+
+/** The `fetch` of one session. */
+export interface McpFetch {
+  readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
+  /** Gives the error that the session's library was told of as one of the server's, by the data of that. */
+  readonly faultBehind: (data: unknown) => PinnaceError | undefined;
+  /** Gives the result that came, for what the session's library gives for one. */
+  readonly resultBehind: (frame: unknown) => unknown;
+  /** How much was read so far, in bytes. */
+  readonly bytesRead: () => number;
+}
+
+/** Gives the `fetch` for one session with one server. */
+export function createMcpFetch(options: McpFetchOptions): McpFetch {
+  const faults = new Map<unknown, PinnaceError>();
+  const held = createHeldResults();
+  let bytes = 0;
+  const context: Context = {
+    ...options,
+    exchanges: createExchanges(),
+    hold: held.hold,
+    count: (length) => (bytes += length),
+    toMessage: (error, id) => {
+      const fault = crypto.randomUUID(); // a server cannot know it, and so cannot pretend
+      faults.set(fault, error);
+      return JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_000, message: 'See data', data: { fault } } });
+    },
+  };
+  return {
+    async fetch(url, init = {}) {
+      if (URL.parse(url)?.href !== options.url.href) throw notOurs();
+      if (init.method === 'POST') return await post(init, context);
+      if (init.method === 'GET') return await resume(init, context);
+      if (init.method === 'DELETE') return await end(init, context);
+      throw notOurs();
+    },
+    faultBehind: (data) =>
+      typeof data === 'object' && data !== null && 'fault' in data ? faults.get(data.fault) : undefined,
+    resultBehind: held.take,
+    bytesRead: () => bytes,
+  };
+}
+
+interface Context extends McpFetchOptions {
+  readonly exchanges: Exchanges;
+  readonly hold: HeldResults['hold'];
+  readonly count: (length: number) => void;
+  readonly toMessage: (error: PinnaceError, id: Exchange['id']) => string;
+}
+
+async function post(init: RequestInit, context: Context): Promise<Response> {
+  const { exchanges } = context;
+  const exchange = exchanges.begin(String(init.body));
+  try {
+    const answer = await send(init, context, exchange.abort.signal);
+    if (exchange.id === undefined) return await taken(answer);
+    if (!answer.ok) return await readRefusal(answer, { init, exchange, context });
+    return await readAnswer(answer, exchange, context);
+  } catch (error) {
+    exchanges.end(exchange);
+    // In a browser, a server of the older revisions may forbid the headers of the newer: the older are worth a try.
+    if (exchange.method === discover && isUnreachable(error)) return new Response(null, { status: 400 });
+    throw error;
+  }
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof PinnaceError && error.details?.['reason'] === 'unreachable';
+}
+
+/** What a message is answered with that asks for nothing. */
+async function taken(answer: Response): Promise<Response> {
+  await letGo(answer);
+  if (!answer.ok) throw statusError(answer);
+  return new Response(null, { status: 202 });
+}
+
+async function readAnswer(answer: Response, exchange: Exchange, context: Context): Promise<Response> {
+  const type = mediaTypeOf(answer);
+  const headers = new Headers(sessionOf(answer, exchange));
+  if (type === 'text/event-stream' && answer.body !== null) {
+    headers.set('content-type', type);
+    return new Response(relayEvents(answer.body, relayOptions(exchange, context)), { headers });
+  }
+  if (type !== 'application/json') {
+    await letGo(answer);
+    throw invalidAnswer('its answer is neither JSON nor a stream of events');
+  }
+  const text = await readText(answer.body);
+  context.count(text.length);
+  const message = readMessages(text).find((one) => answers(one, exchange.id));
+  if (message === undefined) throw invalidAnswer('its answer belongs to no request');
+  context.exchanges.end(exchange);
+  return Response.json(context.hold({ ...message, id: exchange.id }), { headers });
+}
+
+/** A session begins with its first answer; later ones cannot change it. */
+function sessionOf(answer: Response, { method }: Exchange): Readonly<Record<string, string>> {
+  const id = answer.headers.get('mcp-session-id') ?? '';
+  return method === 'initialize' && /^[\x21-\x7e]{1,1024}$/.test(id) ? { 'mcp-session-id': id } : {};
+}
+
+const discover = 'server/discover';
+
+/** An error of JSON-RPC counts more than the status that it came with. */
+async function readRefusal(
+  answer: Response,
+  { init, exchange, context }: {
+    readonly init: RequestInit;
+    readonly exchange: Exchange;
+    readonly context: Context;
+  },
+): Promise<Response> {
+  const { status } = answer;
+  if (status === 404 && new Headers(init.headers).has('mcp-session-id')) {
+    await letGo(answer);
+    throw sessionExpired();
+  }
+  const error = isWorthReading(status) ? await readError(answer, exchange) : undefined;
+  await letGo(answer);
+  context.exchanges.end(exchange);
+  if (error !== undefined) return Response.json({ jsonrpc: '2.0', id: exchange.id, error });
+  // A server of the older revisions may say anything to the question for the newer; the library then asks for the older.
+  if (exchange.method === discover && isWorthReading(status)) return new Response(null, { status });
+  throw statusError(answer);
+}
+
+function isWorthReading(status: number): boolean {
+  return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
+}
+
+/** Gives code and data of the error; the data tells which revisions the server speaks. */
+async function readError(answer: Response, { id }: Exchange): Promise<object | undefined> {
+  if (mediaTypeOf(answer) !== 'application/json') return undefined;
+  try {
+    const message = readMessages(await readText(answer.body)).find((one) => answers(one, id));
+    const code = message && errorCodeOf(message);
+    if (message === undefined || code === undefined) return undefined;
+    const { data } = message.error as { readonly data?: unknown }; // safe: it has a code, so it is an object
+    return { code, message: 'See code', ...(data !== undefined && { data }) };
+  } catch {
+    return undefined; // the status says enough
+  }
+}
+
+/** Only an answer that broke off is asked for again; news is not waited for. */
+async function resume(init: RequestInit, context: Context): Promise<Response> {
+  const exchange = context.exchanges.resumed(new Headers(init.headers).get('last-event-id') ?? '');
+  if (exchange === undefined || exchange.ended) return new Response(null, { status: 405 });
+  exchange.resumes++;
+  const headers = { 'content-type': 'text/event-stream' };
+  try {
+    const answer = await send(init, context, exchange.abort.signal);
+    if (answer.status === 404) throw sessionExpired();
+    if (!answer.ok) throw statusError(answer);
+    if (mediaTypeOf(answer) !== headers['content-type'] || answer.body === null) {
+      await letGo(answer);
+      throw invalidAnswer('it does not go on with its answer');
+    }
+    return new Response(relayEvents(answer.body, relayOptions(exchange, context)), { headers });
+  } catch (error) {
+    context.exchanges.end(exchange);
+    const known = error instanceof PinnaceError ? error : unanswered();
+    return new Response(eventOf(context.toMessage(known, exchange.id)), { headers });
+  }
+}
+
+function relayOptions(exchange: Exchange, { exchanges, count, hold, toMessage }: Context): RelayOptions {
+  const { id } = exchange;
+  return {
+    exchange,
+    exchanges,
+    count,
+    toAnswer: (message) => hold({ ...message, id }),
+    toMessage: (error) => toMessage(error, id),
+  };
+}
+
+/** Ends the session. Whatever the server says to it, it is over. */
+async function end(init: RequestInit, context: Context): Promise<Response> {
+  await letGo(await send(init, { ...context, maxMs: Math.min(context.maxMs, maxEndMs) }));
+  return new Response(null, { status: 200 });
+}
+
+const maxEndMs = 2000;
+
+async function send(
+  { method, headers, body, signal: outer }: RequestInit,
+  { egress, url, secret, maxBytes, maxMs }: McpFetchOptions,
+  own?: AbortSignal,
+): Promise<Response> {
+  const request = new Request(url, { method: method ?? 'GET', ...(headers && { headers }), ...(body && { body }) });
+  return await egress.fetch(request, {
+    origins: [url.origin],
+    maxBytes,
+    timeoutMs: maxMs,
+    redirects: 'refuse',
+    signal: AbortSignal.any([own, outer].filter((signal) => signal instanceof AbortSignal)),
+    ...(secret && { secretHeaders: { authorization: ['Bearer ', secret] } }),
+  });
+}
+
+function mediaTypeOf({ headers }: Response): string {
+  return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+async function letGo(answer: Response): Promise<void> {
+  await answer.body?.cancel().catch(() => {});
+}

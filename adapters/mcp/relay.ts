@@ -1,0 +1,106 @@
+/**
+ * Hands on an answer of server-sent events, event by event: what does not belong to the request is left out, and whatever ends
+ * the answer early becomes its result. A client that reads events by itself would wait for its time to run out.
+ */
+
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { PinnaceError } from '../../src/errors.ts';
+import type { Exchange, Exchanges } from './exchange.ts';
+import { unanswered } from './failures.ts';
+import { answers, type Message, readMessages } from './messages.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** What a relay needs besides the body. */
+export interface RelayOptions {
+  readonly exchange: Exchange;
+  readonly exchanges: Exchanges;
+  /** Gives the answer as the library may see it. */
+  readonly toAnswer: (message: Message) => Message;
+  /** Gives the message that answers the request with an error of ours. */
+  readonly toMessage: (error: PinnaceError) => string;
+  /** Counts what came, in bytes. */
+  readonly count: (length: number) => void;
+}
+
+/** Gives the events of an answer that matter, as a body. */
+export function relayEvents(body: ReadableStream<Bytes>, options: RelayOptions): ReadableStream<Bytes> {
+  const { exchange, exchanges, toMessage, count } = options;
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  let ready = '';
+  const parser = createParser({
+    onEvent: (event) => (ready += readEvent(event, options)),
+    onRetry: (ms) => (ready += `retry: ${Math.min(Math.max(ms, minRetryMs), maxRetryMs)}\n\n`),
+  });
+  const close = (controller: ReadableStreamDefaultController<Bytes>): void => {
+    if (ready !== '') controller.enqueue(encoder.encode(ready));
+    controller.close();
+    void reader.cancel().catch(() => {});
+  };
+  return new ReadableStream<Bytes>({
+    async pull(controller) {
+      try {
+        while (ready === '' && !exchange.ended) {
+          const { done, value } = await reader.read();
+          if (done) throw unanswered();
+          count(value.byteLength);
+          parser.feed(decoder.decode(value, { stream: true }));
+        }
+        if (exchange.ended) return close(controller);
+        controller.enqueue(encoder.encode(ready));
+        ready = '';
+      } catch (error) {
+        if (!exchange.ended && !canResume(exchange, error)) {
+          ready += eventOf(toMessage(error instanceof PinnaceError ? error : unanswered()));
+          exchanges.end(exchange);
+        }
+        close(controller);
+      }
+    },
+    cancel: async () => await reader.cancel(),
+  }, { highWaterMark: 0 });
+}
+
+/** Gives one event. */
+export function eventOf(data: string, { id }: { readonly id?: string } = {}): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
+}
+
+/** A server says when to come back; neither at once nor never. */
+const minRetryMs = 100;
+const maxRetryMs = 10_000;
+
+const maxResumes = 16;
+/** Answers that a server may ask of its client during one request, of which `ping` is the only useful one. */
+const maxAsked = 32;
+
+/** A server may end an answer and go on with it later (SEP-1699); so may one whose connection broke. */
+function canResume({ lastEventId, resumes }: Exchange, error: unknown): boolean {
+  const reason = error instanceof PinnaceError ? error.details?.['reason'] : undefined;
+  return lastEventId !== undefined && resumes < maxResumes && resumable.has(reason);
+}
+
+const resumable = new Set<unknown>(['mcp_unanswered', 'unreachable']);
+
+function readEvent(event: EventSourceMessage, { exchange, exchanges, toAnswer }: RelayOptions): string {
+  if (exchange.ended) return ''; // behind the answer
+  const id = event.id !== undefined && /^[\x21-\x7e]{1,256}$/.test(event.id) ? event.id : undefined;
+  if (id !== undefined) exchanges.mark(exchange, id);
+  const messages = event.data === '' || (event.event ?? 'message') !== 'message' ? [] : readMessages(event.data);
+  const texts = messages.filter((message) => isWanted(message, exchange)).map((message) => {
+    if (!answers(message, exchange.id)) return JSON.stringify(message);
+    exchanges.end(exchange);
+    return JSON.stringify(toAnswer(message));
+  });
+  if (texts.length === 0) return id === undefined ? '' : eventOf('', { id });
+  return texts.map((text) => eventOf(text, id === undefined ? {} : { id })).join('');
+}
+
+function isWanted(message: Message, exchange: Exchange): boolean {
+  if (answers(message, exchange.id)) return true;
+  if (message.method === undefined) return false;
+  if (message.id === undefined) return message.method === 'notifications/progress';
+  return ++exchange.asked <= maxAsked;
+}

@@ -1,0 +1,51 @@
+/** What the two MCP libraries have in common, as the connector needs it. */
+
+import type { McpCall } from '../../src/ports.ts';
+import type { McpFetch } from './mcp-fetch.ts';
+
+/** What a session is opened with. */
+export interface OpenOptions {
+  readonly url: URL;
+  /** The only way out. */
+  readonly fetch: McpFetch['fetch'];
+  readonly signal: AbortSignal;
+}
+
+/** A session with a server. What it rejects with is for {@link toFailure} to read. */
+export interface McpSession {
+  readonly protocolVersion: string;
+  readonly serverInfo: { readonly name: string; readonly version: string };
+  readonly instructions: string | undefined;
+  /** One page of `tools/list`, or its frame. */
+  listPage(cursor: string | undefined, signal: AbortSignal): Promise<unknown>;
+  /** The result of `tools/call`, or its frame. */
+  call(call: McpCall, signal: AbortSignal): Promise<unknown>;
+  /** Takes leave of the server, where the protocol knows that, and lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** Opens a session. It takes care of what it has opened when it rejects. */
+export type OpenSession = (options: OpenOptions) => Promise<McpSession>;
+
+/** Who we are to a server: no version, for it is none of its business. */
+export const clientInfo = { name: 'pinnace', version: '0' } as const;
+
+/** What libraries are told for a time: ours are counted by the connector. The longest that a timer can wait. */
+export const noTimeoutMs = 2 ** 31 - 1;
+
+/** Gives what a server says of itself, as text. */
+export function serverInfoOf(info: unknown): McpSession['serverInfo'] {
+  const { name, version } = (info ?? {}) as { readonly name?: unknown; readonly version?: unknown };
+  return { name: typeof name === 'string' ? name : '', version: typeof version === 'string' ? version : '' };
+}
+
+/** Gives what a library calls with progress, as a part of its options. The numbers and the text are the server's. */
+export function progressOf(
+  { onProgress }: McpCall,
+): { readonly onprogress?: (told: { progress: number; total?: number | undefined; message?: string | undefined }) => void } {
+  if (onProgress === undefined) return {};
+  return {
+    onprogress: ({ progress, total, message }) =>
+      onProgress({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }),
+  };
+}

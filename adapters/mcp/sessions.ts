@@ -1,0 +1,59 @@
+/** The session of one connection: a server may forget it, and then another takes its place. */
+
+import { connectionClosed, isSessionExpired } from './failures.ts';
+import type { McpFetch } from './mcp-fetch.ts';
+import type { McpSession } from './session.ts';
+
+/** A session, and its way out. */
+export interface LiveSession extends McpFetch {
+  readonly session: McpSession;
+}
+
+/** The session of now. */
+export interface Sessions {
+  /**
+   * Works with the session. Where the server has forgotten it, the next work begins another, and where `again` allows it, this
+   * work is that next one.
+   */
+  use<T>(work: (live: LiveSession) => Promise<T>, options: { readonly again: boolean }): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Gives the sessions that begin with this one. */
+export function createSessions(first: LiveSession, open: () => Promise<LiveSession>): Sessions {
+  let current: Promise<LiveSession> | undefined = Promise.resolve(first);
+  let closed = false;
+
+  function live(): Promise<LiveSession> {
+    if (closed) throw connectionClosed();
+    if (current !== undefined) return current;
+    const next = open();
+    current = next;
+    next.catch(() => forget(next));
+    return next;
+  }
+
+  function forget(lost: Promise<LiveSession>): void {
+    if (current !== lost) return;
+    current = undefined;
+    void lost.then(({ session }) => session.close()).catch(() => {});
+  }
+
+  return {
+    async use(work, { again }) {
+      const used = live();
+      try {
+        return await work(await used);
+      } catch (error) {
+        if (!isSessionExpired(error)) throw error;
+        forget(used);
+        if (!again) throw error;
+        return await work(await live());
+      }
+    },
+    async close() {
+      closed = true;
+      await current?.then(({ session }) => session.close()).catch(() => {});
+    },
+  };
+}
