@@ -1,10 +1,9 @@
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { alias } from './demo/alias.ts';
 import { contentSecurityPolicy, policy } from './demo/csp.ts';
 
 const root = import.meta.dirname;
-/** Nothing here passes model names as text, so the AI SDK's gateway need not be in any bundle. */
-const alias = { '@ai-sdk/gateway': `${root}/demo/no-gateway.ts` };
 const isDeno = 'Deno' in globalThis;
 /** What runs in every runtime, from one source. */
 const core = ['test/src/**/*.test.ts', 'test/adapters/**/*.test.ts', 'test/scenarios/**/*.test.ts'];
@@ -37,7 +36,7 @@ async function browserProject(): Promise<TestProjectInlineConfiguration> {
 export default defineConfig(async () => ({
   root: 'demo',
   base: './',
-  resolve: { alias },
+  resolve: { alias: [...alias] },
   plugins: [contentSecurityPolicy()],
   optimizeDeps: { entries: ['index.html', 'worker.ts'] },
   build: { outDir: '../dist-demo', emptyOutDir: true, target: 'es2024', sourcemap: true },

@@ -23,8 +23,8 @@ export interface GuardedFetchOptions {
 }
 
 /** Gives the guarded fetch over a platform's way to send. */
-export function guardedFetch(send: Send, options: GuardedFetchOptions = {}): Egress {
-  const { schemes = ['https'], circuit = {}, loopback = [] } = options;
+export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Egress {
+  const { schemes = ['https'], circuit = {}, loopback = [] } = settings;
   checkLoopback(loopback);
   const throughCircuit = createCircuits(circuit);
   return {

@@ -13,6 +13,9 @@ export function readCallResult(data: unknown): McpCallResult {
   if (resultType !== undefined && resultType !== 'complete') {
     throw invalidAnswer('the tool asks for something, and this client has declared to answer nothing');
   }
+  if (data === null || typeof data !== 'object' || !('content' in data || 'structuredContent' in data)) {
+    throw invalidAnswer('its result has no content');
+  }
   if (!Array.isArray(content)) throw invalidAnswer('the content of its result is no list');
   return { content, isError: isError === true, ...(structuredContent !== undefined && { structuredContent }) };
 }

@@ -38,14 +38,14 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     serverInfo: serverInfoOf(client.getServerVersion()),
     instructions: client.getInstructions(),
-    listPage: async (cursor, signal) =>
+    listPage: async (cursor, until) =>
       await client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, anything, {
-        signal,
+        signal: until,
         timeout: noTimeoutMs,
       }),
-    call: async (call, signal) =>
+    call: async (call, until) =>
       await client.callTool({ name: call.name, arguments: call.input }, {
-        signal,
+        signal: until,
         timeout: noTimeoutMs,
         toolDefinition: forHeaders(call),
         ...progressOf(call),
@@ -58,7 +58,9 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
 }
 
 /** What a call is sent with depends on the pinned definition (`x-mcp-header`); what comes back is checked by whoever called. */
-function forHeaders({ name, definition }: McpCall): { readonly name: string; readonly inputSchema: { type: 'object' } } {
+function forHeaders(
+  { name, definition }: McpCall,
+): { readonly name: string; readonly inputSchema: { type: 'object' } } {
   const inputSchema = definition['inputSchema'];
   return { name, inputSchema: { ...(typeof inputSchema === 'object' && inputSchema), type: 'object' } };
 }

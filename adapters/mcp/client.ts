@@ -28,15 +28,15 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
     serverInfo: serverInfoOf(client.getServerVersion()),
     instructions: client.getInstructions(),
     // Its own `listTools` drops fields that it does not know, and the whole list for one tool that it does not like.
-    listPage: async (cursor, signal) =>
+    listPage: async (cursor, until) =>
       await client.request(
         { method: 'tools/list', ...(cursor !== undefined && { params: { cursor } }) },
         ResultSchema,
-        { signal, timeout: noTimeoutMs },
+        { signal: until, timeout: noTimeoutMs },
       ),
-    call: async (call, signal) =>
+    call: async (call, until) =>
       await client.request({ method: 'tools/call', params: { name: call.name, arguments: call.input } }, ResultSchema, {
-        signal,
+        signal: until,
         timeout: noTimeoutMs,
         ...progressOf(call),
       }),

@@ -56,7 +56,7 @@ async function openSession(context: Context, ...signals: readonly AbortSignal[])
   const { fetch, faultBehind } = guarded;
   const session = await within(
     { signals: [...signals, life.signal], timeoutMs },
-    (signal) => inOurWords({ method: 'initialize', faultBehind }, () => open({ url, fetch, signal })),
+    (until) => inOurWords({ method: 'initialize', faultBehind }, () => open({ url, fetch, signal: until })),
   );
   return { ...guarded, session };
 }
@@ -81,11 +81,15 @@ function toConnection(first: LiveSession, context: Context): McpConnection {
     serverInfo,
     instructions,
     listTools: ({ signal }) =>
-      within({ signals: [signal, life.signal], timeoutMs: listTimeoutMs }, (until) =>
-        sessions.use((live) => list(live, until), { again: true })),
+      within(
+        { signals: [signal, life.signal], timeoutMs: listTimeoutMs },
+        (until) => sessions.use((live) => list(live, until), { again: true }),
+      ),
     callTool: (call) =>
-      within({ signals: [call.signal, life.signal], timeoutMs: call.timeoutMs }, (until) =>
-        sessions.use((live) => callOnce(live, call, until), { again: mayRepeat(call) })),
+      within(
+        { signals: [call.signal, life.signal], timeoutMs: call.timeoutMs },
+        (until) => sessions.use((live) => callOnce(live, call, until), { again: mayRepeat(call) }),
+      ),
     async close() {
       life.abort(connectionClosed());
       await sessions.close();

@@ -7,10 +7,10 @@ import type { Message } from './messages.ts';
 
 /** The results of one session. */
 export interface HeldResults {
-  /** Gives the message without what a tool said. */
-  hold(message: Message): Message;
+  /** Gives the answer to `tools/list` or `tools/call` without what it says. */
+  readonly hold: (message: Message) => Message;
   /** Gives the result that a library was given the frame of, once. */
-  take(frame: unknown): unknown;
+  readonly take: (frame: unknown) => unknown;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -19,17 +19,16 @@ type Fields = Readonly<Record<string, unknown>>;
 export function createHeldResults(): HeldResults {
   const held = new Map<unknown, unknown>();
   return {
-    hold(message) {
+    hold: (message) => {
       const { result } = message;
       if (!isRecord(result)) return message;
       const { tools, content, structuredContent: _, ...frame } = result;
-      if (!Array.isArray(tools) && !Array.isArray(content)) return message;
       const key = crypto.randomUUID(); // a server cannot know it, and so cannot pretend
       held.set(key, result);
       const lists = { ...(tools !== undefined && { tools: [] }), ...(content !== undefined && { content: [] }) };
       return { ...message, result: { ...frame, ...lists, _meta: { [heldKey]: key } } };
     },
-    take(frame) {
+    take: (frame) => {
       const meta = isRecord(frame) ? frame['_meta'] : undefined;
       const key = isRecord(meta) ? meta[heldKey] : undefined;
       if (!held.has(key)) return frame;

@@ -10,7 +10,7 @@ import type { Secret } from '../../src/secret.ts';
 import { createExchanges, type Exchange, type Exchanges } from './exchange.ts';
 import { invalidAnswer, notOurs, sessionExpired, statusError, unanswered } from './failures.ts';
 import { createHeldResults, type HeldResults } from './held-results.ts';
-import { answers, errorCodeOf, readMessages } from './messages.ts';
+import { answers, errorCodeOf, type Message, readMessages } from './messages.ts';
 import { eventOf, relayEvents, type RelayOptions } from './relay.ts';
 
 /** Where to, and over what. */
@@ -75,7 +75,7 @@ interface Context extends McpFetchOptions {
 
 async function post(init: RequestInit, context: Context): Promise<Response> {
   const { exchanges } = context;
-  const exchange = exchanges.begin(String(init.body));
+  const exchange = exchanges.begin(typeof init.body === 'string' ? init.body : '{}');
   try {
     const answer = await send(init, context, exchange.abort.signal);
     if (exchange.id === undefined) return await taken(answer);
@@ -116,7 +116,7 @@ async function readAnswer(answer: Response, exchange: Exchange, context: Context
   const message = readMessages(text).find((one) => answers(one, exchange.id));
   if (message === undefined) throw invalidAnswer('its answer belongs to no request');
   context.exchanges.end(exchange);
-  return Response.json(context.hold({ ...message, id: exchange.id }), { headers });
+  return Response.json(toAnswer(message, exchange, context), { headers });
 }
 
 /** A session begins with its first answer; later ones cannot change it. */
@@ -190,15 +190,20 @@ async function resume(init: RequestInit, context: Context): Promise<Response> {
   }
 }
 
-function relayOptions(exchange: Exchange, { exchanges, count, hold, toMessage }: Context): RelayOptions {
-  const { id } = exchange;
+function relayOptions(exchange: Exchange, context: Context): RelayOptions {
+  const { exchanges, count, toMessage } = context;
   return {
     exchange,
     exchanges,
     count,
-    toAnswer: (message) => hold({ ...message, id }),
-    toMessage: (error) => toMessage(error, id),
+    toAnswer: (message) => toAnswer(message, exchange, context),
+    toMessage: (error) => toMessage(error, exchange.id),
   };
+}
+
+function toAnswer(message: Message, { id, method }: Exchange, { hold }: Context): Message {
+  const answer = { ...message, id };
+  return method.startsWith('tools/') ? hold(answer) : answer;
 }
 
 /** Ends the session. Whatever the server says to it, it is over. */

@@ -42,7 +42,9 @@ export function serverInfoOf(info: unknown): McpSession['serverInfo'] {
 /** Gives what a library calls with progress, as a part of its options. The numbers and the text are the server's. */
 export function progressOf(
   { onProgress }: McpCall,
-): { readonly onprogress?: (told: { progress: number; total?: number | undefined; message?: string | undefined }) => void } {
+): {
+  readonly onprogress?: (told: { progress: number; total?: number | undefined; message?: string | undefined }) => void;
+} {
   if (onProgress === undefined) return {};
   return {
     onprogress: ({ progress, total, message }) =>

@@ -27,16 +27,21 @@ export function createSessions(first: LiveSession, open: () => Promise<LiveSessi
   function live(): Promise<LiveSession> {
     if (closed) throw connectionClosed();
     if (current !== undefined) return current;
-    const next = open();
-    current = next;
-    next.catch(() => forget(next));
-    return next;
+    current = openNext();
+    return current;
+  }
+
+  async function openNext(): Promise<LiveSession> {
+    try {
+      return await open();
+    } catch (error) {
+      current = undefined;
+      throw error;
+    }
   }
 
   function forget(lost: Promise<LiveSession>): void {
-    if (current !== lost) return;
-    current = undefined;
-    void lost.then(({ session }) => session.close()).catch(() => {});
+    if (current === lost) current = undefined; // not closed: others may wait for what it still answers
   }
 
   return {

@@ -29,3 +29,10 @@ export {
   type WritableSubject,
 } from './grounding.ts';
 export { queuedSinkContract, type SinkCheck, type SinkSubject } from './sinks.ts';
+export {
+  type Era,
+  type McpConnectorCheck,
+  mcpConnectorContract,
+  type McpConnectorSubject,
+  mcpSessionContract,
+} from './mcp.ts';

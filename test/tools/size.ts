@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { gzipSync } from 'node:zlib';
 import { build, type Rolldown } from 'vite';
+import { alias } from '../../demo/alias.ts';
 
 const root = join(import.meta.dirname, '../..');
 const budgets: Readonly<Record<string, number>> = {
@@ -11,6 +12,8 @@ const budgets: Readonly<Record<string, number>> = {
   'src/tools/define-tool.ts': 12,
   'adapters/storage/indexeddb.ts': 5,
   'adapters/transport/comlink.ts': 4,
+  'adapters/mcp/client.ts': 62,
+  'adapters/mcp/client-2026.ts': 92,
   'src/index.ts': 175,
   'demo/main.tsx': 48,
   'demo/worker.ts': 215,
@@ -22,7 +25,7 @@ for (const [entry, budget] of Object.entries(budgets)) {
     configFile: false,
     logLevel: 'error',
     root,
-    resolve: { alias: { '@ai-sdk/gateway': join(root, 'demo/no-gateway.ts') } },
+    resolve: { alias: [...alias] },
     oxc: { jsx: { importSource: 'preact' } },
     worker: { format: 'es' },
     build: { write: false, target: 'es2024', rolldownOptions: { input: entry, preserveEntrySignatures: 'strict' } },

@@ -109,7 +109,9 @@ describe('guardedFetch, on this machine', () => {
     expect(await reasonOf(egress.fetch(get(local), terms()))).toBe('forbidden: url_refused');
     expect(await reasonOf(egress.fetch(get(local), terms({ origins: 'any' })))).toBe('forbidden: url_refused');
     const neighbour = 'http://127.0.0.1:3002';
-    expect(await reasonOf(egress.fetch(get(neighbour), terms({ origins: [neighbour] })))).toBe('forbidden: url_refused');
+    expect(await reasonOf(egress.fetch(get(neighbour), terms({ origins: [neighbour] })))).toBe(
+      'forbidden: url_refused',
+    );
     expect(sent.map(({ url }) => url)).toEqual([`${local}/mcp`]);
   });
 

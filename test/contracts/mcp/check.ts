@@ -1,0 +1,85 @@
+/** What a check of the connector's contract is given, and the few words that the checks share. */
+
+import { PinnaceError } from '../../../src/errors.ts';
+import type { McpCall, McpConnection, McpConnector } from '../../../src/ports.ts';
+import type { McpServer } from '../../../src/schema.ts';
+import { Secret } from '../../../src/secret.ts';
+import { assert } from '../assert.ts';
+import { type Answer, createPeer, echo, type Era, type Peer } from './peer.ts';
+
+/** A connector to be checked. Each check is given a fresh one, and opens it once. */
+export interface McpConnectorSubject {
+  /** The revisions that the server of the check speaks. */
+  readonly era: Era;
+  /**
+   * Gives a connector whose requests, to wherever they go, are answered by this function. The signal of a request aborts when
+   * the connector gives it up.
+   */
+  readonly open: (handle: (request: Request) => Promise<Response>) => Promise<McpConnector>;
+}
+
+/** One law, named by a sentence that states it. `run` rejects where it is broken. */
+export interface McpConnectorCheck {
+  readonly name: string;
+  readonly run: (subject: McpConnectorSubject) => Promise<void>;
+}
+
+/** Where the server of the checks is. */
+export const serverUrl = 'https://tools.example.com/mcp?team=1';
+
+/** The secret of the checks. */
+export const secret = new Secret({ id: 'tools-key', version: '1', value: 'tools-key-4f9aZ_q-77Kd0Lm2' });
+
+/** A server as it stands in a catalog. */
+export const server: McpServer = {
+  id: 'tools',
+  alias: 'tools',
+  url: serverUrl,
+  status: 'pending',
+  findings: [],
+  revision: 1,
+};
+
+/** A connection, and the server at its end. */
+export interface Connected {
+  readonly peer: Peer;
+  readonly connection: McpConnection;
+}
+
+/** Connects to a peer that answers some methods in its own way. */
+export async function connect(
+  { era, open }: McpConnectorSubject,
+  on: Readonly<Record<string, Answer>> = {},
+): Promise<Connected> {
+  const peer = createPeer(era, on);
+  const connector = await open(peer.handle);
+  return { peer, connection: await connector.connect(server, { secret, signal: new AbortController().signal }) };
+}
+
+/** Gives a call of the tool `echo`. */
+export function echoing(text: string, overrides: Partial<McpCall> = {}): McpCall {
+  const { signal } = new AbortController();
+  return { name: 'echo', input: { text }, definition: echo, signal, timeoutMs: 20_000, ...overrides };
+}
+
+/** Gives all tools of a connection. */
+export function list(connection: McpConnection): Promise<readonly unknown[]> {
+  return connection.listTools({ signal: new AbortController().signal });
+}
+
+/** Gives the error that the call rejects with, which must be a `PinnaceError`. */
+export async function failureOf(call: () => Promise<unknown>): Promise<PinnaceError> {
+  try {
+    await call();
+  } catch (error) {
+    assert(error instanceof PinnaceError, `The error is not a PinnaceError: ${String(error)}`);
+    return error;
+  }
+  throw new Error('The call did not reject');
+}
+
+/** Gives code and reason of the error that the call rejects with. */
+export async function reasonOf(call: () => Promise<unknown>): Promise<string> {
+  const { code, details } = await failureOf(call);
+  return `${code}: ${String(details?.['reason'])}`;
+}

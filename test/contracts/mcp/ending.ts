@@ -1,0 +1,160 @@
+/** Laws of how things end: calls, sessions, connections. */
+
+import { PinnaceError } from '../../../src/errors.ts';
+import { assertEqual } from '../assert.ts';
+import { connect, echoing, failureOf, list, type McpConnectorCheck, reasonOf, secret, server } from './check.ts';
+import { type Answer, createPeer, echo, events } from './peer.ts';
+
+/** The checks of servers of every revision. */
+export const endingChecks: readonly McpConnectorCheck[] = [
+  {
+    name: 'ends a call with its signal, at the server too',
+    async run(subject) {
+      const { stuck, reached, left } = holding();
+      const { connection } = await connect(subject, { 'tools/call': stuck });
+      const stop = new AbortController();
+      const call = failureOf(() => connection.callTool(echoing('Hi', { signal: stop.signal })));
+      await reached;
+      stop.abort(new PinnaceError('cancelled', 'The run was cancelled'));
+      assertEqual((await call).code, 'cancelled');
+      await left;
+      await connection.close();
+    },
+  },
+  {
+    name: 'ends a call with its time, however much the server has to say meanwhile',
+    async run(subject) {
+      const { stuck, left } = holding();
+      const { connection } = await connect(subject, { 'tools/call': stuck });
+      assertEqual(
+        (await failureOf(() => connection.callTool(echoing('Hi', { timeoutMs: 50 })))).code,
+        'deadline_exceeded',
+      );
+      await left;
+      await connection.close();
+    },
+  },
+  {
+    name: 'begins nothing for a caller who has given up',
+    async run(subject) {
+      const { connection, peer } = await connect(subject);
+      const signal = AbortSignal.abort();
+      assertEqual((await failureOf(() => connection.callTool(echoing('Hi', { signal })))).code, 'cancelled');
+      assertEqual((await failureOf(() => connection.listTools({ signal }))).code, 'cancelled');
+      assertEqual(peer.of('tools/call').length + peer.of('tools/list').length, 0);
+      await connection.close();
+    },
+  },
+  {
+    name: 'gives up connecting with its signal',
+    async run({ era, open }) {
+      const { stuck, reached, left } = holding();
+      const connector = await open(createPeer(era, { 'initialize': stuck, 'server/discover': stuck }).handle);
+      const stop = new AbortController();
+      const connecting = failureOf(() => connector.connect(server, { secret, signal: stop.signal }));
+      await reached;
+      stop.abort();
+      assertEqual((await connecting).code, 'cancelled');
+      await left;
+    },
+  },
+  {
+    name: 'ends what is under way when it is closed, and answers nothing more',
+    async run(subject) {
+      const { stuck, reached, left } = holding();
+      const { connection } = await connect(subject, { 'tools/call': stuck });
+      const call = failureOf(() => connection.callTool(echoing('Hi')));
+      await reached;
+      await connection.close();
+      assertEqual((await call).code, 'cancelled');
+      await left;
+      await connection.close();
+      assertEqual((await failureOf(() => connection.callTool(echoing('Hi')))).code, 'cancelled');
+      assertEqual((await failureOf(() => list(connection))).code, 'cancelled');
+    },
+  },
+  {
+    name: 'closes without complaint, whatever the server says',
+    async run(subject) {
+      for (const answer of [() => new Response(null, { status: 500 }), () => Promise.reject(new Error('Gone'))]) {
+        const { connection } = await connect(subject, { 'DELETE': answer });
+        await connection.close();
+      }
+    },
+  },
+];
+
+/** The checks of servers that keep sessions. */
+export const sessionChecks: readonly McpConnectorCheck[] = [
+  {
+    name: 'gives every connection a session of its own, and ends it',
+    async run({ era, open }) {
+      const peer = createPeer(era);
+      const connector = await open(peer.handle);
+      const { signal } = new AbortController();
+      const connections = await Promise.all([1, 2].map(() => connector.connect(server, { secret, signal })));
+      await Promise.all(connections.map((connection) => connection.callTool(echoing('Hi'))));
+      await Promise.all(connections.map((connection) => connection.close()));
+      const sessionsOf = (method: string): ReadonlySet<unknown> =>
+        new Set(peer.of(method).map(({ request }) => request.headers.get('mcp-session-id')));
+      const both = new Set(['session-1', 'session-2']);
+      assertEqual(sessionsOf('tools/call').symmetricDifference(both).size, 0);
+      assertEqual(sessionsOf('DELETE').symmetricDifference(both).size, 0);
+    },
+  },
+  {
+    name: 'begins a new session where the server has forgotten it, and repeats what may be repeated',
+    async run(subject) {
+      const { peer, connection } = await connect(subject);
+      peer.forget();
+      assertEqual(await list(connection), [echo]);
+      peer.forget();
+      const calls = ['a', 'b'].map((text) => connection.callTool(echoing(text)));
+      assertEqual((await Promise.all(calls)).map(({ content }) => content), [
+        [{ type: 'text', text: 'a' }],
+        [{ type: 'text', text: 'b' }],
+      ]);
+      assertEqual(peer.of('initialize').length, 3);
+      await connection.close();
+    },
+  },
+  {
+    name: 'repeats no call that may act twice, and makes the next one in a new session',
+    async run(subject) {
+      const { peer, connection } = await connect(subject);
+      peer.forget();
+      const definition = { ...echo, annotations: { destructiveHint: false } };
+      const error = await failureOf(() => connection.callTool(echoing('Hi', { definition })));
+      assertEqual([error.code, error.details?.['reason'], error.retryable], [
+        'unavailable',
+        'mcp_session_expired',
+        true,
+      ]);
+      assertEqual(peer.of('tools/call').length, 1);
+      assertEqual((await connection.callTool(echoing('Hi', { definition }))).isError, false);
+      await connection.close();
+    },
+  },
+  {
+    name: 'repeats a call once, and no more',
+    async run(subject) {
+      const gone: Answer = () => new Response(null, { status: 404 });
+      const { peer, connection } = await connect(subject, { 'tools/call': gone });
+      assertEqual(await reasonOf(() => connection.callTool(echoing('Hi'))), 'unavailable: mcp_session_expired');
+      assertEqual(peer.of('tools/call').length, 2);
+      await connection.close();
+    },
+  },
+];
+
+/** An answer that never comes, and the promises that it was asked for and given up. */
+function holding(): { readonly stuck: Answer; readonly reached: Promise<void>; readonly left: Promise<void> } {
+  const reached = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  const stuck: Answer = ({ request }) => {
+    request.signal.addEventListener('abort', () => left.resolve());
+    reached.resolve();
+    return events([': nothing yet\n\n'], { open: true });
+  };
+  return { stuck, reached: reached.promise, left: left.promise };
+}
