@@ -194,7 +194,7 @@ export interface McpConnector {
     options: {
       readonly secret: Secret | undefined;
       readonly signal: AbortSignal;
-      /** Is called when the server says that its list of tools has changed. */
+      /** Is called when the server says that its list of tools has changed, which it may do while it answers a call. */
       readonly onToolsChanged?: () => void;
     },
   ): Promise<McpConnection>;

@@ -26,9 +26,9 @@ export interface McpConnectorOptions {
 /** Gives the connector over a library's way to open a session. */
 export function connectorOver(open: OpenSession, options: McpConnectorOptions): McpConnector {
   return {
-    async connect(server, { secret, signal }) {
+    async connect(server, { secret, signal, onToolsChanged = () => {} }) {
       const life = new AbortController();
-      const context = { ...defaults, ...options, open, server, secret, life };
+      const context = { ...defaults, ...options, open, server, secret, onToolsChanged, life };
       const first = await openSession(context, signal);
       return toConnection(first, context);
     },
@@ -41,6 +41,7 @@ interface Context extends Required<McpConnectorOptions> {
   readonly open: OpenSession;
   readonly server: McpServer;
   readonly secret: Secret | undefined;
+  readonly onToolsChanged: () => void;
   /** Of the connection. */
   readonly life: AbortController;
 }
@@ -49,10 +50,10 @@ interface Context extends Required<McpConnectorOptions> {
 const maxAnswerMs = 900_000;
 
 async function openSession(context: Context, ...signals: readonly AbortSignal[]): Promise<LiveSession> {
-  const { open, egress, server, secret, maxBytes, connectTimeoutMs: timeoutMs, life } = context;
+  const { open, egress, server, secret, onToolsChanged, maxBytes, connectTimeoutMs: timeoutMs, life } = context;
   const url = new URL(server.url);
   url.hash = '';
-  const guarded = createMcpFetch({ egress, url, secret, maxBytes, maxMs: maxAnswerMs });
+  const guarded = createMcpFetch({ egress, url, secret, onToolsChanged, maxBytes, maxMs: maxAnswerMs });
   const { fetch, faultBehind } = guarded;
   const session = await within(
     { signals: [...signals, life.signal], timeoutMs },

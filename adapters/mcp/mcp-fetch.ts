@@ -18,6 +18,8 @@ export interface McpFetchOptions {
   readonly egress: Egress;
   readonly url: URL;
   readonly secret: Secret | undefined;
+  /** Is called when the server says so while it answers; no stream is held open to hear of it. */
+  readonly onToolsChanged: () => void;
   /** The longest answer, in bytes. */
   readonly maxBytes: number;
   /** The longest time that an answer may take; calls have times of their own. */
@@ -191,11 +193,12 @@ async function resume(init: RequestInit, context: Context): Promise<Response> {
 }
 
 function relayOptions(exchange: Exchange, context: Context): RelayOptions {
-  const { exchanges, count, toMessage } = context;
+  const { exchanges, count, toMessage, onToolsChanged } = context;
   return {
     exchange,
     exchanges,
     count,
+    onToolsChanged,
     toAnswer: (message) => toAnswer(message, exchange, context),
     toMessage: (error) => toMessage(error, exchange.id),
   };

@@ -15,6 +15,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 export interface RelayOptions {
   readonly exchange: Exchange;
   readonly exchanges: Exchanges;
+  readonly onToolsChanged: () => void;
   /** Gives the answer as the library may see it. */
   readonly toAnswer: (message: Message) => Message;
   /** Gives the message that answers the request with an error of ours. */
@@ -84,11 +85,12 @@ function canResume({ lastEventId, resumes }: Exchange, error: unknown): boolean 
 
 const resumable = new Set<unknown>(['mcp_unanswered', 'unreachable']);
 
-function readEvent(event: EventSourceMessage, { exchange, exchanges, toAnswer }: RelayOptions): string {
+function readEvent(event: EventSourceMessage, { exchange, exchanges, onToolsChanged, toAnswer }: RelayOptions): string {
   if (exchange.ended) return ''; // behind the answer
   const id = event.id !== undefined && /^[\x21-\x7e]{1,256}$/.test(event.id) ? event.id : undefined;
   if (id !== undefined) exchanges.mark(exchange, id);
   const messages = event.data === '' || (event.event ?? 'message') !== 'message' ? [] : readMessages(event.data);
+  if (messages.some(({ method }) => method === 'notifications/tools/list_changed')) onToolsChanged();
   const texts = messages.filter((message) => isWanted(message, exchange)).map((message) => {
     if (!answers(message, exchange.id)) return JSON.stringify(message);
     exchanges.end(exchange);

@@ -1,8 +1,8 @@
 /** Laws of what is said: connecting, listing, calling. */
 
 import { assert, assertEqual } from '../assert.ts';
-import { connect, echoing, list, type McpConnectorCheck } from './check.ts';
-import { about, echo, event, events, listFields, result } from './peer.ts';
+import { connect, echoing, list, type McpConnectorCheck, secret, server } from './check.ts';
+import { about, createPeer, echo, event, events, listFields, result } from './peer.ts';
 
 /** The checks. */
 export const talkingChecks: readonly McpConnectorCheck[] = [
@@ -94,6 +94,23 @@ export const talkingChecks: readonly McpConnectorCheck[] = [
       const texts = Array.from({ length: 10 }, (_, at) => `call ${at}`);
       const called = await Promise.all(texts.map((text) => connection.callTool(echoing(text))));
       assertEqual(called.map(({ content }) => content), texts.map((text) => [{ type: 'text', text }]));
+      await connection.close();
+    },
+  },
+  {
+    name: 'tells when the server says that its tools have changed',
+    async run({ era, open }) {
+      const changed = { method: 'notifications/tools/list_changed' };
+      const peer = createPeer(era, {
+        'tools/call': ({ id }) =>
+          events([event(changed), event({ id, result: { resultType: 'complete', content: [] } })]),
+      });
+      let changes = 0;
+      const connector = await open(peer.handle);
+      const { signal } = new AbortController();
+      const connection = await connector.connect(server, { secret, signal, onToolsChanged: () => changes++ });
+      await connection.callTool(echoing('Hi'));
+      assertEqual(changes, 1);
       await connection.close();
     },
   },
