@@ -2,7 +2,8 @@
 
 import { PinnaceError } from '../../../src/errors.ts';
 import type { McpCall, McpConnection, McpConnector } from '../../../src/ports.ts';
-import type { McpServer } from '../../../src/schema.ts';
+import { parse } from '../../../src/parse.ts';
+import { McpServer } from '../../../src/schema.ts';
 import { Secret } from '../../../src/secret.ts';
 import { assert } from '../assert.ts';
 import { type Answer, createPeer, echo, type Era, type Peer } from './peer.ts';
@@ -31,14 +32,7 @@ export const serverUrl = 'https://tools.example.com/mcp?team=1';
 export const secret = new Secret({ id: 'tools-key', version: '1', value: 'tools-key-4f9aZ_q-77Kd0Lm2' });
 
 /** A server as it stands in a catalog. */
-export const server: McpServer = {
-  id: 'tools',
-  alias: 'tools',
-  url: serverUrl,
-  status: 'pending',
-  findings: [],
-  revision: 1,
-};
+export const server = parse(McpServer, { id: 'tools', alias: 'tools', url: serverUrl }, { what: 'server' });
 
 /** A connection, and the server at its end. */
 export interface Connected {
