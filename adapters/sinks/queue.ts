@@ -10,9 +10,9 @@ export interface QueuedSink {
   /** How many events were lost: the queue was full, or they could not be written. */
   readonly dropped: number;
   /** Resolves when what was taken so far is written or lost. Never rejects. */
-  flush(): Promise<void>;
+  readonly flush: () => Promise<void>;
   /** Writes what waits and takes no more. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** How a sink queues. */
@@ -69,7 +69,10 @@ export function queuedSink(
       return dropped;
     },
     sink(event) {
-      if (closed || waiting.length >= capacity) return void (dropped += 1);
+      if (closed || waiting.length >= capacity) {
+        dropped += 1;
+        return;
+      }
       waiting.push(event);
       if (waiting.length >= batchSize) void start();
       else if (working === undefined) timer ??= setTimeout(() => void start(), maxWaitMs);

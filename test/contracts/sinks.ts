@@ -26,7 +26,7 @@ export interface SinkSubject {
 /** One rule. */
 export interface SinkCheck {
   readonly name: string;
-  run(subject: SinkSubject): Promise<void>;
+  readonly run: (subject: SinkSubject) => Promise<void>;
 }
 
 /** An event for tests, told apart by its number. */

@@ -14,9 +14,9 @@ const budgets: Readonly<Record<string, number>> = {
   'adapters/transport/comlink.ts': 4,
   'adapters/mcp/client.ts': 62,
   'adapters/mcp/client-2026.ts': 92,
-  'src/index.ts': 175,
+  'src/index.ts': 225,
   'demo/main.tsx': 48,
-  'demo/worker.ts': 215,
+  'demo/worker.ts': 250,
 };
 
 let over = 0;
