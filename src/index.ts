@@ -37,6 +37,21 @@ export type { EventStatus, ObservedEvent } from './events.ts';
 export type { Decision, Interruption } from './interruption.ts';
 export { Filter, type FilterOp } from './filter.ts';
 export type { Key } from './key.ts';
+export type { Difference } from './orchestrator/registry/diff.ts';
+export type { Author, HistoryEntry } from './orchestrator/registry/history.ts';
+export type {
+  Collection,
+  FoundRecords,
+  Patch,
+  Registration,
+  VersionOptions,
+} from './orchestrator/registry/collection.ts';
+export type { RegistryQuery } from './orchestrator/registry/list.ts';
+export type { Page, PageOptions } from './orchestrator/registry/page.ts';
+export { createRegistry, type Registry, type RegistryOptions } from './orchestrator/registry/registry.ts';
+export type { CatalogExport } from './orchestrator/registry/catalog-document.ts';
+export type { ImportChange, ImportOptions, ImportReport } from './orchestrator/registry/import-catalog.ts';
+export type { WriteOptions } from './orchestrator/registry/write.ts';
 export type {
   Authenticator,
   Authorization,
@@ -95,6 +110,7 @@ export {
   type SourceReport,
 } from './orchestrator/grounding/request.ts';
 export type { RetrievalRecord } from './orchestrator/grounding/retrieve.ts';
+export type { CatalogInputs, CatalogRecords, RecordKind } from './record-kinds.ts';
 export { createRedactor, type Redaction, type Redactor } from './redactor.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export { createPrincipal, localPrincipal, type Principal, type Scope, type Session } from './runtime/principal.ts';
@@ -117,6 +133,7 @@ export {
   type ProviderInput,
   type SecretRef,
   ToolDefinition,
+  type ToolDefinitionInput,
 } from './schema.ts';
 export { Secret } from './secret.ts';
 export { defineTool, type ToolOptions } from './tools/define-tool.ts';

@@ -167,6 +167,7 @@ export const ToolDefinition = v.strictObject({
   revision: v.optional(Revision, 1),
 });
 export type ToolDefinition = v.InferOutput<typeof ToolDefinition>;
+export type ToolDefinitionInput = v.InferInput<typeof ToolDefinition>;
 
 /** What a check of MCP metadata found. */
 export const McpFinding = v.strictObject({

@@ -2,10 +2,16 @@
 
 import { PinnaceError } from '../../src/errors.ts';
 import type { Catalog } from '../../src/ports.ts';
+import {
+  type CatalogRecords,
+  collectionNames,
+  kindNames,
+  readRecord,
+  type RecordKind,
+} from '../../src/record-kinds.ts';
 import type { ToolDefinition } from '../../src/schema.ts';
 import { baseOf, segmentOf } from '../remote/address.ts';
 import { ask, type HeaderRecord, invalidAnswer, type Remote, type Reply } from '../remote/ask.ts';
-import { type CatalogRecords, kindNames, readRecord, type RecordKind } from './read-record.ts';
 
 /** Where the control plane is, and how to ask it. */
 export interface HttpCatalogOptions {
@@ -68,13 +74,6 @@ function sourceOf(
   return { base: baseOf(url, 'the catalog'), remote, headers, remembered: new Map() };
 }
 
-const collections: Readonly<Record<RecordKind, string>> = {
-  agent: 'agents',
-  provider: 'providers',
-  tool: 'tools',
-  mcpServer: 'mcp-servers',
-};
-
 async function load<Kind extends RecordKind>(
   source: Source,
   { kind, id, signal }: { readonly kind: Kind; readonly id: string; readonly signal: AbortSignal | undefined },
@@ -82,7 +81,7 @@ async function load<Kind extends RecordKind>(
   const segment = segmentOf(id);
   if (segment === undefined) return undefined; // no record can have this id
   const what = `${kindNames[kind]} ${JSON.stringify(id)}`;
-  const url = `${source.base}/${collections[kind]}/${segment}`;
+  const url = `${source.base}/${collectionNames[kind]}/${segment}`;
   return await askFor(source, { url, what, signal, read: (data) => readAs(kind, data, { what, id }) });
 }
 

@@ -3,7 +3,7 @@
 import { PinnaceError } from '../../src/errors.ts';
 import { parseJson } from '../../src/json.ts';
 import { readLimited } from './read-limited.ts';
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from '../../src/until-aborted.ts';
 
 /** Headers as plain data. */
 export type HeaderRecord = Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import { parse } from '../../src/parse.ts';
 import type { SecretSource } from '../../src/ports.ts';
 import { SecretRef } from '../../src/schema.ts';
 import { Secret } from '../../src/secret.ts';
-import { untilAborted } from '../remote/until-aborted.ts';
+import { untilAborted } from '../../src/until-aborted.ts';
 import { type VaultDatabase, vaultDatabase } from './vault-database.ts';
 import { createKey, type DataKey, keyLost, openKey, rewrapKey, seal, unseal } from './vault-keys.ts';
 import {

@@ -1,20 +1,19 @@
 /** The tool set of a request: which of all known tools this agent may use, and for each other the one reason why not. */
 
 import type { Agent, ToolDefinition } from '../schema.ts';
+import { type Allowlist, createAllowlist, unavailability, type Unavailable } from '../tools/availability.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { McpPart } from './mcp-tools.ts';
 import type { ContextItem } from './run-request.ts';
 
 /** Why a tool is not in a tool set. The first that holds is the one that is told. */
 export type Exclusion =
+  | Unavailable
   | 'unknown_tool'
   | 'unknown_mcp_server'
   | 'mcp_not_validated'
-  | 'not_allowed'
   | 'mcp_masked'
   | 'mcp_drifted'
-  | 'hidden'
-  | 'disabled'
   | 'no_implementation'
   | 'name_taken';
 
@@ -76,30 +75,8 @@ export function countExcluded({ entries }: ToolSet): Partial<Record<Exclusion, n
   return counts;
 }
 
-interface Allowlist {
-  has(toolId: string, mustBeNamed: boolean): boolean;
-  /** The exact ids that `has` was not asked for. */
-  unmatched(): readonly string[];
-}
-
-function createAllowlist(patterns: readonly string[]): Allowlist {
-  const exact = new Set(patterns.filter((pattern) => !pattern.endsWith('*')));
-  const prefixes = patterns.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1));
-  const unmatched = new Set(exact);
-  return {
-    has(toolId, mustBeNamed) {
-      if (!exact.has(toolId)) {
-        return prefixes.some((prefix) => toolId.startsWith(prefix) && !(mustBeNamed && prefix === ''));
-      }
-      unmatched.delete(toolId);
-      return true;
-    },
-    unmatched: () => [...unmatched],
-  };
-}
-
 function exclude(
-  { id, name, visibility, state }: ToolDefinition,
+  definition: ToolDefinition,
   { allows, tool, ruling, names, mustBeNamed }: {
     allows: Allowlist;
     tool: Tool | undefined;
@@ -108,13 +85,12 @@ function exclude(
     mustBeNamed: boolean;
   },
 ): Exclusion | undefined {
-  const isAllowed = allows.has(id, mustBeNamed);
+  const isAllowed = allows.has(definition.id, mustBeNamed);
   if (ruling !== undefined && ruling !== 'allowed') return ruling;
-  if (!isAllowed && ruling === undefined) return 'not_allowed';
-  if (state === 'disabled') return 'disabled';
-  if (visibility === 'hidden') return 'hidden';
+  const unavailable = unavailability(definition, isAllowed || ruling === 'allowed');
+  if (unavailable) return unavailable;
   if (!tool) return 'no_implementation';
-  return names.has(name) ? 'name_taken' : undefined;
+  return names.has(definition.name) ? 'name_taken' : undefined;
 }
 
 const digests = new WeakMap<Tool, string>();

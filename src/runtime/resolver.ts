@@ -1,11 +1,11 @@
 /** From the agent's id to everything that its run needs, through the two-layer cache. */
 
 import type { LanguageModel } from '../ai-types.ts';
-import { type Bulletin, createBulletin } from '../bulletin.ts';
 import { type Cache, createCache } from '../cache.ts';
 import { PinnaceError } from '../errors.ts';
 import type { Emit } from '../events.ts';
 import { createTraceId } from '../events.ts';
+import { createInvalidations } from '../invalidations.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Catalog, ModelSource, SecretScope, SecretSource, Storage } from '../ports.ts';
 import type { Agent, McpServer, Provider, SecretRef, ToolDefinition } from '../schema.ts';
@@ -72,7 +72,7 @@ interface Caches {
 /** Gives a resolver with empty caches. */
 export function createResolver(options: ResolverOptions): Resolver {
   const caches = createCaches(options);
-  const bulletin: Bulletin<readonly string[]> = createBulletin(options.storage, 'invalidate');
+  const bulletin = createInvalidations(options.storage);
   const closing = new AbortController();
   let forgotten = 0;
   let subscribed = false;

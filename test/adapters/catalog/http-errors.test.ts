@@ -3,7 +3,7 @@ import { httpCatalog, type HttpCatalogOptions } from '../../../adapters/catalog/
 import { PinnaceError } from '../../../src/errors.ts';
 import { textsIn } from '../../contracts/secrets/printing.ts';
 import { endlessBody, fakeFetch, json } from '../remote/fake-fetch.ts';
-import { agent, tool } from './records.ts';
+import { agent, tool } from '../../fixtures/records.ts';
 
 const url = 'https://control.example/v1';
 const token = 'control-token-42';

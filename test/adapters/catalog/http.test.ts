@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { httpCatalog } from '../../../adapters/catalog/http.ts';
 import { type FakeFetch, fakeFetch, json } from '../remote/fake-fetch.ts';
-import { agent, mcpServer, provider, tool, tools } from './records.ts';
+import { agent, mcpServer, provider, tool, tools } from '../../fixtures/records.ts';
 
 const url = 'https://control.example/v1';
 const token = 'control-token-42';
@@ -181,7 +181,7 @@ describe('the tools of httpCatalog', () => {
     ['more than asked for', tools(4), 'more than 3'],
     ['one of them twice', [tool(), tool()], '"add" twice'],
     ['the last of the page before', [tool({ id: 'before' })], '"before" twice'],
-    ['a bad one, by its id', [tool(), tool({ id: 'broken', description: 1 })], 'tool "broken"'],
+    ['a bad one, by its id', [tool(), { ...tool({ id: 'broken' }), description: 1 }], 'tool "broken"'],
     ['a bad one, by its place', [tool(), { id: 'x'.repeat(200) }], 'tool 2 of the page'],
   ])('are refused when a page holds %s', async (_, page, said) => {
     const { fetch } = fakeFetch(() => json(page));

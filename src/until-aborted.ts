@@ -1,6 +1,6 @@
 /** Lets go of work as soon as a signal aborts, also of work that does not look at it. */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from './errors.ts';
 
 /** When to let go, and what then cannot be done: `load agent "helper"`. */
 export interface UntilAbortedOptions {

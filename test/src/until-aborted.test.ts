@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { untilAborted } from '../../../adapters/remote/until-aborted.ts';
-import { PinnaceError } from '../../../src/errors.ts';
+import { untilAborted } from '../../src/until-aborted.ts';
+import { PinnaceError } from '../../src/errors.ts';
 
 const action = 'load the thing';
 

@@ -1,0 +1,34 @@
+/** Binds a tool to agents from the tool's side: the agents' own lists are what is changed. */
+
+import { PinnaceError } from '../../errors.ts';
+import type { Draft } from './draft.ts';
+import { withoutTool, withTool } from './uses.ts';
+
+/**
+ * Makes these agents, and no others, name the tool.
+ *
+ * @throws PinnaceError `invalid_argument` for an agent that nobody knows.
+ */
+export async function bindTool(
+  draft: Draft,
+  toolId: string,
+  { from, to }: { readonly from: readonly string[]; readonly to: readonly string[] },
+): Promise<void> {
+  for (const agentId of to) {
+    const agent = await draft.get('agent', agentId);
+    if (!agent) throw unknownAgent(toolId, agentId);
+    await draft.put('agent', withTool(agent, toolId), 'bind');
+  }
+  for (const agentId of from.filter((id) => !to.includes(id))) {
+    const agent = await draft.get('agent', agentId);
+    if (agent) await draft.put('agent', withoutTool(agent, toolId), 'unbind');
+  }
+}
+
+function unknownAgent(toolId: string, agentId: string): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    `Cannot bind tool "${toolId}" to agent "${agentId}": no agent has this id, register it first`,
+    { details: { reason: 'unknown_agent', agentIds: [agentId] } },
+  );
+}

@@ -1,0 +1,96 @@
+/** What must hold for a record besides its schema. */
+
+import { PinnaceError } from '../../errors.ts';
+import { canonicalJson } from '../../json.ts';
+import { type CatalogRecords, kindNames, type RecordKind } from '../../record-kinds.ts';
+import type { Agent, McpServer } from '../../schema.ts';
+import { exactIds } from '../../tools/availability.ts';
+import { builtinToolIds } from '../../tools/builtin-ids.ts';
+import { refuseSecrets } from './no-secrets.ts';
+import { scan, type ScanOptions } from './scan.ts';
+
+/** What the rules look at besides the record. */
+export interface RuleContext extends ScanOptions {
+  /** Gives a record as it will be when the write is done. */
+  readonly find: <Kind extends RecordKind>(kind: Kind, id: string) => Promise<CatalogRecords[Kind] | undefined>;
+  /** The record as it is now. */
+  readonly current: CatalogRecords[RecordKind] | undefined;
+}
+
+/**
+ * Checks that the record may be stored.
+ *
+ * @throws PinnaceError `invalid_argument` for a tool that nobody knows and for the value of a secret, `conflict` for an alias that
+ * another server has.
+ */
+export async function requireFit(
+  context: RuleContext,
+  kind: RecordKind,
+  record: CatalogRecords[RecordKind],
+): Promise<void> {
+  refuseSecrets(record, `the ${kindNames[kind]}`);
+  if ('entryTools' in record) await requireTools(context, record);
+  if ('alias' in record) await requireAlias(context, record);
+}
+
+/** Whether the id belongs to a tool that the registry does not keep. */
+export function isGiven({ composed }: Pick<ScanOptions, 'composed'>, kind: RecordKind, id: string): boolean {
+  return kind === 'tool' && (composed.has(id) || builtinToolIds.has(id));
+}
+
+async function requireTools(context: RuleContext, agent: Agent): Promise<void> {
+  const { current, find } = context;
+  // What is bound cannot have been removed, but what was given as code may have gone: it holds up no other change.
+  const known = new Set(current && 'entryTools' in current ? current.entryTools : []);
+  const added = exactIds(agent.entryTools).filter((id) => !known.has(id) && !isGiven(context, 'tool', id));
+  const found = await Promise.all(added.map((id) => find('tool', id)));
+  const unknown = added.filter((_, i) => found[i] === undefined);
+  if (unknown.length === 0) return;
+  throw new PinnaceError(
+    'invalid_argument',
+    `Cannot bind agent "${agent.id}" to tool "${unknown[0]}": no tool has this id, register it first`,
+    { details: { reason: 'unknown_tool', toolIds: unknown.slice(0, 20) } },
+  );
+}
+
+/** Two servers with one alias would give their tools the same names. */
+async function requireAlias(context: RuleContext, { id, alias }: McpServer): Promise<void> {
+  const { current, find } = context;
+  if (current && 'alias' in current && current.alias === alias) return;
+  const other = await holderOf(alias, context);
+  if (!other || other === id || (await find('mcpServer', other))?.alias !== alias) return;
+  throw new PinnaceError('conflict', `Cannot set MCP server "${id}": server "${other}" has the alias "${alias}"`, {
+    retryable: false,
+    details: { reason: 'alias_taken' },
+  });
+}
+
+async function holderOf(alias: string, options: ScanOptions): Promise<string | undefined> {
+  for await (const server of scan(options, 'mcpServer')) {
+    if (server.alias === alias) return server.id;
+  }
+  return undefined;
+}
+
+/**
+ * Gives the record as its author may write it. That an MCP server was checked is not for its author to say: when anything that it
+ * was checked for has changed, it waits to be checked anew.
+ */
+export function asAuthored<Kind extends RecordKind>(
+  record: CatalogRecords[Kind],
+  current: CatalogRecords[Kind] | undefined,
+): CatalogRecords[Kind] {
+  if (!('alias' in record)) return record;
+  return withChecks(record, current as McpServer | undefined) as CatalogRecords[Kind]; // safe, both: only an MCP server has an alias
+}
+
+function withChecks(server: McpServer, current: McpServer | undefined): McpServer {
+  const { status: _, findings: __, validatedAt: ___, ...rest } = server;
+  if (!current || checkedPart(current) !== checkedPart(server)) return { ...rest, status: 'pending', findings: [] };
+  const { status, findings, validatedAt } = current;
+  return { ...rest, status, findings, ...(validatedAt !== undefined && { validatedAt }) };
+}
+
+function checkedPart({ alias, url, secret, pinned }: McpServer): string {
+  return canonicalJson([alias, url, secret ?? null, pinned ?? null]);
+}

@@ -1,0 +1,72 @@
+/** Sets one record, after the rules. */
+
+import { PinnaceError } from '../../errors.ts';
+import { type CatalogInputs, type CatalogRecords, kindNames, readRecord, type RecordKind } from '../../record-kinds.ts';
+import type { Draft, RegistryAction } from './draft.ts';
+import { isGiven, requireFit } from './rules.ts';
+import type { ScanOptions } from './scan.ts';
+import type { Write, WriteOptions } from './write.ts';
+
+/** How `put` writes. */
+export interface PutOptions extends WriteOptions {
+  /** The revision that the record must have now; `null`: it must not exist; absent: no matter. */
+  readonly ifRevision?: number | null | undefined;
+}
+
+/** Sets a record in a draft. @throws PinnaceError as the rules say, `conflict` for the id of a tool that is given as code. */
+export async function setRecord<Kind extends RecordKind>(
+  draft: Draft,
+  kind: Kind,
+  { record, action, ...options }: ScanOptions & {
+    readonly record: CatalogRecords[Kind];
+    readonly action: RegistryAction;
+  },
+): Promise<CatalogRecords[Kind]> {
+  if (isGiven(options, kind, record.id)) throw taken(kind, record.id);
+  const current = await draft.get(kind, record.id);
+  await requireFit({ ...options, current, find: (...of) => draft.get(...of) }, kind, record);
+  return await draft.put(kind, record, action);
+}
+
+/** Sets a record as it is, in a commit of its own. */
+export async function putRecord<Kind extends RecordKind>(
+  { write, ...options }: ScanOptions & { readonly write: Write },
+  kind: Kind,
+  { record, ifRevision, ...given }: PutOptions & { readonly record: CatalogInputs[Kind] },
+): Promise<CatalogRecords[Kind]> {
+  const read = unbound(readRecord[kind](record, `the ${kindNames[kind]}`));
+  return await write({ ...given, action: 'update', kind, id: read.id }, async (draft) => {
+    requireRevision(await draft.get(kind, read.id), { kind, id: read.id, ifRevision });
+    return await setRecord(draft, kind, { ...options, record: read, action: 'update' });
+  });
+}
+
+/** A tool's agents stand with the agents, and are not stored with the tool: its revision is not theirs. */
+export function unbound<Kind extends RecordKind>(record: CatalogRecords[Kind]): CatalogRecords[Kind] {
+  if (!('boundAgents' in record)) return record;
+  const { boundAgents: _, ...rest } = record;
+  return rest as typeof record; // safe: the field is optional
+}
+
+/** The error for an id that is not free. */
+export function taken(kind: RecordKind, id: string): PinnaceError {
+  return new PinnaceError('conflict', `Cannot register ${kindNames[kind]} "${id}": the id is taken`, {
+    retryable: false,
+    details: { reason: 'already_exists' },
+  });
+}
+
+/** Refuses a write of a record that has changed since it was seen. @throws PinnaceError `conflict` with the latest record. */
+export function requireRevision(
+  current: CatalogRecords[RecordKind] | undefined,
+  { kind, id, ifRevision }: Pick<PutOptions, 'ifRevision'> & { readonly kind: RecordKind; readonly id: string },
+): void {
+  const revision = current?.revision ?? null;
+  if (ifRevision === undefined || ifRevision === revision) return;
+  const state = revision === null ? 'it does not exist' : `it has revision ${revision}`;
+  throw new PinnaceError('conflict', `Cannot write ${kindNames[kind]} "${id}": ${state}; read it and decide again`, {
+    status: 412,
+    retryable: false,
+    details: { reason: 'revision_mismatch', revision, ...(current && { latest: current }) },
+  });
+}

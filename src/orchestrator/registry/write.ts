@@ -1,0 +1,115 @@
+/** The way of one write: ask whether it may be, draft and commit it, tell of it. */
+
+import { PinnaceError, toData } from '../../errors.ts';
+import { createTraceId, type Emit } from '../../events.ts';
+import { createInvalidations } from '../../invalidations.ts';
+import type { Authorize, Storage } from '../../ports.ts';
+import { cacheKeyOf, kindNames, type RecordKind } from '../../record-kinds.ts';
+import { type Changed, commitDraft, type Draft, type RegistryAction } from './draft.ts';
+import type { Author } from './history.ts';
+
+/** Who writes, and in which trace. */
+export interface WriteOptions {
+  /** The verified caller; without one, whoever composes. */
+  readonly principal?: Parameters<Authorize>[1] | undefined;
+  readonly traceId?: string | undefined;
+}
+
+/** What is written. */
+export interface Intent extends WriteOptions {
+  readonly action: RegistryAction;
+  readonly kind: RecordKind;
+  readonly id: string;
+}
+
+/** Writes to the registry. */
+export type Write = <T>(intent: Intent, work: (draft: Draft) => Promise<T>) => Promise<T>;
+
+/** What writing works with. */
+export interface WriterOptions {
+  readonly storage: Storage;
+  readonly now: () => number;
+  readonly emit: Emit;
+  /** Is asked before each write that has a principal; without one, every such write may be. */
+  readonly authorize: Authorize | undefined;
+  readonly onChange: ((keys: readonly string[]) => void | Promise<void>) | undefined;
+}
+
+/**
+ * Gives the function that writes. Writes of one registry wait for each other; those of others make it begin anew. When it has
+ * resolved, every runtime over the storage knows of the change from its next request on.
+ *
+ * It rejects with what `work` throws, `forbidden` or `approval_required` when `authorize` refuses; and with `unavailable` when
+ * the news cannot be told, though the change is stored: caches then believe the old record for a minute at most.
+ */
+export function createWriter(options: WriterOptions): Write {
+  const { storage, now } = options;
+  const news = createInvalidations(storage);
+  let last: Promise<unknown> = Promise.resolve();
+  const write = async <T>(intent: Intent, work: (draft: Draft) => Promise<T>): Promise<T> => {
+    await requireAllowed(intent, options.authorize);
+    const { result, changed } = await commitDraft({ storage, by: authorOf(intent), now: now() }, work);
+    tell(intent, changed, options);
+    const keys = [...new Set(changed.map(({ kind, id }) => cacheKeyOf(kind, id)))];
+    if (keys.length === 0) return result;
+    await news.publish(keys);
+    await options.onChange?.(keys);
+    return result;
+  };
+  return async (intent, work) => {
+    const startedAt = now();
+    const turn = last.then(() => write(intent, work));
+    last = turn.catch(() => undefined);
+    try {
+      return await turn;
+    } catch (error) {
+      options.emit({ ...factsOf(intent), ...statusOf(error), latency: now() - startedAt, payloadSummary: '' });
+      throw error;
+    }
+  };
+}
+
+async function requireAllowed(
+  { action, kind, id, principal }: Intent,
+  authorize: Authorize | undefined,
+): Promise<void> {
+  if (!authorize || !principal) return;
+  const answer = await Promise.resolve(authorize(`registry.${action}`, principal, { type: kind, id }, {}))
+    .catch(() => ({ decision: 'deny' as const, reason: 'the check failed' }));
+  if (answer.decision === 'allow') return;
+  const code = answer.decision === 'deny' ? 'forbidden' : 'approval_required';
+  throw new PinnaceError(code, `Cannot ${action} ${kindNames[kind]} "${id}": ${answer.reason}`, {
+    details: { reason: 'not_authorized' },
+  });
+}
+
+function authorOf({ principal }: WriteOptions): Author {
+  return principal
+    ? { type: 'user', id: principal.subject, tenant: principal.tenant }
+    : { type: 'system', id: 'registry' };
+}
+
+function factsOf({ action, kind, id, ...given }: Intent) {
+  const { type, id: actorId } = authorOf(given);
+  return {
+    traceId: given.traceId ?? createTraceId(),
+    actor: { type, id: actorId },
+    action: `registry.${action}`,
+    target: { type: kind, id },
+  };
+}
+
+/** One event for each record that changed, those bound to the one that was meant too. */
+function tell(intent: Intent, changed: readonly Changed[], { emit }: WriterOptions): void {
+  const traceId = intent.traceId ?? createTraceId();
+  for (const { action, kind, id, revision, differences } of changed) {
+    const payloadSummary = `revision ${revision}, ${differences} differences`;
+    const facts = factsOf({ ...intent, traceId, action, kind, id });
+    emit({ ...facts, status: 'ok', latency: 0, error: null, payloadSummary });
+  }
+}
+
+function statusOf(error: unknown) {
+  const data = toData(error);
+  return { status: data.code === 'forbidden' ? 'denied' as const : 'error' as const, error: data };
+}

@@ -1,0 +1,17 @@
+/** The ids of the tools that come with the runtime: an agent may name them, and nothing else may be called so. */
+
+export const builtinToolIds: ReadonlySet<string> = new Set([
+  'current_time',
+  'calculator',
+  'fetch_url',
+  'tool_find',
+  'tool_describe',
+  'tool_load',
+  'tool_active',
+  'retrieve',
+  'remember',
+  'forget',
+  'create',
+  'send',
+  'ask_human',
+]);
