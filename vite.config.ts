@@ -7,6 +7,9 @@ const root = import.meta.dirname;
 const isDeno = 'Deno' in globalThis;
 /** What runs in every runtime, from one source. */
 const core = ['test/src/**/*.test.ts', 'test/adapters/**/*.test.ts', 'test/scenarios/**/*.test.ts'];
+/** Nothing here is about speed, and a machine may be busy or slow: whoever hangs is found late, whoever is late is no failure. */
+const patience = { testTimeout: 60_000, hookTimeout: 120_000, teardownTimeout: 60_000 };
+const setupFiles = ['test/tools/patience.ts'];
 /** Servers on 127.0.0.1 that tests in every runtime call: peers of models, as real clients see them. */
 const globalSetup = 'test/tools/peers.ts';
 
@@ -20,6 +23,8 @@ async function browserProject(): Promise<TestProjectInlineConfiguration> {
     worker: { format: 'es' },
     test: {
       name: 'browser',
+      ...patience,
+      setupFiles,
       include: [...core, 'test/browser/**/*.test.ts'],
       globalSetup,
       browser: {
@@ -52,14 +57,38 @@ export default defineConfig(async () => ({
         root,
         test: {
           name: 'node',
+          ...patience,
           include: [...core, 'test/node/**/*.test.ts'],
-          setupFiles: ['fake-indexeddb/auto'],
+          setupFiles: ['fake-indexeddb/auto', ...setupFiles],
           globalSetup,
         },
       },
-      { root, test: { name: 'dom', include: ['test/demo/**/*.test.{ts,tsx}'], environment: 'happy-dom' } },
-      { root, test: { name: 'deno', include: [...core, 'test/deno/**/*.test.ts'], globalSetup } },
-      { root, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 60_000, fileParallelism: false } },
+      {
+        root,
+        test: {
+          name: 'dom',
+          ...patience,
+          setupFiles,
+          include: ['test/demo/**/*.test.{ts,tsx}'],
+          environment: 'happy-dom',
+        },
+      },
+      {
+        root,
+        test: { name: 'deno', ...patience, setupFiles, include: [...core, 'test/deno/**/*.test.ts'], globalSetup },
+      },
+      {
+        root,
+        test: {
+          name: 'e2e',
+          ...patience,
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+          setupFiles,
+          include: ['test/e2e/**/*.test.ts'],
+          fileParallelism: false,
+        },
+      },
       ...(isDeno ? [] : [await browserProject()]),
     ],
   },

@@ -27,7 +27,7 @@ describe.each([
 ])('denoKvStorage $where keeps the contract of a closable storage', ({ subject }) => {
   it.each(watchableStorageContract)('$name', async ({ run }) => {
     await expect(run(subject())).resolves.toBeUndefined();
-  }, 20_000);
+  });
 });
 
 describe('denoKvStorage', () => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
   const { output } = (Array.isArray(result) ? result[0] : result) as Rolldown.RolldownOutput;
   const worker = output.filter((item) => item.type === 'asset' && item.fileName.endsWith('.js'));
   chunks = [...output.filter((item) => item.type === 'chunk'), ...worker as unknown as Rolldown.OutputChunk[]];
-}, 60_000);
+});
 
 /** The code of every file of the build, the worker's among them. */
 function code(): { name: string; text: string }[] {

@@ -37,7 +37,7 @@ beforeAll(async () => {
     },
   });
   browser = await browserType.launch(chromium);
-}, 120_000);
+});
 
 afterAll(async () => {
   await browser.close();

@@ -16,7 +16,7 @@ beforeAll(async () => {
   server = await preview({ configFile: join(root, 'vite.config.ts'), preview: { port: 0 } });
   browser = await browserType.launch(chromium);
   faults = await startFaultServer();
-}, 120_000);
+});
 
 afterAll(async () => {
   await browser.close();

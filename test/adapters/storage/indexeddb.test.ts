@@ -82,7 +82,7 @@ describe.skipIf(!('indexedDB' in globalThis))('indexedDbStorage', () => {
   describe('keeps the contract of a closable storage', () => {
     it.each(watchableStorageContract)('$name', async ({ run }) => {
       await expect(run(freshSubject())).resolves.toBeUndefined();
-    }, 20_000);
+    });
   });
 
   it('shows one name the same entries in every tab, and decides races between them', async () => {

@@ -293,7 +293,7 @@ describe('the run log', () => {
     );
     expect(model.calls).toHaveLength(1);
     expect(textOf(all.map((text) => JSON.parse(text) as Parameters<typeof textOf>[0][number]))).toContain('w29');
-  }, 60_000);
+  });
 });
 
 /** A storage that can be cut off, as from a process that was killed. */

@@ -244,7 +244,7 @@ describe('the end of a run', () => {
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'failed', error: { code } });
     expect(JSON.stringify(chunks)).not.toContain('SECRET');
     expect(events.at(-1)).toMatchObject({ action: 'run.end', status: 'error', error: { code } });
-  }, 20_000);
+  });
 
   it('is the usual one although every sink and the permission hook throw', async () => {
     const { model } = scriptedModel(callsTools({ tool: 'add', input: { a: 1, b: 1 } }), says('denied'));

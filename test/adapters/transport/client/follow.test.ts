@@ -54,7 +54,7 @@ describe('a stream that is cut', () => {
       ),
       { numRuns: 150 },
     );
-  }, 60_000);
+  });
 
   it('is given up after so many attempts that bring nothing, and not before', async () => {
     const subject = await setup();
