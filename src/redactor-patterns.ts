@@ -3,7 +3,13 @@
 /** Gives the forms of a secret, each once, itself first. */
 export function patternsOf(secret: string): readonly string[] {
   const plain = [...new Set([secret, secret.trim()])].filter((text) => text.length >= 8);
-  return [...new Set(plain.flatMap((text) => [text, ...jsonForms(text), ...htmlForms(text), ...byteForms(text)]))];
+  return [...new Set(plain.flatMap((text) => [text, ...jsonForms(text), ...writtenForms(text)]))];
+}
+
+/** What is written in HTML or a URL may stand in JSON too. */
+function writtenForms(text: string): string[] {
+  const forms = [...htmlForms(text), ...byteForms(text)];
+  return [...forms, ...forms.map(inJson), ...forms.map((form) => inJson(inJson(form)))];
 }
 
 function byteForms(text: string): string[] {
@@ -11,12 +17,12 @@ function byteForms(text: string): string[] {
   return [...percentForms(bytes), ...hexForms(bytes), ...base64Forms(bytes)];
 }
 
-/** What JSON writers of several languages make of a text, and then of that text once more. */
+/** What JSON writers of several languages make of a text, and then of that text once more, and again: a tool's input is JSON by itself. */
 function jsonForms(text: string): string[] {
   const once = inJson(text);
   const slashed = [once, once.replaceAll('/', '\\/')];
   const escaped = slashed.flatMap((form) => [form, ...unicodeEscaped(form)]);
-  return escaped.flatMap((form) => [form, inJson(form)]);
+  return escaped.flatMap((form) => [form, inJson(form), inJson(inJson(form))]);
 }
 
 function inJson(text: string): string {
@@ -37,7 +43,14 @@ function unicodeEscaped(json: string): string[] {
 
 /** Writers of HTML differ on quotes; a JSON text may stand in an attribute. */
 function htmlForms(text: string): string[] {
-  const quotes = [['&quot;', '&#39;'], ['&quot;', '&#x27;'], ['&#34;', '&#39;'], ['&quot;', '&apos;'], ['"', "'"]];
+  const quotes = [
+    ['&quot;', '&#39;'],
+    ['&quot;', '&#x27;'],
+    ['&#34;', '&#39;'],
+    ['&quot;', '&apos;'],
+    ['&quot;', "'"],
+    ['"', "'"],
+  ];
   return [text, inJson(text)].flatMap((form) =>
     quotes.map(([double = '', single = '']) =>
       form.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

@@ -95,7 +95,9 @@ async function callTool(
     if (signal.aborted) throw stopped(name);
     const checked = tool.check(input);
     if (!checked.ok) throw invalid(`the input of tool "${name}"`, checked.issues);
-    const context = { signal, principal, secrets: {}, log: () => undefined, toolCallId: crypto.randomUUID() };
+    const redact = (text: string): string => text; // there are no secrets
+    const toolCallId = crypto.randomUUID();
+    const context = { signal, principal, secrets: {}, log: () => undefined, redact, toolCallId };
     return { ok: true, output: await tool.execute(checked.input, context) };
   } catch (error) {
     return failed(signal.aborted ? stopped(name) : error);

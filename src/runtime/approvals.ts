@@ -18,20 +18,25 @@ export interface AskedCall {
   readonly decision: Decision | undefined;
 }
 
-type Facts = Pick<RunOptions, 'agent' | 'principal' | 'request' | 'runId' | 'authorize' | 'toolSet' | 'interruptions'>;
+type Facts = Pick<
+  RunOptions,
+  'agent' | 'principal' | 'request' | 'runId' | 'authorize' | 'toolSet' | 'interruptions' | 'redaction'
+>;
 
 /** Gives how the loop of this run asks for approvals. */
 export function createLoopApprovals(facts: Facts): LoopApprovals {
-  const { authorize, principal, agent, runId, interruptions } = facts;
+  const { authorize, principal, agent, runId, interruptions, redaction } = facts;
+  // Long inputs are cut: what is shown of them must have no secrets before.
+  const describe = (tool: Tool, input: unknown): string => describeCall(tool, redaction.data(input));
   return {
     async needed(tool, input) {
       const { definition } = tool;
-      if (needsApproval(definition)) return describeCall(tool, input);
+      if (needsApproval(definition)) return describe(tool, input);
       const resource = { type: 'tool', id: definition.id };
       // A hook that throws denies, and `invokeTool` says so.
       const ask = async () => await authorize('tool.call', principal, resource, { input, agentId: agent.id });
       const answer = await ask().catch(() => undefined);
-      return answer?.decision === 'ask' ? `${describeCall(tool, input)}\n${answer.reason}` : undefined;
+      return answer?.decision === 'ask' ? `${describe(tool, input)}\n${answer.reason}` : undefined;
     },
     async ask(tool, input) {
       const binding = await bindingOf(facts, tool, input);

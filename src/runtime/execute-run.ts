@@ -100,7 +100,8 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
       for (const safe of redaction.chunks(chunk)) live.record(safe);
       if (chunk.type === 'tool-input-available') announced.tell(chunk.toolCallId);
     },
-    onEnd(end) {
+    onEnd(how) {
+      const end = redaction.data(how);
       abort.release();
       void scope.close();
       watch(end);

@@ -46,12 +46,15 @@ export type Invoke = (
 
 /** Gives the function through which the loop calls tools; it never throws. */
 export function createInvoke(options: RunOptions, { usage, live, announced, scope, push }: InvokeOptions): Invoke {
-  const { limits, now } = options;
+  const { limits, now, redaction } = options;
   return async (tool, input, { toolCallId, signal, approved = false }) => {
     if (++usage.toolCalls > limits.toolCalls) return { ok: false, error: tooManyCalls(limits.toolCalls) };
     const startedAt = now();
-    const log = (text: string, level = 'info'): void =>
-      push({ type: 'data-tool-log', data: { toolCallId, level, text: text.slice(0, 4096) }, transient: true });
+    // Redacted before it is cut: afterwards nobody would know the beginning of a secret.
+    const log = (text: string, level = 'info'): void => {
+      const data = { toolCallId, level, text: redaction.text(text).slice(0, 4096) };
+      push({ type: 'data-tool-log', data, transient: true });
+    };
     await announced.of(toolCallId);
     if (mayAct(tool.definition)) {
       const refused = await recordCall(options, live, { toolCallId, tool: tool.definition.id });
@@ -59,7 +62,8 @@ export function createInvoke(options: RunOptions, { usage, live, announced, scop
     }
     const outcome = await callInTurn(tool, options, signal, async () => {
       const secrets = await toolSecrets(tool, options);
-      const facts = { ...callFacts(options, tool), secrets, toolCallId, log, scope, signal, approved };
+      const { text: redact } = redaction;
+      const facts = { ...callFacts(options, tool), secrets, toolCallId, log, redact, scope, signal, approved };
       return redacted(await invokeTool(tool, input, facts), options);
     });
     observeCall(options, { tool, outcome, startedAt });
@@ -117,7 +121,7 @@ async function toolSecrets(
 /** What goes to the model and to the client must not hold a secret that a tool was careless with. */
 function redacted(outcome: ToolOutcome, { redaction }: RunOptions): ToolOutcome {
   if (outcome.ok) return { ok: true, output: redaction.data(outcome.output) };
-  return { ok: false, error: redaction.data(outcome.error) as ErrorData }; // the same but for texts
+  return { ok: false, error: redaction.data(outcome.error) };
 }
 
 function callFacts({ agent, principal, authorize, limits }: RunOptions, { definition }: Tool) {

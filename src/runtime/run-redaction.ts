@@ -3,6 +3,7 @@
 import type { UIMessageChunk } from '../ai-types.ts';
 import { createRedactor, type Redaction, type Redactor } from '../redactor.ts';
 import type { Secret } from '../secret.ts';
+import { redactData } from './redact-data.ts';
 
 /** Takes the run's secrets out. Without secrets it costs nothing. */
 export interface RunRedaction {
@@ -11,7 +12,7 @@ export interface RunRedaction {
   /** Plain text, as an error's. */
   text(text: string): string;
   /** Data, as a tool's output. */
-  data(data: unknown): unknown;
+  data<T>(data: T): T;
   /** The chunks to send for this one: pieces of a text may have to wait for the next. */
   chunks(chunk: UIMessageChunk): readonly UIMessageChunk[];
   /** What still waits, when the run ends in the middle of a text. */
@@ -40,9 +41,8 @@ export function createRunRedaction(): RunRedaction {
   };
   const text = (plain: string): string => current()?.text(plain) ?? plain;
   const whole = <T>(data: T): T => {
-    const plain = current() && JSON.stringify(data);
-    const redacted = plain && text(plain);
-    return redacted === undefined || redacted === plain ? data : JSON.parse(redacted) as T; // the same but for texts
+    const redact = current();
+    return redact ? redactData(data, redact.text) : data;
   };
   const close = (key: string): readonly UIMessageChunk[] => {
     const found = open.get(key);

@@ -3,6 +3,7 @@
 import { type ErrorCode, PinnaceError } from '../errors.ts';
 import { readText } from '../read-text.ts';
 import type { HttpToolConfig } from './http-tool-config.ts';
+import type { ToolContext } from './tool.ts';
 
 /** The output of an HTTP tool. `data` is what the server said: facts to judge, never instructions. */
 export interface HttpToolOutput {
@@ -15,26 +16,33 @@ export interface HttpToolOutput {
 }
 
 /**
- * Gives the output for an answer.
+ * Gives the output for an answer; what is cut short loses its secrets before.
  *
  * @throws PinnaceError for a status of 400 and more, without what the server said, and for JSON that is none.
  */
-export async function shapeAnswer(answer: Response, { origin, response }: HttpToolConfig): Promise<HttpToolOutput> {
+export async function shapeAnswer(
+  answer: Response,
+  { origin, response }: HttpToolConfig,
+  { redact }: Pick<ToolContext, 'redact'>,
+): Promise<HttpToolOutput> {
   if (answer.status >= 400) {
     await answer.body?.cancel();
     throw failedAnswer(answer);
   }
   const text = await readText(answer.body);
   const frame = { source: origin, untrusted: true, status: answer.status } as const;
-  if (response.as === 'text' || text === '') return { ...frame, ...cut(text, response.maxLength) };
+  const { maxLength } = response;
+  if (response.as === 'text' || text === '') return { ...frame, ...cut(text, { maxLength, redact }) };
   const kept = response.fields === undefined ? parseJson(text) : pick(parseJson(text), response.fields);
   const shown = JSON.stringify(kept);
-  return shown.length > response.maxLength ? { ...frame, ...cut(shown, response.maxLength) } : { ...frame, data: kept };
+  return shown.length > maxLength ? { ...frame, ...cut(shown, { maxLength, redact }) } : { ...frame, data: kept };
 }
 
-function cut(text: string, maxLength: number): Pick<HttpToolOutput, 'data' | 'truncated'> {
+type Cut = Pick<ToolContext, 'redact'> & { readonly maxLength: number };
+
+function cut(text: string, { maxLength, redact }: Cut): Pick<HttpToolOutput, 'data' | 'truncated'> {
   if (text.length <= maxLength) return { data: text };
-  return { data: text.slice(0, maxLength).toWellFormed(), truncated: true };
+  return { data: redact(text).slice(0, maxLength).toWellFormed(), truncated: true };
 }
 
 function parseJson(text: string): unknown {

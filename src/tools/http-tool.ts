@@ -75,18 +75,18 @@ function checkSecrets({ id, secrets }: ToolDefinition, config: HttpToolConfig): 
   );
 }
 
-type CallOptions = HttpToolOptions & Pick<ToolContext, 'signal' | 'secrets'>;
+type CallOptions = HttpToolOptions & Pick<ToolContext, 'signal' | 'secrets' | 'redact'>;
 
 async function callHttp(
   config: HttpToolConfig,
   input: TemplateValues['input'],
-  { egress, signal, secrets, ...clock }: CallOptions,
+  { egress, signal, secrets, redact, ...clock }: CallOptions,
 ): Promise<HttpToolOutput> {
   const { origin, redirectOrigins, maxBytes, timeoutMs, retries } = config;
   const terms = { origins: [origin, ...redirectOrigins], maxBytes, timeoutMs, signal };
   const send = async (): Promise<HttpToolOutput> => {
     const { request, ...secretParts } = buildRequest(config, { input, secrets });
-    return await shapeAnswer(await egress.fetch(request, { ...terms, ...secretParts }), config);
+    return await shapeAnswer(await egress.fetch(request, { ...terms, ...secretParts }), config, { redact });
   };
   if (isIdempotent(config)) return await withRetries(send, { ...clock, retries, signal });
   try {

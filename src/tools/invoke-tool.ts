@@ -19,6 +19,8 @@ export interface ToolCall {
   readonly approved?: boolean;
   readonly secrets: Readonly<Record<string, Secret>>;
   readonly log: ToolContext['log'];
+  /** Texts stay as they are when absent. */
+  readonly redact?: ToolContext['redact'];
   /** Keeps what tools open until the run ends. */
   readonly scope?: RunScope | undefined;
   /** Ends the call, with the run. */
@@ -83,8 +85,12 @@ async function callHook(hook: () => ReturnType<Authorize>): Promise<Awaited<Retu
 }
 
 function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {
-  const { toolCallId, principal, secrets, log, scope } = call;
-  return tool.execute(input, { signal, secrets, log, toolCallId, principal, scope });
+  const { toolCallId, principal, secrets, log, redact = unchanged, scope } = call;
+  return tool.execute(input, { signal, secrets, log, redact, toolCallId, principal, scope });
+}
+
+function unchanged(text: string): string {
+  return text;
 }
 
 /** The longest time that `setTimeout` can wait; with more it would not wait at all. */

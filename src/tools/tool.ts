@@ -18,6 +18,11 @@ export interface ToolContext {
   readonly secrets: Readonly<Record<string, Secret>>;
   /** Tells the people who watch the run what the tool is doing; the model does not see it. */
   readonly log: (text: string, level?: LogLevel) => void;
+  /**
+   * Takes the run's secrets out of a text. What a tool gives loses them anyway; one that cuts a text short does it before the cut,
+   * since nobody knows half a secret.
+   */
+  readonly redact: (text: string) => string;
   readonly toolCallId: string;
   /** For whom the tool works: state belongs to the tenant. */
   readonly principal: Principal;

@@ -25,7 +25,7 @@ export function fetchUrlTool({ egress }: { readonly egress: Egress }): Tool {
     annotations: { readOnlyHint: true, openWorldHint: true },
     keywords: ['web', 'http', 'page', 'download', 'read'],
     input: Input,
-    async execute({ url }, { signal }) {
+    async execute({ url }, { signal, redact }) {
       const answer = await egress.fetch(requestOf(url), { origins: 'any', maxBytes, signal });
       const text = await readText(answer.body);
       const cut = text.length > maxLength && { truncated: true };
@@ -33,7 +33,7 @@ export function fetchUrlTool({ egress }: { readonly egress: Egress }): Tool {
         source: url,
         untrusted: true,
         status: answer.status,
-        text: text.slice(0, maxLength).toWellFormed(),
+        text: (cut ? redact(text) : text).slice(0, maxLength).toWellFormed(),
         ...cut,
       };
     },
