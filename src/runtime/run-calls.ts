@@ -62,7 +62,7 @@ export function createInvoke(options: RunOptions, { usage, live, announced, scop
     }
     const outcome = await callInTurn(tool, options, signal, async () => {
       const secrets = await toolSecrets(tool, options);
-      const { text: redact } = redaction;
+      const redact = (text: string): string => redaction.text(text);
       const facts = { ...callFacts(options, tool), secrets, toolCallId, log, redact, scope, signal, approved };
       return redacted(await invokeTool(tool, input, facts), options);
     });

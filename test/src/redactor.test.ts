@@ -50,6 +50,26 @@ describe('createRedactor', () => {
     },
   );
 
+  it('takes out what is JSON in JSON in JSON, and HTML in JSON', () => {
+    const value = 'p@ss"w\\ord\'<x>&y';
+    const again = (text: string): string => JSON.stringify(text).slice(1, -1);
+    const html = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll(
+      '"',
+      '&quot;',
+    );
+    const forms = [
+      value,
+      again(value),
+      again(again(value)),
+      again(again(again(value))),
+      html,
+      again(html),
+      again(again(html)),
+    ];
+    const { text } = createRedactor([{ id: 'a', value }]);
+    expect(text(forms.join(' '))).toBe(forms.map(() => '[secret a]').join(' '));
+  });
+
   it('says which secret it was', () => {
     const [first, second] = cases.secrets;
     expect(redactor.text(`a ${first} b ${second}${first} c`)).toBe('a [secret s0] b [secret s1][secret s0] c');

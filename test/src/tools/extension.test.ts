@@ -82,6 +82,14 @@ describe('a definition with a handler', () => {
 });
 
 describe('fetchUrlTool', () => {
+  it('takes secrets out before it cuts', async () => {
+    const before = 'x'.repeat(19_995);
+    const egress = { fetch: async () => new Response(`${before}hunter2-hunter2`) };
+    const redact = (page: string): string => page.replace('hunter2-hunter2', '[secret a]');
+    const page = await outcomeOf(fetchUrlTool({ egress }), { url: 'https://example.com/a' }, { redact });
+    expect(page).toMatchObject({ text: `${before}[secr`, truncated: true });
+  });
+
   it("reads a page through the guarded way out, without secrets, and marks it as a stranger's", async () => {
     const terms: unknown[] = [];
     const egress = {

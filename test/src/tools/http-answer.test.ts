@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { text } from '../../fixtures/egress.ts';
-import { call, errorOf, json } from '../../fixtures/http-tool.ts';
+import { createRedactor } from '../../../src/redactor.ts';
+import { createHttpTool } from '../../../src/tools/http-tool.ts';
+import { canary, scriptedEgress, text } from '../../fixtures/egress.ts';
+import { call, definition, errorOf, json } from '../../fixtures/http-tool.ts';
+import { outcomeOf } from '../../fixtures/tool-call.ts';
 
 describe('createHttpTool, given an answer', () => {
   it('keeps the fields that the template names', async () => {
@@ -22,6 +25,13 @@ describe('createHttpTool, given an answer', () => {
     expect(long.outcome).toMatchObject({ output: { data: '1234\uFFFD', truncated: true } });
     const list = await call({ response: { maxLength: 5 } }, {}, { answers: [json([1, 2, 3])] });
     expect(list.outcome).toMatchObject({ output: { data: '[1,2,', truncated: true } });
+  });
+
+  it('takes secrets out before it cuts', async () => {
+    const { egress } = scriptedEgress([text('12 canary-4f9aZ_q-77Kd0Lm2 34')]);
+    const tool = createHttpTool(definition({ response: { as: 'text', maxLength: 10 } }), { egress });
+    const { text: redact } = createRedactor([{ id: 'c', value: canary.reveal() }]);
+    expect(await outcomeOf(tool, {}, { secrets: { canary }, redact })).toMatchObject({ data: '12 [secret' });
   });
 
   it('gives no own __proto__, and takes text for no JSON', async () => {

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { staticCatalog } from '../../../adapters/catalog/static.ts';
+import { memorySecrets } from '../../../adapters/secrets/memory.ts';
+import { memorySink } from '../../../adapters/sinks/memory.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
+import { createHandler } from '../../../adapters/transport/http.ts';
+import { describeEndpoint } from '../../../adapters/transport/openapi.ts';
+import { type Authenticator, createRuntime, type CreateRuntimeOptions, PinnaceError } from '../../../src/index.ts';
+import { says, scriptedModel } from '../../fixtures/model.ts';
+import { piecesOf } from '../../fixtures/planted.ts';
+import { runRequest } from '../../fixtures/runtime.ts';
+
+const canary = '9f0aZq77Kd0Lm2xY4bNt81cW';
+const pieces = piecesOf(canary);
+const token = 'a-token-for-tests-only';
+
+interface Endpoint {
+  /** Gives the status, and everything that came out. */
+  readonly ask: (request: Request) => Promise<{ status: number; out: string }>;
+}
+
+function endpoint(
+  { authenticator = developmentAuthenticator({ token }), ...options }:
+    & Partial<CreateRuntimeOptions>
+    & { authenticator?: Authenticator } = {},
+): Endpoint {
+  const { sink, events } = memorySink();
+  const runtime = createRuntime({
+    catalog: staticCatalog({
+      agents: [{ id: 'helper', name: 'Helper', providerId: 'default', entryTools: ['*'] }],
+      providers: [{ id: 'default', kind: 'custom', secret: { id: 'key' } }],
+    }),
+    models: { model: () => scriptedModel(says('ok')).model },
+    secrets: memorySecrets({ key: canary }),
+    storage: memoryStorage(),
+    sinks: [sink],
+    ...options,
+  });
+  const handle = createHandler(runtime, { authenticator });
+  return {
+    async ask(request) {
+      const response = await handle(request);
+      const out = [
+        await response.text(),
+        ...[...response.headers].flat(),
+        JSON.stringify(events),
+        runtime.metrics.text(),
+      ];
+      return { status: response.status, out: out.join('\n') };
+    },
+  };
+}
+
+/** Every method of every path, as the endpoint describes itself. */
+const routes = Object.entries(describeEndpoint()['paths'] as Record<string, object>) // its shape is OpenAPI's
+  .flatMap(([path, methods]) => Object.keys(methods).map((method) => ({ path, method: method.toUpperCase() })));
+
+/** They read nothing of a request. */
+const open = ['/v1/healthz', '/v1/readyz', '/v1/openapi.json'];
+
+interface Given {
+  readonly id?: string;
+  readonly query?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+const bodies: Readonly<Record<string, string>> = {
+  'no JSON': `{"agentId": ${canary}`,
+  'another type': JSON.stringify(canary),
+  'a wrong value': JSON.stringify({ agentId: canary, approved: canary, keys: canary, agentIds: canary, chat: canary }),
+  'an unknown field': JSON.stringify({
+    ...runRequest(),
+    approved: true,
+    keys: ['*'],
+    agentIds: ['helper'],
+    extra: canary,
+  }),
+  'an unknown name': JSON.stringify({
+    ...runRequest(),
+    agentId: canary,
+    agentIds: [canary],
+    keys: [canary],
+    decision: canary,
+  }),
+  'a bad message': JSON.stringify(
+    runRequest({ chat: { id: canary, messages: [{ id: 'm', role: canary, parts: [] } as never] } }),
+  ),
+  'a bad part': JSON.stringify({
+    agentId: 'helper',
+    chat: { id: 'c', messages: [{ id: 'm', role: 'user', parts: [{ type: 'file', mediaType: 'a/b', url: canary }] }] },
+  }),
+};
+
+/** Where an enemy may write a secret into a request. */
+const wrongs: Readonly<Record<string, Given>> = {
+  'its path': { id: canary },
+  'its query': { query: `?after=${canary}&pageToken=${canary}&limit=${canary}` },
+  'its token': { headers: { authorization: `Bearer ${canary}` } },
+  'its credential': { headers: { authorization: `GC-Session ${canary}` } },
+  'its key': { headers: { 'idempotency-key': canary } },
+  'its cursor': { headers: { 'last-event-id': `${canary}:1` } },
+  'its type': { headers: { 'content-type': canary } },
+  'its encoding': { headers: { 'content-encoding': canary } },
+  'its signature': { headers: { 'signature': canary, 'signature-input': canary, 'traceparent': canary } },
+  ...Object.fromEntries(Object.entries(bodies).map(([what, body]) => [`its body: ${what}`, { body }])),
+};
+
+function requestOf(
+  { path, method }: { readonly path: string; readonly method: string },
+  { id = 'helper', query = '', headers = {}, body = JSON.stringify(runRequest()) }: Given,
+): Request {
+  const url = `http://127.0.0.1${path.replaceAll(/\{\w+\}/g, id)}${query}`;
+  const common = {
+    'authorization': `Bearer ${token}`,
+    'content-type': 'application/json',
+    'idempotency-key': `"${crypto.randomUUID()}"`,
+  };
+  return new Request(url, {
+    method,
+    headers: { ...common, ...headers },
+    body: method === 'GET' || method === 'DELETE' ? null : body,
+  });
+}
+
+describe('a problem answer', () => {
+  it.each(routes)('of $method $path repeats nothing of the request', async (route) => {
+    const { ask } = endpoint();
+    const statuses: number[] = [];
+    for (const [where, given] of Object.entries(wrongs)) {
+      const { status, out } = await ask(requestOf(route, given));
+      statuses.push(status);
+      if (status >= 400) expect(pieces.filter((piece) => out.includes(piece)), where).toEqual([]);
+      expect(status, where).toBeLessThan(500);
+    }
+    expect(Math.max(...statuses) >= 400).toBe(!open.includes(route.path)); // there were problems at all
+  });
+
+  it.each([['GET', `/v1/${canary}`], ['GET', `/${canary}/v1/runs`], ['PUT', `/v1/runs/${canary}`], [
+    canary,
+    '/v1/runs',
+  ]])(
+    'of %s %s, which nobody serves, repeats nothing of it',
+    async (method, path) => {
+      const { status, out } = await endpoint().ask(requestOf({ path, method }, {}));
+      expect([404, 405]).toContain(status);
+      expect(pieces.filter((piece) => out.includes(piece))).toEqual([]);
+    },
+  );
+
+  const error = new Error(`connect https://user:${canary}@db.example?key=${canary} failed`, { cause: canary });
+  const fail = (): never => {
+    throw error;
+  };
+  const failing = { get: fail, list: fail, commit: fail };
+  it.each<[string, Parameters<typeof endpoint>[0]]>([
+    ['catalog', { catalog: { agent: fail, provider: fail, tool: fail, listTools: fail } }],
+    ['store of secrets', { secrets: { resolve: fail } }],
+    ['source of models', { models: { model: fail } }],
+    ['storage', { storage: failing }],
+    ['authenticator', { authenticator: { authenticate: fail } }],
+  ])('repeats nothing that a broken %s says', async (_, options) => {
+    const { ask } = endpoint(options);
+    const post = { path: '/v1/runs', method: 'POST' };
+    const { status, out } = await ask(requestOf(post, {}));
+    expect(status).toBeGreaterThanOrEqual(500);
+    for (const route of routes) {
+      const answer = await ask(requestOf(route, {}));
+      expect(pieces.filter((piece) => `${out}${answer.out}`.includes(piece)), route.path).toEqual([]);
+    }
+  });
+
+  it('would repeat what an error of our own says: such errors are made without secrets', async () => {
+    const own = new PinnaceError('unavailable', `No key like ${canary}`);
+    const { ask } = endpoint({ authenticator: { authenticate: () => Promise.reject(own) } });
+    const { out } = await ask(requestOf({ path: '/v1/runs', method: 'POST' }, {}));
+    expect(pieces.filter((piece) => out.includes(piece))).not.toEqual([]); // so the check above bites
+  });
+});
