@@ -64,7 +64,14 @@ export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
   const { catalog, models, storage, secrets, tools = [], sinks = [], now = Date.now } = options;
   const discovery = createRunDiscovery({ storage, rerank: options.rerank, principal: localPrincipal() });
   const emit = createEmit({ sinks, now });
-  return createPipeline({
+  const mcp = createMcpServers({
+    connector: options.mcp,
+    catalog,
+    emit,
+    now,
+    onWritten: (serverId) => runtime.invalidate([`mcp-server:${serverId}`]),
+  });
+  const runtime = createPipeline({
     catalog,
     models,
     storage,
@@ -73,7 +80,7 @@ export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
     sandbox: options.sandbox,
     handlers: options.handlers ?? {},
     discovery,
-    mcp: createMcpServers({ connector: options.mcp, emit, now }),
+    mcp,
     tools: distinct(tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]), discovery.tools),
     authorize: options.authorize ?? (() => ({ decision: 'allow' })),
     limits: { ...defaultLimits, ...options.limits },
@@ -81,6 +88,7 @@ export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
     metrics: createMetrics(),
     now,
   });
+  return runtime;
 }
 
 /** Types do not reach everyone, and without a storage the first run would fail with something obscure. */

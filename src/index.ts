@@ -52,6 +52,7 @@ export { createRegistry, type Registry, type RegistryOptions } from './orchestra
 export type { CatalogExport } from './orchestrator/registry/catalog-document.ts';
 export type { ImportChange, ImportOptions, ImportReport } from './orchestrator/registry/import-catalog.ts';
 export type { WriteOptions } from './orchestrator/registry/write.ts';
+export type { McpValidation, McpValidationInput, OfferedTool } from './mcp-validation.ts';
 export type {
   Authenticator,
   Authorization,
@@ -78,6 +79,7 @@ export type {
   McpCallResult,
   McpConnection,
   McpConnector,
+  McpServerWriter,
   ModelSource,
   RememberRequest,
   Sandbox,

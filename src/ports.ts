@@ -79,6 +79,19 @@ export interface Catalog {
     query: { readonly after?: string; readonly limit: number },
     signal?: AbortSignal,
   ): Promise<ToolDefinition[]>;
+  /** By id. A catalog that cannot list them may leave it out: then servers are checked without looking at each other. */
+  listMcpServers?(
+    query: { readonly after?: string; readonly limit: number },
+    signal?: AbortSignal,
+  ): Promise<McpServer[]>;
+}
+
+/**
+ * A catalog that takes records of MCP servers: the check of a server writes what was approved. A record whose revision is not
+ * `ifRevision` is a `conflict`; every write gives the record the next revision, and what it now is.
+ */
+export interface McpServerWriter {
+  put(kind: 'mcpServer', record: McpServer, options: { readonly ifRevision: number }): Promise<McpServer>;
 }
 
 /**

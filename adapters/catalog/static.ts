@@ -45,12 +45,18 @@ export function staticCatalog({ agents, providers, tools = [], mcpServers = [] }
     provider: async (providerId) => providersById.get(providerId),
     tool: async (toolId) => toolsById.get(toolId),
     mcpServer: async (serverId) => serversById.get(serverId),
-    async listTools({ after, limit }) {
-      const all = [...toolsById.values()];
-      const start = after === undefined ? 0 : all.findIndex(({ id }) => id > after);
-      return start < 0 ? [] : all.slice(start, start + limit);
-    },
+    listTools: async (query) => pageOf([...toolsById.values()], query),
+    listMcpServers: async (query) =>
+      pageOf([...serversById.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)), query),
   };
+}
+
+function pageOf<T extends { readonly id: string }>(
+  all: readonly T[],
+  { after, limit }: { readonly after?: string; readonly limit: number },
+): T[] {
+  const start = after === undefined ? 0 : all.findIndex(({ id }) => id > after);
+  return start < 0 ? [] : all.slice(start, start + limit);
 }
 
 function byId<T extends { readonly id: string }>(kind: string, items: readonly T[]): ReadonlyMap<string, T> {

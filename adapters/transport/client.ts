@@ -2,6 +2,7 @@
 
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/ai-types.ts';
 import { PinnaceError } from '../../src/errors.ts';
+import type { McpValidation, McpValidationInput } from '../../src/mcp-validation.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import { ask, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
 import { type CertificateSource, createCredentials } from './client/credential.ts';
@@ -66,6 +67,8 @@ export interface Client extends ChatTransport<UIMessage> {
   status(runId: string, options?: CallOptions): Promise<RunStatus>;
   /** Decides on a tool call that waits for it. */
   approve(runId: string, approvalId: string, decision: ApprovalDecision, options?: CallOptions): Promise<void>;
+  /** Looks at what an MCP server offers, and with `approve` pins it. */
+  validateMcpServer(serverId: string, request?: McpValidationInput, options?: CallOptions): Promise<McpValidation>;
   /** Calls any other route, as `call('GET', '/v1/agents/helper/manifest')`, and gives the JSON of its answer. */
   call(method: string, path: string, options?: CallOptions & { readonly body?: unknown }): Promise<unknown>;
 }
@@ -96,6 +99,11 @@ export function createClient(options: ClientOptions): Client {
     status: async (runId, given) => await call('GET', runPath(runId), given) as RunStatus, // safe: the endpoint's schema says so
     approve: async (runId, approvalId, body, given) =>
       void await call('POST', `${runPath(runId)}/approvals/${encodeURIComponent(approvalId)}`, { ...given, body }),
+    validateMcpServer: async (serverId, body = {}, given) =>
+      await call('POST', `/v1/mcp-servers/${encodeURIComponent(serverId)}/validate`, {
+        ...given,
+        body,
+      }) as McpValidation, // safe: as `status`
     sendMessages: async ({ chatId, messages, abortSignal: signal = never(), body }) => {
       const request = { ...agentOf(body), chat: { id: chatId, messages: messages.slice(-maxMessages) } };
       return await startRun(connection, { request, idempotencyKey: crypto.randomUUID(), signal });

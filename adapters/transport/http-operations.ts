@@ -1,6 +1,7 @@
 /** The routes for those who operate an endpoint: health, readiness, metrics, caches, what an agent may use. */
 
 import { PinnaceError } from '../../src/errors.ts';
+import { McpValidationRequest } from '../../src/mcp-validation.ts';
 import { parse } from '../../src/parse.ts';
 import { type Principal, requireScope, type Scope } from '../../src/runtime/principal.ts';
 import type { Manifest } from '../../src/runtime/runtime.ts';
@@ -39,6 +40,13 @@ export function addOperationRoutes({ app, runtime, authenticator, capabilities, 
       what: 'the agents to prewarm',
     });
     return c.json(await runtime.prewarm(agentIds, principal));
+  });
+  app.post('/v1/mcp-servers/:id/validate', async (c) => {
+    const principal = await authorized(c.req.raw, 'registry:write');
+    const request = parse(McpValidationRequest, (await readJson(c.req.raw, maxBodyBytes)).data, {
+      what: 'the check of an MCP server',
+    });
+    return c.json(await runtime.validateMcpServer(c.req.param('id'), request, principal, { signal: c.req.raw.signal }));
   });
   app.get('/v1/agents/:id/manifest', async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);

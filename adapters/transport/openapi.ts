@@ -1,6 +1,7 @@
 /** Describes the endpoint in OpenAPI 3.1, from the schemas that parse its requests. */
 
 import { jsonSchemaOf } from '../../src/json-schema-of.ts';
+import { McpValidationRequest } from '../../src/mcp-validation.ts';
 import { RunRequest } from '../../src/runtime/run-request.ts';
 import { ApprovalDecision, Invalidation, Prewarm } from './http-requests.ts';
 
@@ -63,6 +64,13 @@ export function describeEndpoint(): Json {
       },
       '/v1/agents/{id}/manifest': {
         get: operation('The tool set of an agent', { parameters: [runId], responses: { 200: json, default: problem } }),
+      },
+      '/v1/mcp-servers/{id}/validate': {
+        post: operation('Look at what an MCP server offers, and pin it on approval', {
+          parameters: [runId],
+          requestBody: body(McpValidationRequest),
+          responses: { 200: json, 404: problem, 409: problem, default: problem },
+        }),
       },
       '/v1/invalidations': {
         post: operation('Forget cached definitions', {

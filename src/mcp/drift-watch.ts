@@ -115,7 +115,12 @@ const keys = new WeakMap<McpServer, string>();
 
 function keyOf(server: McpServer): string {
   const key = keys.get(server) ??
-    JSON.stringify([server.id, server.url, server.pinned?.tools.map(({ fingerprint }) => fingerprint)]);
+    JSON.stringify([
+      server.id,
+      server.url,
+      server.validatedAt,
+      server.pinned?.tools.map(({ fingerprint }) => fingerprint),
+    ]);
   keys.set(server, key);
   return key;
 }

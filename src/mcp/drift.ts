@@ -39,7 +39,7 @@ export async function compareWithPin(pin: McpPin, { tools, instructions }: Offer
       ...changes.filter((change) => change !== undefined),
       ...added.map((name): ToolChange => ({ name, kind: 'added', fields: [] })),
     ],
-    instructionsChanged: pin.instructions !== instructions,
+    instructionsChanged: (pin.instructions ?? '') !== (instructions ?? ''),
   };
 }
 
@@ -82,8 +82,8 @@ const knownFields = new Set([
   '_meta',
 ]);
 
-/** Names of other fields are the server's own words, and are not repeated. */
-function changedFields(old: object, live: unknown): readonly string[] {
+/** The fields that differ. Names of fields that MCP does not know are the server's own words, and are not repeated. */
+export function changedFields(old: object, live: unknown): readonly string[] {
   const [a, b] = [asRecord(old), asRecord(live)];
   const keys = Object.keys({ ...a, ...b }).filter((key) => textOf(a[key]) !== textOf(b[key]));
   return [...new Set(keys.map((key) => knownFields.has(key) ? key : 'other'))].toSorted();

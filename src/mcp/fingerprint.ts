@@ -7,9 +7,14 @@ import { canonicalJson } from '../json.ts';
  * of everything in it, fields that nobody knows too. The order of keys does not matter; one space in a description does.
  */
 export async function fingerprintOf(definition: unknown): Promise<string> {
-  return await digest(`mcp-tool/v1\n${canonicalJson(definition)}`);
+  return await sha256(`mcp-tool/v1\n${canonicalJson(definition)}`);
 }
 
-async function digest(text: string): Promise<string> {
+/** Gives the digest of a whole offer. */
+export async function digestOf(offer: unknown): Promise<string> {
+  return await sha256(`mcp-offer/v1\n${canonicalJson(offer)}`);
+}
+
+async function sha256(text: string): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))).toHex();
 }

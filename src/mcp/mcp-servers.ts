@@ -1,17 +1,22 @@
 /** The MCP servers of a runtime: the tools of their pins, and what becomes of them when they drift. */
 
 import { createTraceId, type Emit } from '../events.ts';
-import type { McpConnector } from '../ports.ts';
+import type { McpValidation } from '../mcp-validation.ts';
+import type { Catalog, McpConnector } from '../ports.ts';
 import type { McpServer } from '../schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Drift, ToolChange } from './drift.ts';
-import { createDriftWatch, type DriftWatch } from './drift-watch.ts';
+import { createDriftWatch } from './drift-watch.ts';
 import { createMcpTool, type McpToolOptions } from './mcp-tool.ts';
 import { exposedName, type PinnedDefinition, pinnedDefinitions } from './pinned-tools.ts';
+import { storeDrift } from './records.ts';
 import { openSession } from './session.ts';
+import { validateServer, type Validation } from './validate-server.ts';
 
 /** What the servers are reached with. */
 export interface McpServersOptions {
+  /** Where the records come from, and where approvals go. */
+  readonly catalog: Catalog;
   /** Without one, the tools are known and cannot be called. */
   readonly connector: McpConnector | undefined;
   readonly emit: Emit;
@@ -22,8 +27,8 @@ export interface McpServersOptions {
   readonly timeoutMs?: number;
   /** The longest text of a result, in UTF-16 code units. */
   readonly maxLength?: number;
-  /** Is told when tools have changed, to keep it where other instances see it. */
-  readonly onDrift?: (server: McpServer, changed: readonly string[]) => void;
+  /** Is told after the record of a server was written. */
+  readonly onWritten: (serverId: string) => void | Promise<void>;
 }
 
 /** A tool of a pin, with its code where there is a connector. */
@@ -37,7 +42,8 @@ export interface McpServers {
   current(server: McpServer): McpServer;
   /** The tools of the server's pin. */
   toolsOf(server: McpServer): Promise<readonly KnownMcpTool[]>;
-  readonly drift: DriftWatch;
+  /** Looks at what a server offers, and pins it on approval. Rejects as `validateServer` does. */
+  validate(serverId: string, validation: Validation): Promise<McpValidation>;
 }
 
 const defaultTtlMs = 300_000;
@@ -58,12 +64,16 @@ export function createMcpServers(options: McpServersOptions): McpServers {
   };
   const made = new WeakMap<object, Promise<readonly KnownMcpTool[]>>();
   return {
-    drift,
     current: (server) => drift.current(server),
     toolsOf(server) {
       const known = made.get(server) ?? knownTools(server, toolOptions);
       made.set(server, known);
       return known;
+    },
+    async validate(serverId, validation) {
+      const answer = await validateServer(serverId, validation, { ...options, drift });
+      if (validation.request.approve) await options.onWritten(serverId);
+      return answer;
     },
   };
 }
@@ -87,7 +97,11 @@ function implement(server: McpServer, pinned: PinnedDefinition, options: McpTool
   }
 }
 
-function report(server: McpServer, { tools, instructionsChanged }: Drift, { emit, onDrift }: McpServersOptions): void {
+function report(
+  server: McpServer,
+  { tools, instructionsChanged }: Drift,
+  { emit, catalog, onWritten }: McpServersOptions,
+): void {
   const facts = {
     traceId: createTraceId(),
     actor: { type: 'system', id: 'mcp' },
@@ -107,7 +121,11 @@ function report(server: McpServer, { tools, instructionsChanged }: Drift, { emit
     emit({ ...facts, action: 'mcp.server_changed', target, payloadSummary: news.join(', ') });
   }
   const changed = tools.filter(({ kind }) => kind === 'changed').map(({ name }) => name);
-  if (changed.length > 0) onDrift?.(server, changed);
+  if (changed.length > 0) {
+    void storeDrift(catalog, server, changed).then((stored) => stored ? onWritten(server.id) : undefined).catch(() =>
+      undefined
+    );
+  }
 }
 
 /** Which fields differ and both fingerprints, shortened: nothing of what the server says now. */

@@ -1,6 +1,8 @@
 /** Which tools of MCP servers an agent may use: those of the servers that it selects, as far as they are pinned, allowed and not masked. */
 
+import type { McpValidation, McpValidationRequest } from '../mcp-validation.ts';
 import type { Agent, McpSelection, McpServer, PinnedTool, ToolDefinition } from '../schema.ts';
+import type { Secret } from '../secret.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Exclusion, KnownTool, ManifestEntry } from './assemble.ts';
 import type { ContextItem } from './run-request.ts';
@@ -19,6 +21,14 @@ export interface McpSource {
       readonly tool?: Tool;
     }[]
   >;
+  /** Looks at what a server offers, and pins it on approval. */
+  validate(serverId: string, validation: {
+    readonly request: McpValidationRequest;
+    readonly subject: string;
+    readonly signal: AbortSignal;
+    readonly secret: (server: McpServer) => Promise<Secret | undefined>;
+    readonly toolNames: () => Promise<readonly string[]>;
+  }): Promise<McpValidation>;
 }
 
 /** A server that an agent selects, when the catalog has it. */

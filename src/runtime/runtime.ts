@@ -4,7 +4,9 @@ import type { UIMessageChunk } from '../ai-types.ts';
 import { PinnaceError } from '../errors.ts';
 import type { Emit } from '../events.ts';
 import { createInterruptions, type Decision } from '../interruption.ts';
+import { type McpValidation, type McpValidationInput, McpValidationRequest } from '../mcp-validation.ts';
 import type { Metrics } from '../metrics.ts';
+import { parse } from '../parse.ts';
 import type { Authorize, Catalog, Egress, ModelSource, Sandbox, SecretSource, Storage } from '../ports.ts';
 import type { Handlers } from '../tools/extension.ts';
 import { createSlots } from '../tools/slots.ts';
@@ -88,6 +90,19 @@ export interface HostedRuntime extends Runtime {
     agentIds: readonly string[],
     principal: Principal,
   ): Promise<{ readonly failed: Readonly<Record<string, string>> }>;
+  /**
+   * Looks at what an MCP server offers: its raw definitions, what the checks find, how it differs from what is pinned. With
+   * `approve` the offer is pinned, or with errors in it the record becomes `error`; either way from the next request on.
+   *
+   * Rejects with `not_found`, `conflict` (the offer or the record has changed meanwhile), `unavailable` (no way to the server, or a
+   * catalog that cannot be written).
+   */
+  validateMcpServer(
+    serverId: string,
+    request: McpValidationInput,
+    principal: Principal,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<McpValidation>;
   /** Asks the storage and the catalog whether they answer. */
   ready(): Promise<Readonly<Record<string, 'ok' | 'failed'>>>;
   readonly metrics: Metrics;
@@ -176,6 +191,21 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     async prewarm(agentIds, principal) {
       requireScope(principal, 'registry:read');
       return { failed: await prewarm(resolver, agentIds, principal.tenant) };
+    },
+    async validateMcpServer(serverId, input, principal, { signal = closing.signal } = {}) {
+      requireScope(principal, 'registry:write');
+      requireOpen();
+      const scope = { tenant: principal.tenant, agentId: `mcp-server:${serverId}` };
+      return await options.mcp.validate(serverId, {
+        request: parse(McpValidationRequest, input, { what: 'the check of an MCP server' }),
+        subject: principal.subject,
+        signal,
+        secret: async ({ secret }) => secret && await resolver.secret(secret, scope),
+        toolNames: async () => [
+          ...options.tools.map(({ definition }) => definition.name),
+          ...(await resolver.tools()).map(({ name }) => name),
+        ],
+      });
     },
     ready: () => probe({ storage: options.storage.get(['ready']), catalog: options.catalog.listTools({ limit: 1 }) }),
     async close({ drainMs = 0 } = {}) {

@@ -86,12 +86,8 @@ export function createRegistry(
     provider: (id, signal) => read(storage, { kind: 'provider', id, signal }),
     mcpServer: (id, signal) => read(storage, { kind: 'mcpServer', id, signal }),
     dataSource: (id, signal) => read(storage, { kind: 'dataSource', id, signal }),
-    async listTools({ after, limit }, signal) {
-      const prefix = recordKey('tool');
-      const query = { prefix, limit, ...(after !== undefined && { after: [...prefix, after] }) };
-      const page = await untilAborted(() => storage.list(query), { signal, action: 'load the tools' });
-      return page.map(({ value }) => value as ToolDefinition); // written by the registry alone
-    },
+    listTools: (query, signal) => list(storage, 'tool', { ...query, signal }),
+    listMcpServers: (query, signal) => list(storage, 'mcpServer', { ...query, signal }),
     availableTools: async (agentId) => (await agents.get(agentId)).availableTools,
     put: (kind, record, given) => putRecord(options, kind, { ...given, record }),
     export: () => exportCatalog({ storage, now }),
@@ -106,4 +102,19 @@ async function read<Kind extends RecordKind>(
   const key = recordKey(kind, id);
   const entry = await untilAborted(() => storage.get(key), { signal, action: `load ${kindNames[kind]} "${id}"` });
   return entry?.value as CatalogRecords[Kind] | undefined; // written by the registry alone
+}
+
+async function list<Kind extends RecordKind>(
+  storage: Storage,
+  kind: Kind,
+  { after, limit, signal }: {
+    readonly after?: string;
+    readonly limit: number;
+    readonly signal: AbortSignal | undefined;
+  },
+): Promise<CatalogRecords[Kind][]> {
+  const prefix = recordKey(kind);
+  const query = { prefix, limit, ...(after !== undefined && { after: [...prefix, after] }) };
+  const page = await untilAborted(() => storage.list(query), { signal, action: `load every ${kindNames[kind]}` });
+  return page.map(({ value }) => value as CatalogRecords[Kind]); // written by the registry alone
 }

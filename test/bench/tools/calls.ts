@@ -2,6 +2,7 @@
 
 import * as v from 'valibot';
 import { defineTool, invokeTool, localPrincipal, type Tool, type ToolCall } from '../../../src/index.ts';
+import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { createMcpServers } from '../../../src/mcp/mcp-servers.ts';
 import { assemble, type KnownTool } from '../../../src/runtime/assemble.ts';
 import { createToolSets } from '../../../src/runtime/tool-sets.ts';
@@ -64,7 +65,13 @@ export async function assemblyRows(): Promise<Row[]> {
     sandbox: undefined,
     handlers: {},
     discovery: undefined,
-    mcp: createMcpServers({ connector: undefined, emit: () => undefined, now: Date.now }),
+    mcp: createMcpServers({
+      connector: undefined,
+      catalog: staticCatalog({ agents: [], providers: [] }),
+      emit: () => undefined,
+      now: Date.now,
+      onWritten: () => undefined,
+    }),
   });
   const listed: never[] = [];
   await toolSetOf(agent, listed, []);

@@ -1,0 +1,95 @@
+/** What an approval would pin: the offer of a server beside what is pinned now. */
+
+import * as v from 'valibot';
+import { checkData } from '../json.ts';
+import type { McpValidationRequest, OfferedTool } from '../mcp-validation.ts';
+import type { McpConnection } from '../ports.ts';
+import { type McpFinding, McpPin, type McpServer, type PinnedTool } from '../schema.ts';
+import { asRecord } from './as-record.ts';
+import { changedFields } from './drift.ts';
+import { digestOf, fingerprintOf } from './fingerprint.ts';
+import { inspect, type InspectContext, type InspectedTool } from './inspect.ts';
+import { exposedName } from './pinned-tools.ts';
+
+/** An offer that was looked at. */
+export interface Candidate {
+  readonly tools: readonly OfferedTool[];
+  readonly removed: readonly string[];
+  readonly instructions: string | undefined;
+  /** Those of tools that are left out on demand are not among them. */
+  readonly findings: readonly McpFinding[];
+  /** `undefined` when an error stands in the way. */
+  readonly pin: McpPin | undefined;
+  readonly digest: string;
+}
+
+type Wishes = Pick<McpValidationRequest, 'effects' | 'leaveOut'>;
+
+/** Looks at what a server offers. */
+export async function toCandidate(
+  { server, offer, wishes, others }: {
+    readonly server: McpServer;
+    readonly offer: Pick<McpConnection, 'protocolVersion' | 'serverInfo' | 'instructions'> & {
+      readonly tools: readonly unknown[];
+    };
+    readonly wishes: Wishes;
+    readonly others: InspectContext['others'];
+  },
+): Promise<Candidate> {
+  const { protocolVersion, serverInfo } = offer;
+  const instructions = offer.instructions === '' ? undefined : offer.instructions;
+  const { alias, url } = server;
+  const inspection = inspect({ ...offer, instructions }, { alias, url, others });
+  const tools = await Promise.all(inspection.tools.map((tool) => toOffered(tool, server, wishes)));
+  const findings = inspection.findings.filter(({ tool }) => tool === undefined || !wishes.leaveOut.includes(tool));
+  const included = tools.filter((tool) => tool.included);
+  const pin = { protocolVersion, serverInfo, ...(instructions !== undefined && { instructions }) };
+  const names = new Set(tools.map(({ name }) => name));
+  return {
+    tools,
+    findings,
+    instructions,
+    removed: (server.pinned?.tools ?? []).map(({ definition }) => definition.name).filter((name) => !names.has(name)),
+    digest: await digestOf([instructions ?? null, included.map(({ name, fingerprint }) => [name, fingerprint])]),
+    pin: findings.some(({ severity }) => severity === 'error')
+      ? undefined
+      : v.parse(McpPin, { ...pin, tools: included.map(toPinned) }), // what had no error in it fits
+  };
+}
+
+async function toOffered(
+  { label: name, definition, canOffer }: InspectedTool,
+  { alias, pinned }: McpServer,
+  { effects, leaveOut }: Wishes,
+): Promise<OfferedTool> {
+  const before = pinned?.tools.find((tool) => tool.definition.name === name);
+  const isReadable = isData(definition);
+  const fingerprint = isReadable ? await fingerprintOf(definition) : undefined;
+  const isSame = before !== undefined && before.fingerprint === fingerprint;
+  const effect = effects[name] ?? (isSame ? before.effect : undefined);
+  const exposed = exposedName(alias, name);
+  return {
+    name,
+    ...(canOffer && exposed !== undefined && { exposedAs: exposed }),
+    ...(fingerprint !== undefined && { fingerprint }),
+    change: isSame ? 'same' : before ? 'changed' : 'added',
+    changedFields: before && !isSame ? changedFields(before.definition, definition) : [],
+    included: canOffer && !leaveOut.includes(name),
+    ...(effect !== undefined && { effect }),
+    definition: isReadable ? definition : null,
+  };
+}
+
+function isData(definition: unknown): boolean {
+  try {
+    checkData(definition);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function toPinned({ definition, fingerprint, effect }: OfferedTool): unknown {
+  const status: PinnedTool['status'] = 'valid';
+  return { definition: asRecord(definition), fingerprint, status, ...(effect !== undefined && { effect }) };
+}

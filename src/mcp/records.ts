@@ -1,0 +1,45 @@
+/** Writes what is known of MCP servers into the catalog, where it takes it. */
+
+import { PinnaceError } from '../errors.ts';
+import type { Catalog, McpServerWriter } from '../ports.ts';
+import type { McpServer } from '../schema.ts';
+
+/** @throws PinnaceError `unavailable` for a catalog that cannot be written. */
+export function requireWriter(catalog: Catalog): McpServerWriter {
+  if (isWriter(catalog)) return catalog;
+  throw new PinnaceError(
+    'unavailable',
+    'Cannot approve the server: this catalog cannot be written; pin it where its records come from',
+    {
+      retryable: false,
+      details: { reason: 'catalog_read_only' },
+    },
+  );
+}
+
+/**
+ * Marks pinned tools as drifted in the record, so that every instance hides them. Never rejects: where the catalog cannot be
+ * written, or somebody else has written it, each instance finds out by itself.
+ */
+export async function storeDrift(catalog: Catalog, server: McpServer, changed: readonly string[]): Promise<boolean> {
+  try {
+    const record = await catalog.mcpServer?.(server.id);
+    if (!record?.pinned || !isWriter(catalog) || fingerprints(record) !== fingerprints(server)) return false;
+    const tools = record.pinned.tools.map((tool) =>
+      changed.includes(tool.definition.name) ? { ...tool, status: 'drifted' as const } : tool
+    );
+    const marked = { ...record, pinned: { ...record.pinned, tools } };
+    await catalog.put('mcpServer', marked, { ifRevision: record.revision });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function fingerprints({ pinned }: McpServer): string {
+  return JSON.stringify(pinned?.tools.map(({ fingerprint }) => fingerprint));
+}
+
+function isWriter(catalog: Catalog): catalog is Catalog & McpServerWriter {
+  return 'put' in catalog && typeof catalog.put === 'function';
+}

@@ -1,0 +1,201 @@
+/** Looks at what an MCP server offers, and pins it when a person approves. */
+
+import { createTraceId, type Emit } from '../events.ts';
+import { PinnaceError, toData } from '../errors.ts';
+import type { McpValidation, McpValidationRequest } from '../mcp-validation.ts';
+import type { Catalog, McpConnection, McpConnector } from '../ports.ts';
+import type { McpServer } from '../schema.ts';
+import type { Secret } from '../secret.ts';
+import { type Candidate, toCandidate } from './candidate.ts';
+import type { DriftWatch } from './drift-watch.ts';
+import { requireWriter } from './records.ts';
+
+/** What a check works with. */
+export interface ValidateOptions {
+  readonly catalog: Catalog;
+  readonly connector: McpConnector | undefined;
+  readonly drift: DriftWatch;
+  readonly emit: Emit;
+  readonly now: () => number;
+}
+
+/** Who asks, and what the runtime knows. */
+export interface Validation {
+  readonly request: McpValidationRequest;
+  /** Who approves. */
+  readonly subject: string;
+  readonly signal: AbortSignal;
+  /** The server's secret. */
+  readonly secret: (server: McpServer) => Promise<Secret | undefined>;
+  /** The names of the tools that are known besides. */
+  readonly toolNames: () => Promise<readonly string[]>;
+}
+
+/**
+ * Checks a server.
+ *
+ * @throws PinnaceError `not_found` for an unknown server, `invalid_argument` for effects of a tool that is not offered, `conflict`
+ * when the offer is not the one that was looked at or the record was changed meanwhile, `unavailable` without a connector, or when
+ * an approval cannot be written; whatever the connector throws.
+ */
+export async function validateServer(
+  serverId: string,
+  validation: Validation,
+  options: ValidateOptions,
+): Promise<McpValidation> {
+  const startedAt = options.now();
+  const { request, subject } = validation;
+  const facts = {
+    traceId: createTraceId(),
+    actor: { type: 'user', id: subject },
+    action: request.approve ? 'mcp.approve' : 'mcp.look',
+    target: { type: 'mcp-server', id: serverId },
+  } as const;
+  try {
+    const answer = await validate(serverId, validation, options);
+    const { status, tools, findings } = answer;
+    const payloadSummary = `${tools.length} tools, ${findings.length} findings`;
+    const isRefused = request.approve && status !== 'valid';
+    const latency = options.now() - startedAt;
+    options.emit({ ...facts, status: isRefused ? 'denied' : 'ok', latency, error: null, payloadSummary });
+    return answer;
+  } catch (error) {
+    const latency = options.now() - startedAt;
+    options.emit({ ...facts, status: 'error', latency, error: toData(error), payloadSummary: '' });
+    throw error;
+  }
+}
+
+async function validate(
+  serverId: string,
+  { request, signal, secret, toolNames }: Validation,
+  { catalog, connector, drift, now }: ValidateOptions,
+): Promise<McpValidation> {
+  const writer = request.approve ? requireWriter(catalog) : undefined;
+  const server = await catalog.mcpServer?.(serverId, signal);
+  if (!server) throw unknownServer();
+  if (!connector) throw noConnector(serverId);
+  const others = new Set([...await toolNames(), ...await namesElsewhere(server, catalog, signal)]);
+  const offer = await readOffer(connector, { server, secret: await secret(server), signal });
+  const candidate = await toCandidate({ server, offer, wishes: request, others });
+  requireKnownEffects(request, candidate);
+  await drift.compare(server, () => Promise.resolve(offer));
+  if (!writer) return toAnswer(server, { offer, candidate, approved: false });
+  requireSameOffer(request, candidate);
+  const record = toRecord(server, candidate, now());
+  const written = await writer.put('mcpServer', record, { ifRevision: server.revision });
+  return toAnswer(written, { offer, candidate, approved: candidate.pin !== undefined });
+}
+
+type Offered = Pick<McpConnection, 'protocolVersion' | 'serverInfo' | 'instructions'> & {
+  readonly tools: readonly unknown[];
+};
+
+async function readOffer(
+  connector: McpConnector,
+  { server, ...options }: {
+    readonly server: McpServer;
+    readonly secret: Secret | undefined;
+    readonly signal: AbortSignal;
+  },
+): Promise<Offered> {
+  const connection = await connector.connect(server, options);
+  try {
+    const { protocolVersion, serverInfo, instructions } = connection;
+    return { protocolVersion, serverInfo, instructions, tools: await connection.listTools(options) };
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The tools of other servers, where the catalog can tell of them. */
+async function namesElsewhere(
+  { id }: McpServer,
+  catalog: Catalog,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const names: string[] = [];
+  let after: string | undefined;
+  do {
+    const query = { limit: pageSize, ...(after !== undefined && { after }) };
+    const page: readonly McpServer[] = await catalog.listMcpServers?.(query, signal) ?? [];
+    names.push(...page.filter((server) => server.id !== id).flatMap(pinnedNames));
+    after = page.length === pageSize ? page.at(-1)?.id : undefined;
+  } while (after !== undefined);
+  return names;
+}
+
+/** Records are large. */
+const pageSize = 50;
+
+function pinnedNames({ alias, pinned }: McpServer): readonly string[] {
+  return (pinned?.tools ?? []).flatMap(({ definition: { name } }) => [name, `${alias}__${name}`]);
+}
+
+function toRecord(server: McpServer, { pin, findings }: Candidate, now: number): McpServer {
+  const checked = { ...server, findings: [...findings], validatedAt: new Date(now).toISOString() };
+  return pin ? { ...checked, status: 'valid', pinned: pin } : { ...checked, status: 'error' };
+}
+
+function toAnswer(
+  { id, status, revision, pinned }: McpServer,
+  { offer, candidate, approved }: {
+    readonly offer: Offered;
+    readonly candidate: Candidate;
+    readonly approved: boolean;
+  },
+): McpValidation {
+  const { protocolVersion, serverInfo } = offer;
+  const { tools, removed, findings, digest, instructions } = candidate;
+  return {
+    serverId: id,
+    status,
+    revision,
+    approved,
+    digest,
+    protocolVersion,
+    serverInfo,
+    ...(instructions !== undefined && { instructions }),
+    instructionsChanged: pinned !== undefined && (pinned.instructions ?? '') !== (instructions ?? ''),
+    tools,
+    removed,
+    findings,
+  };
+}
+
+function requireKnownEffects({ effects }: McpValidationRequest, { tools }: Candidate): void {
+  const names = new Set(tools.map(({ name }) => name));
+  if (Object.keys(effects).every((name) => names.has(name))) return;
+  throw new PinnaceError(
+    'invalid_argument',
+    'Cannot approve the server: "effects" names a tool that it does not offer',
+    {
+      details: { reason: 'unknown_tool' },
+    },
+  );
+}
+
+function requireSameOffer({ digest }: McpValidationRequest, candidate: Candidate): void {
+  if (digest === undefined || digest === candidate.digest) return;
+  throw new PinnaceError('conflict', 'Cannot approve the server: it offers something else by now; look again', {
+    retryable: false,
+    details: { reason: 'mcp_changed_since_look' },
+  });
+}
+
+function unknownServer(): PinnaceError {
+  return new PinnaceError('not_found', 'Cannot check the MCP server: no server has this id', {
+    details: { reason: 'mcp_server_not_found' },
+  });
+}
+
+function noConnector(serverId: string): PinnaceError {
+  return new PinnaceError(
+    'unavailable',
+    `Cannot check MCP server "${serverId}": this runtime has no way to MCP servers`,
+    {
+      retryable: false,
+      details: { reason: 'no_mcp_connector' },
+    },
+  );
+}
