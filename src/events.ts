@@ -12,6 +12,9 @@ export interface ObservedEvent {
   readonly timestamp: string;
   /** 32 hexadecimal digits, W3C Trace Context. */
   readonly traceId: string;
+  /** 16 hexadecimal digits, where the action is a span of its own. */
+  readonly spanId?: string;
+  readonly parentSpanId?: string;
   readonly actor: { readonly type: 'agent' | 'user' | 'system'; readonly id: string };
   /** Noun then verb: `run.start`, `run.end`, `tool.call`. */
   readonly action: string;

@@ -113,6 +113,36 @@ export {
 } from './orchestrator/grounding/request.ts';
 export type { RetrievalRecord } from './orchestrator/grounding/retrieve.ts';
 export type { CatalogInputs, CatalogRecords, RecordKind } from './record-kinds.ts';
+export type {
+  Action,
+  ActionInput,
+  Budget,
+  Effect,
+  OnFailure,
+  OnTimeout,
+  Retry,
+  Task,
+  TaskInput,
+  WaitFor,
+  WaitForInput,
+} from './orchestrator/planner/action.ts';
+export type { AskFacts, PlanEvent } from './orchestrator/planner/plan-event.ts';
+export type { NumberedEvent } from './orchestrator/planner/plan-journal.ts';
+export { defaultPlanLimits, type PlanLimits } from './orchestrator/planner/plan-limits.ts';
+export type { PlanOutcome } from './orchestrator/planner/plan-outcome.ts';
+export type { PlanRequestInput } from './orchestrator/planner/plan-request.ts';
+export { createPlanner, type CreatePlannerOptions, type Planner } from './orchestrator/planner/planner.ts';
+export type {
+  AgentContext,
+  AgentTask,
+  Delivered,
+  InboxItem,
+  PlanOwner,
+  RunAgent,
+  StepOutcome,
+  Usage,
+  ValueRef,
+} from './orchestrator/planner/run-agent.ts';
 export { createRedactor, type Redaction, type Redactor } from './redactor.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export { createPrincipal, localPrincipal, type Principal, type Scope, type Session } from './runtime/principal.ts';

@@ -1,27 +1,32 @@
 /**
- * One record for everything that waits for a person: the approval of a tool call today, a planner's question later. It is bound to
- * what was asked about, decided once and spent once. Whoever only claims a decision has none.
+ * One record for everything that waits for a person: the approval of a tool call, a question of a plan. It is bound to what was
+ * asked about, decided once and spent once. Whoever only claims a decision has none.
  */
 
 import { PinnaceError } from './errors.ts';
+import { canonicalJson } from './json.ts';
 import type { Key } from './key.ts';
-import type { Storage } from './ports.ts';
+import type { Change, Storage } from './ports.ts';
 import type { Principal } from './runtime/principal.ts';
 
 /** Something that a person is asked. */
 export interface Interruption {
   readonly id: string;
-  readonly kind: 'approval';
+  readonly kind: 'approval' | 'question';
   readonly runId: string;
   readonly tenant: string;
+  /** Empty where no agent of the registry asks. */
   readonly agentId: string;
   /** SHA-256 over all that the decision is about: with anything of it changed, the decision is worth nothing. */
   readonly binding: string;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
-  readonly state: 'pending' | 'approved' | 'denied' | 'spent';
+  /** `closed`: whoever asked no longer needs to know. */
+  readonly state: 'pending' | 'approved' | 'denied' | 'answered' | 'spent' | 'closed';
   readonly decidedBy?: string;
   readonly reason?: string;
+  /** What was answered, as canonical JSON: the same answer again is no second one. */
+  readonly answer?: string;
 }
 
 /** What a person decides. */
@@ -45,6 +50,48 @@ export interface Interruptions {
    * undecided, expired, spent, or bound to something else.
    */
   spend(id: string, binding: string): Promise<Decision | undefined>;
+}
+
+/** An answer to a question, and what is to be committed with it. */
+export interface Answering {
+  readonly storage: Storage;
+  readonly now: number;
+  readonly ttlMs: number;
+  readonly answer: unknown;
+  readonly changes: readonly Change[];
+}
+
+/** The change that writes a record, to be part of the commit of whoever asks. */
+export function interruptionChange(record: Interruption, ttlMs: number): Change {
+  return { key: keyOf(record.id), value: record, ttlMs };
+}
+
+/**
+ * Stores the answer to a question with what follows from it. The first answer counts: the same one again is `replayed`.
+ *
+ * @throws PinnaceError as `decide` does; another answer is `already_decided`.
+ */
+export async function answerInterruption(
+  principal: Principal,
+  { runId, id }: { readonly runId: string; readonly id: string },
+  { storage, now, ttlMs, answer, changes }: Answering,
+): Promise<'accepted' | 'replayed'> {
+  const text = canonicalJson(answer);
+  for (;;) {
+    const entry = id.length > 64 ? undefined : await storage.get(keyOf(id));
+    const record = entry?.value as Interruption | undefined; // written by this module alone
+    if (!entry || !record || !mayDecide(principal, runId, record)) throw notFound();
+    if (record.state !== 'pending') {
+      if (record.answer === text) return 'replayed';
+      if (record.state === 'closed' && record.expiresAt > now) throw closed();
+      if (record.state === 'closed') throw expired();
+      throw alreadyDecided();
+    }
+    if (record.expiresAt <= now) throw expired();
+    const answered: Interruption = { ...record, state: 'answered', decidedBy: principal.subject, answer: text };
+    const own = { ...interruptionChange(answered, ttlMs), ifVersion: entry.version };
+    if ((await storage.commit([own, ...changes])).ok) return 'accepted';
+  }
 }
 
 /** What interruptions are kept in. */
@@ -96,7 +143,7 @@ function keyOf(id: string): Key {
 }
 
 function mayDecide({ tenant, agents }: Principal, runId: string, record: Interruption): boolean {
-  return record.tenant === tenant && record.runId === runId && (agents === '*' || agents.includes(record.agentId));
+  return record.tenant === tenant && record.runId === runId && (agents === '*' || record.agentId === '' || agents.includes(record.agentId));
 }
 
 function notFound(): PinnaceError {
@@ -107,6 +154,13 @@ function notFound(): PinnaceError {
 
 function alreadyDecided(): PinnaceError {
   return new PinnaceError('already_decided', 'The approval has been decided', { status: 409, retryable: false });
+}
+
+function closed(): PinnaceError {
+  return new PinnaceError('conflict', 'Cannot take the answer: nobody waits for it any more', {
+    retryable: false,
+    details: { reason: 'question_closed' },
+  });
 }
 
 function expired(): PinnaceError {

@@ -18,10 +18,21 @@ export interface JournalHead<S> {
   readonly state: S;
 }
 
+/** What goes with appended items into their commit. */
+export interface AppendOptions<S> {
+  /** The state after them. */
+  readonly state?: S;
+  /** Changes of other keys. Where two appends of one commit change the same key, the later one counts. */
+  readonly changes?: readonly Change[];
+}
+
 /** A journal as its owner holds it. */
 export interface Journal<S> {
-  /** Adds items, and what the state is after them. They are seen when `onCommit` tells their number. */
-  append(items: readonly string[], state?: S): void;
+  /**
+   * Adds items. Those of one call are committed together, with the state and the changes, or not at all: nobody reads a part of
+   * them. They are seen when `onCommit` tells their number.
+   */
+  append(items: readonly string[], options?: AppendOptions<S>): void;
   /** Commits what was added, the head at least, and resolves when that is done. Rejects when the journal was lost. */
   flush(): Promise<void>;
 }
@@ -34,7 +45,7 @@ export interface JournalOptions<S> {
   /** The version of the head in the storage. */
   readonly version: string;
   readonly now: () => number;
-  /** The time between two commits, unless one is asked for. */
+  /** The time between two commits, unless one is asked for; 0: as soon as whatever runs now has run, and no timer is set. */
   readonly spacingMs: number;
   readonly ttlMs: number;
   /** Everything up to this number is committed. */
@@ -43,9 +54,11 @@ export interface JournalOptions<S> {
   readonly onLost: (error: PinnaceError) => void;
 }
 
-/** The most text that is put into one chunk; Deno KV takes 64 KiB a value. */
+/** The most text that is put into one chunk; Deno KV takes 64 KiB a value. A commit of more text has longer chunks instead. */
 const chunkLength = 24_000;
 const chunksPerCommit = 20;
+/** The most changes of one commit, beside the chunks and the head. */
+const otherChanges = 70;
 
 /** The key of a journal's head. */
 export function headKey(prefix: Key): Key {
@@ -56,6 +69,23 @@ export function headKey(prefix: Key): Key {
 export function creation(prefix: Key, { state, at, ttlMs }: { state: unknown; at: number; ttlMs: number }): Change {
   const head: JournalHead<unknown> = { seq: 0, fence: 1, at, state };
   return { key: headKey(prefix), value: head, ifVersion: null, ttlMs };
+}
+
+/** The changes that create a journal which has items from the start, with its head; the head's is the first. */
+export function creationWith<S>(
+  prefix: Key,
+  { state, at, ttlMs, items }: {
+    readonly state: S;
+    readonly at: number;
+    readonly ttlMs: number;
+    readonly items: readonly string[];
+  },
+): { readonly head: JournalHead<S>; readonly changes: readonly Change[] } {
+  const head: JournalHead<S> = { seq: items.length, fence: 1, at, state };
+  const length = items.reduce((sum, item) => sum + item.length, 0);
+  const most = Math.max(chunkLength, length / chunksPerCommit);
+  const chunks = cutChunks(items, [...prefix, 'j'], { seq: 0, ttlMs, most });
+  return { head, changes: [{ key: headKey(prefix), value: head, ifVersion: null, ttlMs }, ...chunks] };
 }
 
 /** Reads the head, with its version. The schema of the state is its writer's. */
@@ -85,39 +115,50 @@ function itemsOf({ key, value }: Entry): { seq: number; item: string }[] {
   return items.map((item, i) => ({ seq: last - items.length + 1 + i, item }));
 }
 
-/** Takes a journal over from an owner who gives no sign of life. Conflicts when another did so first. */
+/**
+ * Takes a journal over from an owner who gives no sign of life; `undefined` when there is none, when another owner was faster, or
+ * when `when` says that it is not to be taken.
+ */
 export async function takeOver<S>(
-  { storage, prefix, now, ttlMs }: { storage: Storage; prefix: Key; now: () => number; ttlMs: number },
+  { storage, prefix, now, ttlMs, when = () => true }: {
+    storage: Storage;
+    prefix: Key;
+    now: () => number;
+    ttlMs: number;
+    when?: (head: JournalHead<S>) => boolean;
+  },
 ): Promise<{ readonly head: JournalHead<S>; readonly version: string } | undefined> {
   const found = await readHead<S>(storage, prefix);
-  if (!found) return undefined;
+  if (!found || !when(found.head)) return undefined;
   const head = { ...found.head, fence: found.head.fence + 1, at: now() };
   const result = await storage.commit([{ key: headKey(prefix), value: head, ifVersion: found.version, ttlMs }]);
   return result.ok ? { head, version: result.version } : undefined;
+}
+
+/** What one `append` added. */
+interface Group<S> extends AppendOptions<S> {
+  readonly items: readonly string[];
 }
 
 /** Gives the journal to its owner. */
 export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
   const { storage, prefix, now, spacingMs, ttlMs, onCommit, onLost } = options;
   let { head, version } = options;
-  let pending: string[] = [];
-  let dirty = false;
+  let pending: Group<S>[] = [];
   let lost: PinnaceError | undefined;
   let lastAt = -Infinity;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let scheduled = false;
   let running: Promise<void> | undefined;
 
   /** Answers whether there was more than one commit takes. */
   const commitOnce = async (): Promise<boolean> => {
-    const { chunks, rest, count } = cutChunks(pending, [...prefix, 'j'], head.seq, ttlMs);
-    const next = { ...head, seq: head.seq + count, at: now() };
+    const { chunks, count, state = head.state, changes, rest } = cutCommit(pending, { prefix, seq: head.seq, ttlMs });
+    const next = { ...head, seq: head.seq + count, at: now(), state };
     pending = rest;
-    dirty = false;
-    const result = await storage.commit([{ key: headKey(prefix), value: next, ifVersion: version, ttlMs }, ...chunks]);
-    if (!result.ok) throw new PinnaceError('conflict', 'Cannot go on with the journal: another owner has it');
-    // `append` may have set another state while the commit was under way.
-    head = { ...next, state: head.state };
-    version = result.version;
+    const own: Change = { key: headKey(prefix), value: next, ifVersion: version, ttlMs };
+    version = await commitSurely(storage, prefix, [own, ...chunks, ...changes]);
+    head = next;
     lastAt = now();
     onCommit(next.seq);
     return rest.length > 0;
@@ -132,25 +173,26 @@ export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
       onLost(lost);
     } finally {
       running = undefined;
-      if (dirty) schedule();
+      if (pending.length > 0) schedule();
     }
   };
   const start = (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
+    scheduled = false;
     return running ??= run();
   };
   const schedule = (): void => {
-    if (running || lost || timer !== undefined) return;
+    if (running || lost || scheduled) return;
+    scheduled = true;
+    if (spacingMs === 0) return queueMicrotask(() => void (scheduled && start()));
     const waitMs = Math.min(spacingMs, Math.max(0, lastAt + spacingMs - now()));
     timer = setTimeout(() => void start(), waitMs);
   };
   return {
-    append(items, state) {
+    append(items, added = {}) {
       if (lost) return;
-      for (const item of items) pending.push(item);
-      if (state !== undefined) head = { ...head, state };
-      dirty = true;
+      pending.push({ items, ...added });
       schedule();
     },
     async flush() {
@@ -161,17 +203,63 @@ export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
   };
 }
 
-/** Cuts as many chunks as one commit takes. */
-function cutChunks(items: readonly string[], key: Key, seq: number, ttlMs: number) {
+/**
+ * Commits changes of which the first is the head's, and gives the head's new version. When the answer does not arrive, the head
+ * tells whether they were written: the fence in it is this owner's alone. When they were not, they are committed once more.
+ */
+async function commitSurely(storage: Storage, prefix: Key, changes: readonly [Change, ...Change[]]): Promise<string> {
+  const [{ value, ifVersion }] = changes;
+  for (let tries = 0;; tries++) {
+    const result = await storage.commit(changes).catch((error: unknown) => ({ ok: undefined, error }));
+    if (result.ok) return result.version;
+    const found = await readHead(storage, prefix);
+    if (found?.version === ifVersion && tries === 0 && result.ok === undefined) continue;
+    const { fence } = value as JournalHead<unknown>; // safe: made by the caller
+    if (found !== undefined && found.version !== ifVersion && found.head.fence === fence) return found.version;
+    if (result.ok === undefined && found?.version === ifVersion) throw result.error;
+    throw new PinnaceError('conflict', 'Cannot go on with the journal: another owner has it');
+  }
+}
+
+/** Takes as many groups as one commit takes, one at least, and cuts their items into chunks. */
+function cutCommit<S>(
+  pending: readonly Group<S>[],
+  { prefix, seq, ttlMs }: { readonly prefix: Key; readonly seq: number; readonly ttlMs: number },
+) {
+  const items: string[] = [];
+  const changes = new Map<string, Change>();
+  let state: S | undefined;
+  let taken = 0;
+  let length = 0;
+  for (const group of pending) {
+    const longer = group.items.reduce((sum, item) => sum + item.length, length);
+    const more = changes.size + (group.changes?.length ?? 0);
+    if (taken > 0 && (longer > chunkLength * chunksPerCommit || more > otherChanges)) break;
+    for (const item of group.items) items.push(item);
+    for (const change of group.changes ?? []) changes.set(JSON.stringify(change.key), change);
+    if (group.state !== undefined) state = group.state;
+    length = longer;
+    taken++;
+  }
+  const chunks = cutChunks(items, [...prefix, 'j'], { seq, ttlMs, most: Math.max(chunkLength, length / chunksPerCommit) });
+  return { chunks, count: items.length, state, changes: [...changes.values()], rest: pending.slice(taken) };
+}
+
+/** Cuts items into chunks of at most so much text, or of one item. */
+function cutChunks(
+  items: readonly string[],
+  key: Key,
+  { seq, ttlMs, most }: { readonly seq: number; readonly ttlMs: number; readonly most: number },
+): Change[] {
   const chunks: Change[] = [];
   let start = 0;
-  for (let length = 0, i = 0; i < items.length && chunks.length < chunksPerCommit; i++) {
+  for (let length = 0, i = 0; i < items.length; i++) {
     length += items[i]?.length ?? 0;
     const next = items[i + 1]?.length ?? Infinity;
-    if (length + next <= chunkLength) continue;
+    if (length + next <= most) continue;
     chunks.push({ key: [...key, seq + i + 1], value: items.slice(start, i + 1), ttlMs });
     start = i + 1;
     length = 0;
   }
-  return { chunks, rest: items.slice(start), count: start };
+  return chunks;
 }

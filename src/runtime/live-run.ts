@@ -92,7 +92,7 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
     },
     async end(how, usage) {
       const ended = { ...state, state: how.type, endedAt: now(), usage, ...('error' in how && { error: how.error }) };
-      journal.append([], ended);
+      journal.append([], { state: ended });
       await journal.flush().then(() => leave(), () => undefined); // a lost log has left by itself
     },
   };

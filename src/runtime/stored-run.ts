@@ -67,7 +67,7 @@ async function endLostRun(runId: string, options: StoredRunOptions): Promise<Jou
     endedAt: now(),
     ...('error' in end && { error: end.error }),
   };
-  journal.append(chunks.map((chunk) => JSON.stringify(chunk)), state);
+  journal.append(chunks.map((chunk) => JSON.stringify(chunk)), { state });
   await journal.flush().catch(() => undefined);
   return lost ? undefined : { ...head, seq: head.seq + chunks.length, state };
 }

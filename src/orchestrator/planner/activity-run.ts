@@ -1,0 +1,163 @@
+/** Runs one activity: gives the function that does the work its task, and takes what became of it. */
+
+import type { Storage } from '../../ports.ts';
+import { toFailure } from './failure.ts';
+import { readValue } from './outline.ts';
+import type { Activity, AgentState, CallState, PlanState } from './plan-state.ts';
+import { spanIdOf } from './span-id.ts';
+import type { AgentContext, AgentTask, Delivered, InboxItem, RunAgent, StepOutcome, ValueRef } from './run-agent.ts';
+
+/** An activity under way. */
+export interface ActivityRun {
+  readonly activity: Activity;
+  /** How many items of the inbox it was given. */
+  readonly seen: number;
+  abort(reason: unknown): void;
+}
+
+/** What running needs. */
+export interface ActivityRunOptions {
+  readonly state: PlanState;
+  readonly storage: Storage;
+  readonly runAgent: RunAgent;
+  readonly onEnd: (run: ActivityRun, outcome: StepOutcome) => void;
+}
+
+/** Starts an activity; `onEnd` is told its outcome later, never at once. */
+export function startActivity(activity: Activity, options: ActivityRunOptions): ActivityRun {
+  const { state, runAgent, onEnd } = options;
+  const { agent } = activity;
+  const context = new StepContext(options.storage, state.created?.planId ?? '', agent);
+  const inbox = activity.call ? noItems : inboxOf(agent, state);
+  const run: ActivityRun = { activity, seen: inbox.length, abort: (reason) => context.abort(reason) };
+  const needsReading = agent.memory?.ref !== undefined || agent.context?.ref !== undefined;
+  const work = needsReading
+    ? readFirst(context, activity, state, inbox).then((task) => runAgent(task, context))
+    : call(runAgent, toTask(activity, state, { inbox, memory: agent.memory?.value, context: agent.context?.value }), context);
+  work.then(
+    (outcome) => onEnd(run, outcome),
+    (error: unknown) => onEnd(run, { type: 'failed', error: toFailure(error) }),
+  );
+  return run;
+}
+
+const noItems: readonly InboxItem[] = [];
+
+/** The inbox in its order; results of children that were awaited together in the order in which the children were made. */
+function inboxOf({ inbox, wait, children }: AgentState, { agents }: PlanState): readonly InboxItem[] {
+  if (inbox.length === 0) return noItems;
+  if (wait.mode !== 'all' || children.length < 2) return inbox.slice();
+  const orderOf = (item: InboxItem): number => item.type === 'result' ? agents.get(item.from)?.order ?? 0 : -1;
+  return inbox.toSorted((a, b) => orderOf(a) - orderOf(b));
+}
+
+/** A function that throws at once is as good as one that rejects. */
+function call(runAgent: RunAgent, task: AgentTask, context: AgentContext): Promise<StepOutcome> {
+  try {
+    return runAgent(task, context);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+async function readFirst(
+  context: StepContext,
+  activity: Activity,
+  state: PlanState,
+  inbox: readonly InboxItem[],
+): Promise<AgentTask> {
+  const { agent } = activity;
+  const read = async (held: Delivered | undefined): Promise<unknown> => held?.ref ? await context.read(held.ref) : held?.value;
+  const [memory, given] = await Promise.all([read(agent.memory), read(agent.context)]);
+  return toTask(activity, state, { inbox, memory, context: given });
+}
+
+/** Makes its abort controller, as all else, only for those who ask: most activities of a large plan never do. */
+class StepContext implements AgentContext {
+  readonly #storage: Storage;
+  readonly #planId: string;
+  readonly #agent: AgentState;
+  #controller: AbortController | undefined;
+  #reason: unknown;
+
+  constructor(storage: Storage, planId: string, agent: AgentState) {
+    this.#storage = storage;
+    this.#planId = planId;
+    this.#agent = agent;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    return this.#controller.signal;
+  }
+
+  get spanId(): string {
+    return spanIdOf(this.#planId, this.#agent.id);
+  }
+
+  get parentSpanId(): string | undefined {
+    const { parent } = this.#agent;
+    return parent && spanIdOf(this.#planId, parent.id);
+  }
+
+  read(ref: ValueRef): Promise<unknown> {
+    return readValue(this.#storage, this.#planId, ref);
+  }
+
+  abort(reason: unknown): void {
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+}
+
+/** A task as it is built: what is optional is set where it is there, for copying parts of objects is what would take the time. */
+type TaskDraft = { -readonly [K in keyof AgentTask]: AgentTask[K] };
+
+function toTask(
+  { agent, call, id }: Activity,
+  { created }: PlanState,
+  given: { readonly inbox: readonly InboxItem[]; readonly memory: unknown; readonly context: unknown },
+): AgentTask {
+  if (!created) throw new Error('A plan that has not begun has no activities');
+  const { spec } = agent;
+  const { planId, terms, owner } = created;
+  const task: TaskDraft = {
+    planId,
+    traceId: terms.traceId,
+    owner,
+    address: agent.id,
+    depth: agent.depth,
+    goal: spec.goal,
+    context: given.context === undefined ? none : given.context as readonly unknown[], // checked when the agent was made
+    step: agent.step,
+    attempt: call?.attempt ?? agent.attempt,
+    effect: call?.spec.effect ?? spec.effect ?? 'pure',
+    idempotencyKey: `${planId}:${id}`,
+    deadlineAt: deadlineOf(agent, terms.deadlineAt),
+    memory: given.memory,
+    inbox: given.inbox,
+    mayCreate: agent.depth < terms.maxDepth,
+  };
+  if (spec.agentId !== undefined) task.agentId = spec.agentId;
+  if (spec.role !== undefined) task.role = spec.role;
+  if (spec.constraints !== undefined) task.constraints = spec.constraints;
+  if (spec.tools !== undefined) task.tools = spec.tools;
+  if (call) task.call = toCall(call);
+  return task;
+}
+
+const none: readonly unknown[] = [];
+
+function toCall({ spec: { callId, tool, input, ask } }: CallState): NonNullable<AgentTask['call']> {
+  return { ...(callId !== undefined && { callId }), tool, input, approved: ask !== undefined };
+}
+
+/** An agent has no more time than those above it. */
+export function deadlineOf(agent: AgentState, planDeadlineAt: number): number {
+  let deadlineAt = planDeadlineAt;
+  for (let at: AgentState | undefined = agent; at; at = at.parent) {
+    deadlineAt = Math.min(deadlineAt, at.spec.deadlineAt ?? Infinity);
+  }
+  return deadlineAt;
+}

@@ -1,0 +1,169 @@
+/** How agents begin, become ready, are told things and end. */
+
+import { closeAccount, createAccount, hold, use } from './account.ts';
+import { deliveredOf, type Refusal } from './folding.ts';
+import type { EventOf } from './plan-event.ts';
+import { type AgentState, hasEnded, type PlanState, stepId } from './plan-state.ts';
+import type { InboxItem } from './run-agent.ts';
+
+/** Makes an agent. Its address is its parent's and its number among the children, so it is never used again. */
+export function createAgent(state: PlanState, event: EventOf<'agent.created'>): Refusal | undefined {
+  const { id } = event;
+  if (state.agents.has(id)) return 'there is such an agent';
+  const parent = state.agents.get(id.slice(0, Math.max(0, id.lastIndexOf('-'))));
+  if (parent ? hasEnded(parent) : id !== '1') return 'there is no such living parent';
+  if (parent && id !== `${parent.id}-${parent.children.length + 1}`) return 'the address is not the next';
+  if (event.key !== undefined && parent?.keys?.has(event.key)) return 'there is a child with this key';
+  const after = (event.after ?? []).map((address) => state.agents.get(address));
+  if (after.some((agent) => agent === undefined)) return 'it comes after an agent that does not exist';
+  const above = parent?.account ?? state.account;
+  use(above, 'agents', 1);
+  if (event.budget) hold(above, event.budget);
+  const agent = newAgent(state, event, { parent, account: event.budget ? createAccount(event.budget, above) : above });
+  state.agents.set(id, agent);
+  if (parent) {
+    parent.children.push(agent);
+    if (event.key !== undefined) (parent.keys ??= new Map()).set(event.key, agent);
+    parent.open++;
+  }
+  if (event.deadlineAt !== undefined) state.dues.add({ at: event.deadlineAt, kind: 'deadline', id });
+  for (const other of after as AgentState[]) { // all are there
+    if (hasEnded(other)) tellResult(agent, other);
+    else {
+      other.dependents.push(agent);
+      agent.blockers++;
+    }
+  }
+  settle(state, agent);
+  return undefined;
+}
+
+function newAgent(
+  state: PlanState,
+  event: EventOf<'agent.created'>,
+  { parent, account }: Pick<AgentState, 'parent' | 'account'>,
+): AgentState {
+  const isGivenRoot = !parent && state.created?.terms.given === true;
+  return {
+    id: event.id,
+    parent,
+    depth: parent ? parent.depth + 1 : 0,
+    order: state.agents.size,
+    spec: event,
+    context: event.context === undefined ? undefined : deliveredOf(event, 'context'),
+    account,
+    status: 'waiting',
+    step: 1,
+    attempt: 1,
+    started: false,
+    memory: undefined,
+    inbox: [],
+    children: [],
+    keys: undefined,
+    open: 0,
+    dependents: [],
+    blockers: 0,
+    // The first agent of a given plan has no steps: it ends with its tasks.
+    wait: isGivenRoot ? given : none,
+    awaited: 0,
+    awaitedIds: undefined,
+    replies: undefined,
+    calls: undefined,
+    pending: 0,
+    woken: false,
+    retryAt: undefined,
+    digest: undefined,
+    repeats: 0,
+    stalls: 0,
+    revision: 0,
+    outline: [],
+    facts: [],
+    result: undefined,
+    cites: undefined,
+    error: undefined,
+    startedAt: event.at,
+    endedAt: undefined,
+  };
+}
+
+const none = { mode: 'none' } as const;
+const given = { mode: 'message' } as const;
+
+/** Puts an item into the inbox. */
+export function deliver(agent: AgentState, item: InboxItem): void {
+  agent.inbox.push(item);
+}
+
+/** Lets the agent go on, whatever children, replies or messages it waits for; calls and questions it waits for all the same. */
+export function wake(state: PlanState, agent: AgentState): void {
+  agent.woken = true;
+  settle(state, agent);
+}
+
+/** Makes the agent ready when all that it waits for is there. */
+export function settle(state: PlanState, agent: AgentState): void {
+  if (agent.status !== 'waiting' || agent.blockers > 0 || agent.pending > 0 || agent.retryAt !== undefined) return;
+  const isThere = agent.wait.mode !== 'message' && agent.awaited === 0 && (agent.replies?.size ?? 0) === 0;
+  if (isThere || agent.woken) markReady(state, agent);
+}
+
+/** Makes the agent's next step one that can be run. */
+export function markReady(state: PlanState, agent: AgentState): void {
+  agent.status = 'ready';
+  agent.woken = false;
+  agent.retryAt = undefined;
+  state.fresh.push({ id: stepId(agent), agent, call: undefined });
+}
+
+/** Ends an agent: tells those who wait for it, and gives back what was set aside for it. */
+export function endAgent(
+  state: PlanState,
+  agent: AgentState,
+  event: EventOf<'agent.done' | 'agent.failed' | 'agent.cancelled'>,
+): void {
+  agent.endedAt = event.at;
+  if (event.type === 'agent.done') {
+    agent.status = 'done';
+    agent.result = deliveredOf(event, 'result');
+    agent.cites = event.cites;
+  } else if (event.type === 'agent.failed') {
+    agent.status = 'failed';
+    agent.error = event.error;
+  } else {
+    agent.status = 'cancelled';
+    agent.error = { code: 'cancelled', message: 'The agent was cancelled', retryable: false, details: { reason: event.reason } };
+  }
+  if (agent.pending > 0) closeAsks(state, agent);
+  agent.inbox = [];
+  agent.calls = agent.memory = agent.replies = undefined;
+  if (agent.spec.budget) closeAccount(agent.account);
+  for (const dependent of agent.dependents) {
+    if (hasEnded(dependent)) continue;
+    dependent.blockers--;
+    tellResult(dependent, agent);
+    settle(state, dependent);
+  }
+  agent.dependents = [];
+  const { parent } = agent;
+  if (parent && !hasEnded(parent)) tellParent(state, parent, agent);
+}
+
+function closeAsks(state: PlanState, agent: AgentState): void {
+  for (const { ask, agent: asking } of state.asks.values()) if (asking === agent.id) state.asks.delete(ask);
+}
+
+function tellParent(state: PlanState, parent: AgentState, agent: AgentState): void {
+  parent.open--;
+  if (!parent.parent && state.created?.terms.given === true) return; // nobody reads its inbox
+  tellResult(parent, agent);
+  if (parent.awaited === 0 || parent.awaitedIds?.has(agent.id) === false) return;
+  const isEnough = parent.wait.mode === 'race' || (parent.wait.mode === 'any' && agent.status === 'done');
+  parent.awaited = isEnough ? 0 : parent.awaited - 1;
+  if (parent.awaited === 0) settle(state, parent);
+}
+
+function tellResult(to: AgentState, { id, spec, status, result, error }: AgentState): void {
+  const facts = { type: 'result' as const, from: id, ...(spec.key !== undefined && { key: spec.key }) };
+  if (status === 'done' && result) deliver(to, { ...facts, ok: true, result });
+  else if (error && spec.onFailure !== 'ignore') deliver(to, { ...facts, ok: false, error });
+}

@@ -1,0 +1,413 @@
+/** A plan in the hands of this process: it starts what the state allows, records what becomes of it, and lets go when there is nothing to run. */
+
+import type { PinnaceError } from '../../errors.ts';
+import type { JournalHead } from '../../journal.ts';
+import type { Storage } from '../../ports.ts';
+import { type Account, freeStep, hold, holdStep, lacks, remaining } from './account.ts';
+import type { Budget } from './action.ts';
+import { type ActivityRun, startActivity } from './activity-run.ts';
+import type { Draft } from './draft.ts';
+import { cancel, fail } from './ending.ts';
+import { failure, toFailure } from './failure.ts';
+import type { PlanEvent } from './plan-event.ts';
+import { type NumberedEvent, openPlanJournal, type PlanJournal } from './plan-journal.ts';
+import type { PlanLimits } from './plan-limits.ts';
+import type { Inbound, InboundItem, PlanHead } from './plan-record.ts';
+import { type Activity, hasEnded, type PlanState, rootOf, stepId } from './plan-state.ts';
+import type { ProviderPlaces } from './provider-places.ts';
+import { createReadyQueue } from './ready-queue.ts';
+import type { RunAgent, StepOutcome } from './run-agent.ts';
+import { schedule } from './schedule.ts';
+import { settleAnswer, settleLostStart } from './settle-ask.ts';
+import { fireDue, isValid } from './settle-due.ts';
+import { failActivity, settleActivity } from './settle-step.ts';
+
+/** How a process was done with a plan. */
+export type Release = 'ended' | 'suspended' | 'lost' | 'closed';
+
+/** A plan that this process runs. */
+export interface LivePlan {
+  readonly state: PlanState;
+  readonly head: PlanHead;
+  /** How many events are committed. */
+  readonly committed: number;
+  /** Resolves when this process no longer has the plan. */
+  readonly released: Promise<Release>;
+  /** Decides and records; what follows is started. */
+  write(decide: (draft: Draft) => void): void;
+  /** Takes what came from outside. */
+  take(inbound: Inbound): void;
+  /** Looks at the time and at free places again. */
+  pump(): void;
+  /** Lets go of the plan as it is, as a process does that ends. */
+  close(): void;
+}
+
+/** What a live plan is made with. */
+export interface LivePlanOptions {
+  readonly storage: Storage;
+  readonly planId: string;
+  readonly head: JournalHead<PlanHead>;
+  readonly version: string;
+  /** Folded up to the head. */
+  readonly state: PlanState;
+  /** What has come from outside before. */
+  readonly inbound: Inbound;
+  readonly runAgent: RunAgent;
+  readonly limits: PlanLimits;
+  readonly places: ProviderPlaces;
+  readonly now: () => number;
+  readonly onCommit: (events: readonly NumberedEvent[]) => void;
+}
+
+/** So many events may wait for their commit before no more activities are started. */
+const mostUncommitted = 2048;
+/** The longest time that `setTimeout` can wait. */
+const longestTimeoutMs = 2_147_483_647;
+
+/** Gives a live plan, and starts what can be run. */
+export function runPlan(options: LivePlanOptions): LivePlan {
+  const plan = new Plan(options);
+  plan.begin();
+  return plan;
+}
+
+class Plan implements LivePlan {
+  readonly state: PlanState;
+  readonly #options: LivePlanOptions;
+  readonly #journal: PlanJournal;
+  readonly #queue = createReadyQueue();
+  /** Activities that became ready with an event that is not committed yet, with its number. */
+  #gate: { readonly seq: number; readonly activities: readonly Activity[] }[] = [];
+  /** Unsafe activities whose start is not committed yet. */
+  #starting: { readonly seq: number; readonly activity: Activity }[] = [];
+  readonly #running = new Map<string, ActivityRun>();
+  /** What running activities are taken to use, by activity. */
+  readonly #reserved = new Map<string, { readonly account: Account; readonly amount: Budget }>();
+  /** Activities that wait until others have settled what they used. */
+  #parked: Activity[] = [];
+  readonly #parallelism: number;
+  readonly #released = Promise.withResolvers<Release>();
+  #isReleased = false;
+  #isReleasing = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timerAt = Infinity;
+  #heartbeat: ReturnType<typeof setInterval>;
+
+  constructor(options: LivePlanOptions) {
+    const { state, limits, now, onCommit } = options;
+    this.state = state;
+    this.#options = options;
+    const terms = state.created?.terms;
+    this.#parallelism = terms?.maxParallelism ?? limits.maxParallelism;
+    this.#journal = openPlanJournal({
+      ...options,
+      settings: {
+        allowHuman: terms?.allowHumanIntervention === true,
+        maxDepth: terms?.maxDepth ?? limits.maxDepth,
+        askMs: limits.askMs,
+        stallAfter: terms?.stallAfter ?? limits.stallAfter,
+      },
+      ttlMs: limits.retentionMs,
+      onCommit: (events) => {
+        onCommit(events);
+        this.#afterCommit();
+      },
+      onLost: (error) => this.#lose(error),
+    });
+    this.#heartbeat = setInterval(() => this.#beat(), limits.leaseMs / 3);
+    this.#journal.setHead({ ...this.#journal.head, status: 'running', dueAt: now() + limits.leaseMs });
+  }
+
+  get head(): PlanHead {
+    return this.#journal.head;
+  }
+
+  get committed(): number {
+    return this.#journal.committed;
+  }
+
+  get released(): Promise<Release> {
+    return this.#released.promise;
+  }
+
+  /** What the state allows to run was allowed by committed events: it can be started. What was lost is asked about. */
+  begin(): void {
+    this.state.fresh = [];
+    const lost: Activity[] = [];
+    for (const activity of schedule(this.state)) {
+      if (!isStarted(activity)) this.#queue.add(activity);
+      else if (![...this.state.asks.values()].some(({ step }) => step === activity.id)) lost.push(activity);
+    }
+    if (lost.length > 0) this.write((draft) => lost.forEach((activity) => settleLostStart(draft, activity)));
+    this.#record(this.#options.inbound);
+    this.pump();
+  }
+
+  write(decide: (draft: Draft) => void, changes: Parameters<PlanJournal['write']>[1] = []): void {
+    if (this.#isReleased || this.#isReleasing) return;
+    const events = this.#journal.write(decide, changes);
+    if (events.some(endsOthers)) this.#abortEnded();
+    const { fresh } = this.state;
+    if (fresh.length > 0) {
+      this.state.fresh = [];
+      this.#gate.push({ seq: this.#journal.seq, activities: fresh });
+    }
+    if (this.state.phase !== 'running') void this.#finish();
+  }
+
+  take(inbound: Inbound): void {
+    this.#record(inbound);
+    this.pump();
+  }
+
+  #record({ items, taken }: Inbound): void {
+    if (items.length > 0) this.write((draft) => items.forEach((item) => settleInbound(draft, item)), taken);
+  }
+
+  pump(): void {
+    if (this.#isReleased || this.#isReleasing) return;
+    const now = this.#options.now();
+    for (let due = this.state.dues.peek(); due && due.at <= now; due = this.state.dues.peek()) {
+      const taken = due;
+      this.state.dues.take();
+      if (isValid(this.state, taken)) this.write((draft) => fireDue(draft, taken));
+    }
+    this.#startMore();
+    this.#arm();
+    if (this.#isIdle()) this.#rest();
+  }
+
+  close(): void {
+    this.#release('closed');
+  }
+
+  #startMore(): void {
+    const { places } = this.#options;
+    const isFree = (provider: string | undefined): boolean => places.isFree(provider);
+    while (!this.state.paused && !this.#isReleasing && this.#running.size + this.#starting.length < this.#parallelism) {
+      if (this.#journal.seq - this.#journal.committed > mostUncommitted) return;
+      const activity = this.#queue.take(isFree);
+      if (!activity) return;
+      if (isCurrent(activity) && this.#reserve(activity)) this.#start(activity);
+    }
+  }
+
+  /** Sets aside what the activity may use; otherwise parks it, or fails it when nothing will ever be given back. */
+  #reserve(activity: Activity): boolean {
+    const { account } = activity.agent;
+    if (!account.isMetered && holdStep(account)) return true;
+    const { reserve } = this.#options.limits;
+    const left = remaining(account);
+    const amount: Budget = {
+      steps: 1,
+      ...(left.tokens !== Infinity && { tokens: reserve.tokens }),
+      ...(left.cost !== Infinity && { cost: reserve.cost }),
+    };
+    const lacking = lacks(account, amount);
+    const isUsedUp = lacking !== undefined && (lacking === 'steps' || left[lacking] <= 0 || this.#isReserved(lacking));
+    if (isUsedUp && this.#running.size + this.#starting.length > 0) {
+      this.#parked.push(activity);
+      return false;
+    }
+    if (isUsedUp) {
+      const error = failure('budget_exceeded', `Cannot go on: the budget of ${lacking} is used up`, { reason: `${lacking}_limit` });
+      this.write((draft) => failActivity(draft, activity, { error }));
+      return false;
+    }
+    hold(account, amount);
+    this.#reserved.set(activity.id, { account, amount });
+    return true;
+  }
+
+  #isReserved(field: keyof Budget): boolean {
+    return [...this.#reserved.values()].some(({ amount }) => (amount[field] ?? 0) > 0);
+  }
+
+  #start(activity: Activity): void {
+    this.#options.places.take(providerOf(activity));
+    const effect = activity.call?.spec.effect ?? activity.agent.spec.effect ?? 'pure';
+    if (effect !== 'unsafe') return this.#run(activity);
+    this.write((draft) => draft.add({ type: 'step.started', step: activity.id, effect }));
+    this.#starting.push({ seq: this.#journal.seq, activity });
+  }
+
+  #run(activity: Activity): void {
+    const { storage, runAgent } = this.#options;
+    const onEnd = (run: ActivityRun, outcome: StepOutcome): void => this.#settle(run, outcome);
+    this.#running.set(activity.id, startActivity(activity, { state: this.state, storage, runAgent, onEnd }));
+  }
+
+  #settle({ activity, seen }: ActivityRun, outcome: StepOutcome): void {
+    this.#running.delete(activity.id);
+    this.#giveBack(activity);
+    if (this.#isReleased || this.#isReleasing) return;
+    if (hasEnded(activity.agent)) {
+      const { usage } = outcome;
+      this.write((draft) => draft.add({ type: 'step.late', step: activity.id, ...(usage && { usage }) }));
+    } else {
+      this.write((draft) => settleSafely(draft, activity, { outcome, seen }));
+    }
+    this.pump();
+  }
+
+  /** Frees the places of an activity that has ended. */
+  #giveBack(activity: Activity): void {
+    const reserved = this.#reserved.get(activity.id);
+    if (reserved) hold(reserved.account, reserved.amount, -1);
+    else freeStep(activity.agent.account);
+    this.#reserved.delete(activity.id);
+    if (this.#parked.length > 0) {
+      for (const parked of this.#parked) this.#queue.add(parked);
+      this.#parked = [];
+    }
+    this.#options.places.free(providerOf(activity));
+  }
+
+  #afterCommit(): void {
+    const { committed } = this.#journal;
+    let open = 0;
+    for (; open < this.#gate.length && (this.#gate[open]?.seq ?? Infinity) <= committed; open++) {
+      for (const activity of this.#gate[open]?.activities ?? []) this.#queue.add(activity);
+    }
+    if (open > 0) this.#gate = this.#gate.slice(open);
+    const recorded = this.#starting.filter(({ seq }) => seq <= committed);
+    this.#starting = this.#starting.filter(({ seq }) => seq > committed);
+    for (const { activity } of recorded) {
+      if (isCurrent(activity)) this.#run(activity);
+      else this.#giveBack(activity);
+    }
+    this.pump();
+  }
+
+  #abortEnded(): void {
+    for (const run of this.#running.values()) {
+      if (hasEnded(run.activity.agent)) run.abort(failureOf(run.activity));
+    }
+  }
+
+  #isIdle(): boolean {
+    return this.#running.size === 0 && this.#starting.length === 0 && this.#gate.length === 0 &&
+      this.#parked.length === 0 && this.#journal.committed === this.#journal.seq &&
+      (this.#queue.size === 0 || this.state.paused) && this.state.phase === 'running';
+  }
+
+  /** Nothing can be run: the plan is left, unless a timer is near. When nothing is to come either, it could only hang. */
+  #rest(): void {
+    const { limits, now } = this.#options;
+    const next = this.#nextDue();
+    if (!next && this.state.asks.size === 0 && !this.state.paused) {
+      this.write(breakDeadlock);
+      return;
+    }
+    if (next && next.at - now() <= limits.lingerMs) return;
+    void this.#leave(next?.at);
+  }
+
+  /** The next time at which something happens, apart from deadlines. */
+  #nextDue(): { readonly at: number } | undefined {
+    const dues = this.state.dues.all().filter((due) => due.kind !== 'deadline' && isValid(this.state, due));
+    return dues.length === 0 ? undefined : { at: dues.reduce((least, { at }) => Math.min(least, at), Infinity) };
+  }
+
+  async #leave(dueAt = Infinity): Promise<void> {
+    const deadlineAt = this.state.created?.terms.deadlineAt ?? Infinity;
+    this.#isReleasing = true;
+    this.#journal.setHead({ ...this.head, status: 'waiting', dueAt: Math.min(dueAt, deadlineAt) });
+    await this.#journal.flush().then(() => this.#release('suspended'), () => undefined);
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#isReleasing) return;
+    this.#isReleasing = true;
+    const { phase } = this.state;
+    const { dueAt: _, ...head } = this.head;
+    if (phase === 'done' || phase === 'failed' || phase === 'cancelled') {
+      this.#journal.setHead({ ...head, status: phase, endedAt: this.state.at });
+    }
+    for (const run of this.#running.values()) run.abort(failureOf(run.activity));
+    await this.#journal.flush().then(() => this.#release('ended'), () => undefined);
+  }
+
+  #beat(): void {
+    if (this.#isReleasing) return;
+    this.#journal.setHead({ ...this.head, dueAt: this.#options.now() + this.#options.limits.leaseMs });
+  }
+
+  #arm(): void {
+    const at = this.state.dues.peek()?.at ?? Infinity;
+    if (at === this.#timerAt || this.#isReleasing || this.#isReleased) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    const waitMs = Math.min(longestTimeoutMs, Math.max(0, at - this.#options.now()));
+    this.#timer = setTimeout(() => {
+      this.#timerAt = Infinity;
+      this.pump();
+    }, waitMs);
+  }
+
+  #lose(error: PinnaceError): void {
+    for (const run of this.#running.values()) run.abort(error);
+    this.#release('lost');
+  }
+
+  #release(how: Release): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    clearTimeout(this.#timer);
+    clearInterval(this.#heartbeat);
+    for (const { activity } of this.#starting) this.#giveBack(activity);
+    if (how === 'closed') for (const run of this.#running.values()) run.abort(failureOf(run.activity));
+    this.#released.resolve(how);
+  }
+}
+
+function endsOthers({ type }: PlanEvent): boolean {
+  return type === 'agent.cancelled' || type === 'agent.failed';
+}
+
+function isStarted({ agent, call }: Activity): boolean {
+  return call ? call.started : agent.started;
+}
+
+/** Whether the activity is still to be run: its agent may have ended or gone on since. */
+function isCurrent({ id, agent, call }: Activity): boolean {
+  if (call) return agent.calls?.get(id) === call && call.status === 'ready';
+  return agent.status === 'ready' && stepId(agent) === id;
+}
+
+function providerOf({ agent, call }: Activity): string | undefined {
+  return (call?.spec ?? agent.spec).provider;
+}
+
+function failureOf({ agent }: Activity): unknown {
+  return agent.error ?? failure('cancelled', 'The agent has ended');
+}
+
+/** What cannot be kept, because it is no JSON or too large, is a failure of the activity. */
+function settleSafely(draft: Draft, activity: Activity, settled: Parameters<typeof settleActivity>[2]): void {
+  try {
+    settleActivity(draft, activity, settled);
+  } catch (error) {
+    failActivity(draft, activity, { error: toFailure(error), usage: settled.outcome.usage });
+  }
+}
+
+function settleInbound(draft: Draft, item: InboundItem): void {
+  if (item.type === 'answer') return settleAnswer(draft, item.ask, item);
+  if (item.type !== 'cancel') {
+    draft.add({ type: item.type === 'pause' ? 'run.paused' : 'run.resumed', by: item.by });
+    return;
+  }
+  const agent = draft.state.agents.get(item.target);
+  if (!agent || hasEnded(agent)) return;
+  draft.add({ type: 'cancel.requested', target: item.target, by: item.by, reason: item.reason });
+  cancel(draft, agent, item.reason);
+}
+
+/** Agents that wait for each other, or for messages that nobody is left to send, are failed: the deepest first. */
+function breakDeadlock(draft: Draft): void {
+  const living = [...draft.state.agents.values()].filter((agent) => !hasEnded(agent) && agent.open === 0);
+  const [agent = rootOf(draft.state)] = living.toSorted((a, b) => b.depth - a.depth || a.order - b.order);
+  if (agent) fail(draft, agent, failure('conflict', 'What the agent waits for can never come', { reason: 'deadlock' }));
+}

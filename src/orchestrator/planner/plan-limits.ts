@@ -1,0 +1,47 @@
+/** The bounds of plans. An operator sets them; a request can only narrow them. */
+
+/** Times in milliseconds. */
+export interface PlanLimits {
+  /** How deep agents may be nested below the first. */
+  readonly maxDepth: number;
+  /** Model and tool calls at once. */
+  readonly maxParallelism: number;
+  /** Agents over the whole life of a plan. */
+  readonly agents: number;
+  /** Model and tool calls over the whole life of a plan. */
+  readonly steps: number;
+  /** From the start to the end, time that a person takes included. */
+  readonly totalMs: number;
+  /** How long a person may take to answer, where the question does not say. */
+  readonly askMs: number;
+  /** Calls at once by provider, over all plans of this instance. */
+  readonly providers: Readonly<Record<string, number>>;
+  /** What a call is taken to use until its usage is known. */
+  readonly reserve: { readonly tokens: number; readonly cost: number };
+  /** Repeats without progress before the plan counts as stalled. */
+  readonly stallAfter: number;
+  /** An owner without a sign of life for this long has lost its plan. */
+  readonly leaseMs: number;
+  /** A plan that waits for a timer this near keeps its owner. */
+  readonly lingerMs: number;
+  /** How long the records of a plan are kept. */
+  readonly retentionMs: number;
+}
+
+const dayMs = 86_400_000;
+
+/** What holds where nothing else is said. */
+export const defaultPlanLimits: PlanLimits = {
+  maxDepth: 4,
+  maxParallelism: 16,
+  agents: 20_000,
+  steps: 100_000,
+  totalMs: 30 * dayMs,
+  askMs: 30 * dayMs,
+  providers: {},
+  reserve: { tokens: 4000, cost: 0 },
+  stallAfter: 3,
+  leaseMs: 30_000,
+  lingerMs: 30_000,
+  retentionMs: 60 * dayMs,
+};

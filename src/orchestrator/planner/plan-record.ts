@@ -1,0 +1,96 @@
+/** What is kept of a plan in the storage, and under which keys. */
+
+import { PinnaceError } from '../../errors.ts';
+import { type JournalHead, readHead, readItems } from '../../journal.ts';
+import type { Key } from '../../key.ts';
+import type { Change, Storage } from '../../ports.ts';
+import type { PlanEvent } from './plan-event.ts';
+import type { PlanPhase } from './plan-state.ts';
+
+/** How a plan stands, in the head of its journal. `waiting`: nobody has it, for there is nothing to run. */
+export interface PlanHead {
+  readonly status: 'running' | 'waiting' | Exclude<PlanPhase, 'new' | 'running'>;
+  readonly tenant: string;
+  readonly traceId: string;
+  readonly goal: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  /** When somebody must look at it, and where the index of such times has it. */
+  readonly dueAt?: number;
+}
+
+/** Something that came from outside; whoever has the plan takes it. */
+export type InboundItem =
+  | { readonly type: 'answer'; readonly ask: string; readonly by: string; readonly answer: unknown }
+  | { readonly type: 'cancel'; readonly target: string; readonly by: string; readonly reason: string }
+  | { readonly type: 'pause' | 'resume'; readonly by: string };
+
+/** The keys of one plan. */
+export function planPrefix(planId: string): Key {
+  return ['plan', planId];
+}
+
+/** Where one thing from outside is put. */
+export function inboundKey(planId: string, id: string): Key {
+  return ['plan', planId, 'in', id];
+}
+
+/** What is asked by an open question, for whoever answers it. */
+export function askKey(planId: string, ask: string): Key {
+  return ['plan', planId, 'ask', ask];
+}
+
+/** Changes with everything that is put there. */
+export function bellKey(planId: string): Key {
+  return ['plan', planId, 'bell'];
+}
+
+/** The plans that somebody must look at, by time. */
+export const duePrefix: Key = ['plan-due'];
+
+/** Where the index has a plan. */
+export function dueKey(dueAt: number, planId: string): Key {
+  return [...duePrefix, dueAt, planId];
+}
+
+/** What has come to a plan from outside, and the changes that remove it there. */
+export interface Inbound {
+  readonly items: readonly InboundItem[];
+  readonly taken: readonly Change[];
+}
+
+/** Reads what has come, in the order of its ids. */
+export async function readInbound(storage: Storage, planId: string): Promise<Inbound> {
+  const entries = await storage.list({ prefix: ['plan', planId, 'in'], limit: 60 });
+  return {
+    items: entries.map(({ value }) => value as InboundItem), // written by this room alone
+    taken: entries.map(({ key }) => ({ key })),
+  };
+}
+
+/** Whether the plan has ended. */
+export function isOver({ status }: PlanHead): boolean {
+  return status !== 'running' && status !== 'waiting';
+}
+
+/** Reads the head of a plan of this tenant. @throws PinnaceError `not_found`. */
+export async function readPlan(storage: Storage, planId: string, tenant: string): Promise<JournalHead<PlanHead>> {
+  const found = planId.length > 64 ? undefined : await readHead<PlanHead>(storage, planPrefix(planId));
+  if (!found || found.head.state.tenant !== tenant) {
+    throw new PinnaceError('not_found', 'Cannot find the plan: it is unknown, or its records have expired', {
+      details: { reason: 'plan_not_found' },
+    });
+  }
+  return found.head;
+}
+
+/** Reads the events behind `after`, some at a time; none when there are no more for now. */
+export async function readPlanEvents(
+  storage: Storage,
+  planId: string,
+  after: number,
+): Promise<readonly { readonly seq: number; readonly event: PlanEvent }[]> {
+  const items = await readItems(storage, planPrefix(planId), after);
+  return items.map(({ seq, item }) => ({ seq, event: JSON.parse(item) as PlanEvent })); // written by this module's room alone
+}

@@ -1,0 +1,209 @@
+/** The planner: takes goals, makes plans of agents, and keeps them going wherever a process is left that shares the storage. */
+
+import { PinnaceError } from '../../errors.ts';
+import type { Emit } from '../../events.ts';
+import { watchKey } from '../../watch.ts';
+import type { Authorize, Storage, Watchable } from '../../ports.ts';
+import { claimPlan, foundPlan, type OwnedPlan } from './found-plan.ts';
+import { cancelPlan, pausePlan, replyToPlan } from './inbound.ts';
+import { type LivePlan, runPlan } from './live-plan.ts';
+import { observe } from './observe.ts';
+import { readValue } from './outline.ts';
+import type { AskFacts } from './plan-event.ts';
+import type { NumberedEvent } from './plan-journal.ts';
+import { defaultPlanLimits, type PlanLimits } from './plan-limits.ts';
+import { type PlanOutcome, readOutcome } from './plan-outcome.ts';
+import { bellKey, readInbound, readPlan, readPlanEvents } from './plan-record.ts';
+import { type PlanRequestInput, readPlanRequest } from './plan-request.ts';
+import { createProviderPlaces } from './provider-places.ts';
+import type { RunAgent, ValueRef } from './run-agent.ts';
+import { duePlans } from './sweep.ts';
+
+/** The verified caller. */
+type Principal = Parameters<Authorize>[1];
+
+/** What a planner is composed of. */
+export interface CreatePlannerOptions {
+  /** Where plans are kept: what one instance has begun, every instance with the same storage can go on with. */
+  readonly storage: Storage & Partial<Watchable>;
+  /** Does one activity of an agent. */
+  readonly runAgent: RunAgent;
+  readonly limits?: Partial<PlanLimits>;
+  /** Is told what is on record. */
+  readonly emit?: Emit;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Plans, and what can be done with them. A plan of another tenant is `not_found`. */
+export interface Planner {
+  /**
+   * Begins a plan; it goes on by itself. The same `idempotencyKey` with the same request is the same plan.
+   *
+   * @throws PinnaceError `invalid_argument` for a request that breaks its schema, `idempotency_key_reused` (422).
+   */
+  start(
+    request: PlanRequestInput,
+    principal: Principal,
+    options?: { readonly idempotencyKey?: string },
+  ): Promise<{ readonly planId: string }>;
+  /** Begins a plan and waits until it has ended or is suspended. An abort cancels it. */
+  run(
+    request: PlanRequestInput,
+    principal: Principal,
+    options?: { readonly signal?: AbortSignal; readonly idempotencyKey?: string },
+  ): Promise<PlanOutcome>;
+  /** Waits until the plan has ended or is suspended, wherever it is run. An abort ends the waiting. */
+  outcome(planId: string, principal: Principal, options?: { readonly signal?: AbortSignal }): Promise<PlanOutcome>;
+  /** What is on record behind `after`, some at a time; none when there is no more for now. */
+  events(planId: string, principal: Principal, options?: { readonly after?: number }): Promise<readonly NumberedEvent[]>;
+  /** The questions that wait for a person. */
+  questions(planId: string, principal: Principal): Promise<readonly AskFacts[]>;
+  /**
+   * Answers a question, or with `{ approved, reason? }` decides on a call. The plan goes on here when nobody else has it.
+   *
+   * @throws PinnaceError `invalid_argument` for an answer that breaks the question's schema (the question stays open), `forbidden`
+   * without the scope `tool:approve`, `not_found`, `already_decided` (409), `approval_expired` (410), `conflict` when nobody waits
+   * for it any more.
+   */
+  reply(
+    planId: string,
+    principal: Principal,
+    reply: { readonly askId: string; readonly answer: unknown },
+  ): Promise<'accepted' | 'replayed'>;
+  /** Cancels the plan, or one agent with all below it. Doing so again, or after the end, changes nothing. */
+  cancel(
+    planId: string,
+    principal: Principal,
+    options?: { readonly address?: string; readonly reason?: string },
+  ): Promise<void>;
+  /** Starts no more activities, until `resume`. Deadlines go on. */
+  pause(planId: string, principal: Principal): Promise<void>;
+  resume(planId: string, principal: Principal): Promise<void>;
+  /** Reads a large value that stands as a reference. */
+  read(planId: string, principal: Principal, ref: ValueRef): Promise<unknown>;
+  /**
+   * Goes on with plans whose time has come or whose process is gone, and tells how many: to be called now and then, by a scheduler or
+   * at the start of a request.
+   */
+  sweep(): Promise<number>;
+  /** Leaves all plans as they are; another process goes on with them when their lease is over, or is told by a sweep. */
+  close(): Promise<void>;
+}
+
+/**
+ * Gives a planner. Between plans it holds no timer and no connection.
+ *
+ * @example
+ * const planner = createPlanner({ storage, runAgent: async ({ goal }) => ({ type: 'done', result: goal.length }) });
+ * const outcome = await planner.run({ goal: 'Count the letters' }, localPrincipal());
+ */
+export function createPlanner(options: CreatePlannerOptions): Planner {
+  const { storage, runAgent, emit, now = Date.now } = options;
+  const limits: PlanLimits = { ...defaultPlanLimits, ...options.limits };
+  const live = new Map<string, LivePlan>();
+  const places = createProviderPlaces(limits.providers, () => {
+    for (const plan of live.values()) plan.pump();
+  });
+  const claiming = new Map<string, Promise<LivePlan | undefined>>();
+  let closed = false;
+
+  const own = (owned: OwnedPlan): LivePlan => {
+    const { planId } = owned;
+    const onCommit = emit ? observe(owned.state, emit) : () => undefined;
+    onCommit(owned.events);
+    const plan = runPlan({ ...owned, storage, runAgent, limits, places, now, onCommit });
+    live.set(planId, plan);
+    const takeInbound = async (): Promise<void> => {
+      const inbound = await readInbound(storage, planId);
+      if (inbound.items.length > 0) plan.take(inbound);
+    };
+    const onNews = (): void => void takeInbound().catch(() => undefined); // the next news, or the next owner, tries again
+    const stop = watchKey(storage, bellKey(planId), onNews);
+    onNews();
+    void plan.released.then(async (how) => {
+      stop();
+      live.delete(planId);
+      // What came while the plan was being left, its owner has not seen: whoever brought it has seen that there was an owner.
+      if (how === 'suspended' && !closed && (await readInbound(storage, planId)).items.length > 0) await claim(planId);
+    }).catch(() => undefined);
+    return plan;
+  };
+  const claimOnce = async (planId: string): Promise<LivePlan | undefined> => {
+    const owned = closed ? undefined : await claimPlan(planId, { storage, limits, now });
+    return owned && own(owned);
+  };
+  /** Goes on with the plan here, unless somebody does elsewhere. */
+  const claim = async (planId: string): Promise<LivePlan | undefined> => {
+    const known = live.get(planId) ?? claiming.get(planId);
+    if (known) return await known;
+    const claimed = claimOnce(planId).finally(() => claiming.delete(planId));
+    claiming.set(planId, claimed);
+    return await claimed;
+  };
+  /** Lets whoever has the plan take what was put before it. */
+  const bring = async (planId: string): Promise<void> => {
+    const plan = live.get(planId) ?? await claim(planId);
+    if (plan) plan.take(await readInbound(storage, planId));
+  };
+  const inbound = { storage, limits, now, bring };
+  const planner: Planner = {
+    async start(request, principal, { idempotencyKey } = {}) {
+      if (closed) throw new PinnaceError('unavailable', 'Cannot start a plan: the planner is closed');
+      const { terms, tasks } = readPlanRequest(request, { limits, now: now() });
+      const { tenant, subject, agents, scopes } = principal;
+      const found = await foundPlan({ storage, limits, now }, {
+        owner: { tenant, subject, agents, scopes },
+        terms,
+        tasks,
+        idempotency: idempotencyKey === undefined ? undefined : { key: idempotencyKey, request },
+      });
+      if ('known' in found) return { planId: found.known };
+      own(found);
+      return { planId: found.planId };
+    },
+    async run(request, principal, { signal, ...rest } = {}) {
+      const { planId } = await planner.start(request, principal, rest);
+      const abort = (): void => void planner.cancel(planId, principal, { reason: 'aborted' }).catch(() => undefined);
+      signal?.addEventListener('abort', abort, { once: true });
+      if (signal?.aborted) abort();
+      try {
+        return await planner.outcome(planId, principal);
+      } finally {
+        signal?.removeEventListener('abort', abort);
+      }
+    },
+    outcome: (planId, { tenant }, { signal } = {}) => readOutcome({ storage, planId, tenant, signal, live: () => live.get(planId) }),
+    async events(planId, { tenant }, { after = 0 } = {}) {
+      await readPlan(storage, planId, tenant);
+      return await readPlanEvents(storage, planId, after);
+    },
+    async questions(planId, { tenant }) {
+      await readPlan(storage, planId, tenant);
+      const open = await storage.list({ prefix: ['plan', planId, 'ask'], limit: 100 });
+      return open.map(({ value }) => value as AskFacts); // written with the events
+    },
+    reply: (planId, principal, reply) => replyToPlan(inbound, { planId, principal, ...reply }),
+    cancel: (planId, principal, cancelling = {}) => cancelPlan(inbound, { planId, principal, ...cancelling }),
+    pause: (planId, principal) => pausePlan(inbound, { planId, principal, type: 'pause' }),
+    resume: (planId, principal) => pausePlan(inbound, { planId, principal, type: 'resume' }),
+    async read(planId, { tenant }, ref) {
+      await readPlan(storage, planId, tenant);
+      return await readValue(storage, planId, ref);
+    },
+    async sweep() {
+      for (const plan of live.values()) plan.pump();
+      let count = 0;
+      for (const planId of await duePlans(storage, now())) {
+        if (!live.has(planId) && await claim(planId)) count++;
+      }
+      return count;
+    },
+    async close() {
+      closed = true;
+      for (const plan of live.values()) plan.close();
+      await Promise.all([...live.values()].map(({ released }) => released));
+    },
+  };
+  return planner;
+}
