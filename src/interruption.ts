@@ -143,7 +143,8 @@ function keyOf(id: string): Key {
 }
 
 function mayDecide({ tenant, agents }: Principal, runId: string, record: Interruption): boolean {
-  return record.tenant === tenant && record.runId === runId && (agents === '*' || record.agentId === '' || agents.includes(record.agentId));
+  return record.tenant === tenant && record.runId === runId &&
+    (agents === '*' || record.agentId === '' || agents.includes(record.agentId));
 }
 
 function notFound(): PinnaceError {

@@ -241,7 +241,11 @@ function cutCommit<S>(
     length = longer;
     taken++;
   }
-  const chunks = cutChunks(items, [...prefix, 'j'], { seq, ttlMs, most: Math.max(chunkLength, length / chunksPerCommit) });
+  const chunks = cutChunks(items, [...prefix, 'j'], {
+    seq,
+    ttlMs,
+    most: Math.max(chunkLength, length / chunksPerCommit),
+  });
   return { chunks, count: items.length, state, changes: [...changes.values()], rest: pending.slice(taken) };
 }
 

@@ -25,7 +25,11 @@ describe('Workflow Orchestrator (Dynamic Planner)', () => {
       if (task.address === '1' && task.step === 1) {
         return next(
           { type: 'plan_revise', outline: ['Look at each city', 'Compare them'] },
-          ...['Rome', 'Oslo', 'Kyoto'].map((city) => ({ type: 'create' as const, key: city, goal: `Describe ${city}` })),
+          ...['Rome', 'Oslo', 'Kyoto'].map((city) => ({
+            type: 'create' as const,
+            key: city,
+            goal: `Describe ${city}`,
+          })),
           { type: 'send', to: 'Oslo', body: 'Mention the weather' },
         );
       }
@@ -37,7 +41,11 @@ describe('Workflow Orchestrator (Dynamic Planner)', () => {
       return done(task.goal.replace('Describe ', '') + notes.join(''));
     });
     const outcome = await planner.run(request, me);
-    expect(outcome).toMatchObject({ state: 'done', result: 'Rome; Oslo (Mention the weather); Kyoto', cites: ['1-1', '1-2', '1-3'] });
+    expect(outcome).toMatchObject({
+      state: 'done',
+      result: 'Rome; Oslo (Mention the weather); Kyoto',
+      cites: ['1-1', '1-2', '1-3'],
+    });
     expect(most).toBe(2);
     expect(tasks[0]).toMatchObject({
       goal: request.goal,
@@ -55,16 +63,25 @@ describe('Workflow Orchestrator (Dynamic Planner)', () => {
     const { planner } = testPlanner(async (task): Promise<StepOutcome> => {
       steps.push(`${task.address}#${task.step}`);
       if (task.address === '1' && task.step === 1) {
-        return next({ type: 'create', key: 'book', goal: 'Book a hotel' }, { type: 'create', key: 'read', goal: 'Read reviews' });
+        return next({ type: 'create', key: 'book', goal: 'Book a hotel' }, {
+          type: 'create',
+          key: 'read',
+          goal: 'Read reviews',
+        });
       }
       if (task.goal === 'Book a hotel' && task.step === 1) {
         return next({ type: 'ask_human', question: 'Which city?', options: ['Rome', 'Oslo'] });
       }
-      if (task.goal === 'Book a hotel') return done(task.inbox.map((item) => item.type === 'answer' && item.answer?.value));
+      if (task.goal === 'Book a hotel') {
+        return done(task.inbox.map((item) => item.type === 'answer' && item.answer?.value));
+      }
       return done(task.address === '1' ? resultsOf(task) : 'Reviews are good');
     }, { emit: createEmit({ sinks: [(event) => observed.push(event)], now: Date.now }) });
     const suspended = await planner.run(request, me);
-    expect(suspended).toMatchObject({ state: 'suspended', questions: [{ question: 'Which city?', agent: '1-1', options: ['Rome', 'Oslo'] }] });
+    expect(suspended).toMatchObject({
+      state: 'suspended',
+      questions: [{ question: 'Which city?', agent: '1-1', options: ['Rome', 'Oslo'] }],
+    });
     expect(steps).toEqual(['1#1', '1-1#1', '1-2#1']); // its sibling went on
     expect(observed.map(({ action }) => action)).toContain('plan.ask.opened');
     if (suspended.state !== 'suspended') return;

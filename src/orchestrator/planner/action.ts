@@ -4,7 +4,10 @@ import * as v from 'valibot';
 import { JsonSchema } from '../../schema.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(65_536));
-const Name = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, 'must be 1 to 128 letters, digits, "_", "." or "-"'));
+const Name = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, 'must be 1 to 128 letters, digits, "_", "." or "-"'),
+);
 const Address = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
 const Count = v.pipe(v.number(), v.integer(), v.minValue(1));
 const CallId = v.optional(v.pipe(v.string(), v.maxLength(200)));
@@ -75,7 +78,12 @@ export const OnTimeout = v.union([
 export type OnTimeout = v.InferOutput<typeof OnTimeout>;
 
 /** Makes a sub-agent. The same `key` again is the same child. */
-export const CreateAction = v.strictObject({ type: v.literal('create'), callId: CallId, key: v.optional(Name), ...taskEntries });
+export const CreateAction = v.strictObject({
+  type: v.literal('create'),
+  callId: CallId,
+  key: v.optional(Name),
+  ...taskEntries,
+});
 export type CreateAction = v.InferOutput<typeof CreateAction>;
 
 /** Sends a message to `parent`, or to a child or sibling by key or address. */

@@ -10,7 +10,11 @@ import type { ActionOutcome, AgentSpec, CallSpec } from './plan-event.ts';
 import { type AgentState, hasEnded, stepId } from './plan-state.ts';
 
 /** What an action came to: an output at once, an error at once, a call to make, or something to come. */
-export type Done = { readonly output: unknown } | { readonly error: ErrorData } | { readonly call: CallSpec } | undefined;
+export type Done =
+  | { readonly output: unknown }
+  | { readonly error: ErrorData }
+  | { readonly call: CallSpec }
+  | undefined;
 
 /** Carries out one action; `index` is its place in the step, `calls` how many calls the step has asked for before. */
 export function carryOut(
@@ -57,7 +61,9 @@ export function create(draft: Draft, parent: AgentState, action: CreateAction | 
   const after: string[] = [];
   for (const name of action.after) {
     const sibling = parent.keys?.get(name) ?? parent.children.find(({ id }) => id === name);
-    if (!sibling) return { error: failure('not_found', `Cannot create a sub-agent after "${name}": there is no such sibling`) };
+    if (!sibling) {
+      return { error: failure('not_found', `Cannot create a sub-agent after "${name}": there is no such sibling`) };
+    }
     after.push(sibling.id);
   }
   const id = `${parent.id}-${parent.children.length + 1}`;
@@ -133,13 +139,17 @@ function ask(draft: Draft, agent: AgentState, action: AskAction): Done {
 
 function call(draft: Draft, agent: AgentState, { action, step }: { action: CallAction; step: string }): Done {
   const { type: _type, approval, callId, provider, retry, ...facts } = action;
-  if (approval !== undefined && !draft.settings.allowHuman) return { error: humanRequired(`call tool "${action.tool}"`) };
-  if (approval !== undefined && draft.state.asks.size >= mostAsks) return { error: tooManyAsks(`call tool "${action.tool}"`) };
-  const ask = approval === undefined ? undefined : nextAskId(draft.state);
-  if (ask !== undefined && approval !== undefined) {
+  if (approval !== undefined && !draft.settings.allowHuman) {
+    return { error: humanRequired(`call tool "${action.tool}"`) };
+  }
+  if (approval !== undefined && draft.state.asks.size >= mostAsks) {
+    return { error: tooManyAsks(`call tool "${action.tool}"`) };
+  }
+  const question = approval === undefined ? undefined : nextAskId(draft.state);
+  if (question !== undefined && approval !== undefined) {
     draft.add({
       type: 'ask.opened',
-      ask,
+      ask: question,
       agent: agent.id,
       kind: 'approval',
       step,
@@ -155,7 +165,7 @@ function call(draft: Draft, agent: AgentState, { action, step }: { action: CallA
       ...(callId !== undefined && { callId }),
       ...(provider !== undefined && { provider }),
       ...(retry !== undefined && { retry }),
-      ...(ask !== undefined && { ask }),
+      ...(question !== undefined && { ask: question }),
     },
   };
 }
@@ -187,7 +197,9 @@ function refuse(reason: string, why: string): ErrorData {
 const mostAsks = 30;
 
 function tooManyAsks(what: string): ErrorData {
-  return failure('budget_exceeded', `Cannot ${what}: ${mostAsks} questions of the plan are open`, { reason: 'ask_limit' });
+  return failure('budget_exceeded', `Cannot ${what}: ${mostAsks} questions of the plan are open`, {
+    reason: 'ask_limit',
+  });
 }
 
 /** The error of everything that only a person could decide, where no person may be asked. */

@@ -33,7 +33,11 @@ export function startActivity(activity: Activity, options: ActivityRunOptions): 
   const needsReading = agent.memory?.ref !== undefined || agent.context?.ref !== undefined;
   const work = needsReading
     ? readFirst(context, activity, state, inbox).then((task) => runAgent(task, context))
-    : call(runAgent, toTask(activity, state, { inbox, memory: agent.memory?.value, context: agent.context?.value }), context);
+    : attempt(
+      runAgent,
+      toTask(activity, state, { inbox, memory: agent.memory?.value, context: agent.context?.value }),
+      context,
+    );
   work.then(
     (outcome) => onEnd(run, outcome),
     (error: unknown) => onEnd(run, { type: 'failed', error: toFailure(error) }),
@@ -43,16 +47,16 @@ export function startActivity(activity: Activity, options: ActivityRunOptions): 
 
 const noItems: readonly InboxItem[] = [];
 
-/** The inbox in its order; results of children that were awaited together in the order in which the children were made. */
-function inboxOf({ inbox, wait, children }: AgentState, { agents }: PlanState): readonly InboxItem[] {
+/** The inbox in its order; results that were awaited together in the order in which their agents were made. */
+function inboxOf({ inbox, wait }: AgentState, { agents }: PlanState): readonly InboxItem[] {
   if (inbox.length === 0) return noItems;
-  if (wait.mode !== 'all' || children.length < 2) return inbox.slice();
+  if (inbox.length === 1 || (wait.mode !== 'all' && wait.mode !== 'none')) return inbox.slice();
   const orderOf = (item: InboxItem): number => item.type === 'result' ? agents.get(item.from)?.order ?? 0 : -1;
   return inbox.toSorted((a, b) => orderOf(a) - orderOf(b));
 }
 
 /** A function that throws at once is as good as one that rejects. */
-function call(runAgent: RunAgent, task: AgentTask, context: AgentContext): Promise<StepOutcome> {
+function attempt(runAgent: RunAgent, task: AgentTask, context: AgentContext): Promise<StepOutcome> {
   try {
     return runAgent(task, context);
   } catch (error) {
@@ -67,7 +71,8 @@ async function readFirst(
   inbox: readonly InboxItem[],
 ): Promise<AgentTask> {
   const { agent } = activity;
-  const read = async (held: Delivered | undefined): Promise<unknown> => held?.ref ? await context.read(held.ref) : held?.value;
+  const read = async (held: Delivered | undefined): Promise<unknown> =>
+    held?.ref ? await context.read(held.ref) : held?.value;
   const [memory, given] = await Promise.all([read(agent.memory), read(agent.context)]);
   return toTask(activity, state, { inbox, memory, context: given });
 }

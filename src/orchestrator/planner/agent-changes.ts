@@ -131,7 +131,12 @@ export function endAgent(
     agent.error = event.error;
   } else {
     agent.status = 'cancelled';
-    agent.error = { code: 'cancelled', message: 'The agent was cancelled', retryable: false, details: { reason: event.reason } };
+    agent.error = {
+      code: 'cancelled',
+      message: 'The agent was cancelled',
+      retryable: false,
+      details: { reason: event.reason },
+    };
   }
   if (agent.pending > 0) closeAsks(state, agent);
   agent.inbox = [];

@@ -52,7 +52,9 @@ export function followUps(state: PlanState, event: PlanEvent): readonly NewEvent
   if (!agent.parent) return [endOfRun(agent, event)];
   const isCascade = event.type === 'agent.cancelled' && (event.reason === withParent || event.reason === dropped);
   if (hasEnded(agent.parent) || (isCascade && event.reason === withParent)) return [];
-  if (event.type !== 'agent.done' && !isCascade && policyOf(state, agent) === 'fail') return failParent(agent, agent.parent);
+  if (event.type !== 'agent.done' && !isCascade && policyOf(state, agent) === 'fail') {
+    return failParent(agent, agent.parent);
+  }
   return isGivenRoot(state, agent.parent) && agent.parent.open === 0 ? [endOfGiven(state, agent.parent)] : [];
 }
 
@@ -70,7 +72,11 @@ function failParent({ id, error }: AgentState, parent: AgentState): readonly New
   const reason = typeof error.details?.['reason'] === 'string' ? error.details['reason'] : 'child_failed';
   return [
     ...livingBelow(parent).map((below) => cancelled(below, withParent)),
-    { type: 'agent.failed', id: parent.id, error: { ...error, details: { ...error.details, reason, from: error.details?.['from'] ?? id } } },
+    {
+      type: 'agent.failed',
+      id: parent.id,
+      error: { ...error, details: { ...error.details, reason, from: error.details?.['from'] ?? id } },
+    },
   ];
 }
 
@@ -92,7 +98,9 @@ function endOfGiven(state: PlanState, root: AgentState): NewEvent {
     const task = root.keys?.get(named);
     if (task?.error) return { type: 'agent.failed', id: root.id, error: task.error };
     const facts = { type: 'agent.done' as const, id: root.id, cites: sourcesOf(state, task) };
-    return task?.result?.ref ? { ...facts, result: task.result.ref, refs: ['result'] } : { ...facts, result: task?.result?.value };
+    return task?.result?.ref
+      ? { ...facts, result: task.result.ref, refs: ['result'] }
+      : { ...facts, result: task?.result?.value };
   }
   const done = root.children.filter(({ status }) => status === 'done');
   const result = Object.fromEntries(done.map(({ spec, id, result: own }) => [spec.key ?? id, own?.ref ?? own?.value]));

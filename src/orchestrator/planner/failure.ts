@@ -16,7 +16,7 @@ export function toFailure(error: unknown): ErrorData {
   if (typeof found === 'number') return ofStatus(found, retryAfterMs);
   if (name === 'TimeoutError') return failure('deadline_exceeded', 'The activity took too long', { retryable: true });
   if (name === 'AbortError') return failure('cancelled', 'The activity was stopped', { retryable: false });
-  if (name === 'TypeError' && /fetch|network/i.test(String((error as Error).message))) {
+  if (name === 'TypeError' && /fetch|network/i.test((error as Error).message)) {
     return failure('unavailable', 'The network failed', { retryable: true, reason: 'network' });
   }
   return toData(error);

@@ -77,7 +77,14 @@ export async function foundPlan(
   ]);
   if (result.ok) {
     const numbered = events.map((event, i) => ({ seq: i + 1, event }));
-    return { planId, head: created.head, version: result.version, state, events: numbered, inbound: { items: [], taken: [] } };
+    return {
+      planId,
+      head: created.head,
+      version: result.version,
+      state,
+      events: numbered,
+      inbound: { items: [], taken: [] },
+    };
   }
   const faster = await findKnown(storage, founding);
   if (faster !== undefined) return { known: faster };
@@ -111,7 +118,7 @@ function firstEvents(
       ...(terms.constraints !== undefined && { constraints: terms.constraints }),
     });
     const root = rootOf(state);
-    if (root) for (const task of tasks) createTask(draft, root, task);
+    if (root) { for (const task of tasks) createTask(draft, root, task); }
   });
 }
 
@@ -136,7 +143,9 @@ async function findKnown(storage: Storage, { owner, idempotency }: Founding): Pr
   if (!entry) return undefined;
   const { planId, fingerprint } = entry.value as KeyRecord; // written by this module alone
   if (fingerprint === await fingerprintOf(idempotency.request)) return planId;
-  throw new PinnaceError('idempotency_key_reused', 'Cannot use the key again: it stands for another request', { status: 422 });
+  throw new PinnaceError('idempotency_key_reused', 'Cannot use the key again: it stands for another request', {
+    status: 422,
+  });
 }
 
 async function keyChanges(

@@ -8,7 +8,7 @@ import type { Authorize, Change, Storage } from '../../ports.ts';
 import { compileJsonSchema } from '../../tools/json-schema.ts';
 import type { AskFacts } from './plan-event.ts';
 import type { PlanLimits } from './plan-limits.ts';
-import { askKey, bellKey, inboundKey, type InboundItem, isOver, readPlan } from './plan-record.ts';
+import { askKey, bellKey, type InboundItem, inboundKey, isOver, readPlan } from './plan-record.ts';
 
 type Principal = Parameters<Authorize>[1];
 

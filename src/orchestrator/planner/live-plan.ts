@@ -3,23 +3,23 @@
 import type { PinnaceError } from '../../errors.ts';
 import type { JournalHead } from '../../journal.ts';
 import type { Storage } from '../../ports.ts';
-import { type Account, freeStep, hold, holdStep, lacks, remaining } from './account.ts';
-import type { Budget } from './action.ts';
 import { type ActivityRun, startActivity } from './activity-run.ts';
 import type { Draft } from './draft.ts';
-import { cancel, fail } from './ending.ts';
 import { failure, toFailure } from './failure.ts';
+import { createGate } from './gate.ts';
 import type { PlanEvent } from './plan-event.ts';
 import { type NumberedEvent, openPlanJournal, type PlanJournal } from './plan-journal.ts';
 import type { PlanLimits } from './plan-limits.ts';
-import type { Inbound, InboundItem, PlanHead } from './plan-record.ts';
-import { type Activity, hasEnded, type PlanState, rootOf, stepId } from './plan-state.ts';
+import type { Inbound, PlanHead } from './plan-record.ts';
+import { type Activity, hasEnded, type PlanState, stepId } from './plan-state.ts';
 import type { ProviderPlaces } from './provider-places.ts';
 import { createReadyQueue } from './ready-queue.ts';
+import { createReservations, type Reservations } from './reservations.ts';
 import type { RunAgent, StepOutcome } from './run-agent.ts';
 import { schedule } from './schedule.ts';
-import { settleAnswer, settleLostStart } from './settle-ask.ts';
+import { settleLostStart } from './settle-ask.ts';
 import { fireDue, isValid } from './settle-due.ts';
+import { breakDeadlock, settleInbound } from './settle-inbound.ts';
 import { failActivity, settleActivity } from './settle-step.ts';
 
 /** How a process was done with a plan. */
@@ -77,13 +77,11 @@ class Plan implements LivePlan {
   readonly #options: LivePlanOptions;
   readonly #journal: PlanJournal;
   readonly #queue = createReadyQueue();
-  /** Activities that became ready with an event that is not committed yet, with its number. */
-  #gate: { readonly seq: number; readonly activities: readonly Activity[] }[] = [];
+  readonly #gate = createGate();
   /** Unsafe activities whose start is not committed yet. */
   #starting: { readonly seq: number; readonly activity: Activity }[] = [];
   readonly #running = new Map<string, ActivityRun>();
-  /** What running activities are taken to use, by activity. */
-  readonly #reserved = new Map<string, { readonly account: Account; readonly amount: Budget }>();
+  readonly #reservations: Reservations;
   /** Activities that wait until others have settled what they used. */
   #parked: Activity[] = [];
   readonly #parallelism: number;
@@ -99,6 +97,7 @@ class Plan implements LivePlan {
     this.state = state;
     this.#options = options;
     const terms = state.created?.terms;
+    this.#reservations = createReservations(limits.reserve);
     this.#parallelism = terms?.maxParallelism ?? limits.maxParallelism;
     this.#journal = openPlanJournal({
       ...options,
@@ -151,7 +150,7 @@ class Plan implements LivePlan {
     const { fresh } = this.state;
     if (fresh.length > 0) {
       this.state.fresh = [];
-      this.#gate.push({ seq: this.#journal.seq, activities: fresh });
+      this.#gate.add(this.#journal.seq, fresh);
     }
     if (this.state.phase !== 'running') void this.#finish();
   }
@@ -185,43 +184,30 @@ class Plan implements LivePlan {
   #startMore(): void {
     const { places } = this.#options;
     const isFree = (provider: string | undefined): boolean => places.isFree(provider);
-    while (!this.state.paused && !this.#isReleasing && this.#running.size + this.#starting.length < this.#parallelism) {
+    while (!this.state.paused && !this.#isReleasing && this.#free > 0) {
       if (this.#journal.seq - this.#journal.committed > mostUncommitted) return;
-      const activity = this.#queue.take(isFree);
+      const activity = this.#queue.take(isFree, this.#gate.leastRank(this.#free));
       if (!activity) return;
       if (isCurrent(activity) && this.#reserve(activity)) this.#start(activity);
     }
   }
 
+  get #free(): number {
+    return this.#parallelism - this.#running.size - this.#starting.length;
+  }
+
   /** Sets aside what the activity may use; otherwise parks it, or fails it when nothing will ever be given back. */
   #reserve(activity: Activity): boolean {
-    const { account } = activity.agent;
-    if (!account.isMetered && holdStep(account)) return true;
-    const { reserve } = this.#options.limits;
-    const left = remaining(account);
-    const amount: Budget = {
-      steps: 1,
-      ...(left.tokens !== Infinity && { tokens: reserve.tokens }),
-      ...(left.cost !== Infinity && { cost: reserve.cost }),
-    };
-    const lacking = lacks(account, amount);
-    const isUsedUp = lacking !== undefined && (lacking === 'steps' || left[lacking] <= 0 || this.#isReserved(lacking));
-    if (isUsedUp && this.#running.size + this.#starting.length > 0) {
+    const lacking = this.#reservations.take(activity);
+    if (!lacking) return true;
+    if (this.#free < this.#parallelism) {
       this.#parked.push(activity);
       return false;
     }
-    if (isUsedUp) {
-      const error = failure('budget_exceeded', `Cannot go on: the budget of ${lacking} is used up`, { reason: `${lacking}_limit` });
-      this.write((draft) => failActivity(draft, activity, { error }));
-      return false;
-    }
-    hold(account, amount);
-    this.#reserved.set(activity.id, { account, amount });
-    return true;
-  }
-
-  #isReserved(field: keyof Budget): boolean {
-    return [...this.#reserved.values()].some(({ amount }) => (amount[field] ?? 0) > 0);
+    const reason = `${lacking}_limit`;
+    const error = failure('budget_exceeded', `Cannot go on: the budget of ${lacking} is used up`, { reason });
+    this.write((draft) => failActivity(draft, activity, { error }));
+    return false;
   }
 
   #start(activity: Activity): void {
@@ -239,24 +225,20 @@ class Plan implements LivePlan {
   }
 
   #settle({ activity, seen }: ActivityRun, outcome: StepOutcome): void {
-    this.#running.delete(activity.id);
-    this.#giveBack(activity);
-    if (this.#isReleased || this.#isReleasing) return;
     if (hasEnded(activity.agent)) {
       const { usage } = outcome;
       this.write((draft) => draft.add({ type: 'step.late', step: activity.id, ...(usage && { usage }) }));
     } else {
       this.write((draft) => settleSafely(draft, activity, { outcome, seen }));
     }
+    this.#running.delete(activity.id); // only now, or the plan would look as if it had nothing to do
+    this.#giveBack(activity);
     this.pump();
   }
 
   /** Frees the places of an activity that has ended. */
   #giveBack(activity: Activity): void {
-    const reserved = this.#reserved.get(activity.id);
-    if (reserved) hold(reserved.account, reserved.amount, -1);
-    else freeStep(activity.agent.account);
-    this.#reserved.delete(activity.id);
+    this.#reservations.giveBack(activity);
     if (this.#parked.length > 0) {
       for (const parked of this.#parked) this.#queue.add(parked);
       this.#parked = [];
@@ -266,11 +248,7 @@ class Plan implements LivePlan {
 
   #afterCommit(): void {
     const { committed } = this.#journal;
-    let open = 0;
-    for (; open < this.#gate.length && (this.#gate[open]?.seq ?? Infinity) <= committed; open++) {
-      for (const activity of this.#gate[open]?.activities ?? []) this.#queue.add(activity);
-    }
-    if (open > 0) this.#gate = this.#gate.slice(open);
+    for (const activity of this.#gate.open(committed)) this.#queue.add(activity);
     const recorded = this.#starting.filter(({ seq }) => seq <= committed);
     this.#starting = this.#starting.filter(({ seq }) => seq > committed);
     for (const { activity } of recorded) {
@@ -287,7 +265,7 @@ class Plan implements LivePlan {
   }
 
   #isIdle(): boolean {
-    return this.#running.size === 0 && this.#starting.length === 0 && this.#gate.length === 0 &&
+    return this.#running.size === 0 && this.#starting.length === 0 && this.#gate.size === 0 &&
       this.#parked.length === 0 && this.#journal.committed === this.#journal.seq &&
       (this.#queue.size === 0 || this.state.paused) && this.state.phase === 'running';
   }
@@ -357,7 +335,7 @@ class Plan implements LivePlan {
     clearTimeout(this.#timer);
     clearInterval(this.#heartbeat);
     for (const { activity } of this.#starting) this.#giveBack(activity);
-    if (how === 'closed') for (const run of this.#running.values()) run.abort(failureOf(run.activity));
+    if (how === 'closed') { for (const run of this.#running.values()) run.abort(failureOf(run.activity)); }
     this.#released.resolve(how);
   }
 }
@@ -391,23 +369,4 @@ function settleSafely(draft: Draft, activity: Activity, settled: Parameters<type
   } catch (error) {
     failActivity(draft, activity, { error: toFailure(error), usage: settled.outcome.usage });
   }
-}
-
-function settleInbound(draft: Draft, item: InboundItem): void {
-  if (item.type === 'answer') return settleAnswer(draft, item.ask, item);
-  if (item.type !== 'cancel') {
-    draft.add({ type: item.type === 'pause' ? 'run.paused' : 'run.resumed', by: item.by });
-    return;
-  }
-  const agent = draft.state.agents.get(item.target);
-  if (!agent || hasEnded(agent)) return;
-  draft.add({ type: 'cancel.requested', target: item.target, by: item.by, reason: item.reason });
-  cancel(draft, agent, item.reason);
-}
-
-/** Agents that wait for each other, or for messages that nobody is left to send, are failed: the deepest first. */
-function breakDeadlock(draft: Draft): void {
-  const living = [...draft.state.agents.values()].filter((agent) => !hasEnded(agent) && agent.open === 0);
-  const [agent = rootOf(draft.state)] = living.toSorted((a, b) => b.depth - a.depth || a.order - b.order);
-  if (agent) fail(draft, agent, failure('conflict', 'What the agent waits for can never come', { reason: 'deadlock' }));
 }

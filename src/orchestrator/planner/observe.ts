@@ -32,7 +32,13 @@ export function observe(state: PlanState, emit: Emit): (events: readonly Numbere
   };
 }
 
-const endings: ReadonlySet<string> = new Set(['agent.done', 'agent.failed', 'agent.cancelled', 'run.done', 'run.failed']);
+const endings: ReadonlySet<string> = new Set([
+  'agent.done',
+  'agent.failed',
+  'agent.cancelled',
+  'run.done',
+  'run.failed',
+]);
 
 /** The agent that an event is about; the first, where it is about the plan. */
 function agentOf(event: PlanEvent): string {
@@ -44,7 +50,11 @@ function agentOf(event: PlanEvent): string {
   return '1';
 }
 
-function actorOf(event: PlanEvent, agentId: string, subject: string): { readonly type: 'agent' | 'user'; readonly id: string } {
+function actorOf(
+  event: PlanEvent,
+  agentId: string,
+  subject: string,
+): { readonly type: 'agent' | 'user'; readonly id: string } {
   if ('by' in event) return { type: 'user', id: event.by };
   if (event.type === 'run.created') return { type: 'user', id: subject };
   return { type: 'agent', id: event.type === 'msg.sent' ? event.from : agentId };
@@ -56,4 +66,10 @@ function statusOf({ type }: PlanEvent): EventStatus {
   return pending.has(type) ? 'pending' : 'ok';
 }
 
-const pending: ReadonlySet<string> = new Set(['run.created', 'agent.created', 'step.started', 'ask.opened', 'timer.set']);
+const pending: ReadonlySet<string> = new Set([
+  'run.created',
+  'agent.created',
+  'step.started',
+  'ask.opened',
+  'timer.set',
+]);

@@ -5,7 +5,7 @@
 
 import type { ErrorData } from '../../errors.ts';
 import type { JsonSchema } from '../../schema.ts';
-import type { Effect, OnFailure, OnTimeout, Retry, Budget } from './action.ts';
+import type { Budget, Effect, OnFailure, OnTimeout, Retry } from './action.ts';
 import type { PlanTerms } from './plan-request.ts';
 import type { PlanOwner, Usage, ValueRef } from './run-agent.ts';
 
@@ -134,7 +134,13 @@ export type PlanEvent =
       readonly usage?: Usage;
     }
     | { readonly type: 'call.done'; readonly step: string; readonly output: Outlined; readonly usage?: Usage }
-    | { readonly type: 'step.failed'; readonly step: string; readonly error: ErrorData; readonly attempt: number; readonly usage?: Usage }
+    | {
+      readonly type: 'step.failed';
+      readonly step: string;
+      readonly error: ErrorData;
+      readonly attempt: number;
+      readonly usage?: Usage;
+    }
     /** The activity is tried again then. */
     | { readonly type: 'timer.set'; readonly step: string; readonly dueAt: number }
     | { readonly type: 'timer.fired'; readonly step: string }
@@ -146,7 +152,13 @@ export type PlanEvent =
     | { readonly type: 'ask.answered'; readonly ask: string; readonly by: string; readonly answer: Outlined }
     | { readonly type: 'ask.expired'; readonly ask: string }
     | { readonly type: 'stall.found'; readonly agent: string; readonly reason: string }
-    | { readonly type: 'agent.done'; readonly id: string; readonly result: Outlined; readonly cites?: readonly string[]; readonly usage?: Usage }
+    | {
+      readonly type: 'agent.done';
+      readonly id: string;
+      readonly result: Outlined;
+      readonly cites?: readonly string[];
+      readonly usage?: Usage;
+    }
     | { readonly type: 'agent.failed'; readonly id: string; readonly error: ErrorData }
     | {
       readonly type: 'agent.cancelled';

@@ -1,7 +1,7 @@
 /** The journal of a plan in the hands of its owner: groups of events, and what must be committed with them. */
 
 import type { PinnaceError } from '../../errors.ts';
-import { interruptionChange, type Interruption } from '../../interruption.ts';
+import { type Interruption, interruptionChange } from '../../interruption.ts';
 import { type Journal, type JournalHead, openJournal } from '../../journal.ts';
 import type { Change, Storage } from '../../ports.ts';
 import { createDrafter, type Draft, type DraftSettings } from './draft.ts';
@@ -89,14 +89,18 @@ export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
       if (events.length === 0 && changes.length === 0) return events;
       for (const event of events) tail.push({ seq: ++seq, event });
       const records = questions.changes(events);
-      const all = changes.length + values.length + records.length === 0 ? noChanges : [...changes, ...values, ...records];
+      const all = changes.length + values.length + records.length === 0
+        ? noChanges
+        : [...changes, ...values, ...records];
       journal.append(texts, { changes: all });
       return events;
     },
     setHead(next) {
       const changes: Change[] = [];
       if (head.dueAt !== undefined && head.dueAt !== next.dueAt) changes.push({ key: dueKey(head.dueAt, planId) });
-      if (next.dueAt !== undefined && !isOver(next)) changes.push({ key: dueKey(next.dueAt, planId), value: planId, ttlMs });
+      if (next.dueAt !== undefined && !isOver(next)) {
+        changes.push({ key: dueKey(next.dueAt, planId), value: planId, ttlMs });
+      }
       head = next;
       journal.append([], { state: next, changes });
     },

@@ -16,7 +16,12 @@ export type PlanOutcome =
   | { readonly planId: string; readonly state: 'failed'; readonly error: ErrorData }
   | { readonly planId: string; readonly state: 'cancelled'; readonly reason: string }
   /** Nothing can go on until a question is answered or a time comes. */
-  | { readonly planId: string; readonly state: 'suspended'; readonly questions: readonly AskFacts[]; readonly dueAt?: number };
+  | {
+    readonly planId: string;
+    readonly state: 'suspended';
+    readonly questions: readonly AskFacts[];
+    readonly dueAt?: number;
+  };
 
 /** Where to look. */
 export interface OutcomeOptions {

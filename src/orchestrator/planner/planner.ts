@@ -56,7 +56,11 @@ export interface Planner {
   /** Waits until the plan has ended or is suspended, wherever it is run. An abort ends the waiting. */
   outcome(planId: string, principal: Principal, options?: { readonly signal?: AbortSignal }): Promise<PlanOutcome>;
   /** What is on record behind `after`, some at a time; none when there is no more for now. */
-  events(planId: string, principal: Principal, options?: { readonly after?: number }): Promise<readonly NumberedEvent[]>;
+  events(
+    planId: string,
+    principal: Principal,
+    options?: { readonly after?: number },
+  ): Promise<readonly NumberedEvent[]>;
   /** The questions that wait for a person. */
   questions(planId: string, principal: Principal): Promise<readonly AskFacts[]>;
   /**
@@ -121,12 +125,14 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
     const onNews = (): void => void takeInbound().catch(() => undefined); // the next news, or the next owner, tries again
     const stop = watchKey(storage, bellKey(planId), onNews);
     onNews();
-    void plan.released.then(async (how) => {
+    const leave = async (): Promise<void> => {
+      const how = await plan.released;
       stop();
       live.delete(planId);
       // What came while the plan was being left, its owner has not seen: whoever brought it has seen that there was an owner.
       if (how === 'suspended' && !closed && (await readInbound(storage, planId)).items.length > 0) await claim(planId);
-    }).catch(() => undefined);
+    };
+    void leave().catch(() => undefined); // the next to look at the plan goes on with it
     return plan;
   };
   const claimOnce = async (planId: string): Promise<LivePlan | undefined> => {
@@ -173,7 +179,8 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
         signal?.removeEventListener('abort', abort);
       }
     },
-    outcome: (planId, { tenant }, { signal } = {}) => readOutcome({ storage, planId, tenant, signal, live: () => live.get(planId) }),
+    outcome: (planId, { tenant }, { signal } = {}) =>
+      readOutcome({ storage, planId, tenant, signal, live: () => live.get(planId) }),
     async events(planId, { tenant }, { after = 0 } = {}) {
       await readPlan(storage, planId, tenant);
       return await readPlanEvents(storage, planId, after);

@@ -13,7 +13,8 @@ export function createProviderPlaces(
   onFree: () => void,
 ): ProviderPlaces {
   const taken = new Map<string, number>();
-  const limitOf = (provider: string): number => Object.hasOwn(limits, provider) ? limits[provider] ?? Infinity : Infinity;
+  const limitOf = (provider: string): number =>
+    Object.hasOwn(limits, provider) ? limits[provider] ?? Infinity : Infinity;
   const change = (provider: string, by: number): number => {
     const count = (taken.get(provider) ?? 0) + by;
     if (count === 0) taken.delete(provider);

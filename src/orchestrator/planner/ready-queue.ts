@@ -6,8 +6,8 @@ import { rank } from './schedule.ts';
 /** A queue in the order of `schedule`, in which nothing waits for ever. */
 export interface ReadyQueue {
   add(activity: Activity): void;
-  /** Takes the next whose provider is free. */
-  take(isFree: (provider: string | undefined) => boolean): Activity | undefined;
+  /** Takes the next whose provider is free, unless its rank, with what its age adds, is below `least`. */
+  take(isFree: (provider: string | undefined) => boolean, least?: number): Activity | undefined;
   readonly size: number;
   all(): readonly Activity[];
 }
@@ -39,7 +39,7 @@ export function createReadyQueue(): ReadyQueue {
       lane.items.push({ activity, since: starts });
       size++;
     },
-    take(isFree) {
+    take(isFree, least = -Infinity) {
       let best: Lane | undefined;
       let bestRank = -Infinity;
       for (const lane of lanes.values()) {
@@ -48,7 +48,7 @@ export function createReadyQueue(): ReadyQueue {
         const aged = lane.rank + (starts - oldest.since) / ageing;
         if (aged > bestRank) [best, bestRank] = [lane, aged];
       }
-      if (!best) return undefined;
+      if (!best || bestRank < least) return undefined;
       size--;
       starts++;
       return takeOldest(best);

@@ -70,9 +70,10 @@ function finishStep(state: PlanState, event: EventOf<'step.done'>, agent: AgentS
   agent.repeats = event.digest !== undefined && event.digest === agent.digest ? agent.repeats + 1 : 1;
   agent.digest = event.digest;
   for (const outcome of event.outcomes ?? []) {
-    deliver(agent, outcome.ok
-      ? { type: 'outcome', ...outcome, output: { value: outcome.output } }
-      : { type: 'outcome', ...outcome });
+    deliver(
+      agent,
+      outcome.ok ? { type: 'outcome', ...outcome, output: { value: outcome.output } } : { type: 'outcome', ...outcome },
+    );
   }
   startCalls(state, event, agent);
   beginWait(state, event, agent);
@@ -107,7 +108,8 @@ function countAwaited(state: PlanState, { mode, of }: Waiting, agent: AgentState
   if (mode === 'message' || mode === 'none') return 0;
   const named = of?.map((id) => state.agents.get(id)).filter((child) => child !== undefined);
   if (mode !== 'all') {
-    const news = named ?? agent.inbox.flatMap((item) => item.type === 'result' ? state.agents.get(item.from) ?? [] : []);
+    const news = named ??
+      agent.inbox.flatMap((item) => item.type === 'result' ? state.agents.get(item.from) ?? [] : []);
     if (news.some((child) => mode === 'any' ? child.status === 'done' : hasEnded(child))) return 0;
   }
   return named ? named.filter((child) => !hasEnded(child)).length : agent.open;
@@ -164,4 +166,3 @@ function endCall(
   agent.pending--;
   settle(state, agent);
 }
-

@@ -161,4 +161,3 @@ function stall(state: PlanState, event: EventOf<'stall.found'>): Refusal | undef
   deliver(agent, { type: 'stall', reason: event.reason });
   return undefined;
 }
-

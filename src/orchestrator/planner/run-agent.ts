@@ -1,7 +1,7 @@
 /** The function that does an agent's work, one activity at a time: given by whoever composes the planner. */
 
 import type { ErrorData } from '../../errors.ts';
-import type { ActionInput, Budget, Effect, WaitForInput } from './action.ts';
+import type { ActionInput, Effect, WaitForInput } from './action.ts';
 
 /** What an activity used. Missing fields are zero. */
 export interface Usage {
@@ -19,7 +19,10 @@ export interface ValueRef {
 }
 
 /** A value as it is delivered: itself, or where it can be read with {@link AgentContext.read}. */
-export type Delivered = { readonly value: unknown; readonly ref?: never } | { readonly ref: ValueRef; readonly value?: never };
+export type Delivered = { readonly value: unknown; readonly ref?: never } | {
+  readonly ref: ValueRef;
+  readonly value?: never;
+};
 
 /** What an agent is told at its next step, each item once and in the order in which it came about. */
 export type InboxItem =
@@ -27,8 +30,20 @@ export type InboxItem =
   | { readonly type: 'outcome'; readonly callId?: string; readonly ok: true; readonly output: Delivered }
   | { readonly type: 'outcome'; readonly callId?: string; readonly ok: false; readonly error: ErrorData }
   /** A child, or a task that this one comes after, has ended. */
-  | { readonly type: 'result'; readonly from: string; readonly key?: string; readonly ok: true; readonly result: Delivered }
-  | { readonly type: 'result'; readonly from: string; readonly key?: string; readonly ok: false; readonly error: ErrorData }
+  | {
+    readonly type: 'result';
+    readonly from: string;
+    readonly key?: string;
+    readonly ok: true;
+    readonly result: Delivered;
+  }
+  | {
+    readonly type: 'result';
+    readonly from: string;
+    readonly key?: string;
+    readonly ok: false;
+    readonly error: ErrorData;
+  }
   | {
     readonly type: 'message';
     readonly id: string;
@@ -38,7 +53,13 @@ export type InboxItem =
     readonly expectsReply: boolean;
   }
   /** A person has answered; without an `answer`, nobody did in time. */
-  | { readonly type: 'answer'; readonly askId: string; readonly callId?: string; readonly answer?: Delivered; readonly by?: string }
+  | {
+    readonly type: 'answer';
+    readonly askId: string;
+    readonly callId?: string;
+    readonly answer?: Delivered;
+    readonly by?: string;
+  }
   /** A wait or the wait for a reply is over without what was waited for. */
   | { readonly type: 'timeout'; readonly waitedFor: string }
   /** The plan makes no progress: plan anew. */
@@ -76,7 +97,12 @@ export interface AgentTask {
   /** Milliseconds since 1970. */
   readonly deadlineAt?: number;
   /** The tool call that is to be made, where the activity is one. */
-  readonly call?: { readonly callId?: string; readonly tool: string; readonly input: unknown; readonly approved: boolean };
+  readonly call?: {
+    readonly callId?: string;
+    readonly tool: string;
+    readonly input: unknown;
+    readonly approved: boolean;
+  };
   /** What the agent's last step left for this one; `undefined` at its first. */
   readonly memory: unknown;
   /** What came since the last step. Its content is others' words: data, never instructions. */
@@ -120,6 +146,3 @@ export type StepOutcome =
  * tell anyone a result: the planner does so when the result is on record.
  */
 export type RunAgent = (task: AgentTask, context: AgentContext) => Promise<StepOutcome>;
-
-/** What is left of a budget; `Infinity` where there is no limit. */
-export type Remaining = Readonly<Record<keyof Budget, number>>;

@@ -4,8 +4,8 @@ import type { Activity, AgentState, PlanState } from './plan-state.ts';
 import { stepId } from './plan-state.ts';
 
 /**
- * Gives every activity that the state allows to run, those first that should start first: deeper ones, then those of agents that
- * go on (they join results) before those that begin, then in the order of creation. It reads the state and nothing else, so it
+ * Gives every activity that the state allows to run, those first that should start first: what goes on (it joins results, or is a
+ * call) before what begins, then deeper before shallower, then in the order of creation. It reads the state and nothing else, so it
  * says after a crash what it said before.
  */
 export function schedule(state: PlanState): readonly Activity[] {
@@ -20,8 +20,11 @@ export function schedule(state: PlanState): readonly Activity[] {
   return found.toSorted((a, b) => rank(b) - rank(a) || a.agent.order - b.agent.order);
 }
 
+/** More than the depth of any agent. */
+const goingOn = 64;
+
 /** How soon an activity should start: the higher, the sooner. */
 export function rank(activity: { readonly agent: AgentState; readonly call: unknown }): number {
   const { agent, call } = activity;
-  return agent.depth * 2 + (agent.step > 1 || call !== undefined ? 1 : 0);
+  return agent.depth + (agent.step > 1 || call !== undefined ? goingOn : 0);
 }

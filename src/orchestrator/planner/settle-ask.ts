@@ -17,7 +17,9 @@ export function settleAnswer(draft: Draft, askId: string, { by, answer }: { by: 
   draft.add({ type: 'ask.answered', ask: askId, by, answer: answer ?? null });
   const activity = activityOf(draft.state, ask);
   if (ask.kind === 'approval' && activity?.call && !isApproval(answer)) {
-    const error = failure('forbidden', `Cannot call tool "${activity.call.spec.tool}": a person has refused`, { reason: 'denied' });
+    const error = failure('forbidden', `Cannot call tool "${activity.call.spec.tool}": a person has refused`, {
+      reason: 'denied',
+    });
     draft.add({ type: 'step.failed', step: activity.id, error, attempt: activity.call.attempt });
   } else if (ask.kind === 'lost_call' && activity) {
     settleLost(draft, activity, answer);
@@ -85,7 +87,9 @@ function settleLost(draft: Draft, activity: Activity, answer: unknown): void {
 function failLost(draft: Draft, activity: Activity): void {
   const cause = draft.settings.allowHuman ? undefined : humanRequired('look into it').details;
   const error = failure('outcome_unknown', 'Nobody knows whether it was done: the process ended in the middle of it');
-  failActivity(draft, activity, { error: { ...error, details: { reason: 'worker_lost', ...(cause && { needed: cause['reason'] }) } } });
+  failActivity(draft, activity, {
+    error: { ...error, details: { reason: 'worker_lost', ...(cause && { needed: cause['reason'] }) } },
+  });
 }
 
 function activityOf(state: PlanState, { step }: AskFacts): Activity | undefined {

@@ -12,7 +12,8 @@ export function isValid(state: PlanState, { kind, id, at }: Due): boolean {
   if (kind === 'ask') return state.asks.has(id);
   if (kind === 'retry') {
     const agent = agentOfStep(state, id);
-    return agent !== undefined && !hasEnded(agent) && (agent.retryAt === at || agent.calls?.get(id)?.status === 'retry');
+    return agent !== undefined && !hasEnded(agent) &&
+      (agent.retryAt === at || agent.calls?.get(id)?.status === 'retry');
   }
   const [address = '', what = ''] = id.split(' ');
   const agent = state.agents.get(address);

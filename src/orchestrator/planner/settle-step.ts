@@ -61,8 +61,8 @@ function goOn(draft: Draft, agent: AgentState, { actions, wait, seen, memory, us
   const { outcomes, calls } = isStalled ? refuseAll(actions) : carryOutAll(draft, agent, actions);
   const facts = { seen, wait: toWaiting(draft, agent, wait), outcomes, calls, ...(digest !== undefined && { digest }) };
   const step = stepId(agent);
+  if (isStalled) stall(draft, agent); // before the step ends: a question must keep the agent from its next
   draft.add({ type: 'step.done', step, ...facts, ...(memory !== undefined && { memory }), ...(usage && { usage }) });
-  if (isStalled) stall(draft, agent);
 }
 
 function carryOutAll(
@@ -82,7 +82,9 @@ function carryOutAll(
 }
 
 function refuseAll(actions: readonly Action[]): { readonly outcomes: ActionOutcome[]; readonly calls: CallSpec[] } {
-  const error = failure('conflict', 'Cannot do the same once more: it has led nowhere; plan anew', { reason: 'stalled' });
+  const error = failure('conflict', 'Cannot do the same once more: it has led nowhere; plan anew', {
+    reason: 'stalled',
+  });
   return { outcomes: actions.flatMap((action) => outcomeOf(action, { error }) ?? []), calls: [] };
 }
 
@@ -152,5 +154,7 @@ function backoffMs(retry: Retry, attempt: number, { retryAfterMs = 0 }: ErrorDat
 
 function wrongOutcome({ call }: Activity): ErrorData {
   const wanted = call ? '"output" or "failed"' : '"done", "next" or "failed"';
-  return failure('internal', `Cannot use the outcome of an activity: it must be ${wanted}`, { reason: 'wrong_outcome' });
+  return failure('internal', `Cannot use the outcome of an activity: it must be ${wanted}`, {
+    reason: 'wrong_outcome',
+  });
 }

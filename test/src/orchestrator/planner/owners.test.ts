@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import { createPlanner, type ObservedEvent, type RunAgent } from '../../../../src/index.ts';
+import { createPrincipal } from '../../../../src/runtime/principal.ts';
+import { checkOrder } from '../../../fixtures/plan-order.ts';
+import { done, eventsOf, me, next, resultsOf, testClock, testPlanner } from '../../../fixtures/plan.ts';
+
+/** An agent whose children wait for a sign, one for each process. */
+function waiting(sign: Promise<unknown>): RunAgent {
+  return async (task) => {
+    if (task.address !== '1') {
+      await sign;
+      return done(task.goal);
+    }
+    return task.step === 1
+      ? next({ type: 'create', key: 'a', goal: 'a' }, { type: 'create', key: 'b', goal: 'b' })
+      : done(resultsOf(task));
+  };
+}
+
+describe('two processes with one plan', () => {
+  it('one has it; when it gives no sign of life the other goes on, and what the first does then comes to nothing', async () => {
+    const clock = testClock();
+    const storage = memoryStorage({ now: clock.now });
+    const sign = Promise.withResolvers<void>();
+    const told: Pick<ObservedEvent, 'action' | 'target'>[] = [];
+    const first = createPlanner({
+      storage,
+      now: clock.now,
+      runAgent: waiting(sign.promise),
+      emit: (event) => told.push(event),
+    });
+    const { planId } = await first.start({ goal: 'g' }, me);
+    await expect.poll(() => eventsOf(first, planId)).toHaveLength(5);
+    const second = createPlanner({
+      storage,
+      now: clock.now,
+      runAgent: waiting(Promise.resolve()),
+      emit: (event) => told.push(event),
+    });
+    clock.advance(20_000);
+    expect(await second.sweep()).toBe(0);
+    clock.advance(20_000);
+    expect(await second.sweep()).toBe(1);
+    expect(await second.outcome(planId, me)).toMatchObject({ state: 'done', result: { a: 'a', b: 'b' } });
+    sign.resolve();
+    expect(await first.outcome(planId, me)).toMatchObject({ state: 'done' });
+    const events = await eventsOf(second, planId);
+    checkOrder(events);
+    const ends = told.filter(({ action }) => action === 'plan.agent.done').map(({ target }) => target.id);
+    expect(ends).toEqual(['1-1', '1-2', '1']); // nothing was told twice
+  });
+
+  it('wait for the same outcome', async () => {
+    const sign = Promise.withResolvers<void>();
+    const { planner, storage } = testPlanner(waiting(sign.promise));
+    const { planId } = await planner.start({ goal: 'g' }, me);
+    const other = createPlanner({ storage, runAgent: waiting(sign.promise) });
+    const elsewhere = other.outcome(planId, me);
+    await other.cancel(planId, me); // by whom the plan is not run
+    expect(await elsewhere).toMatchObject({ state: 'cancelled' });
+    expect(await planner.outcome(planId, me)).toMatchObject({ state: 'cancelled' });
+  });
+});
+
+describe('a plan', () => {
+  it('is begun once for one key, also by two at once', async () => {
+    const { planner } = testPlanner(async () => done(1));
+    const start = () => planner.start({ goal: 'g' }, me, { idempotencyKey: 'k' });
+    const [a, b] = await Promise.all([start(), start()]);
+    expect(a).toEqual(b);
+    expect(await start()).toEqual(a);
+    await expect(planner.start({ goal: 'other' }, me, { idempotencyKey: 'k' })).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+    });
+    const stranger = createPrincipal({ ...me, tenant: 'other' });
+    expect((await planner.start({ goal: 'g' }, stranger, { idempotencyKey: 'k' })).planId).not.toBe(a.planId);
+  });
+
+  it('is nothing to another tenant', async () => {
+    const { planner } = testPlanner(async () => done(1));
+    const { planId } = await planner.run({ goal: 'g' }, me);
+    const stranger = createPrincipal({ ...me, tenant: 'other' });
+    const refused = { code: 'not_found', details: { reason: 'plan_not_found' } };
+    await expect(planner.outcome(planId, stranger)).rejects.toMatchObject(refused);
+    await expect(planner.events(planId, stranger)).rejects.toMatchObject(refused);
+    await expect(planner.questions(planId, stranger)).rejects.toMatchObject(refused);
+    await expect(planner.cancel(planId, stranger)).rejects.toMatchObject(refused);
+    await expect(planner.read(planId, stranger, { name: '1.1', length: 1, preview: '' })).rejects.toMatchObject(
+      refused,
+    );
+  });
+
+  it('leaves nothing that anybody must look at when it has ended', async () => {
+    const { planner, storage } = testPlanner(async () => done(1));
+    await planner.run({ goal: 'g' }, me);
+    expect(await storage.list({ prefix: ['plan-due'], limit: 10 })).toEqual([]);
+  });
+
+  it('tells everything that is on record, with its trace and with spans that form a tree', async () => {
+    const told: ObservedEvent[] = [];
+    const { planner } = testPlanner(waiting(Promise.resolve()), {
+      emit: (event) => told.push({ timestamp: '', ...event }),
+    });
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const { planId } = await planner.run({ goal: 'sk-SECRET', traceId }, me);
+    expect(told.map(({ action }) => action)).toEqual(
+      (await eventsOf(planner, planId)).map(({ event }) => `plan.${event.type}`),
+    );
+    expect(told.every((event) => event.traceId === traceId && /^[0-9a-f]{16}$/.test(event.spanId ?? ''))).toBe(true);
+    const spans = new Map(told.map(({ target, spanId }) => [target.id, spanId]));
+    expect(new Set(spans.values()).size).toBe(3);
+    for (const { target, parentSpanId } of told) {
+      expect(parentSpanId).toBe(target.id === '1' ? undefined : spans.get('1'));
+    }
+    expect(JSON.stringify(told)).not.toContain('SECRET');
+  });
+});
