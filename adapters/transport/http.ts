@@ -6,6 +6,7 @@ import { PinnaceError } from '../../src/errors.ts';
 import type { Authenticator } from '../../src/ports.ts';
 import type { Principal } from '../../src/runtime/principal.ts';
 import type { HostedRuntime } from '../../src/runtime/runtime.ts';
+import { addMcpRoute, type McpRouteOptions } from './http-mcp.ts';
 import { addOperationRoutes } from './http-operations.ts';
 import { problemResponse } from './http-problem.ts';
 import { createQuotas, type QuotaLimits } from './http-quotas.ts';
@@ -23,6 +24,8 @@ export interface HandlerOptions {
   readonly quotas?: Partial<QuotaLimits>;
   /** The origins whose pages may call the endpoint from a browser; none when absent. */
   readonly origins?: readonly string[];
+  /** Serves MCP clients at `/mcp`; absent, nothing is served there. */
+  readonly mcp?: McpRouteOptions;
   /** What `GET /v1/readyz` tells besides, as what the platform can do. */
   readonly capabilities?: () => Promise<Readonly<Record<string, unknown>>>;
   readonly now?: () => number;
@@ -34,7 +37,7 @@ export interface Revocable {
 }
 
 /** What routes share. */
-export interface HandlerContext extends Required<Omit<HandlerOptions, 'quotas' | 'origins'>> {
+export interface HandlerContext extends Required<Omit<HandlerOptions, 'quotas' | 'origins' | 'mcp'>> {
   readonly app: Hono;
   readonly runtime: HostedRuntime;
   readonly quotas: ReturnType<typeof createQuotas>;
@@ -55,6 +58,8 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     keepAliveMs = 15_000,
     capabilities = noCapabilities,
     now = Date.now,
+    origins = [],
+    mcp,
   } = options;
   if (typeof authenticator?.authenticate !== 'function') {
     throw new TypeError('Cannot make a handler without an authenticator');
@@ -63,17 +68,21 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
   app.onError((error, c) => problemResponse(c, error, now()));
   app.notFound((c) => problemResponse(c, new PinnaceError('not_found', 'Nothing is served at this path'), now()));
   app.use(dropUnreadBody);
-  app.use(cors({
-    origin: [...options.origins ?? []],
-    allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    allowHeaders,
-    exposeHeaders,
-    maxAge: 600,
-  }));
+  app.use(
+    '/v1/*',
+    cors({
+      origin: [...origins],
+      allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      allowHeaders,
+      exposeHeaders,
+      maxAge: 600,
+    }),
+  );
   const quotas = createQuotas(options.quotas);
   const context = { app, runtime, authenticator, maxBodyBytes, keepAliveMs, capabilities, now, quotas };
   addRunRoutes(context);
   addOperationRoutes(context);
+  if (mcp) addMcpRoute(context, { mcp, origins });
   for (const path of new Set(app.routes.map((route) => route.path))) {
     if (path.startsWith('/v1/')) app.all(path, methodNotAllowed);
   }

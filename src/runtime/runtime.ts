@@ -11,6 +11,7 @@ import type { Authorize, Catalog, Egress, ModelSource, Sandbox, SecretSource, St
 import type { Handlers } from '../tools/extension.ts';
 import { createSlots } from '../tools/slots.ts';
 import type { Tool } from '../tools/tool.ts';
+import { type AgentTools, openAgentTools } from './agent-tools.ts';
 import type { ManifestEntry } from './assemble.ts';
 import { chunksOf } from './chunks-of.ts';
 import type { Limits } from './limits.ts';
@@ -85,6 +86,11 @@ export interface HostedRuntime extends Runtime {
   /** Starts a run that goes on by itself, or finds the one that the key stands for. Rejects as `run` does. */
   start(request: unknown, principal: Principal, options: StartOptions): Promise<Started>;
   readonly runs: Runs;
+  /**
+   * Gives the tools of an agent, for calls without its model, as those of an MCP client. Rejects with `forbidden` for a principal
+   * who may not run the agent, `not_found` for an unknown agent.
+   */
+  tools(agentId: string, principal: Principal): Promise<AgentTools>;
   /** Resolves these agents, so that the next request finds the caches warm; tells the code of each that cannot be. */
   prewarm(
     agentIds: readonly string[],
@@ -182,6 +188,11 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       const agent = await resolver.agent(agentId);
       const { digest, entries } = await toolSetOf(agent, await resolver.tools(), await resolver.servers(agent));
       return { agentId: agent.id, digest, tools: entries };
+    },
+    async tools(agentId, principal) {
+      requireScope(principal, 'run:create', agentId);
+      requireOpen();
+      return await openAgentTools(parts, agentId, principal);
     },
     async decide(runId, approvalId, decision, principal) {
       requireScope(principal, 'tool:approve');

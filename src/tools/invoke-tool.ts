@@ -21,6 +21,7 @@ export interface ToolCall {
   readonly log: ToolContext['log'];
   /** Texts stay as they are when absent. */
   readonly redact?: ToolContext['redact'];
+  readonly progress?: ToolContext['progress'];
   /** Keeps what tools open until the run ends. */
   readonly scope?: RunScope | undefined;
   /** Ends the call, with the run. */
@@ -85,8 +86,8 @@ async function callHook(hook: () => ReturnType<Authorize>): Promise<Awaited<Retu
 }
 
 function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {
-  const { toolCallId, principal, secrets, log, redact = unchanged, scope } = call;
-  return tool.execute(input, { signal, secrets, log, redact, toolCallId, principal, scope });
+  const { toolCallId, principal, secrets, log, redact = unchanged, progress, scope } = call;
+  return tool.execute(input, { signal, secrets, log, redact, progress, toolCallId, principal, scope });
 }
 
 function unchanged(text: string): string {

@@ -10,6 +10,15 @@ import type { RunScope } from './run-scope.ts';
 /** How much a line of a tool's log matters. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
+/** How far a tool is with its work. */
+export interface Progress {
+  /** Grows from call to call. */
+  readonly progress: number;
+  /** What `progress` will be at the end, where that is known. */
+  readonly total?: number;
+  readonly message?: string;
+}
+
 /** What a tool gets besides its input. */
 export interface ToolContext {
   /** Aborts when the call's time is up or the run ends. */
@@ -23,6 +32,8 @@ export interface ToolContext {
    * since nobody knows half a secret.
    */
   readonly redact: (text: string) => string;
+  /** Tells how far the work is; absent where nobody asked. */
+  readonly progress?: ((progress: Progress) => void) | undefined;
   readonly toolCallId: string;
   /** For whom the tool works: state belongs to the tenant. */
   readonly principal: Principal;

@@ -1,0 +1,82 @@
+/** Tools over Streamable HTTP for any MCP client, in both eras of the protocol: a verified caller's `Request` in, a `Response` out. */
+
+import { createMcpHandler, type McpRequestContext, Server, type ServerContext } from '@modelcontextprotocol/server';
+import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
+import type { AgentTools } from '../../src/runtime/agent-tools.ts';
+import type { Principal } from '../../src/runtime/principal.ts';
+import type { CallContext } from './mcp-server/call.ts';
+import { defaultInfo, type McpHost, statelessInstructions } from './mcp-server/host.ts';
+import { openStateless, type StatelessServer } from './mcp-server/stateless.ts';
+import { createCatalogues } from './mcp-server/toolbox.ts';
+
+export type { McpHost } from './mcp-server/host.ts';
+
+/** Answers MCP requests over HTTP. It holds nothing between them. */
+export interface McpEndpoint {
+  /** Never rejects. The request's signal, when it aborts, stops the tool. */
+  fetch(request: Request, caller: McpCaller): Promise<Response>;
+}
+
+/** Who asks, and what they sent. */
+export interface McpCaller {
+  readonly principal: Principal;
+  /** What the host gave for this principal. */
+  readonly tools: AgentTools;
+  /** The body, read and parsed; `undefined` for a request without one. */
+  readonly body: unknown;
+}
+
+/** How long a client may keep the list of tools, where the protocol lets it know. */
+const listTtlMs = 10_000;
+
+/** Gives the endpoint of a host. */
+export function createMcpEndpoint(host: McpHost, { keepAliveMs = 15_000 } = {}): McpEndpoint {
+  const catalogueOf = createCatalogues(host);
+  const jsonSchemaValidator = new CfWorkerJsonSchemaValidator();
+  const handler = createMcpHandler((context) => {
+    const { principal, tools: { tools, call } } = callerOf(context);
+    return buildServer(
+      host,
+      openStateless(host, { catalogue: catalogueOf(tools), call }, principal),
+      jsonSchemaValidator,
+    );
+  }, { keepAliveMs });
+  return {
+    async fetch(request, { body, ...caller }) {
+      const authInfo = { token: '', clientId: caller.principal.subject, scopes: [], extra: caller };
+      return await handler.fetch(request, { authInfo, ...(body !== undefined && { parsedBody: body }) });
+    },
+  };
+}
+
+function callerOf({ authInfo }: McpRequestContext): Omit<McpCaller, 'body'> {
+  return authInfo?.extra as unknown as Omit<McpCaller, 'body'>; // safe: `fetch` above is the only way in
+}
+
+function buildServer(
+  { info = defaultInfo, instructions = statelessInstructions }: McpHost,
+  stateless: StatelessServer,
+  jsonSchemaValidator: CfWorkerJsonSchemaValidator,
+): Server {
+  const server = new Server({ ...info }, {
+    // No `listChanged`: nothing that a request does changes the list.
+    capabilities: { tools: {}, logging: {} },
+    instructions,
+    jsonSchemaValidator,
+    cacheHints: { 'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' } },
+  });
+  server.setRequestHandler('tools/list', () => ({ tools: [...stateless.list()] }));
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    return await stateless.call(params, contextOf(context));
+  });
+  return server;
+}
+
+function contextOf({ mcpReq: { signal, _meta, notify, log } }: ServerContext): CallContext {
+  return {
+    signal,
+    progressToken: _meta?.progressToken,
+    notify: (method, params) => notify({ method, params }),
+    log: (level, text) => log(level, text),
+  };
+}

@@ -1,0 +1,75 @@
+/** One `tools/call`, from the name to the answer, the same for every way in. */
+
+import { type PinnaceError, toData } from '../../../src/errors.ts';
+import type { AgentTools } from '../../../src/runtime/agent-tools.ts';
+import type { LogLevel, Progress, Tool } from '../../../src/tools/tool.ts';
+import { type CallResult, toCallResult, toErrorResult, toProtocolError } from './result.ts';
+import type { Toolbox } from './toolbox.ts';
+
+/** What a call needs of the protocol. */
+export interface CallContext {
+  readonly signal: AbortSignal;
+  readonly progressToken: string | number | undefined;
+  /** Sends a notification that belongs to the call. */
+  readonly notify: (method: string, params: Readonly<Record<string, unknown>>) => Promise<void>;
+  /** Sends a line of the tool's log, at a level of MCP. */
+  readonly log: (level: 'debug' | 'info' | 'warning' | 'error', text: string) => Promise<void>;
+}
+
+/** A call as it was asked for. */
+export interface AskedCall {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Whether it was asked for by `tool_call`: then what is wrong with the name is told to the model too. */
+  readonly nested?: boolean;
+}
+
+/**
+ * Calls one of the four or an active tool, and gives the answer.
+ *
+ * @throws Error with `code` -32602 and `data` for a name that stands for no tool.
+ */
+export async function callActive(
+  { name, input, nested = false }: AskedCall,
+  { toolbox, call, context }: {
+    readonly toolbox: Toolbox;
+    readonly call: AgentTools['call'];
+    readonly context: CallContext;
+  },
+): Promise<CallResult> {
+  try {
+    await toolbox.discovery.restore();
+  } catch (error) {
+    return toErrorResult(toData(error));
+  }
+  const tool = toolbox.find(name);
+  if (!tool) return refuse(toolbox.discovery.notActive(name), nested);
+  return await callTool(tool, input, { call, context });
+}
+
+function refuse(error: PinnaceError, nested: boolean): CallResult {
+  if (nested || error.details?.['reason'] === 'tool_not_active') return toErrorResult(toData(error));
+  throw toProtocolError(error);
+}
+
+async function callTool(
+  tool: Tool,
+  input: unknown,
+  { call, context: { signal, progressToken, notify, log } }: { call: AgentTools['call']; context: CallContext },
+): Promise<CallResult> {
+  const ignore = (): void => undefined; // the client is gone, and the call ends with it
+  const progress = (told: Progress): void =>
+    void notify('notifications/progress', { ...told, progressToken }).catch(ignore);
+  const outcome = await call(tool, input, {
+    toolCallId: crypto.randomUUID(),
+    signal,
+    log: (text, level = 'info') => void log(levels[level], text.slice(0, 4096)).catch(ignore),
+    ...(progressToken !== undefined && { progress }),
+  });
+  return toCallResult(outcome, tool.definition);
+}
+
+const levels = { debug: 'debug', info: 'info', warn: 'warning', error: 'error' } as const satisfies Record<
+  LogLevel,
+  string
+>;

@@ -1,0 +1,50 @@
+/** The tools of an agent without its model: for a person or a program that calls them through a client of its own. */
+
+import { createTraceId } from '../events.ts';
+import type { Progress, Tool, ToolOutcome } from '../tools/tool.ts';
+import { type CallFacts, callTool } from './call-tool.ts';
+import { narrow } from './limits.ts';
+import type { Principal } from './principal.ts';
+import { createRunRedaction } from './run-redaction.ts';
+import type { StartParts } from './start-run.ts';
+
+/** What an agent may use, and the way to call it. */
+export interface AgentTools {
+  /** The agent's tool set. The same array for as long as nothing has changed. */
+  readonly tools: readonly Tool[];
+  /**
+   * Calls a tool in the agent's name: with its limits and secrets, asked for by `authorize`, redacted and observed. Never throws. A
+   * call that a person must approve is refused as `approval_required`, for there is no run that could wait.
+   */
+  readonly call: (tool: Tool, input: unknown, call: Omit<CallFacts, 'approved'>) => Promise<ToolOutcome>;
+}
+
+/** Gives the tools of an agent to a principal who may run it. */
+export async function openAgentTools(parts: StartParts, agentId: string, principal: Principal): Promise<AgentTools> {
+  const { resolver, toolSetOf, closing } = parts;
+  await resolver.refresh();
+  const agent = await resolver.agent(agentId);
+  const { tools } = await toolSetOf(agent, await resolver.tools());
+  const redaction = createRunRedaction();
+  const options = {
+    ...parts,
+    agent,
+    principal,
+    actor: { type: 'user', id: principal.subject },
+    limits: narrow(parts.limits, agent.limits),
+    resolveSecret: resolver.secret,
+    redaction,
+  } as const;
+  return {
+    tools,
+    async call(tool, input, { signal, log, progress, toolCallId }) {
+      const facts: CallFacts = {
+        toolCallId,
+        signal: AbortSignal.any([signal, closing]),
+        log: (text, level) => log(redaction.text(text), level),
+        progress: progress && ((told) => progress(redaction.data(told) as Progress)), // the same but for texts
+      };
+      return await callTool(tool, input, facts, { ...options, traceId: createTraceId() });
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/** One tool call with all that stands around it: its turn, its secrets, `invokeTool`, redaction, what is told of it. */
+
+import { toData } from '../errors.ts';
+import type { Emit, EventStatus, ObservedEvent } from '../events.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Authorize, SecretScope, Storage } from '../ports.ts';
+import { takeToken } from '../rate-limit.ts';
+import type { Agent, SecretRef } from '../schema.ts';
+import type { Secret } from '../secret.ts';
+import { invokeTool, type ToolCall } from '../tools/invoke-tool.ts';
+import type { Slots } from '../tools/slots.ts';
+import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import type { Limits } from './limits.ts';
+import type { Principal } from './principal.ts';
+import type { RunRedaction } from './run-redaction.ts';
+
+/** In whose name and under which rules tools are called. */
+export interface CallOptions {
+  /** Whose tools they are: its allowlist, its limits, its secrets. */
+  readonly agent: Agent;
+  readonly principal: Principal;
+  /** Who decides on the calls: the agent's model, or a person's own client. */
+  readonly actor: ObservedEvent['actor'];
+  readonly traceId: string;
+  readonly limits: Limits;
+  readonly storage: Storage;
+  readonly slots: Slots;
+  readonly authorize: Authorize;
+  readonly resolveSecret: (ref: SecretRef, scope: SecretScope) => Promise<Secret>;
+  readonly redaction: RunRedaction;
+  readonly emit: Emit;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+}
+
+/** One call. */
+export type CallFacts = Pick<ToolCall, 'toolCallId' | 'log' | 'progress' | 'scope' | 'signal' | 'approved'>;
+
+/** Calls a tool; never throws. */
+export async function callTool(
+  tool: Tool,
+  input: unknown,
+  call: CallFacts,
+  options: CallOptions,
+): Promise<ToolOutcome> {
+  const startedAt = options.now();
+  const outcome = await callInTurn(tool, options, call.signal, async () => {
+    const secrets = await toolSecrets(tool, options);
+    const redact = (text: string): string => options.redaction.text(text);
+    const facts = { ...callFacts(options, tool), ...call, secrets, redact };
+    return redacted(await invokeTool(tool, input, facts), options);
+  });
+  observeCall(options, { tool, outcome, startedAt });
+  return outcome;
+}
+
+/** Waits for a place among the tool's calls, and takes one of the agent's; without either, nothing is called. */
+async function callInTurn(
+  { definition: { id, limits } }: Tool,
+  { slots, storage, now, agent, principal, limits: { callsPerMinute: perMinute } }: CallOptions,
+  signal: AbortSignal,
+  work: () => Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  let free: (() => void) | undefined;
+  try {
+    if (limits?.parallel !== undefined) free = await slots.take(id, limits.parallel, signal);
+    if (perMinute !== undefined) {
+      await takeToken({ key: ['rate', principal.tenant, agent.id], perMinute }, { storage, now });
+    }
+    return await work();
+  } catch (error) {
+    return { ok: false, error: toData(error) };
+  } finally {
+    free?.();
+  }
+}
+
+/** The secrets that the definition lists, and no others. */
+async function toolSecrets(
+  { definition: { id: toolId, secrets } }: Tool,
+  { agent, principal: { tenant }, resolveSecret, redaction }: CallOptions,
+): Promise<Readonly<Record<string, Secret>>> {
+  const scope = { tenant, agentId: agent.id, toolId };
+  const entries = await Promise.all(secrets.map(async (ref) => [ref.id, await resolveSecret(ref, scope)] as const));
+  for (const [, secret] of entries) redaction.add(secret);
+  return Object.fromEntries(entries);
+}
+
+/** What goes to the model and to the client must not hold a secret that a tool was careless with. */
+function redacted(outcome: ToolOutcome, { redaction }: CallOptions): ToolOutcome {
+  if (outcome.ok) return { ok: true, output: redaction.data(outcome.output) };
+  return { ok: false, error: redaction.data(outcome.error) };
+}
+
+function callFacts({ agent, principal, authorize, limits }: CallOptions, { definition }: Tool) {
+  return {
+    agentId: agent.id,
+    principal,
+    authorize,
+    timeoutMs: Math.min(limits.toolMs, definition.limits?.timeoutMs ?? Infinity),
+    maxOutputLength: Math.min(limits.toolOutputLength, definition.limits?.outputLength ?? Infinity),
+  };
+}
+
+function observeCall(
+  { actor, traceId, emit, metrics, now }: CallOptions,
+  { tool, outcome, startedAt }: { tool: Tool; outcome: ToolOutcome; startedAt: number },
+): void {
+  metrics.count('pinnace_tool_calls_total', { tool: tool.definition.id, status: statusOf(outcome) });
+  emit({
+    traceId,
+    actor,
+    action: 'tool.call',
+    target: { type: 'tool', id: tool.definition.id },
+    status: statusOf(outcome),
+    latency: now() - startedAt,
+    error: outcome.ok ? null : outcome.error,
+    payloadSummary: '',
+  });
+}
+
+function statusOf(outcome: ToolOutcome): EventStatus {
+  if (outcome.ok) return 'ok';
+  if (outcome.error.code === 'cancelled') return 'cancelled';
+  return outcome.error.code === 'forbidden' || outcome.error.code === 'approval_required' ? 'denied' : 'error';
+}
