@@ -1,7 +1,7 @@
 /** The wiring for Deno: state in Deno KV, models over fetch, events as lines on the console, the endpoint as a fetch handler. */
 
 import { createRuntime } from '../src/create-runtime.ts';
-import type { Catalog, ClosableStorage, SecretSource, Watchable } from '../src/ports.ts';
+import type { Catalog, ClosableStorage, SecretSource, Storage, Watchable } from '../src/ports.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import { denoEgress } from './egress/deno.ts';
@@ -9,6 +9,7 @@ import { modelSource } from './models/source.ts';
 import { denoSandbox } from './sandbox/deno.ts';
 import { consoleSink } from './sinks/console.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
+import type { McpRouteOptions } from './transport/http-mcp.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
 
 /** What differs from one endpoint to the next. */
@@ -17,6 +18,8 @@ export interface DenoEndpointOptions {
   readonly authenticator: (storage: ClosableStorage & Watchable) => HandlerOptions['authenticator'];
   readonly tools: (storage: ClosableStorage & Watchable) => readonly Tool[];
   readonly secrets?: SecretSource;
+  /** Serves MCP clients at `/mcp` with the tools of this agent. */
+  readonly mcp?: Omit<McpRouteOptions, 'tools' | 'storage'> & { readonly agentId: string };
   /** The origins whose pages may call the endpoint. */
   readonly origins?: readonly string[];
   /** The Deno KV database; the platform's own when absent. */
@@ -28,7 +31,7 @@ const drainMs = 4_000;
 
 /** Gives the handler for `Deno.serve`, or for `export default { fetch }` with `deno serve` and Deno Deploy. */
 export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
-  const { catalog, authenticator, tools, secrets, origins = [], kvPath } = options;
+  const { catalog, authenticator, tools, secrets, origins = [], kvPath, mcp } = options;
   const storage = denoKvStorage(kvPath === undefined ? {} : { path: kvPath });
   const [egress, sandbox] = [denoEgress(), denoSandbox()];
   const runtime = createRuntime({
@@ -50,7 +53,19 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     sandbox: await sandbox.isReady(),
   });
   const capabilities = (): Promise<Record<string, unknown>> => probed ??= probe();
-  return createHandler(runtime, { authenticator: authenticator(storage), origins, capabilities });
+  return createHandler(runtime, {
+    authenticator: authenticator(storage),
+    origins,
+    capabilities,
+    ...(mcp && { mcp: mcpOf(mcp, { runtime, storage }) }),
+  });
+}
+
+function mcpOf(
+  { agentId, ...options }: NonNullable<DenoEndpointOptions['mcp']>,
+  { runtime, storage }: { readonly runtime: HostedRuntime; readonly storage: Storage },
+): McpRouteOptions {
+  return { ...options, storage, tools: (principal) => runtime.tools(agentId, principal) };
 }
 
 /** Lets runs end, or ends them with an event that their readers can resume from, before the instance is gone. */

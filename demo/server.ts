@@ -6,6 +6,7 @@ import { createAuthenticator } from '../adapters/transport/authenticator.ts';
 import { authenticateByScheme } from '../adapters/transport/by-scheme.ts';
 import { developmentAuthenticator } from '../adapters/transport/development-authenticator.ts';
 import type { Issuer } from '../adapters/transport/signed/roots.ts';
+import { type ExtensionModule, loadExtension } from '../src/index.ts';
 import { sampleAgents, sampleProviders } from './agents.ts';
 import { sampleTools } from './tools/index.ts';
 
@@ -17,15 +18,22 @@ const kvPath = Deno.env.get('PINNACE_KV');
 const issuers = JSON.parse(Deno.env.get('PINNACE_ISSUERS') ?? '[]') as Issuer[]; // checked by the authenticator
 const authorities = listOf('PINNACE_AUTHORITIES');
 const audience = Deno.env.get('PINNACE_AUDIENCE') ?? 'pinnace:development';
+/** A module of tools beside the samples, as a path from the root of the project; MCP clients see them without loading. */
+const extensionPath = Deno.env.get('PINNACE_EXTENSION');
+const extension = extensionPath === undefined ? [] : await loadExtension(await importModule(extensionPath));
+
+/** The agent whose tools MCP clients find: all there are. */
+const mcpAgent = { id: 'mcp', name: 'MCP', providerId: 'default', entryTools: ['*'] };
 
 const fetch = createDenoEndpoint({
-  catalog: staticCatalog({ agents: sampleAgents, providers: sampleProviders }),
+  catalog: staticCatalog({ agents: [...sampleAgents, mcpAgent], providers: sampleProviders }),
   authenticator: (storage) =>
     authenticateByScheme({
       'GC-Session': createAuthenticator({ issuers, audience, authorities, storage }),
       'Bearer': developmentAuthenticator({ token }),
     }),
-  tools: (storage) => sampleTools({ storage }),
+  tools: (storage) => [...sampleTools({ storage }), ...extension],
+  mcp: { agentId: mcpAgent.id, listed: extension.map(({ definition }) => definition.name) },
   origins: listOf('PINNACE_ORIGINS'),
   ...(kvPath !== undefined && { kvPath }),
 });
@@ -34,4 +42,9 @@ export default { fetch } satisfies Deno.ServeDefaultExport;
 
 function listOf(name: string): string[] {
   return (Deno.env.get(name) ?? '').split(',').filter((item) => item !== '');
+}
+
+async function importModule(path: string): Promise<ExtensionModule> {
+  const module: unknown = await import(/* @vite-ignore */ new URL(`../${path}`, import.meta.url).href);
+  return module as ExtensionModule; // `loadExtension` looks whether it is one
 }

@@ -169,6 +169,7 @@ export {
   type ToolDefinitionInput,
 } from './schema.ts';
 export { Secret } from './secret.ts';
+export { type ContentBlock, type ContentOutput, contentOutput } from './tools/content.ts';
 export { defineTool, type ToolOptions } from './tools/define-tool.ts';
 export { createHttpTool, type HttpToolDefinition, type HttpToolOptions } from './tools/http-tool.ts';
 export { HttpMethod, HttpToolConfig, type HttpToolConfigInput, needsApproval } from './tools/http-tool-config.ts';

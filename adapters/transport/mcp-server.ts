@@ -1,6 +1,12 @@
 /** Tools over Streamable HTTP for any MCP client, in both eras of the protocol: a verified caller's `Request` in, a `Response` out. */
 
-import { createMcpHandler, type McpRequestContext, Server, type ServerContext } from '@modelcontextprotocol/server';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  createMcpHandler,
+  type McpRequestContext,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
 import type { AgentTools } from '../../src/runtime/agent-tools.ts';
 import type { Principal } from '../../src/runtime/principal.ts';
@@ -72,11 +78,15 @@ function buildServer(
   return server;
 }
 
-function contextOf({ mcpReq: { signal, _meta, notify, log } }: ServerContext): CallContext {
+function contextOf({ mcpReq: { signal, _meta, envelope, notify, log } }: ServerContext): CallContext {
   return {
     signal,
     progressToken: _meta?.progressToken,
+    clientCapabilities: (envelope as Envelope | undefined)?.[CLIENT_CAPABILITIES_META_KEY],
     notify: (method, params) => notify({ method, params }),
     log: (level, text) => log(level, text),
   };
 }
+
+/** The SDK knows the envelope under names that its types keep to themselves. */
+type Envelope = { readonly [CLIENT_CAPABILITIES_META_KEY]?: Readonly<Record<string, unknown>> };

@@ -3,6 +3,7 @@
 import { type PinnaceError, toData } from '../../../src/errors.ts';
 import type { AgentTools } from '../../../src/runtime/agent-tools.ts';
 import type { LogLevel, Progress, Tool } from '../../../src/tools/tool.ts';
+import { requireCapabilities } from './capabilities.ts';
 import { type CallResult, toCallResult, toErrorResult, toProtocolError } from './result.ts';
 import type { Toolbox } from './toolbox.ts';
 
@@ -10,6 +11,8 @@ import type { Toolbox } from './toolbox.ts';
 export interface CallContext {
   readonly signal: AbortSignal;
   readonly progressToken: string | number | undefined;
+  /** What the client says that it can do; `undefined` where the protocol lets it say nothing. */
+  readonly clientCapabilities: Readonly<Record<string, unknown>> | undefined;
   /** Sends a notification that belongs to the call. */
   readonly notify: (method: string, params: Readonly<Record<string, unknown>>) => Promise<void>;
   /** Sends a line of the tool's log, at a level of MCP. */
@@ -27,7 +30,7 @@ export interface AskedCall {
 /**
  * Calls one of the four or an active tool, and gives the answer.
  *
- * @throws Error with `code` -32602 and `data` for a name that stands for no tool.
+ * @throws Error with `code` -32602 and `data` for a name that stands for no tool, -32021 for a tool that needs more of the client.
  */
 export async function callActive(
   { name, input, nested = false }: AskedCall,
@@ -44,6 +47,7 @@ export async function callActive(
   }
   const tool = toolbox.find(name);
   if (!tool) return refuse(toolbox.discovery.notActive(name), nested);
+  requireCapabilities(tool.definition, context.clientCapabilities);
   return await callTool(tool, input, { call, context });
 }
 

@@ -72,7 +72,7 @@ export function openToolbox(
   { host: { storage, rerank }, principal, handle, active = new Set() }: {
     readonly host: McpHost;
     readonly principal: Principal;
-    readonly handle: string | undefined;
+    readonly handle?: string | undefined;
     readonly active?: Set<string>;
   },
 ): Toolbox {

@@ -1,0 +1,113 @@
+/** Tools for an MCP client on one connection, in process or over a `MessagePort`: what it loads joins its list of tools. */
+
+import type { Principal } from '../../src/runtime/principal.ts';
+import { callActive } from './mcp-server/call.ts';
+import { type McpTool, toMcpTool } from './mcp-server/definitions.ts';
+import { connectionInstructions, defaultInfo, type McpHost } from './mcp-server/host.ts';
+import type { CallResult } from './mcp-server/result.ts';
+import {
+  CallToolRequestSchema,
+  CfWorkerJsonSchemaValidator,
+  ListToolsRequestSchema,
+  Server,
+  type Transport,
+} from './mcp-server/sdk.ts';
+import type { CallRequest } from './mcp-server/stateless.ts';
+import { createCatalogues, openToolbox, type Toolbox } from './mcp-server/toolbox.ts';
+
+export { messagePortTransport } from './mcp-server/message-port.ts';
+export type { McpHost } from './mcp-server/host.ts';
+
+/** A client that is served. */
+export interface McpServerConnection {
+  /** Stops the calls that are under way, and tells the client. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves one client until it or we close the connection.
+ *
+ * @example
+ * const host = { tools: (principal) => runtime.tools('helper', principal), storage };
+ * self.onmessage = ({ data: port }) => serveMcp(messagePortTransport(port), { host, principal: localPrincipal() });
+ */
+export async function serveMcp(
+  transport: Transport,
+  { host, principal }: { readonly host: McpHost; readonly principal: Principal },
+): Promise<McpServerConnection> {
+  const { info = defaultInfo, instructions = connectionInstructions } = host;
+  const session = createSession(host, principal);
+  const server = new Server({ ...info }, {
+    capabilities: { tools: { listChanged: true }, logging: {} },
+    instructions,
+    jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
+  });
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: [...await session.list()] }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
+    const { result, changed } = await session.call(params, {
+      signal,
+      progressToken: params._meta?.progressToken,
+      clientCapabilities: server.getClientCapabilities(),
+      // The two methods that calls send have these parameters.
+      notify: (method, sent) => sendNotification({ method, params: sent } as Parameters<typeof sendNotification>[0]),
+      log: (level, data) => server.sendLoggingMessage({ level, data }),
+    });
+    if (changed) await server.sendToolListChanged();
+    return result;
+  });
+  await server.connect(transport);
+  return { close: () => server.close() };
+}
+
+interface Session {
+  list(): Promise<readonly McpTool[]>;
+  /** `changed`: the call has made tools active. */
+  call(
+    request: CallRequest,
+    context: Parameters<typeof callActive>[1]['context'],
+  ): Promise<{ readonly result: CallResult; readonly changed: boolean }>;
+}
+
+/** The tools are asked for anew each time: what was loaded may be gone by now. */
+function createSession(host: McpHost, principal: Principal): Session {
+  const catalogueOf = createCatalogues(host);
+  const active = new Set<string>();
+  const open = async () => {
+    const { tools, call } = await host.tools(principal);
+    return { call, toolbox: openToolbox(catalogueOf(tools), { host, principal, active }) };
+  };
+  const inTurn = createTurns();
+  const call: Session['call'] = async ({ name, arguments: input = {} }, context) => {
+    const { toolbox, call: invoke } = await open();
+    const before = active.size;
+    const result = await callActive({ name, input }, { toolbox, call: invoke, context });
+    return { result, changed: active.size > before };
+  };
+  return {
+    async list() {
+      const { toolbox } = await open();
+      return definitionsOf(toolbox).map(toMcpTool);
+    },
+    // One load after another, so that each knows what it has changed; all other calls at once.
+    call: (request, context) =>
+      request.name === 'tool_load' ? inTurn(() => call(request, context)) : unchanged(call(request, context)),
+  };
+}
+
+function definitionsOf({ discovery, active }: Toolbox) {
+  return [...discovery.definitions, ...active().map(({ definition }) => definition)];
+}
+
+async function unchanged(called: ReturnType<Session['call']>): ReturnType<Session['call']> {
+  return { ...await called, changed: false };
+}
+
+/** Gives a function that does one work after another. */
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const turn = last.then(work, work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+}

@@ -1,0 +1,188 @@
+import { Client } from '@modelcontextprotocol/sdk/client';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import {
+  type McpHost,
+  messagePortTransport,
+  serveMcp,
+} from '../../../../adapters/transport/mcp-server-connection.ts';
+import { createPrincipal, type ToolSource } from '../../../../src/index.ts';
+import { addTool, endlessTool, eraseTool, mcpPrincipal, mcpRuntime, reverseTool } from '../../../fixtures/mcp-host.ts';
+
+const clients: Client[] = [];
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+});
+
+function hostOf(runtime = mcpRuntime(), options: Partial<McpHost> = {}): McpHost {
+  return { tools: (principal) => runtime.tools('helper', principal), storage: memoryStorage(), ...options };
+}
+
+/** A client on a port, and how often it was told that the list has changed. */
+async function connect(host = hostOf(), principal = mcpPrincipal()) {
+  const { port1, port2 } = new MessageChannel();
+  const connection = await serveMcp(messagePortTransport(port1), { host, principal });
+  const client = new Client({ name: 'test', version: '1' }, { jsonSchemaValidator: new CfWorkerJsonSchemaValidator() });
+  const changes = { count: 0 };
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes.count++);
+  await client.connect(messagePortTransport(port2));
+  clients.push(client);
+  const names = async (): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name);
+  const load = (...wanted: string[]) => client.callTool({ name: 'tool_load', arguments: { names: wanted } });
+  return { client, connection, changes, names, load };
+}
+
+const four = ['tool_find', 'tool_describe', 'tool_load', 'tool_active'];
+
+describe('serveMcp', () => {
+  it('starts with the discovery tools, and lists what the connection has loaded', async () => {
+    const { names, load } = await connect();
+    expect(await names()).toEqual(four);
+    await load('add_numbers');
+    expect(await names()).toEqual([...four, 'add_numbers']);
+  });
+
+  it('tells once that the list has changed, for each load that changed it', async () => {
+    const { load, changes, names } = await connect();
+    await load('add_numbers', 'reverse_text');
+    expect(changes.count).toBe(1);
+    await load('add_numbers');
+    await load('no_such_tool');
+    expect(changes.count).toBe(1);
+    await Promise.all([load('erase_everything'), load('erase_everything')]);
+    await names();
+    expect(changes.count).toBe(2);
+  });
+
+  it('calls what is loaded, and of the rest says how to load it', async () => {
+    const { client, load } = await connect();
+    const call = { name: 'add_numbers', arguments: { a: 2, b: 3 } };
+    expect(await client.callTool(call)).toMatchObject({
+      isError: true,
+      content: [{ type: 'text', text: expect.stringContaining('load it with tool_load') }],
+    });
+    await load('add_numbers');
+    expect(await client.callTool(call)).toMatchObject({ structuredContent: { sum: 5 } });
+  });
+
+  it('keeps the active sets of connections apart', async () => {
+    const host = hostOf();
+    const [a, b] = [await connect(host), await connect(host)];
+    await a.load('add_numbers');
+    expect(await b.names()).toEqual(four);
+    expect(b.changes.count).toBe(0);
+  });
+
+  it('stops the tool when the client takes its call back', async () => {
+    const { tool, started, stopped } = endlessTool();
+    const { client } = await connect(hostOf(mcpRuntime({ tools: [tool] }), { listed: ['*'] }));
+    const abort = new AbortController();
+    const call = client.callTool({ name: 'work_endlessly' }, undefined, { signal: abort.signal });
+    const refused = expect(call).rejects.toThrow();
+    await started;
+    abort.abort();
+    await refused;
+    await stopped;
+  });
+
+  it.each(['client', 'connection'] as const)('stops the tool when the %s closes', async (side) => {
+    const { tool, started, stopped } = endlessTool();
+    const opened = await connect(hostOf(mcpRuntime({ tools: [tool] }), { listed: ['*'] }));
+    const refused = expect(opened.client.callTool({ name: 'work_endlessly' })).rejects.toThrow('Connection closed');
+    await started;
+    await opened[side].close();
+    await refused;
+    await stopped;
+  });
+
+  it('serves a transport in process, too', async () => {
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    await serveMcp(ours, { host: hostOf(mcpRuntime(), { listed: ['add_*'] }), principal: mcpPrincipal() });
+    const client = new Client({ name: 'test', version: '1' }, { jsonSchemaValidator: new CfWorkerJsonSchemaValidator() });
+    clients.push(client);
+    await client.connect(theirs);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([...four, 'add_numbers']);
+  });
+
+  it('lists the tools of sources that the host adds', async () => {
+    const source: ToolSource = {
+      definitions: [{ ...reverseTool.definition, id: 'shout', name: 'shout' }],
+      call: async (_, input) => ({ ok: true, output: (input as { text: string }).text.toUpperCase() }),
+    };
+    const { client, names } = await connect(hostOf(mcpRuntime({ tools: [addTool] }), { sources: [source] }));
+    expect(await names()).toEqual([...four, 'shout']);
+    expect(await client.callTool({ name: 'shout', arguments: { text: 'ahoy' } })).toMatchObject({
+      content: [{ type: 'text', text: 'AHOY' }],
+    });
+  });
+
+  it('forgets a loaded tool that the principal may not use any more', async () => {
+    let tools = [addTool, reverseTool];
+    const call = async () => ({ ok: true, output: 'called' }) as const;
+    const { client, load, names } = await connect({ tools: async () => ({ tools, call }), storage: memoryStorage() });
+    await load('add_numbers');
+    tools = [reverseTool];
+    expect(await names()).toEqual(four);
+    await expect(client.callTool({ name: 'add_numbers' })).rejects.toMatchObject({ code: -32602 });
+  });
+
+  it('names the new name of a renamed tool, as data', async () => {
+    const { client } = await connect();
+    await expect(client.callTool({ name: 'go_ent_add' })).rejects.toMatchObject({
+      code: -32602,
+      data: { reason: 'tool_renamed', suggest: 'add_numbers' },
+    });
+  });
+
+  it('refuses a call that a person must approve', async () => {
+    const { client, load } = await connect(hostOf(mcpRuntime({ tools: [eraseTool] })));
+    await load('erase_everything');
+    expect(await client.callTool({ name: 'erase_everything' })).toMatchObject({
+      isError: true,
+      _meta: { 'pinnace/error': { code: 'approval_required' } },
+    });
+  });
+
+  it('offers nothing to a principal who may not run the agent', async () => {
+    const stranger = createPrincipal({ ...mcpPrincipal(), agents: ['other'] });
+    const { client } = await connect(hostOf(), stranger);
+    await expect(client.listTools()).rejects.toThrow('not among those');
+  });
+});
+
+describe('messagePortTransport', () => {
+  it('tells once that the other side is gone, and sends no more', async () => {
+    const { port1, port2 } = new MessageChannel();
+    const [a, b] = [messagePortTransport(port1), messagePortTransport(port2)];
+    const [onA, onB] = [vi.fn(), vi.fn()];
+    Object.assign(a, { onclose: onA });
+    Object.assign(b, { onclose: onB });
+    await Promise.all([a.start(), b.start()]);
+    await a.close();
+    await a.close();
+    await vi.waitFor(() => expect(onB).toHaveBeenCalledOnce());
+    await b.close();
+    expect(onA).toHaveBeenCalledOnce();
+    expect(onB).toHaveBeenCalledOnce();
+    await expect(b.send({ jsonrpc: '2.0', method: 'late' })).rejects.toThrow('closed');
+  });
+
+  it('sends what JSON can carry, and nothing else', async () => {
+    const { port1, port2 } = new MessageChannel();
+    const [a, b] = [messagePortTransport(port1), messagePortTransport(port2)];
+    const got = vi.fn();
+    Object.assign(b, { onmessage: got });
+    await Promise.all([a.start(), b.start()]);
+    await a.send({ jsonrpc: '2.0', method: 'm', params: { at: new Date(0), map: new Map([['a', 1]]) } });
+    await vi.waitFor(() => expect(got).toHaveBeenCalledOnce());
+    expect(got.mock.calls[0]?.[0]).toEqual({
+      jsonrpc: '2.0',
+      method: 'm',
+      params: { at: '1970-01-01T00:00:00.000Z', map: {} },
+    });
+    await a.close();
+  });
+});
