@@ -21,7 +21,10 @@ export async function bundleEndpoint(file: string): Promise<void> {
       emptyOutDir: false,
       minify: true,
       ssr: true,
-      rolldownOptions: { input: resolve(import.meta.dirname, 'server.ts'), output: { entryFileNames: basename(file) } },
+      rolldownOptions: {
+        input: resolve(import.meta.dirname, 'server.ts'),
+        output: { entryFileNames: basename(file), codeSplitting: false },
+      },
     },
     ssr: { noExternal: true, target: 'webworker' },
   });

@@ -10,6 +10,9 @@ const token = process.env['PINNACE_TOKEN'] ?? crypto.randomUUID();
 const port = process.env['PINNACE_PORT'] ?? '8787';
 const endpoint = `http://127.0.0.1:${port}`;
 
+/** What the endpoint loads besides: see `demo/server.ts`. */
+const extension = process.env['PINNACE_EXTENSION'] === undefined ? [] : [process.env['PINNACE_EXTENSION']];
+
 const issuer = await developmentIssuer();
 const vite = await createServer({
   configFile: `${import.meta.dirname}/../vite.config.ts`,
@@ -27,7 +30,7 @@ const args = [
   '--allow-sys', // the guarded way out asks for the machine's interfaces
   '--allow-env',
   '--allow-run', // code tools run in a process without any permission
-  '--allow-read=/proc', // and their memory is watched
+  `--allow-read=${['/proc', ...extension].join(',')}`, // and their memory is watched
   '--host=127.0.0.1',
   `--port=${port}`,
   'demo/server.ts',
@@ -52,6 +55,9 @@ const body = JSON.stringify({
   agentId: 'navigator',
   chat: { id: 'c1', messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'What is 6 * 7?' }] }] },
 });
+const mcpClient = {
+  mcpServers: { pinnace: { type: 'http', url: `${endpoint}/mcp`, headers: { Authorization: `Bearer ${token}` } } },
+};
 console.log(`
   Pinnace is afloat.
 
@@ -66,6 +72,10 @@ console.log(`
   curl -N ${endpoint}/v1/runs -H 'authorization: Bearer ${token}' \\
     -H 'content-type: application/json' -H 'idempotency-key: "${crypto.randomUUID()}"' \\
     -d '${body}'
+
+  Or give its tools to any MCP client:
+
+  ${JSON.stringify(mcpClient)}
 
   Or choose it in the playground: the model's badge, then “Pinnace endpoint”.
   Stop both with Ctrl+C.

@@ -65,6 +65,8 @@ describe('imports', () => {
 
   it('of packages stand behind one door each', async () => {
     const doors: Readonly<Record<string, RegExp>> = {
+      '@modelcontextprotocol/sdk': /^adapters\/(mcp|transport\/mcp-server)\//,
+      '@modelcontextprotocol/server': /^adapters\/transport\/mcp-server\.ts$/,
       'ai': /^src\/runtime\/run\.ts$/,
       'valibot': /^(src|adapters\/transport)\//,
       '@valibot/to-json-schema': /^src\/json-schema-of\.ts$/,

@@ -4,11 +4,7 @@ import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/typ
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import {
-  type McpHost,
-  messagePortTransport,
-  serveMcp,
-} from '../../../../adapters/transport/mcp-server-connection.ts';
+import { type McpHost, messagePortTransport, serveMcp } from '../../../../adapters/transport/mcp-server-connection.ts';
 import { createPrincipal, type ToolSource } from '../../../../src/index.ts';
 import { addTool, endlessTool, eraseTool, mcpPrincipal, mcpRuntime, reverseTool } from '../../../fixtures/mcp-host.ts';
 
@@ -101,7 +97,9 @@ describe('serveMcp', () => {
   it('serves a transport in process, too', async () => {
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
     await serveMcp(ours, { host: hostOf(mcpRuntime(), { listed: ['add_*'] }), principal: mcpPrincipal() });
-    const client = new Client({ name: 'test', version: '1' }, { jsonSchemaValidator: new CfWorkerJsonSchemaValidator() });
+    const client = new Client({ name: 'test', version: '1' }, {
+      jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
+    });
     clients.push(client);
     await client.connect(theirs);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([...four, 'add_numbers']);

@@ -1,0 +1,60 @@
+/** Tokens that are bound to principals, for clients that cannot sign requests, as those of MCP. Only digests of tokens are kept. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import type { Authenticator } from '../../src/ports.ts';
+import { createPrincipal, type Scope } from '../../src/runtime/principal.ts';
+
+/** Whom a token stands for. */
+export interface BearerToken {
+  /** SHA-256 of the token in hexadecimal digits: {@link digestOfToken}. */
+  readonly digest: string;
+  readonly tenant: string;
+  readonly subject: string;
+  readonly agents: '*' | readonly string[];
+  readonly scopes: readonly Scope[];
+  /** Milliseconds since 1970; absent, the token is good until it is taken from the list. */
+  readonly expiresAt?: number;
+}
+
+/**
+ * Gives an authenticator that lets in whoever knows a token, as the principal that it is bound to. Serve it over TLS only.
+ *
+ * @throws PinnaceError `invalid_argument` for a digest that is none, and for two tokens that are the same.
+ * @example
+ * const token = crypto.randomUUID(); // give it to the client, keep the digest
+ * const digest = await digestOfToken(token);
+ * bearerAuthenticator({ tokens: [{ digest, tenant: 't1', subject: 'editor', agents: ['helper'], scopes: ['run:create'] }] });
+ */
+export function bearerAuthenticator(
+  { tokens, now = Date.now }: { readonly tokens: readonly BearerToken[]; readonly now?: () => number },
+): Authenticator {
+  const byDigest = new Map(tokens.map((token) => [token.digest, token]));
+  if (byDigest.size < tokens.length || !tokens.every(({ digest }) => /^[0-9a-f]{64}$/.test(digest))) {
+    throw new PinnaceError(
+      'invalid_argument',
+      'Cannot authenticate by tokens: each must have a digest of its own, SHA-256 in lower-case hexadecimal digits',
+    );
+  }
+  return {
+    async authenticate(request) {
+      const given = /^Bearer ([\x21-\x7e]{1,512})$/.exec(request.headers.get('authorization') ?? '')?.[1];
+      if (given === undefined) throw refused('authentication_required', 'Send a token as "Authorization: Bearer …"');
+      const token = byDigest.get(await digestOfToken(given)); // of digests, the time that it takes tells nothing
+      if (!token) throw refused('token_invalid', 'The token is not known here');
+      if (token.expiresAt !== undefined && token.expiresAt <= now()) {
+        throw refused('token_expired', 'The token has expired');
+      }
+      const { tenant, subject, agents, scopes } = token;
+      return createPrincipal({ via: 'http', tenant, subject, agents, scopes });
+    },
+  };
+}
+
+/** The digest under which a token is listed. */
+export async function digestOfToken(token: string): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))).toHex();
+}
+
+function refused(code: string, message: string): PinnaceError {
+  return new PinnaceError(code, message, { status: 401 });
+}
