@@ -24,7 +24,7 @@ export async function openAgentTools(parts: StartParts, agentId: string, princip
   const { resolver, toolSetOf, closing } = parts;
   await resolver.refresh();
   const agent = await resolver.agent(agentId);
-  const { tools } = await toolSetOf(agent, await resolver.tools());
+  const { tools } = await toolSetOf(agent, await resolver.tools(), await resolver.servers(agent));
   const redaction = createRunRedaction();
   const options = {
     ...parts,

@@ -35,7 +35,11 @@ function toOutput(output: unknown, { type, outputSchema }: ToolDefinition): Call
   const rich = foreign.has(type) ? undefined : readContent(output);
   const data = rich ? rich.data : output;
   const content: ContentBlock[] = rich?.mcpContent ?? [{ type: 'text', text: textOf(output) }];
-  return { content, ...(isOfObject(outputSchema) && isRecord(data) && { structuredContent: data }) };
+  return {
+    content,
+    ...(isOfObject(outputSchema) && isRecord(data) && { structuredContent: data }),
+    ...(type === 'mcp' && isRecord(output) && output['isError'] === true && { isError: true }),
+  };
 }
 
 /** Tools whose output is what somebody else has sent: it never counts as blocks of content. */
