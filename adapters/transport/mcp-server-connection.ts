@@ -44,12 +44,12 @@ export async function serveMcp(
   });
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: [...await session.list()] }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
+    const { _meta: meta } = params;
     const { result, changed } = await session.call(params, {
       signal,
-      progressToken: params._meta?.progressToken,
+      progressToken: meta?.progressToken,
       clientCapabilities: server.getClientCapabilities(),
-      // The two methods that calls send have these parameters.
-      notify: (method, sent) => sendNotification({ method, params: sent } as Parameters<typeof sendNotification>[0]),
+      notify: (method, sent) => sendNotification({ method, params: sent }),
       log: (level, data) => server.sendLoggingMessage({ level, data }),
     });
     if (changed) await server.sendToolListChanged();
@@ -94,8 +94,8 @@ function createSession(host: McpHost, principal: Principal): Session {
   };
 }
 
-function definitionsOf({ discovery, active }: Toolbox) {
-  return [...discovery.definitions, ...active().map(({ definition }) => definition)];
+function definitionsOf(toolbox: Toolbox) {
+  return [...toolbox.discovery.definitions, ...toolbox.active().map(({ definition }) => definition)];
 }
 
 async function unchanged(called: ReturnType<Session['call']>): ReturnType<Session['call']> {

@@ -78,11 +78,12 @@ function buildServer(
   return server;
 }
 
-function contextOf({ mcpReq: { signal, _meta, envelope, notify, log } }: ServerContext): CallContext {
+function contextOf({ mcpReq: { signal, _meta, envelope = {}, notify, log } }: ServerContext): CallContext {
+  const said: Envelope = envelope;
   return {
     signal,
     progressToken: _meta?.progressToken,
-    clientCapabilities: (envelope as Envelope | undefined)?.[CLIENT_CAPABILITIES_META_KEY],
+    clientCapabilities: said[CLIENT_CAPABILITIES_META_KEY],
     notify: (method, params) => notify({ method, params }),
     log: (level, text) => log(level, text),
   };

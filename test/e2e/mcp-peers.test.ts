@@ -76,11 +76,20 @@ describe('the conformance suite of MCP', () => {
   });
 });
 
+const common = ['--transport', 'http', '--format', 'json', '--stored-auth-only'];
+
 describe.each(['legacy', 'modern'])('the MCP Inspector, as a client of the %s era', (era) => {
   const inspect = (...args: readonly string[]): Promise<CommandResult> => {
-    const common = ['--transport', 'http', '--protocol-era', era, '--format', 'json', '--stored-auth-only'];
     const header = ['--header', `Authorization: Bearer ${endpoint.token}`];
-    return runCommand('mcp-inspector', ['--cli', `${endpoint.url}/mcp`, ...common, ...header, ...args]);
+    return runCommand('mcp-inspector', [
+      '--cli',
+      `${endpoint.url}/mcp`,
+      ...common,
+      '--protocol-era',
+      era,
+      ...header,
+      ...args,
+    ]);
   };
   const call = (tool: string, input: unknown) =>
     inspect('--method', 'tools/call', '--tool-name', tool, '--tool-args-json', JSON.stringify(input));
@@ -116,7 +125,9 @@ it('lets no client in without the token', async () => {
   const { code } = await runCommand('mcp-inspector', [
     '--cli',
     `${endpoint.url}/mcp`,
-    ...['--transport', 'http', '--method', 'tools/list', '--format', 'json', '--stored-auth-only'],
+    ...common,
+    '--method',
+    'tools/list',
   ]);
   expect(code).toBe(3);
 });

@@ -33,12 +33,13 @@ export function toErrorResult({ code, message, retryable, retryAfterMs, details 
 
 function toOutput(output: unknown, { type, outputSchema }: ToolDefinition): CallResult {
   const rich = foreign.has(type) ? undefined : readContent(output);
-  const data = rich ? rich.data : output;
+  const remote = type === 'mcp' && isRecord(output) ? output : undefined;
+  const data = rich ? rich.data : remote ? remote['data'] : output;
   const content: ContentBlock[] = rich?.mcpContent ?? [{ type: 'text', text: textOf(output) }];
   return {
     content,
     ...(isOfObject(outputSchema) && isRecord(data) && { structuredContent: data }),
-    ...(type === 'mcp' && isRecord(output) && output['isError'] === true && { isError: true }),
+    ...(remote?.['isError'] === true && { isError: true }),
   };
 }
 

@@ -194,8 +194,8 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
       return progress ? 'told' : 'not asked';
     });
     const ask = askOf(open(tool));
-    const _meta = { progressToken: 'p1' };
-    const messages = await messagesOf(await ask('tools/call', { name: 'work', arguments: {}, _meta }));
+    const asked = { name: 'work', arguments: {}, _meta: { progressToken: 'p1' } };
+    const messages = await messagesOf(await ask('tools/call', asked));
     expect(messages.slice(0, -1).map(({ method, params }) => [method, params])).toMatchObject([
       ['notifications/progress', { progressToken: 'p1', progress: 1, total: 2 }],
       ['notifications/progress', { progressToken: 'p1', progress: 2, total: 2 }],
@@ -211,7 +211,7 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
     void answer.then((response) => response.body?.cancel(), () => undefined).catch(() => undefined);
     await started;
     abort.abort();
-    await stopped;
+    await expect(stopped).resolves.toBeUndefined();
   });
 
   it('sees neither secrets nor the text of an error that nobody meant to show', async () => {
@@ -296,8 +296,8 @@ describe('a tool that needs something of its client', () => {
     expect(await refused.json()).toMatchObject({
       error: { code: -32021, data: { requiredCapabilities: { sampling: {} } } },
     });
-    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { sampling: {} } };
-    expect((await call(ask, 'add_numbers', { a: 1, b: 2 }, { _meta })).result.structuredContent).toEqual({ sum: 3 });
+    const meta = { _meta: { 'io.modelcontextprotocol/clientCapabilities': { sampling: {} } } };
+    expect((await call(ask, 'add_numbers', { a: 1, b: 2 }, meta)).result.structuredContent).toEqual({ sum: 3 });
   });
 });
 
