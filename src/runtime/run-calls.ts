@@ -76,7 +76,6 @@ async function recordCall(
   }
 }
 
-    return await callTool(tool, input, { toolCallId, log, scope, signal, approved }, facts);
 function tooManyCalls(limit: number): ErrorData {
   return toData(
     new PinnaceError('budget_exceeded', `Cannot call another tool: this run may make ${limit} calls`, {
