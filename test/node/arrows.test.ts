@@ -65,8 +65,6 @@ describe('imports', () => {
 
   it('of packages stand behind one door each', async () => {
     const doors: Readonly<Record<string, RegExp>> = {
-      '@modelcontextprotocol/sdk': /^adapters\/(mcp|transport\/mcp-server)\//,
-      '@modelcontextprotocol/server': /^adapters\/transport\/mcp-server\.ts$/,
       'ai': /^src\/runtime\/run\.ts$/,
       'valibot': /^(src|adapters\/transport)\//,
       '@valibot/to-json-schema': /^src\/json-schema-of\.ts$/,
@@ -79,7 +77,8 @@ describe('imports', () => {
       'http-message-sig': /^adapters\/transport\/signed\/signature\.ts$/,
       'structured-headers': /^adapters\/transport\//,
       'eventsource-parser': /^adapters\/(transport\/client|mcp\/relay)/,
-      '@modelcontextprotocol/sdk': /^adapters\/mcp\/sdk\.ts$/,
+      '@modelcontextprotocol/sdk': /^adapters\/(mcp|transport\/mcp-server)\/sdk\.ts$/,
+      '@modelcontextprotocol/server': /^adapters\/transport\/mcp-server\.ts$/,
       '@modelcontextprotocol/client': /^adapters\/mcp\/client-2026\.ts$/,
       'idb-keyval': /^adapters\/storage\/indexeddb\.ts$/,
       'cockatiel': /^adapters\/egress\/circuits\.ts$/,
