@@ -1,7 +1,7 @@
 /** The tools of an agent without its model: for a person or a program that calls them through a client of its own. */
 
 import { createTraceId } from '../events.ts';
-import type { Progress, Tool, ToolOutcome } from '../tools/tool.ts';
+import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { type CallFacts, callTool } from './call-tool.ts';
 import { narrow } from './limits.ts';
 import type { Principal } from './principal.ts';
@@ -42,9 +42,9 @@ export async function openAgentTools(parts: StartParts, agentId: string, princip
         toolCallId,
         signal: AbortSignal.any([signal, closing]),
         log: (text, level) => log(redaction.text(text), level),
-        progress: progress && ((told) => progress(redaction.data(told) as Progress)), // the same but for texts
+        progress: progress && ((told) => progress(redaction.data(told))),
       };
-      return await callTool(tool, input, facts, { ...options, traceId: createTraceId() });
+      return await callTool(tool, input, { call: facts, options: { ...options, traceId: createTraceId() } });
     },
   };
 }

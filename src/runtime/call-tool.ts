@@ -40,8 +40,7 @@ export type CallFacts = Pick<ToolCall, 'toolCallId' | 'log' | 'progress' | 'scop
 export async function callTool(
   tool: Tool,
   input: unknown,
-  call: CallFacts,
-  options: CallOptions,
+  { call, options }: { readonly call: CallFacts; readonly options: CallOptions },
 ): Promise<ToolOutcome> {
   const startedAt = options.now();
   const outcome = await callInTurn(tool, options, call.signal, async () => {

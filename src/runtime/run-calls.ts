@@ -44,7 +44,7 @@ export type Invoke = (
 /** Gives the function through which the loop calls tools; it never throws. */
 export function createInvoke(options: RunOptions, { usage, live, announced, scope, push }: InvokeOptions): Invoke {
   const { limits, redaction, agent } = options;
-  const facts = { ...options, actor: { type: 'agent', id: agent.id } } as const;
+  const shared = { ...options, actor: { type: 'agent', id: agent.id } } as const;
   return async (tool, input, { toolCallId, signal, approved = false }) => {
     if (++usage.toolCalls > limits.toolCalls) return { ok: false, error: tooManyCalls(limits.toolCalls) };
     // Redacted before it is cut: afterwards nobody would know the beginning of a secret.
@@ -57,7 +57,7 @@ export function createInvoke(options: RunOptions, { usage, live, announced, scop
       const refused = await recordCall(options, live, { toolCallId, tool: tool.definition.id });
       if (refused) return { ok: false, error: refused };
     }
-    return await callTool(tool, input, { toolCallId, log, scope, signal, approved }, facts);
+    return await callTool(tool, input, { call: { toolCallId, log, scope, signal, approved }, options: shared });
   };
 }
 
