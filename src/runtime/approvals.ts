@@ -25,19 +25,9 @@ type Facts = Pick<
 
 /** Gives how the loop of this run asks for approvals. */
 export function createLoopApprovals(facts: Facts): LoopApprovals {
-  const { authorize, principal, agent, runId, interruptions, redaction } = facts;
-  // Long inputs are cut: what is shown of them must have no secrets before.
-  const describe = (tool: Tool, input: unknown): string => describeCall(tool, redaction.data(input));
+  const { principal, agent, runId, interruptions } = facts;
   return {
-    async needed(tool, input) {
-      const { definition } = tool;
-      if (needsApproval(definition)) return describe(tool, input);
-      const resource = { type: 'tool', id: definition.id };
-      // A hook that throws denies, and `invokeTool` says so.
-      const ask = async () => await authorize('tool.call', principal, resource, { input, agentId: agent.id });
-      const answer = await ask().catch(() => undefined);
-      return answer?.decision === 'ask' ? `${describe(tool, input)}\n${answer.reason}` : undefined;
-    },
+    needed: (tool, input) => approvalNeeded(facts, tool, input),
     async ask(tool, input) {
       const binding = await bindingOf(facts, tool, input);
       const { tenant } = principal;
@@ -45,6 +35,23 @@ export function createLoopApprovals(facts: Facts): LoopApprovals {
       return id;
     },
   };
+}
+
+/** What to tell the person who must approve the call; `undefined` when nobody must. */
+export async function approvalNeeded(
+  { authorize, principal, agent, redaction }: Pick<RunOptions, 'authorize' | 'principal' | 'agent' | 'redaction'>,
+  tool: Tool,
+  input: unknown,
+): Promise<string | undefined> {
+  const { definition } = tool;
+  // Long inputs are cut: what is shown of them must have no secrets before.
+  const describe = (): string => describeCall(tool, redaction.data(input));
+  if (needsApproval(definition)) return describe();
+  const resource = { type: 'tool', id: definition.id };
+  // A hook that throws denies, and `invokeTool` says so.
+  const ask = async () => await authorize('tool.call', principal, resource, { input, agentId: agent.id });
+  const answer = await ask().catch(() => undefined);
+  return answer?.decision === 'ask' ? `${describe()}\n${answer.reason}` : undefined;
 }
 
 /**

@@ -103,10 +103,9 @@ export function startLoop(options: LoopOptions): Loop {
 
 function callModel(options: LoopOptions, tools: SdkToolSet): ReadableStream<TextStreamPart<SdkToolSet>> {
   const { agent: { instructions, modelSettings }, model, messages, limits, signal, tokenBudget, usage } = options;
-  const { totalMs, stepMs, firstChunkMs, chunkMs, outputTokens } = limits;
   const budgetSpent: StopCondition<SdkToolSet> = () => usage.totalTokens >= (tokenBudget ?? Infinity);
   return streamText({
-    ...definedOnly(modelSettings),
+    ...callSettings(modelSettings, limits),
     model,
     ...(instructions !== '' && { instructions }),
     messages: [...messages],
@@ -123,15 +122,23 @@ function callModel(options: LoopOptions, tools: SdkToolSet): ReadableStream<Text
     },
     toolApproval: async ({ toolCall }) => await approvalOf(toolCall, options),
     stopWhen: [isStepCount(limits.steps), budgetSpent],
-    maxRetries: limits.modelRetries,
+    abortSignal: signal,
+  }).stream;
+}
+
+/** What holds for every call of a model. */
+export function callSettings(settings: Agent['modelSettings'], limits: Limits) {
+  const { modelRetries, totalMs, stepMs, firstChunkMs, chunkMs, outputTokens } = limits;
+  return {
+    ...definedOnly(settings),
+    maxRetries: modelRetries,
     timeout: { totalMs, stepMs, firstChunkMs, chunkMs },
     ...(outputTokens !== undefined && {
-      maxOutputTokens: Math.min(outputTokens, modelSettings?.maxOutputTokens ?? outputTokens),
+      maxOutputTokens: Math.min(outputTokens, settings?.maxOutputTokens ?? outputTokens),
     }),
-    abortSignal: signal,
     telemetry: { isEnabled: false },
     onError: () => undefined, // the error is a part of the stream; the default would print it, with the prompt
-  }).stream;
+  };
 }
 
 /** `undefined` would be sent to the provider as a setting of its own. */
@@ -257,10 +264,10 @@ function toChunks(
 ): readonly UIMessageChunk[] {
   if (part.type === 'start') return []; // ours was sent before
   if (part.type === 'tool-error' && !(part.error instanceof PinnaceError)) return []; // told with the call, as invalid
-  const refused = 'toolName' in part ? part.toolName : '';
-  const chunk = toUIMessageChunk(part, { tools, onError: (error) => refusedCall(error, refused, stepTools).message });
+  const missing = (): PinnaceError => stepTools.missing('toolName' in part ? part.toolName : '');
+  const chunk = toUIMessageChunk(part, { tools, onError: (error) => refusedCall(error, missing).message });
   if (!chunk) return [];
-  const error = errorOfCall(part, stepTools);
+  const error = errorOfCall(part, missing);
   if (!error) return [chunk];
   const { code, message, retryable } = error;
   const data = { toolCallId: error.toolCallId, tool: error.tool, code, message, retryable, attempt: 1, traceId };
@@ -268,19 +275,19 @@ function toChunks(
 }
 
 /** The error of a call that failed or could not even be made. */
-function errorOfCall(part: TextStreamPart<SdkToolSet>, stepTools: StepTools) {
+function errorOfCall(part: TextStreamPart<SdkToolSet>, missing: () => PinnaceError) {
   const invalid = part.type === 'tool-call' && part.invalid === true;
   if (!invalid && part.type !== 'tool-error') return undefined;
   const { toolCallId, toolName: tool } = part;
-  const { code, message, retryable } = refusedCall(part.error, tool, stepTools);
+  const { code, message, retryable } = refusedCall(part.error, missing);
   return { toolCallId, tool, code, message, retryable };
 }
 
 /** The SDK refuses calls of unknown tools and inputs that are no JSON; its text quotes them. */
-function refusedCall(error: unknown, toolName: string, stepTools: StepTools): PinnaceError {
+export function refusedCall(error: unknown, missing: () => PinnaceError): PinnaceError {
   if (error instanceof PinnaceError) return error;
   return NoSuchToolError.isInstance(error)
-    ? stepTools.missing(toolName)
+    ? missing()
     : new PinnaceError('invalid_argument', 'Cannot call the tool: its input is not JSON');
 }
 

@@ -12,6 +12,7 @@ import type { Handlers } from '../tools/extension.ts';
 import { createSlots } from '../tools/slots.ts';
 import type { Tool } from '../tools/tool.ts';
 import { type AgentTools, openAgentTools } from './agent-tools.ts';
+import { type AgentSteps, createAgentSteps } from './agent-steps.ts';
 import type { ManifestEntry } from './assemble.ts';
 import { chunksOf } from './chunks-of.ts';
 import type { Limits } from './limits.ts';
@@ -91,6 +92,8 @@ export interface HostedRuntime extends Runtime {
    * who may not run the agent, `not_found` for an unknown agent.
    */
   tools(agentId: string, principal: Principal): Promise<AgentTools>;
+  /** What its agents do outside runs, one step at a time. */
+  readonly steps: AgentSteps;
   /** Resolves these agents, so that the next request finds the caches warm; tells the code of each that cannot be. */
   prewarm(
     agentIds: readonly string[],
@@ -172,6 +175,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
   return {
     start,
     runs,
+    steps: createAgentSteps(parts),
     metrics,
     async run(input, principal, { signal, idempotencyKey } = {}) {
       const idempotency = idempotencyKey === undefined

@@ -1,0 +1,201 @@
+/** What an agent does outside a run, one step at a time: a model call or a tool call. Plans are made of such steps. */
+
+import { type ErrorData, fromData, type PinnaceError, toData } from '../errors.ts';
+import { createRunScope } from '../tools/run-scope.ts';
+import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import type { ToolDefinition } from '../schema.ts';
+import { approvalNeeded } from './approvals.ts';
+import { type CallOptions, callTool } from './call-tool.ts';
+import { withContext } from './context.ts';
+import { narrow } from './limits.ts';
+import { callModelOnce, type ModelCall } from './model-turn.ts';
+import { createPrincipal, type Principal, requireScope } from './principal.ts';
+import type { ModelMessage } from './run.ts';
+import { createRunRedaction } from './run-redaction.ts';
+import type { StartParts } from './start-run.ts';
+import { createStepTools } from './step-tools.ts';
+
+/** Whose step it is. */
+export interface StepOf {
+  readonly agentId: string;
+  /** For whom the agent works: facts that were verified when the work began. */
+  readonly owner: Omit<Principal, 'via' | 'session'>;
+  /** Names the errand: what tools are loaded in one step is there in the next. */
+  readonly errandId: string;
+  readonly traceId: string;
+  readonly signal: AbortSignal;
+  /** Narrows the agent's tools, by name. */
+  readonly only?: readonly string[] | undefined;
+}
+
+/** What the model is told. */
+export type Said =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'outcome'; readonly callId: string; readonly outcome: ToolOutcome };
+
+/** One model call. */
+export interface ThinkRequest extends StepOf {
+  /** What the last thought gave; `undefined` for the first. */
+  readonly history: unknown;
+  readonly said: readonly Said[];
+  /** Stands before the agent's own instructions. */
+  readonly instructions: string;
+  /** What the agent can do besides calling its tools. They go first: no tool takes their names. */
+  readonly primitives: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
+}
+
+/** A call that the model asks for. */
+export type ThoughtCall =
+  & { readonly callId: string; readonly name: string; readonly input: unknown }
+  & (
+    | { readonly kind: 'primitive' }
+    | {
+      readonly kind: 'tool';
+      /** What making the call twice would do. */
+      readonly effect: 'pure' | 'idempotent' | 'unsafe';
+      /** What the person who must approve the call is told. */
+      readonly approval?: string;
+    }
+    | { readonly kind: 'refused'; readonly error: ErrorData }
+  );
+
+/** What came of a model call. */
+export interface Thought {
+  readonly text: string;
+  readonly calls: readonly ThoughtCall[];
+  /** JSON, for the next. */
+  readonly history: unknown;
+  readonly tokens: number;
+}
+
+/** One tool call. */
+export interface ActRequest extends StepOf {
+  readonly tool: string;
+  readonly input: unknown;
+  readonly callId: string;
+  /** A person has approved this very call. */
+  readonly approved: boolean;
+}
+
+/** The steps of agents. Each finds the agent as it is now: one that was disabled does no more. */
+export interface AgentSteps {
+  /** @throws PinnaceError as a run would before its first chunk, and as its model fails. */
+  think(request: ThinkRequest): Promise<Thought>;
+  /** Never throws. */
+  act(request: ActRequest): Promise<ToolOutcome>;
+}
+
+/** Gives the steps of a runtime's agents. */
+export function createAgentSteps(parts: StartParts): AgentSteps {
+  return {
+    async think(request) {
+      const { model, tools, ...rest } = await prepare(parts, request);
+      const { agent, limits, notes } = rest;
+      const primitives = new Set(request.primitives.map(({ name }) => name));
+      const offered = tools.filter(({ definition }) => !primitives.has(definition.name));
+      const messages = [...withOutcomes(request.history as readonly ModelMessage[] ?? [], request.said)]; // ours of the last step
+      const { text, calls, tokens } = await callModelOnce({
+        agent,
+        model,
+        limits,
+        signal: request.signal,
+        instructions: [request.instructions, agent.instructions].filter((part) => part !== '').join('\n\n'),
+        messages: withContext(messages, notes),
+        tools: [...request.primitives, ...offered.map(({ definition }) => definition)],
+      });
+      const read = await Promise.all(calls.map((call) => readCall(call, { ...rest, tools: offered, primitives })));
+      return { text, calls: read, tokens, history: [...messages, answerOf(text, calls)] };
+    },
+    async act({ tool: name, input, callId, approved, ...request }) {
+      const scope = createRunScope();
+      try {
+        const prepared = await prepare(parts, request);
+        const tool = prepared.tools.find(({ definition }) => definition.name === name);
+        if (!tool) throw prepared.missing(name);
+        const call = { toolCallId: callId, log: () => undefined, scope, signal: request.signal, approved };
+        return await callTool(tool, input, { call, options: prepared });
+      } catch (error) {
+        return { ok: false, error: toData(error) };
+      } finally {
+        await scope.close();
+      }
+    },
+  };
+}
+
+async function prepare(parts: StartParts, { agentId, owner, errandId, traceId, only }: StepOf) {
+  const { resolver } = parts;
+  const principal = createPrincipal({ ...owner, via: 'in-process' });
+  requireScope(principal, 'run:create', agentId);
+  await resolver.refresh();
+  const { agent, model, secret } = await resolver.resolve(agentId, principal.tenant);
+  const toolSet = await parts.toolSetOf(agent, await resolver.tools(), await resolver.servers(agent));
+  const redaction = createRunRedaction();
+  if (secret) redaction.add(secret);
+  const stepTools = createStepTools({ agent, toolSet, discovery: parts.discovery, principal, chatId: errandId });
+  await stepTools.restore();
+  const tools = stepTools.current().filter(({ definition }) => only?.includes(definition.name) ?? true);
+  const limits = narrow(parts.limits, agent.limits);
+  const actor = { type: 'agent', id: agent.id } as const;
+  const facts = { agent, principal, actor, limits, traceId, redaction, resolveSecret: resolver.secret };
+  const call: CallOptions = { ...parts, ...facts };
+  return { ...call, model, tools, notes: toolSet.notes, missing: (name: string) => stepTools.missing(name) };
+}
+
+interface ReadContext extends Pick<CallOptions, 'authorize' | 'principal' | 'agent' | 'redaction'> {
+  readonly tools: readonly Tool[];
+  readonly primitives: ReadonlySet<string>;
+  readonly missing: (name: string) => PinnaceError;
+}
+
+async function readCall(
+  { toolCallId: callId, toolName: name, input, error }: ModelCall,
+  context: ReadContext,
+): Promise<ThoughtCall> {
+  const facts = { callId, name, input };
+  const tool = context.tools.find(({ definition }) => definition.name === name);
+  if (error) {
+    return { ...facts, kind: 'refused', error: toData(error.code === 'not_found' ? context.missing(name) : error) };
+  }
+  if (context.primitives.has(name)) return { ...facts, kind: 'primitive' };
+  if (!tool) return { ...facts, kind: 'refused', error: toData(context.missing(name)) };
+  const approval = tool.check(input).ok ? await approvalNeeded(context, tool, input) : undefined;
+  return { ...facts, kind: 'tool', effect: effectOf(tool.definition), ...(approval !== undefined && { approval }) };
+}
+
+function effectOf({ annotations }: ToolDefinition): 'pure' | 'idempotent' | 'unsafe' {
+  if (annotations?.readOnlyHint === true) return 'pure';
+  return annotations?.idempotentHint === true ? 'idempotent' : 'unsafe';
+}
+
+/** Every call has an outcome before anything else is said: models refuse a history where one has none. */
+function withOutcomes(history: readonly ModelMessage[], said: readonly Said[]): readonly ModelMessage[] {
+  const last = history.at(-1);
+  const asked = last?.role === 'assistant' && typeof last.content !== 'string'
+    ? last.content.flatMap((part) => part.type === 'tool-call' ? [part] : [])
+    : [];
+  const outcomes = new Map(said.flatMap((one) => one.type === 'outcome' ? [[one.callId, one.outcome] as const] : []));
+  const results = asked.map(({ toolCallId, toolName }) => {
+    return { type: 'tool-result' as const, toolCallId, toolName, output: outputOf(outcomes.get(toolCallId)) };
+  });
+  const texts = said.flatMap((one) => one.type === 'text' ? [one.text] : []);
+  return [
+    ...history,
+    ...(results.length > 0 ? [{ role: 'tool' as const, content: results }] : []),
+    ...(texts.length > 0 ? [{ role: 'user' as const, content: texts.join('\n\n') }] : []),
+  ];
+}
+
+function outputOf(outcome: ToolOutcome | undefined) {
+  if (!outcome) return { type: 'text' as const, value: 'Under way' };
+  if (!outcome.ok) return { type: 'error-text' as const, value: fromData(outcome.error).message };
+  const text = JSON.stringify(outcome.output ?? null);
+  return { type: 'text' as const, value: typeof outcome.output === 'string' ? outcome.output : text };
+}
+
+function answerOf(text: string, calls: readonly ModelCall[]): ModelMessage {
+  const parts = calls.map(({ toolCallId, toolName, input }) => {
+    return { type: 'tool-call' as const, toolCallId, toolName, input };
+  });
+  return { role: 'assistant', content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...parts] };
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import * as v from 'valibot';
+import { defineTool, localPrincipal, type Tool } from '../../../src/index.ts';
+import type { StepOf, ThinkRequest } from '../../../src/runtime/agent-steps.ts';
+import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
+import { testRuntime } from '../../fixtures/runtime.ts';
+
+const calls: unknown[] = [];
+const toolOf = (id: string, more: Partial<Parameters<typeof defineTool>[0]> = {}): Tool =>
+  defineTool({
+    description: `Does ${id}`,
+    ...more,
+    id,
+    input: v.strictObject({ n: v.number() }),
+    execute: (input) => (calls.push(input), { done: id }),
+  });
+const tools = [
+  toolOf('look', { annotations: { readOnlyHint: true } }),
+  toolOf('put', { annotations: { idempotentHint: true } }),
+  toolOf('fire', { approval: 'always' }),
+];
+
+const { tenant, subject, agents, scopes } = localPrincipal();
+const step = (more: Partial<StepOf> = {}): StepOf => ({
+  agentId: 'helper',
+  owner: { tenant, subject, agents, scopes },
+  errandId: 'plan-1',
+  traceId: 'a'.repeat(32),
+  signal: new AbortController().signal,
+  ...more,
+});
+const create = { name: 'create', description: 'Creates', paramsSchema: { type: 'object' } };
+const thought = (more: Partial<ThinkRequest> = {}): ThinkRequest => ({
+  ...step(),
+  history: undefined,
+  said: [{ type: 'text', text: 'Go' }],
+  instructions: 'You plan.',
+  primitives: [create],
+  ...more,
+});
+const runtimeWith = (...scripts: ReturnType<typeof says>[]) => {
+  const scripted = scriptedModel(...scripts);
+  return { ...scripted, runtime: testRuntime({ model: scripted.model, tools, agent: { instructions: 'Be kind.' } }) };
+};
+
+describe("an agent's steps", () => {
+  it('think: the model is called once, and its calls are given, not made', async () => {
+    const { runtime, calls: prompts } = runtimeWith(
+      callsTools(
+        { tool: 'create', input: { goal: 'x' }, id: '1' },
+        { tool: 'look', input: { n: 1 }, id: '2' },
+        { tool: 'put', input: { n: 2 }, id: '3' },
+        { tool: 'fire', input: { n: 3 }, id: '4' },
+        { tool: 'nothing', input: {}, id: '5' },
+        { tool: 'look', input: '{', id: '6' },
+      ),
+    );
+    const { text, calls: asked, tokens } = await runtime.steps.think(thought());
+    expect([text, tokens, calls]).toEqual(['', 15, []]);
+    expect(asked).toEqual([
+      { callId: '1', name: 'create', input: { goal: 'x' }, kind: 'primitive' },
+      { callId: '2', name: 'look', input: { n: 1 }, kind: 'tool', effect: 'pure' },
+      { callId: '3', name: 'put', input: { n: 2 }, kind: 'tool', effect: 'idempotent' },
+      { callId: '4', name: 'fire', input: { n: 3 }, kind: 'tool', effect: 'unsafe', approval: 'Call fire\nn: 3' },
+      {
+        callId: '5',
+        name: 'nothing',
+        input: {},
+        kind: 'refused',
+        error: expect.objectContaining({ code: 'not_found' }),
+      },
+      {
+        callId: '6',
+        name: 'look',
+        input: {},
+        kind: 'refused',
+        error: expect.objectContaining({ code: 'invalid_argument' }),
+      },
+    ]);
+    expect(prompts[0]?.tools?.map(({ name }) => name)).toEqual(['create', 'look', 'put', 'fire']);
+    expect(prompts[0]?.prompt[0]).toMatchObject({ role: 'system', content: 'You plan.\n\nBe kind.' });
+  });
+
+  it('think again: every call has an outcome before anything else is said', async () => {
+    const { runtime, calls: prompts } = runtimeWith(
+      callsTools({ tool: 'look', input: { n: 1 }, id: 'a' }, { tool: 'create', input: {}, id: 'b' }),
+      says('All done'),
+    );
+    const { history } = await runtime.steps.think(thought());
+    const outcome = { ok: true as const, output: { done: 'look' } };
+    const said = [{ type: 'text' as const, text: 'News' }, { type: 'outcome' as const, callId: 'a', outcome }];
+    const next = await runtime.steps.think(thought({ history: structuredClone(history), said }));
+    expect(next).toMatchObject({ text: 'All done', calls: [] });
+    expect(prompts[1]?.prompt.slice(1).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user']);
+    expect(prompts[1]?.prompt[3]).toMatchObject({
+      content: [
+        { toolCallId: 'a', output: { value: '{"done":"look"}' } },
+        { toolCallId: 'b', output: { value: 'Under way' } },
+      ],
+    });
+  });
+
+  it('act: one tool is called, as in a run', async () => {
+    const { runtime } = runtimeWith(says('unused'));
+    const act = { ...step(), tool: 'look', input: { n: 7 }, callId: 'c', approved: false };
+    expect(await runtime.steps.act(act)).toEqual({ ok: true, output: { done: 'look' } });
+    expect(calls).toEqual([{ n: 7 }]);
+    const codes = await Promise.all([
+      runtime.steps.act({ ...act, input: { n: 'x' } }),
+      runtime.steps.act({ ...act, tool: 'nothing' }),
+      runtime.steps.act({ ...act, tool: 'fire' }),
+      runtime.steps.act({ ...act, only: ['put'] }),
+      runtime.steps.act({ ...act, owner: { ...act.owner, agents: ['other'] } }),
+      runtime.steps.act({ ...act, signal: AbortSignal.abort() }),
+    ]);
+    expect(codes.map((outcome) => outcome.ok ? 'ok' : outcome.error.code)).toEqual([
+      'invalid_argument',
+      'not_found',
+      'approval_required',
+      'not_found',
+      'forbidden',
+      'cancelled',
+    ]);
+    expect(await runtime.steps.act({ ...act, tool: 'fire', approved: true })).toMatchObject({ ok: true });
+    calls.length = 0;
+  });
+
+  it.each([
+    ['may not run the agent', step({ owner: { tenant, subject, agents: [], scopes } }), 'forbidden'],
+    ['has not the scope', step({ owner: { tenant, subject, agents, scopes: ['run:read'] } }), 'forbidden'],
+    ['names no agent', step({ agentId: 'nobody' }), 'not_found'],
+    ['has gone', step({ signal: AbortSignal.abort() }), 'cancelled'],
+  ])('reject when the owner %s', async (_, of, code) => {
+    const { runtime } = runtimeWith(says('Hi'));
+    await expect(runtime.steps.think({ ...thought(), ...of })).rejects.toMatchObject({ code });
+  });
+
+  it('reject when the agent is disabled, and when the model fails', async () => {
+    const { model } = scriptedModel([{ type: 'error', error: new Error('secret text') }]);
+    const failing = testRuntime({ model, tools });
+    await expect(failing.steps.think(thought())).rejects.toMatchObject({
+      message: expect.not.stringContaining('secret text'),
+    });
+    const disabled = testRuntime({ model, tools, agent: { state: 'disabled' } });
+    await expect(disabled.steps.think(thought())).rejects.toMatchObject({ code: 'forbidden' });
+  });
+});
