@@ -1,9 +1,10 @@
 /** The wiring for a Web Worker: state in IndexedDB, models over fetch, the runtime on a port. */
 
 import { createRuntime } from '../src/create-runtime.ts';
-import type { Catalog, ClosableStorage, SecretSource } from '../src/ports.ts';
+import type { Catalog, ClosableStorage, SecretSource, Watchable } from '../src/ports.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { Tool } from '../src/tools/tool.ts';
+import type { ToolSource } from '../src/tools/tool-source.ts';
 import { browserEgress } from './egress/browser.ts';
 import { modelSource } from './models/source.ts';
 import { workerSandbox } from './sandbox/worker.ts';
@@ -15,7 +16,7 @@ export interface BrowserRuntimeOptions {
   readonly name: string;
   readonly catalog: Catalog;
   readonly secrets: SecretSource;
-  readonly tools: (storage: ClosableStorage) => readonly Tool[];
+  readonly tools: (storage: ClosableStorage & Watchable) => readonly (Tool | ToolSource)[];
 }
 
 /** Gives a runtime for a worker; pass it to `exposeRuntime`. */

@@ -4,6 +4,7 @@ import { createRuntime } from '../src/create-runtime.ts';
 import type { Catalog, ClosableStorage, SecretSource, Storage, Watchable } from '../src/ports.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { Tool } from '../src/tools/tool.ts';
+import type { ToolSource } from '../src/tools/tool-source.ts';
 import { denoEgress } from './egress/deno.ts';
 import { modelSource } from './models/source.ts';
 import { denoSandbox } from './sandbox/deno.ts';
@@ -16,7 +17,7 @@ import { createHandler, type Handler, type HandlerOptions } from './transport/ht
 export interface DenoEndpointOptions {
   readonly catalog: Catalog;
   readonly authenticator: (storage: ClosableStorage & Watchable) => HandlerOptions['authenticator'];
-  readonly tools: (storage: ClosableStorage & Watchable) => readonly Tool[];
+  readonly tools: (storage: ClosableStorage & Watchable) => readonly (Tool | ToolSource)[];
   readonly secrets?: SecretSource;
   /** Serves MCP clients at `/mcp` with the tools of this agent. */
   readonly mcp?: Omit<McpRouteOptions, 'tools' | 'storage'> & { readonly agentId: string };

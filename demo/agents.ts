@@ -11,11 +11,13 @@ import {
 } from '../src/index.ts';
 import type { AgentCard } from './control.ts';
 import { sampleTools } from './tools/index.ts';
+import { yardRoot } from './tree/yard.ts';
 
 /** An agent, and messages to begin with. */
 interface Sample {
   readonly agent: AgentInput;
   readonly suggestions: readonly string[];
+  readonly panel?: AgentCard['panel'];
 }
 
 const navigator: Sample = {
@@ -120,7 +122,57 @@ const drill: Sample = {
   ],
 };
 
-const samples: readonly Sample[] = [navigator, logbook, purser, drill];
+const bosun: Sample = {
+  agent: {
+    id: 'bosun',
+    name: 'Bosun',
+    role: 'assistant',
+    description:
+      'Keeps the yard’s plan, a tree of areas, jobs and tasks: finds, adds, renames, moves, removes, takes back.',
+    tags: ['sample'],
+    providerId: 'default',
+    entryTools: [
+      'get_view',
+      'get_node',
+      'list_children',
+      'search',
+      'expand_node',
+      'collapse_node',
+      'toggle_node',
+      'expand_all',
+      'collapse_all',
+      'add_child',
+      'update_payload_property',
+      'move_node',
+      'remove_node',
+      'batch',
+      'undo',
+      'export_view',
+      'import_view',
+    ],
+    instructions:
+      `You are Bosun. You keep a shipyard's plan, which is a tree. People see it beside this chat and work on it, too.
+
+- The root's nodeId is "${yardRoot}". Payload types: area {name, lead?, note?}, job {name, status: planned|active|finished, lead?, note?},
+  task {name, done, owner?, note?}.
+- Find nodes with search (path "name", op "contains") before you change them; never guess a nodeId. Look around with get_view and a
+  small depthLimit and pageSize.
+- Every change takes the latest "version" that you have seen as its versionToken. On a conflict, read what has changed, then try again
+  with the version that the error names.
+- Several changes that belong together are one batch. Add tasks to areas of work, and jobs to areas at the top.
+- When something was wrong, take it back with undo and the version of the answer to that change.
+- Say in one or two sentences what you changed, with names, never with ids.`,
+  },
+  suggestions: [
+    'Find "anchor"',
+    'Add a task "Order new anchor chain" to "Rigging and sails"',
+    'Rename "Purchasing" to "Purchasing and stores"',
+    'Undo',
+  ],
+  panel: 'tree',
+};
+
+const samples: readonly Sample[] = [navigator, logbook, bosun, purser, drill];
 
 /** The sample agents, as a catalog takes them. */
 export const sampleAgents: readonly AgentInput[] = samples.map(({ agent }) => agent);
@@ -136,11 +188,11 @@ function cardsOf(all: readonly Sample[]): AgentCard[] {
   const definitions = sampleTools({ storage }).map(({ definition }) => definition);
   const nothing = { active: new Set<string>(), storage, principal: localPrincipal() };
   const discovery = discoveryTools(createToolIndex([]), nothing).definitions;
-  return all.map(({ agent: { id, name, description = '', entryTools = [] }, suggestions }) => {
+  return all.map(({ agent: { id, name, description = '', entryTools = [] }, suggestions, panel }) => {
     // Who discovers begins with these alone.
     const shown = entryTools.includes('tool_*') ? discovery : definitions;
     const tools = shown.filter((tool) => entryTools.some((pattern) => fits(tool, pattern))).map(toolOf);
-    return { id, name, description, tools, suggestions };
+    return { id, name, description, tools, suggestions, ...(panel && { panel }) };
   });
 }
 

@@ -10,6 +10,8 @@ export interface AgentCard {
   readonly tools: readonly { readonly name: string; readonly title: string; readonly description: string }[];
   /** Messages to begin with. */
   readonly suggestions: readonly string[];
+  /** What the page shows beside a chat with the agent. */
+  readonly panel?: 'tree';
 }
 
 /** An OpenAI-compatible endpoint. The key goes to the worker and is never read back. */
@@ -26,6 +28,8 @@ export interface Control {
   useEndpoint(endpoint: Endpoint | undefined): void;
   /** Exposes the runtime on this port; the page then calls `connectRuntime` on the other end. */
   open(port: MessagePort): void;
+  /** Exposes the tree on this port, as a `TreeControl`. */
+  openTree(port: MessagePort): void;
 }
 
 /** A Pinnace endpoint, and who certifies this page's key for it. */

@@ -11,6 +11,8 @@ import type { Catalog } from '../src/ports.ts';
 import { agentCards, sampleAgents, sampleProviders } from './agents.ts';
 import type { Control, Endpoint } from './control.ts';
 import { sampleTools } from './tools/index.ts';
+import { createTreeHost, type TreeHost } from './tree/host.ts';
+import { treeAgentId } from './tree/tools.ts';
 
 const secrets = memorySecrets();
 let catalog = staticCatalog({ agents: sampleAgents, providers: sampleProviders });
@@ -38,17 +40,24 @@ const current: Catalog = {
   listTools: (query) => catalog.listTools(query),
 };
 
+/** The tree stands beside the runtime: the panel and the agents see the same one. */
+let tree: TreeHost;
+
 const runtime = createBrowserRuntime({
   name: 'pinnace',
   catalog: current,
   secrets,
-  tools: (storage) => sampleTools({ storage }),
+  tools: (storage) => {
+    tree = createTreeHost({ storage });
+    return sampleTools({ storage, callTree: (_tenant, call) => tree.call(treeAgentId, call) });
+  },
 });
 
 const control: Control = {
   agents: () => agentCards,
   useEndpoint,
   open: (port) => exposeRuntime(runtime, port),
+  openTree: (port) => expose(tree.control, port),
 };
 
 expose(control);

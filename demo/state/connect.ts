@@ -1,7 +1,8 @@
 /** Starts the agent worker, and tells in time when it does not start. */
 
-import { transfer, wrap } from 'comlink';
+import { type Remote, transfer, wrap } from 'comlink';
 import type { AgentCard, Control } from '../control.ts';
+import type { TreeControl } from '../tree/control.ts';
 import type { Transport } from './run.ts';
 import type { RemoteControl } from './settings.ts';
 
@@ -10,6 +11,8 @@ export interface Connection {
   readonly agents: readonly AgentCard[];
   readonly control: RemoteControl;
   readonly transport: Transport;
+  /** Connects to the tree; nothing is opened there before it is asked. */
+  readonly connectTree: () => TreeControl;
 }
 
 interface ConnectOptions {
@@ -39,11 +42,17 @@ export async function connect(
       failed,
     ]);
     if (agents.length === 0) throw new Error('It knows no agents');
-    return { agents, control, transport: connectRuntime(port2) };
+    return { agents, control, transport: connectRuntime(port2), connectTree: () => connectTree(control) };
   } finally {
     clearTimeout(timer);
     worker.removeEventListener('error', onError);
   }
+}
+
+function connectTree(control: Remote<Control>): TreeControl {
+  const { port1, port2 } = new MessageChannel();
+  void control.openTree(transfer(port1, [port1]));
+  return wrap<TreeControl>(port2);
 }
 
 /** The event of a script that was not found has no text. */

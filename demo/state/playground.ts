@@ -3,6 +3,7 @@
 import { type Signal, signal } from '@preact/signals';
 import type { Decision } from '../../src/interruption.ts';
 import type { AgentCard } from '../control.ts';
+import type { TreeControl } from '../tree/control.ts';
 import { type Chats, createChats } from './chats.ts';
 import type { Connection } from './connect.ts';
 import type { Schedule } from './frame-queue.ts';
@@ -27,6 +28,8 @@ export interface Playground {
   readonly overlay: Signal<Overlay>;
   /** Counted up when the composer should get the focus. */
   readonly focusRequests: Signal<number>;
+  /** The tree beside the chat: whether it is shown, and the way to it. */
+  readonly tree: { readonly isShown: Signal<boolean>; readonly connect: () => TreeControl };
   /** Read out by screen readers. */
   readonly announcement: Signal<string>;
   /** Sends, or asks for the key first when the endpoint's was not kept. */
@@ -83,6 +86,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     theme,
     overlay,
     focusRequests: signal(0),
+    tree: { isShown: signal(false), connect: options.connectTree },
     announcement: signal(''),
     send(text) {
       if (!isReady()) return false;

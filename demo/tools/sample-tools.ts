@@ -1,6 +1,6 @@
 /** All tools of the sample agents. */
 
-import type { Storage, Tool } from '../../src/index.ts';
+import type { Storage, Tool, Watchable } from '../../src/index.ts';
 import { calculatorTool } from '../../src/tools/builtin/calculator.ts';
 import { currentTimeTool } from '../../src/tools/builtin/current-time.ts';
 import { convertUnitsTool } from './convert-units.ts';
@@ -8,17 +8,22 @@ import { dateMathTool } from './date-math.ts';
 import { deskTools } from './desk.ts';
 import { flakyTool } from './flaky.ts';
 import { notesTools } from './notes.ts';
+import { storedTrees } from '../tree/stored-trees.ts';
+import { type CallTree, sampleTreeTools, treeAgentId } from '../tree/tools.ts';
 import { textStatsTool } from './text-stats.ts';
 
 /** Options of {@link sampleTools}. */
 export interface SampleToolsOptions {
   /** Where the notes are kept. */
-  readonly storage: Storage;
+  readonly storage: Storage & Partial<Watchable>;
   readonly now?: () => number;
+  /** The way to the tree; without one, each tenant's is kept in the storage. */
+  readonly callTree?: CallTree;
 }
 
 /** Gives the sample tools, built-in ones first. */
-export function sampleTools({ storage, now = Date.now }: SampleToolsOptions): Tool[] {
+export function sampleTools(options: SampleToolsOptions): Tool[] {
+  const { storage, now = Date.now, callTree = storedTrees(storage, treeAgentId) } = options;
   return [
     currentTimeTool({ now }),
     calculatorTool(),
@@ -28,5 +33,6 @@ export function sampleTools({ storage, now = Date.now }: SampleToolsOptions): To
     ...notesTools(storage, { now }),
     flakyTool(),
     ...deskTools(),
+    ...sampleTreeTools(callTree),
   ];
 }

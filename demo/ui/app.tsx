@@ -12,6 +12,7 @@ import { Thread } from './thread.tsx';
 import { TopBar } from './top-bar.tsx';
 
 const SettingsDialog = lazy(async () => (await import('./settings-dialog.tsx')).SettingsDialog);
+const TreePanel = lazy(async () => (await import('./tree/tree-panel.tsx')).TreePanel);
 const Switcher = lazy(async () => (await import('./switcher.tsx')).Switcher);
 
 /** The playground's page. */
@@ -28,7 +29,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
   }, []);
   return (
     <>
-      <div class='frame'>
+      <div class='frame' data-tree={playground.tree.isShown.value}>
         <SideBar playground={playground} />
         <main class='main' inert={overlay === 'drawer'}>
           <TopBar chat={chat} playground={playground} />
@@ -39,6 +40,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
             <Composer key={chat.id} chat={chat} playground={playground} />
           </div>
         </main>
+        {playground.tree.isShown.value && <TreePanel playground={playground} />}
       </div>
       {overlay === 'settings' && <SettingsDialog playground={playground} />}
       {overlay === 'switcher' && <Switcher playground={playground} />}

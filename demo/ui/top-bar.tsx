@@ -6,7 +6,7 @@ import { ModelBadge } from './model-badge.tsx';
 
 /** What is open, and which model answers. */
 export function TopBar({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
-  const { overlay, chats, agents } = playground;
+  const { overlay, chats, agents, tree } = playground;
   const title = chat.title.value;
   const agent = agentOf(agents, chat.agentId.value);
   return (
@@ -26,6 +26,17 @@ export function TopBar({ chat, playground }: { chat: Chat; playground: Playgroun
         {title !== '' && <span class='top-chat'>{title}</span>}
       </div>
       <ModelBadge playground={playground} />
+      <button
+        type='button'
+        class='icon-button'
+        data-testid='open-tree'
+        aria-label='Tree'
+        title='The yard’s tree'
+        aria-pressed={tree.isShown.value}
+        onClick={() => (tree.isShown.value = !tree.isShown.value)}
+      >
+        <Icon name='tree' />
+      </button>
       <button type='button' class='icon-button only-narrow' aria-label='New chat' onClick={() => chats.begin()}>
         <Icon name='plus' />
       </button>

@@ -7,6 +7,9 @@ import { endpointOf } from '../state/settings.ts';
 import { Icon } from './icon.tsx';
 import { Mark, Soundings } from './mark.tsx';
 
+/** From here on the tree stands beside the chat; below, it covers it. The style sheet says the same. */
+const besides = '(min-width: 72rem)';
+
 /** How many tools a card names. */
 const maxTools = 4;
 
@@ -14,6 +17,10 @@ const maxTools = 4;
 export function Welcome({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
   const { agents } = playground;
   const agent = agentOf(agents, chat.agentId.value);
+  const choose = ({ id, panel }: AgentCard): void => {
+    chat.agentId.value = id;
+    if (panel === 'tree' && matchMedia(besides).matches) playground.tree.isShown.value = true;
+  };
   return (
     <div class='welcome' data-testid='welcome'>
       <Soundings />
@@ -29,7 +36,7 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
             key={card.id}
             card={card}
             isChosen={card.id === agent.id}
-            onChoose={() => (chat.agentId.value = card.id)}
+            onChoose={() => choose(card)}
           />
         ))}
       </fieldset>

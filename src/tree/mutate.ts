@@ -5,6 +5,7 @@ import type { Core } from './core.ts';
 import { type Applied, applyOp, type InverseOp, type TreeOp } from './op.ts';
 import { rowsOf } from './rows.ts';
 import { discardRun } from './run.ts';
+import { versionAt } from './version.ts';
 
 /** Who changes the tree, as the change feed tells it. */
 export interface Origin {
@@ -16,8 +17,12 @@ export interface Origin {
 /** What the change feed tells: one mutation. */
 export interface TreeEvent {
   readonly rev: number;
+  /** The version that the mutation gave, as the tool `undo` takes it. */
+  readonly version: string;
   readonly changes: readonly TreeChange[];
   readonly origin?: Origin;
+  /** The version of the mutation that this one took back. */
+  readonly undoes?: string;
 }
 
 /** What became of a mutation. Without changes, the revision is as before. */
@@ -49,6 +54,9 @@ export interface Transaction {
   abort(): void;
   end(origin?: Origin): Mutation;
 }
+
+/** A mutation is nobody's in particular. */
+const noView = { viewId: '0', viewRev: 0 };
 
 /** Begins a mutation. */
 export function begin(core: Core): Transaction {
@@ -83,7 +91,14 @@ export function begin(core: Core): Transaction {
         undoes,
         undone: false,
       });
-      core.publish({ rev, changes, ...(origin && { origin }) });
+      const versionOf = (at: number): string => versionAt({ epoch: core.epoch, rev: at }, noView);
+      core.publish({
+        rev,
+        version: versionOf(rev),
+        changes,
+        ...(origin && { origin }),
+        ...(undoes !== undefined && { undoes: versionOf(undoes) }),
+      });
       return { rev, changes, ops };
     },
   };

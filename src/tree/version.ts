@@ -43,20 +43,26 @@ export function checkVersion(
   const version = versionOf(core, session);
   if (token === version) return;
   if (token === undefined) {
-    throw conflict('Cannot change the tree without a "versionToken": give the "version" of your latest answer', {
-      reason: 'version_missing',
-      version,
-    });
+    throw conflict(
+      `Cannot change the tree without a "versionToken": give the version that you have seen; the latest is "${version}"`,
+      {
+        reason: 'version_missing',
+        version,
+      },
+    );
   }
   const seen = dependencies && core.conflictScope === 'node' ? dependencies : undefined;
   const changes = changesSince(core, session, { token, dependencies: seen });
   if (seen && changes?.length === 0) return;
-  throw conflict(`Cannot change the tree from version "${shorten(token)}": it has changed since`, {
-    reason: 'version_stale',
-    version,
-    ...(changes && { changes: changes.slice(0, maxChanges) }),
-    ...(changes && changes.length > maxChanges && { moreChanges: changes.length - maxChanges }),
-  });
+  throw conflict(
+    `Cannot change the tree from version "${shorten(token)}": it has changed since; the latest version is "${version}"`,
+    {
+      reason: 'version_stale',
+      version,
+      ...(changes && { changes: changes.slice(0, maxChanges) }),
+      ...(changes && changes.length > maxChanges && { moreChanges: changes.length - maxChanges }),
+    },
+  );
 }
 
 /** The latest first, each node and kind once; `undefined` when not all are remembered. */

@@ -12,6 +12,7 @@ import { asksToThink, asksWhoItIs, echoOf, introduction, longText, wordsAskedFor
 import { hashOf } from './random.ts';
 import { isRetryOf, reportOn, sayFailure } from './report.ts';
 import { readShape } from './shape.ts';
+import { treeStep } from './tree-errand.ts';
 
 /** A call with the id that it gets. */
 export interface IdentifiedCall extends Call {
@@ -43,6 +44,8 @@ export function answer(options: CallOptions, seed: number): Answer {
   const situation = readSituation(options, seed);
   const retries = retriesOf(situation);
   if (retries.calls.length > 0) return { reasoning: '', ...retries };
+  const errand = situation.mustCall ? undefined : treeStep(situation.conversation, situation.tools);
+  if (errand) return { reasoning: '', text: errand.text ?? '', calls: withIds(errand.calls ?? [], situation) };
   const plan = hasFailed(situation) && !situation.mustCall ? nothing : nextStep(situation);
   const reasoning = reasoningOf(plan, situation);
   if (plan.calls.length > 0) return { reasoning, text: '', calls: withIds(plan.calls, situation) };

@@ -31,6 +31,10 @@ export interface Conversation {
   /** What tools returned in all the prompt, in order. */
   readonly results: readonly unknown[];
   readonly callIds: ReadonlySet<string>;
+  /** Every call in all the prompt, in order. */
+  readonly past: readonly PastCall[];
+  /** The root of the tree that the instructions name, if they name one. */
+  readonly rootId: string;
 }
 
 /** Reads a prompt. */
@@ -42,8 +46,17 @@ export function readConversation(prompt: CallOptions['prompt']): Conversation {
     message: textOf(prompt[lastUser]),
     steps: steps.slice(lastUser + 1).filter((calls) => calls.length > 0),
     results: [...outcomes.values()].flatMap((outcome) => outcome.kind === 'value' ? [outcome.value] : []),
+    past: steps.flat(),
+    rootId: rootIn(prompt),
     callIds: new Set(steps.flat().map(({ toolCallId }) => toolCallId)),
   };
+}
+
+/** "The root's nodeId is "yard"." */
+function rootIn(prompt: CallOptions['prompt']): string {
+  const [system] = prompt;
+  const text = system?.role === 'system' ? system.content : '';
+  return /\broot(?:['’]s)?(?:\s+(?:nodeId|node|id))*\s+is\s+["“`]([^"”`]+)["”`]/u.exec(text)?.[1] ?? 'root';
 }
 
 function textOf(message: Message | undefined): string {

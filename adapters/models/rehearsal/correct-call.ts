@@ -78,12 +78,14 @@ function followFacts({ input, text, data, tool }: Failed): Input {
     facts[found[1] ?? ''] = found[2];
   }
   const news = (tool?.shape.fields() ?? []).filter(({ name }) => Object.hasOwn(input, name)).flatMap(
-    ({ name, shape }) => {
+    ({ name, shape }): Entry[] => {
       const value = lookUp([facts], { words: meaningOf(name), shape });
       return value === undefined || value === input[name] ? [] : [[name, value]];
     },
   );
-  return news.length === 0 ? input : { ...input, ...Object.fromEntries(news) };
+  // Beside a token, another version is what the call is about, as of `undo`, and not what it has seen.
+  const tokens = news.filter(([name]) => /token/iu.test(name));
+  return news.length === 0 ? input : { ...input, ...Object.fromEntries(tokens.length > 0 ? tokens : news) };
 }
 
 /** "Latest version" and "version token" are about a version. */

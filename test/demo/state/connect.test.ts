@@ -21,7 +21,7 @@ function deadWorker(): Worker {
 }
 
 function control(agents: readonly AgentCard[]): Control {
-  return { agents: () => agents, useEndpoint: () => undefined, open: () => undefined };
+  return { agents: () => agents, useEndpoint: () => undefined, open: () => undefined, openTree: () => undefined };
 }
 
 const connectRuntime = () => fakeTransport();

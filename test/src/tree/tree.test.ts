@@ -168,7 +168,7 @@ describe('createTree', () => {
     stop();
     tree.apply([{ kind: 'remove', nodeId: 'n1' }]);
     const change = { kind: 'move', nodeId: 'n2', parentId: 'n0', oldParentId: 'n1', size: 1 };
-    expect(events).toEqual([{ rev: 1, changes: [change] }]);
+    expect(events).toEqual([{ rev: 1, version: expect.any(String), changes: [change] }]);
   });
 
   it('gives freed places to new nodes, also with the ids of removed ones', () => {

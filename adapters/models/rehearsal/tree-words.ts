@@ -1,0 +1,72 @@
+/** The errands at a tree that a message can name. */
+
+/** What is to be done, with the names as the message gives them. */
+export type Errand =
+  | { readonly kind: 'add'; readonly name: string; readonly type: string; readonly place: string }
+  | { readonly kind: 'rename'; readonly name: string; readonly newName: string }
+  | { readonly kind: 'move'; readonly name: string; readonly place: string }
+  | { readonly kind: 'remove'; readonly name: string }
+  | { readonly kind: 'done'; readonly name: string }
+  | { readonly kind: 'find'; readonly name: string }
+  | { readonly kind: 'undo' };
+
+const name = '(?:"([^"]+)"|“([^”]+)”|(.+?))';
+const below = '(?:to|under|below|in|into|inside)';
+const kind = '(?:the\\s+)?(?:task|area|job|node)?';
+const please = '^\\s*(?:please\\s+|can you\\s+|could you\\s+)?';
+const end = '\\s*[.!?]?\\s*$';
+
+const patterns: readonly (readonly [RegExp, (parts: readonly string[], found: RegExpExecArray) => Errand])[] = [
+  [pattern(`(?:undo|take (?:it|that|this) back)\\b.*`), () => ({ kind: 'undo' })],
+  [
+    pattern(
+      `(?:add|plant|create)\\s+(?:an?\\s+)?(?:new\\s+)?(?<type>task|area|job)?:?\\s*${name}\\s+${below}\\s+(?:the\\s+)?${name}`,
+    ),
+    ([first = '', place = ''], found) => ({ kind: 'add', name: first, type: found.groups?.['type'] ?? 'task', place }),
+  ],
+  [
+    pattern(`rename\\s+${kind}\\s*${name}\\s+(?:to|as|into)\\s+${name}`),
+    ([first = '', newName = '']) => ({ kind: 'rename', name: first, newName }),
+  ],
+  [
+    pattern(`move\\s+${kind}\\s*${name}\\s+${below}\\s+(?:the\\s+)?${name}`),
+    ([first = '', place = '']) => ({ kind: 'move', name: first, place }),
+  ],
+  [pattern(`(?:remove|delete)\\s+${kind}\\s*${name}`), ([first = '']) => ({ kind: 'remove', name: first })],
+  [
+    pattern(`(?:mark|tick off|check off|finish|complete)\\s+${kind}\\s*${name}(?:\\s+(?:as\\s+)?(?:done|finished))?`),
+    ([first = '']) => ({ kind: 'done', name: first }),
+  ],
+  [
+    pattern(`(?:find|search(?:\\s+for)?|look\\s+for|where\\s+is|where\\s+are)\\s+(?:the\\s+)?${name}`),
+    ([first = '']) => ({ kind: 'find', name: first }),
+  ],
+];
+
+function pattern(words: string): RegExp {
+  return new RegExp(`${please}${words}${end}`, 'iu');
+}
+
+/** The longest message that is an errand. */
+const maxLength = 500;
+
+/** Gives the errand that the message names, if it names one. */
+export function errandIn(message: string): Errand | undefined {
+  if (message.length > maxLength) return undefined;
+  for (const [words, toErrand] of patterns) {
+    const found = words.exec(message);
+    if (found) return toErrand(namesIn(found), found);
+  }
+  return undefined;
+}
+
+/** Each name is one of three groups: in straight quotes, in curved ones, or plain. */
+function namesIn(found: RegExpExecArray): readonly string[] {
+  const plain = found.slice(found.groups ? 2 : 1); // a named group stands before the names
+  const names: string[] = [];
+  for (let i = 0; i < plain.length; i += 3) {
+    const text = plain.slice(i, i + 3).find((group) => group !== undefined);
+    if (text !== undefined) names.push(text.trim());
+  }
+  return names;
+}

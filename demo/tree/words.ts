@@ -1,0 +1,128 @@
+/** The words that the yard's tree is made of. */
+
+export const yards = [
+  'Northquay',
+  'Saltmarsh',
+  'Gull Point',
+  'Old Harbour',
+  'Kelpie Bay',
+  'Lanternhead',
+  'Three Piers',
+  'Windward',
+  'Eastlock',
+  'Fairlead',
+];
+
+export const areas = [
+  'Hull and structure',
+  'Rigging and sails',
+  'Propulsion',
+  'Electrical',
+  'Navigation',
+  'Interior',
+  'Paint and finish',
+  'Quality',
+  'Purchasing',
+  'Safety',
+  'Docks and cranes',
+  'Customers',
+];
+
+export const jobs = ['Refit', 'Survey', 'Winter service', 'Repair', 'Conversion', 'Launch', 'Overhaul', 'Handover'];
+
+export const vessels = [
+  'Morning Star',
+  'Kittiwake',
+  'Aurelia',
+  'Storm Petrel',
+  'Halcyon',
+  'Margarethe',
+  'Second Wind',
+  'Curlew',
+  'Lodestar',
+  'Nordlys',
+  'Brisk',
+  'Annabel Lee',
+  'Sea Holly',
+  'Pilot 7',
+  'Tern',
+  'Wanderer',
+];
+
+export const packages = [
+  'Preparation',
+  'Dismantling',
+  'Inspection',
+  'Parts and material',
+  'Assembly',
+  'Adjustment',
+  'Sea trial',
+  'Papers',
+];
+
+export const verbs = [
+  'Inspect',
+  'Replace',
+  'Order',
+  'Measure',
+  'Clean',
+  'Grease',
+  'Photograph',
+  'Sand down',
+  'Varnish',
+  'Pressure-test',
+  'Balance',
+  'Label',
+  'Align',
+  'Seal',
+  'Calibrate',
+  'Weigh',
+];
+
+export const things = [
+  'anchor chain',
+  'port shroud',
+  'bilge pump',
+  'rudder bearing',
+  'mast step',
+  'main halyard',
+  'shaft seal',
+  'battery bank',
+  'galley stove',
+  'keel bolts',
+  'steering cable',
+  'fuel filter',
+  'running lights',
+  'deck planks',
+  'stern tube',
+  'windlass',
+  'life raft',
+  'radar dome',
+  'chart table',
+  'cleats',
+  'fresh water tank',
+  'propeller',
+  'boom vang',
+  'hatch gasket',
+  'VHF aerial',
+  'winch drum',
+  'engine mounts',
+  'cabin sole',
+];
+
+export const people = [
+  'Ines',
+  'Tomasz',
+  'Aiko',
+  'Bram',
+  'Leila',
+  'Oskar',
+  'Priya',
+  'Joan',
+  'Mateo',
+  'Freya',
+  'Kofi',
+  'Yusuf',
+  'Hanne',
+  'Rosa',
+];

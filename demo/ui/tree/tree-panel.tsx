@@ -1,0 +1,155 @@
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { agentOf, type Playground } from '../../state/playground.ts';
+import { createTreePanel, type TreePanel as Panel } from '../../state/tree-panel.ts';
+import { formatCount } from '../format.ts';
+import { Icon } from '../icon.tsx';
+import { TreeList } from './tree-list.tsx';
+import { TreeSearch } from './tree-search.tsx';
+import { TreeTools } from './tree-tools.tsx';
+
+/** The tree in the agent's worker, for people: beside the chat with those who work on it. */
+export function TreePanel({ playground }: { playground: Playground }): JSX.Element {
+  const panel = useMemo(() => panelOf(playground), [playground]);
+  const nameOf = (by: string): string => nameOfWho(playground, by);
+  return (
+    <section class='tree-panel' aria-label='Tree' data-testid='tree-panel'>
+      <Head panel={panel} onClose={() => (playground.tree.isShown.value = false)} />
+      <TreeSearch panel={panel} />
+      <TreeTools panel={panel} />
+      <Problem panel={panel} />
+      <TreeList panel={panel} nameOf={nameOf} />
+      <Foot panel={panel} nameOf={nameOf} />
+    </section>
+  );
+}
+
+const panels = new WeakMap<Playground, Panel>();
+
+/** One panel for as long as the page lives: closed and opened again, it is as it was. */
+function panelOf(playground: Playground): Panel {
+  const known = panels.get(playground);
+  if (known) return known;
+  const panel = createTreePanel({
+    control: playground.tree.connect(),
+    announce: ({ by, text }) => void (playground.announcement.value = `${nameOfWho(playground, by)}: ${text}`),
+  });
+  panels.set(playground, panel);
+  panel.open().catch(() => void (panel.problem.value = 'The tree could not be opened. Reload the page to try again.'));
+  return panel;
+}
+
+function nameOfWho({ agents }: Playground, by: string): string {
+  const others: Readonly<Record<string, string>> = { you: 'You', elsewhere: 'Another tab' };
+  return others[by] ?? agentOf(agents, by).name;
+}
+
+function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.Element {
+  const status = panel.status.value;
+  const isFollowing = panel.isFollowing.value;
+  return (
+    <header class='tree-head'>
+      <h2>The yard</h2>
+      {status && (
+        <p data-testid='tree-status'>
+          {formatCount(status.size, 'node')} ·{' '}
+          <span title='Grows with every change. Who changes the tree names the version that they have seen.'>
+            version {status.rev}
+          </span>
+        </p>
+      )}
+      <button
+        type='button'
+        class='icon-button'
+        data-testid='tree-follow'
+        aria-pressed={isFollowing}
+        aria-label='Show what agents do, where they do it'
+        title={isFollowing ? 'Shows what agents do, where they do it' : 'Stays where you are'}
+        onClick={() => (panel.isFollowing.value = !isFollowing)}
+      >
+        <Icon name='eye' />
+      </button>
+      <button type='button' class='icon-button' data-testid='tree-close' aria-label='Close the tree' onClick={onClose}>
+        <Icon name='cross' />
+      </button>
+    </header>
+  );
+}
+
+function Problem({ panel: { problem, status } }: { panel: Panel }): JSX.Element | null {
+  const isUnkept = status.value?.kind === 'unkept';
+  const text = problem.value ??
+    (isUnkept ? 'The browser gives this page no storage: what you change here ends with the page.' : undefined);
+  if (text === undefined) return null;
+  return (
+    <p class='tree-problem' role='alert' data-testid='tree-problem'>
+      <Icon name='warning' />
+      <span>{text}</span>
+      {problem.value !== undefined && (
+        <button type='button' class='icon-button' aria-label='Dismiss' onClick={() => (problem.value = undefined)}>
+          <Icon name='cross' />
+        </button>
+      )}
+    </p>
+  );
+}
+
+function Foot({ panel, nameOf }: { panel: Panel; nameOf: (by: string) => string }): JSX.Element {
+  const latest = panel.latest.value;
+  const undoable = panel.status.value?.undoable;
+  const [nodeId] = latest?.nodeIds ?? [];
+  return (
+    <footer class='tree-foot'>
+      <p class='tree-latest' data-testid='tree-latest'>
+        {latest && (
+          <button
+            type='button'
+            title='Show it'
+            disabled={nodeId === undefined}
+            onClick={() => nodeId !== undefined && void panel.show(nodeId)}
+          >
+            <strong>{nameOf(latest.by)}</strong> {latest.text}
+          </button>
+        )}
+      </p>
+      <div class='tree-foot-row'>
+        <button
+          type='button'
+          class='button'
+          data-testid='tree-undo'
+          aria-keyshortcuts='Control+Z'
+          title={undoable ? `Take back: ${nameOf(undoable.by)} ${undoable.text}` : 'Nothing to take back'}
+          disabled={!undoable}
+          onClick={() => void panel.undo()}
+        >
+          <Icon name='undo' />
+          Undo
+        </button>
+        <Million panel={panel} />
+      </div>
+    </footer>
+  );
+}
+
+function Million({ panel }: { panel: Panel }): JSX.Element {
+  const growing = panel.growing.value;
+  if (growing) {
+    return (
+      <label class='tree-growing' data-testid='tree-growing'>
+        <span>{growing.done.toLocaleString('en')} nodes</span>
+        <progress value={growing.done} max={growing.total} aria-label='Making a million nodes' />
+      </label>
+    );
+  }
+  const isLarge = panel.status.value?.kind === 'large';
+  return (
+    <button
+      type='button'
+      class='quiet-button'
+      data-testid='tree-million'
+      onClick={() => void (isLarge ? panel.goBack() : panel.grow())}
+    >
+      {isLarge ? 'Back to the yard' : 'A million nodes'}
+    </button>
+  );
+}
