@@ -33,8 +33,8 @@ interface TreeRowsOptions {
 }
 
 /** Rows that are here beyond what is in sight, on either side; and how near its end may come. */
-const margin = 120;
-const nearEdge = 40;
+const margin = 60;
+const nearEdge = 20;
 
 /** Gives rows; none are here before the first `look`. */
 export function createTreeRows({ control, follow, onPage }: TreeRowsOptions): TreeRows {

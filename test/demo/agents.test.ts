@@ -168,6 +168,18 @@ describe('agentCards', () => {
     }
   });
 
+  it('suggest to the bosun what finds, adds, renames and takes back', async () => {
+    const runtime = sampleRuntime();
+    const { suggestions = [] } = agentCards.find(({ id }) => id === 'bosun') ?? {};
+    const called = [];
+    for (const message of suggestions.slice(0, 3)) {
+      const chunks = await say('bosun', message, runtime);
+      expect(textOf(chunks), message).not.toContain('failed');
+      called.push(callsIn(chunks).flat().filter((part) => typeof part === 'string'));
+    }
+    expect(called).toEqual([['search'], ['search', 'add_child'], ['search', 'update_payload_property']]);
+  });
+
   it('suggest to the logbook a call that asks first', async () => {
     const message = agentCards.find(({ id }) => id === 'logbook')?.suggestions[3] ?? '';
     const chunks = await say('logbook', message);

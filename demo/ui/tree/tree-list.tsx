@@ -74,6 +74,7 @@ export function TreeList({ panel, nameOf }: { panel: TreePanel; nameOf: (by: str
   }), [panel]);
 
   const { first, count } = sight.value;
+  const pool = count + 2 * overscan; // far scrolled, the same elements show other rows: making them anew would take longer
   const from = Math.max(0, first - overscan);
   const to = Math.min(viewport.value.rowCount, first + count + overscan);
   const active = panel.active.value;
@@ -99,7 +100,14 @@ export function TreeList({ panel, nameOf }: { panel: TreePanel; nameOf: (by: str
       <div class='tree-space' role='presentation' style={{ height: `${scrollHeightOf(viewport.value)}px` }}>
         <div class='tree-rows' role='presentation' style={{ transform: `translateY(${top}px)` }}>
           {ranksIn(from, to).map((rank) => (
-            <Slot key={rank} rank={rank} panel={panel} nameOf={nameOf} actions={actions} dropping={dropping.value} />
+            <Slot
+              key={rank % pool}
+              rank={rank}
+              panel={panel}
+              nameOf={nameOf}
+              actions={actions}
+              dropping={dropping.value}
+            />
           ))}
         </div>
       </div>
@@ -115,16 +123,31 @@ interface SlotProps {
   readonly dropping: { readonly rank: number; readonly place: DropPlace } | undefined;
 }
 
+/** Stands where a row is going to be. */
+const blank: PanelRow = {
+  nodeId: '',
+  parentId: null,
+  payloadType: 'area',
+  name: '',
+  person: undefined,
+  state: undefined,
+  depth: 0,
+  isExpanded: false,
+  childrenCount: 0,
+  position: 0,
+  siblings: 1,
+};
+
 /** The row with this rank, or the place where it is going to be. */
 function Slot({ rank, panel, nameOf, actions, dropping }: SlotProps): JSX.Element {
   const { offset, rows } = panel.window.value;
-  const row: PanelRow | undefined = rows[rank - offset];
-  if (!row) return <div class='tree-row is-empty' role='presentation' />;
+  const row = rows[rank - offset] ?? blank;
   const activity = panel.marks.value.get(row.nodeId);
   return (
     <TreeRow
       row={row}
       rank={rank}
+      isEmpty={row === blank}
       isActive={panel.active.value?.nodeId === row.nodeId}
       isCut={panel.cut.value?.nodeId === row.nodeId}
       isWriting={panel.writing.value?.nodeId === row.nodeId}

@@ -20,6 +20,8 @@ export interface RowActions {
 interface TreeRowProps {
   readonly row: PanelRow;
   readonly rank: number;
+  /** Its contents are still to come. */
+  readonly isEmpty: boolean;
   readonly isActive: boolean;
   readonly isCut: boolean;
   readonly isWriting: boolean;
@@ -35,15 +37,15 @@ export function rowId(rank: number): string {
 }
 
 /** One node. */
-export function TreeRow(
-  { row, rank, isActive, isCut, isWriting, dropPlace, mark, actions }: TreeRowProps,
-): JSX.Element {
+export function TreeRow(props: TreeRowProps): JSX.Element {
+  const { row, rank, isEmpty, isActive, isCut, isWriting, dropPlace, mark, actions } = props;
   const { name, depth, childrenCount, isExpanded, payloadType, state } = row;
   return (
     <div
       id={rowId(rank)}
       role='treeitem'
-      class='tree-row'
+      class={isEmpty ? 'tree-row is-empty' : 'tree-row'}
+      aria-busy={isEmpty}
       data-testid='tree-row'
       data-node={row.nodeId}
       data-type={payloadType}

@@ -33,8 +33,8 @@ describe('createTreeRows', () => {
     asked[0]?.answer();
     await here;
     expect(rows.at(5000)).toMatchObject({ nodeId: 'n5000' });
-    rows.look({ first: 5040, count: 20 });
-    rows.look({ first: 4950, count: 20 });
+    rows.look({ first: 5030, count: 20 });
+    rows.look({ first: 4965, count: 20 });
     expect(asked).toHaveLength(1);
     rows.look({ first: 5090, count: 20 });
     expect(asked).toHaveLength(2);
