@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as SocketServer } from 'node:net';
 
 /** A running server. */
 export interface TestServer {
@@ -20,7 +20,7 @@ export const corsHeaders: Readonly<Record<string, string>> = {
 };
 
 /** Binds the server to a free port of 127.0.0.1 and gives its URL. */
-export async function listen(server: Server): Promise<string> {
+export async function listen(server: SocketServer): Promise<string> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // safe: it listens on a port, not on a path

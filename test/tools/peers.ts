@@ -3,6 +3,7 @@
 import { type FixtureFileEntry, LLMock } from '@copilotkit/aimock';
 import type { TestProject } from 'vitest/node';
 import { startCorsProxy } from './cors-proxy.ts';
+import { startEverythingServer } from './everything-server.ts';
 import { startFaultServer } from './fault-server.ts';
 
 /** The base URLs of the servers. */
@@ -11,6 +12,8 @@ export interface Peers {
   readonly faults: string;
   /** See {@link startAimock}. A test that counts calls sends a header `x-test-id` of its own. */
   readonly aimock: string;
+  /** See `everything-server.ts`. */
+  readonly everything: string;
 }
 
 declare module 'vitest' {
@@ -22,10 +25,14 @@ declare module 'vitest' {
 /** Starts the servers and gives the function that closes them. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const aimock = await startAimock();
-  const [faults, proxy] = await Promise.all([startFaultServer(), startCorsProxy(aimock.url)]);
-  provide('peers', { faults: faults.url, aimock: `${proxy.url}/v1` });
+  const [faults, proxy, everything] = await Promise.all([
+    startFaultServer(),
+    startCorsProxy(aimock.url),
+    startEverythingServer(),
+  ]);
+  provide('peers', { faults: faults.url, aimock: `${proxy.url}/v1`, everything: everything.url });
   return async () => {
-    await Promise.all([faults.close(), proxy.close()]);
+    await Promise.all([faults.close(), proxy.close(), everything.close()]);
     await aimock.stop();
   };
 }

@@ -1,0 +1,53 @@
+/** Runs scenarios of the MCP project's conformance suite against our client, on Deno. */
+
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import process from 'node:process';
+
+const root = join(import.meta.dirname, '../..');
+
+/** What came of a scenario. */
+export interface Verdict {
+  readonly passed: boolean;
+  /** What the suite and the client have printed. */
+  readonly report: string;
+}
+
+/** What is run: a connector (`2025`, `2026`), a scenario, and the revision that the suite's server speaks. */
+export interface ClientScenario {
+  readonly connector: string;
+  readonly scenario: string;
+  readonly revision: string;
+}
+
+/** Runs one scenario. */
+export function runClientScenario({ connector, scenario, revision }: ClientScenario): Promise<Verdict> {
+  const bin = join(root, 'node_modules/.bin');
+  const client = `${join(bin, 'deno')} run -A test/fixtures/conformance-client.ts ${connector}`;
+  const args = ['client', '--command', client, '--scenario', scenario, '--spec-version', revision];
+  const env = { ...process.env, NODE_OPTIONS: `--import=${join(root, 'test/tools/loopback.ts')}` };
+  const suite = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
+  return new Promise((resolve) => {
+    execFile(join(bin, 'node'), [suite, ...args], { cwd: root, env, timeout: 50_000 }, (error, stdout, stderr) => {
+      resolve({ passed: error === null, report: `${stdout}\n${stderr}` });
+    });
+  });
+}
+
+/** Those of tools, for a client without authorization and without capabilities. */
+const scenarios: Readonly<Record<string, readonly string[]>> = {
+  '2025-11-25': ['initialize', 'tools_call', 'sse-retry', 'json-schema-2020-12-preservation'],
+  '2026-07-28': [
+    'tools_call',
+    'request-metadata',
+    'http-standard-headers',
+    'http-custom-headers',
+    'json-schema-ref-no-deref',
+    'json-schema-2020-12-preservation',
+  ],
+};
+
+/** Gives the scenarios of a revision. */
+export function clientScenarios(revision: string): readonly string[] {
+  return scenarios[revision] ?? [];
+}
