@@ -42,6 +42,7 @@ const scenarios: Readonly<Record<string, readonly string[]>> = {
     'request-metadata',
     'http-standard-headers',
     'http-custom-headers',
+    'http-invalid-tool-headers',
     'json-schema-ref-no-deref',
     'json-schema-2020-12-preservation',
   ],

@@ -142,7 +142,7 @@ function checkProperty(
   ];
   if (!Object.hasOwn(schema, 'x-mcp-header')) return remarks;
   const header = schema['x-mcp-header'];
-  const isPrimitive = ['string', 'number', 'integer', 'boolean'].includes(String(schema['type']));
+  const isPrimitive = ['string', 'integer', 'boolean'].includes(String(schema['type']));
   const isName = typeof header === 'string' && /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/.test(header);
   const isNew = isName && !headers.has(header.toLowerCase());
   if (isName) headers.add(header.toLowerCase());

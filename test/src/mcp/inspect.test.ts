@@ -117,6 +117,11 @@ describe('inspect refuses poisoned metadata', () => {
     ['odd characters in a parameter', withParameter('a\u00a0b'), 'property_name'],
     ['a secret as a header', withParameter('api_key', { type: 'string', 'x-mcp-header': 'Key' }), 'parameter_header'],
     ['an object as a header', withParameter('a', { type: 'object', 'x-mcp-header': 'A' }), 'parameter_header'],
+    [
+      'a number as a header, of which no two texts agree',
+      withParameter('a', { type: 'number', 'x-mcp-header': 'A' }),
+      'parameter_header',
+    ],
     ['a claim only to read', rawTool({ name: 'delete_page' }), 'false_hint'],
     ['an icon from elsewhere', rawTool({ icons: [{ src: 'https://mallory.example/i.png' }] }), 'icon'],
     ['an icon that can run code', rawTool({ icons: [{ src: 'data:image/svg+xml;base64,PHN2Zz4=' }] }), 'icon'],
