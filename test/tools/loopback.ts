@@ -8,7 +8,7 @@ import process from 'node:process';
 
 /** Safe: Node's own servers take a handle so; the handle is there at once, for programs that ask for their port at once. */
 const net = await import('node:net') as unknown as {
-  readonly _createServerHandle: (address: string, port: number, family: number) => object | number;
+  readonly ['_createServerHandle']: (address: string, port: number, family: number) => object | number;
 };
 
 type Listen = (this: Server, ...args: unknown[]) => Server;
@@ -24,7 +24,7 @@ Server.prototype.listen = function (this: Server, ...args: unknown[]): Server {
   });
   const port = barePortOf(args);
   if (port === undefined) return listen.apply(this, args);
-  const handle = net._createServerHandle('127.0.0.1', port, 4);
+  const handle = net['_createServerHandle']('127.0.0.1', port, 4);
   if (typeof handle === 'number') throw new Error(`Cannot listen on 127.0.0.1:${port}: error ${handle}`);
   const last = args.at(-1);
   return listen.apply(this, [{ _handle: handle }, ...(typeof last === 'function' ? [last] : [])]);
