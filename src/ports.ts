@@ -297,6 +297,8 @@ export interface GroundingStats {
   /** Differs after every change of what is held. */
   readonly version: string;
   readonly items: number;
+  /** What whoever operates the source may want to know: sizes, measured quality. */
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /** What a source can be asked. */

@@ -6,7 +6,7 @@
 import { PinnaceError } from '../../src/errors.ts';
 import type { Key } from '../../src/key.ts';
 import type { Change, Storage } from '../../src/ports.ts';
-import { checkPart, type LogChange, type LogPart, toParts } from './log-part.ts';
+import { checkPart, type KeptRow, type LogChange, type LogPart, toParts } from './log-part.ts';
 
 /** Where the log of an open shelf goes, and what others have written there. */
 export interface ItemLog {
@@ -21,7 +21,7 @@ export interface ItemLog {
    */
   append(change: LogChange, also?: readonly Change[]): Promise<boolean>;
   /** Puts these rows in the place of the whole log. Returns false as `append` does. */
-  rewrite(rows: LogChange['put']): Promise<boolean>;
+  rewrite(rows: Iterable<KeptRow>): Promise<boolean>;
 }
 
 interface Head {
@@ -77,28 +77,31 @@ export function storedLog(storage: Storage, prefix: Key): ItemLog {
       }
     },
     async append(change, also = []) {
-      const parts = await toParts(change);
+      const parts = await Array.fromAsync(toParts(change));
+      const before = head;
       const { generation, seq } = head ?? { generation: newGeneration(), seq: 0 };
       const once = also.length > 0 ? 98 - also.length : partsPerCommit;
-      for (let from = 0; from < parts.length; from += once) {
-        const good = await commit(parts.slice(from, from + once), generation, seq + from, from === 0 ? also : []);
-        if (!good) return false;
+      let done = 0;
+      try {
+        while (done < parts.length) {
+          const some = parts.slice(done, done + once);
+          if (!await commit(some, generation, seq + done, done === 0 ? also : [])) break;
+          done += some.length;
+        }
+        return done === parts.length;
+      } finally {
+        if (done < parts.length) head = before; // what was written of it is read again, as somebody else's
       }
-      return true;
     },
     async rewrite(rows) {
       const old = head;
       const generation = newGeneration();
-      const parts = await toParts({ put: rows, removed: [] });
-      for (let from = 0; from < parts.length; from += partsPerCommit) {
-        const changes = parts.slice(from, from + partsPerCommit).map((value, at) => ({
-          key: partKey(generation, from + at + 1),
-          value,
-        }));
-        await storage.commit(changes);
+      let written = 0;
+      for await (const value of toParts({ put: rows, removed: [] })) {
+        await storage.commit([{ key: partKey(generation, ++written), value }]);
       }
-      const good = await commit([], generation, parts.length, []);
-      const dead = good ? old : { generation, seq: parts.length };
+      const good = await commit([], generation, written, []);
+      const dead = good ? old : { generation, seq: written };
       for (let seq = 1; dead && seq <= dead.seq; seq += 100) {
         const size = Math.min(100, dead.seq - seq + 1);
         await storage.commit(Array.from({ length: size }, (_, at) => ({ key: partKey(dead.generation, seq + at) })));

@@ -75,7 +75,7 @@ export function createItemSource(options: ItemSourceOptions, kind: ItemKind): It
     },
     async stats(tenant, signal) {
       const shelf = await open(tenant, signal);
-      return { version: shelf.version(), items: shelf.size() };
+      return { version: shelf.version(), ...shelf.stats() };
     },
     async remember({ tenant, items, idempotencyKey }, signal) {
       requireRunning(signal);

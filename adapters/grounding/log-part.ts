@@ -30,21 +30,21 @@ export interface LogPart {
 const partBytes = 60 * 1024;
 
 /** Gives the change in parts, in order. */
-export async function toParts({ removed, put }: LogChange): Promise<LogPart[]> {
-  const parts: Promise<LogPart>[] = [];
-  for (let from = 0; from < removed.length; from += 200) parts.push(toPart(removed.slice(from, from + 200), []));
+export async function* toParts(
+  { removed, put }: { readonly removed: readonly string[]; readonly put: Iterable<KeptRow> },
+): AsyncGenerator<LogPart> {
+  for (let from = 0; from < removed.length; from += 200) yield await toPart(removed.slice(from, from + 200), []);
   let [rows, size]: [KeptRow[], number] = [[], 0];
   for (const row of put) {
     const bytes = sizeOf(row);
     if (rows.length > 0 && size + bytes > partBytes) {
-      parts.push(toPart([], rows));
+      yield await toPart([], rows);
       [rows, size] = [[], 0];
     }
     rows.push(row);
     size += bytes;
   }
-  if (rows.length > 0) parts.push(toPart([], rows));
-  return await Promise.all(parts);
+  if (rows.length > 0) yield await toPart([], rows);
 }
 
 /**

@@ -14,26 +14,32 @@ import { createTurns } from './turns.ts';
 
 /** What finds items. It is told of every row that comes and of every row that goes. */
 export interface ItemEngine {
+  /** Throws `invalid_argument` for rows that it cannot hold. */
+  require?(rows: readonly KeptRow[]): void;
   /** The id is not there yet. */
   add(row: KeptRow): void;
-  remove(row: KeptRow): void;
+  remove(item: KeptItem): void;
+  /** Gives an item with what the engine keeps of it. */
+  rowOf?(item: KeptItem): KeptRow;
   /** Gives the best hits for a query or an embedding; filters hold before anything is cut. */
   search(request: GroundingRequest, context: SearchContext): Promise<SourceHit[]>;
-  /** Makes ready what is better made before the next question, as far as that is worth it. */
-  settle?(signal: AbortSignal): Promise<void>;
+  /** Makes ready what is better made before the next question; with `measure` also what takes seconds, where it is worth it. */
+  settle?(signal: AbortSignal, options: { readonly measure: boolean }): Promise<void>;
+  /** What whoever operates it may want to know. */
+  stats?(): Readonly<Record<string, unknown>>;
 }
 
 /** What an engine may look at while it searches. */
 export interface SearchContext {
   readonly signal: AbortSignal;
-  readonly rows: ReadonlyMap<string, KeptRow>;
+  readonly items: ReadonlyMap<string, KeptItem>;
   readonly version: string;
 }
 
 /** The items of one tenant. */
 export interface Shelf {
   version(): string;
-  size(): number;
+  stats(): { readonly items: number; readonly details?: Readonly<Record<string, unknown>> };
   /** Reads what other instances have written, if it is time to. */
   refresh(signal: AbortSignal): Promise<void>;
   put(
@@ -65,8 +71,9 @@ const fewestDead = 1_000;
 /** Gives the shelf. Nothing is read before the first call. */
 export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOptions): Shelf {
   const log = storage ? storedLog(storage, prefix) : forgetfulLog();
-  const rows = new Map<string, KeptRow>();
+  const items = new Map<string, KeptItem>();
   let [refreshedAt, nextExpiry, dead] = [-Infinity, Infinity, 0];
+  let settled = true;
   let queue: Promise<unknown> = Promise.resolve();
   /** What was done under which idempotency key, where no storage knows it. */
   const done = new Map<string, string>();
@@ -79,10 +86,10 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
   }
 
   function drop(id: string): void {
-    const row = rows.get(id);
-    if (!row) return;
-    rows.delete(id);
-    engine.remove(row);
+    const item = items.get(id);
+    if (!item) return;
+    items.delete(id);
+    engine.remove(item);
     dead++;
   }
 
@@ -96,7 +103,7 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
         dead++;
         continue;
       }
-      rows.set(row.item.id, row);
+      items.set(row.item.id, row.item);
       engine.add(row);
       nextExpiry = Math.min(nextExpiry, row.item.expiresAt ?? Infinity);
     }
@@ -104,17 +111,28 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
 
   async function catchUp(): Promise<void> {
     for await (const change of log.catchUp()) {
+      settled = false;
       // Not stopped by anybody's signal: half a change is none.
-      if (change === 'reset') await apply({ removed: [...rows.keys()], put: [] });
+      if (change === 'reset') await apply({ removed: [...items.keys()], put: [] });
       else await apply(change);
     }
     refreshedAt = now();
   }
 
+  /** What is kept is kept, also when whoever gave it is gone meanwhile. */
+  async function settle(signal: AbortSignal, options: { readonly measure: boolean }): Promise<void> {
+    try {
+      await engine.settle?.(signal, options);
+      settled = true;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
   function expire(): void {
     if (now() < nextExpiry) return;
     nextExpiry = Infinity;
-    for (const [id, { item: { expiresAt = Infinity } }] of rows) {
+    for (const [id, { expiresAt = Infinity }] of items) {
       if (expiresAt <= now()) drop(id);
       else nextExpiry = Math.min(nextExpiry, expiresAt);
     }
@@ -134,15 +152,18 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
   }
 
   async function compact(): Promise<void> {
-    if (dead < fewestDead || dead < (rows.size + dead) / 5) return;
-    if (await log.rewrite([...rows.values()])) dead = 0;
+    if (dead < fewestDead || dead < (items.size + dead) / 5) return;
+    if (await log.rewrite(items.values().map((item) => engine.rowOf?.(item) ?? { item }))) dead = 0;
   }
 
   return {
     version: () => log.version(),
-    size: () => rows.size,
-    async refresh() {
-      if (now() - refreshedAt >= refreshMs || now() < refreshedAt) await inTurn(catchUp);
+    stats: () => ({ items: items.size, ...(engine.stats && { details: engine.stats() }) }),
+    async refresh(signal) {
+      if (now() - refreshedAt >= refreshMs || now() < refreshedAt) {
+        await inTurn(catchUp);
+      }
+      if (!settled) await inTurn(() => settle(signal, { measure: false }));
       expire();
     },
     put: (given, { key, signal }) =>
@@ -152,6 +173,7 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
         await write(async () => {
           if (once && isDone(once.digest, await known(once.key))) return true;
           const also = once && storage ? [{ key: once.key, value: once.digest, ifVersion: null, ttlMs: dayMs }] : [];
+          engine.require?.(given);
           const change = { removed: [], put: given };
           if (!await log.append(change, also)) return false;
           if (once && !storage) done.set(JSON.stringify(once.key), once.digest);
@@ -159,17 +181,17 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
           return true;
         });
         await compact();
-        await engine.settle?.(signal);
+        await settle(signal, { measure: true });
         return ids;
       }),
-    forget: ({ ids, filters = [] }) =>
+    forget: ({ ids, filters = [] }, signal) =>
       inTurn(async () => {
         const passes = compileFilters<KeptItem>(filters, readItem);
         let removed: string[] = [];
         await write(async () => {
           expire();
-          const candidates = ids ? [...new Set(ids)].flatMap((id) => rows.get(id) ?? []) : [...rows.values()];
-          removed = candidates.flatMap(({ item }) => passes(item) ? [item.id] : []);
+          const candidates = ids ? [...new Set(ids)].flatMap((id) => items.get(id) ?? []) : [...items.values()];
+          removed = candidates.flatMap((item) => passes(item) ? [item.id] : []);
           if (removed.length === 0) return true;
           const change = { removed, put: [] };
           if (!await log.append(change)) return false;
@@ -177,26 +199,27 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
           return true;
         });
         await compact();
+        await settle(signal, { measure: true });
         return removed.length;
       }),
     async search(request, signal) {
       const asks = request.embedding || (request.query ?? '').trim() !== '';
-      const context = { signal, rows, version: log.version() };
+      const context = { signal, items, version: log.version() };
       return asks ? await engine.search(request, context) : await list(request, context);
     },
-    settle: (signal) => inTurn(async () => await engine.settle?.(signal)),
+    settle: (signal) => inTurn(() => settle(signal, { measure: true })),
   };
 }
 
 /** Filters alone: whatever passes, the latest first. */
 async function list(
   { filters, topK }: GroundingRequest,
-  { rows, version, signal }: SearchContext,
+  { items, version, signal }: SearchContext,
 ): Promise<SourceHit[]> {
   const passes = compileFilters<KeptItem>(filters, readItem);
   const turns = createTurns(signal);
   const found: KeptItem[] = [];
-  for (const { item } of rows.values()) {
+  for (const item of items.values()) {
     await turns.next();
     if (passes(item)) found.push(item);
   }

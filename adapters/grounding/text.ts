@@ -63,7 +63,7 @@ function createTextEngine(): ItemEngine {
       index.add(toIndexed(item));
       count(item, 1);
     },
-    remove({ item }) {
+    remove(item) {
       index.remove(toIndexed(item));
       count(item, -1);
     },
@@ -93,12 +93,12 @@ function createTextEngine(): ItemEngine {
 function find(
   index: MiniSearch<Indexed>,
   { query = '', filters, topK }: GroundingRequest,
-  { rows, like = false }: SearchContext & { readonly like?: boolean },
+  { items, like = false }: SearchContext & { readonly like?: boolean },
 ): SearchResult[] {
   const passes = compileFilters<KeptItem>(filters, readItem);
   const results = index.search(query, {
     ...(like && { prefix: true, fuzzy: 0.2 }),
-    ...(filters.length > 0 && { filter: ({ id }) => passes(rows.get(String(id))!.item) }), // every indexed row is there
+    ...(filters.length > 0 && { filter: ({ id }) => passes(items.get(String(id))!) }), // every indexed item is there
   });
   const lowest = results[topK - 1]?.score ?? -Infinity;
   const end = results.findIndex(({ score }) => score < lowest);
@@ -109,9 +109,9 @@ function find(
 
 function toHit(
   { id, terms }: SearchResult,
-  { rows, version }: SearchContext,
+  { items, version }: SearchContext,
 ): Omit<SourceHit, 'score' | 'scoreKind' | 'confidence'> {
-  const { item } = rows.get(String(id))!;
+  const item = items.get(String(id))!;
   const found = new Set(terms);
   const excerpt = excerptOf(item.text, rangesOf(item.text, found));
   const titleRanges = rangesOf(item.title ?? '', found);

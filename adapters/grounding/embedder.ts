@@ -1,0 +1,43 @@
+/** Embeddings of any model of the AI SDK. */
+
+import { embedMany } from 'ai';
+import type { EmbeddingModelV4 } from '@ai-sdk/provider';
+import { PinnaceError } from '../../src/errors.ts';
+import type { Embedder } from '../../src/ports.ts';
+
+/** How a model is called. */
+export interface EmbedderOptions {
+  /** How often a call that failed is repeated; 2 when absent. */
+  readonly maxRetries?: number;
+  /** The length of the vectors, for models that leave the choice. */
+  readonly dimensions?: number;
+}
+
+/** Gives an embedder of a model. What the provider says of a failure may quote the texts: it is the `cause`, and told to nobody. */
+export function createEmbedder(
+  model: EmbeddingModelV4,
+  { maxRetries = 2, dimensions }: EmbedderOptions = {},
+): Embedder {
+  return {
+    id: `${model.provider}/${model.modelId}${dimensions === undefined ? '' : `/${dimensions}`}`,
+    async embed(texts, signal) {
+      try {
+        const values = [...texts];
+        const { embeddings } = await embedMany({
+          model,
+          values,
+          maxRetries,
+          abortSignal: signal,
+          ...(dimensions !== undefined && { dimensions }),
+        });
+        return embeddings;
+      } catch (cause) {
+        if (signal.aborted) throw new PinnaceError('cancelled', 'The embedding was stopped', { cause });
+        throw new PinnaceError('unavailable', 'Cannot embed: the model did not answer', {
+          cause,
+          details: { reason: 'embedder_failed' },
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/** Vectors in plain JavaScript: exact while they are few, by one-bit codes and exact scores beyond, kept in a storage in parts. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import { filterOps } from '../../src/filter.ts';
+import type { Embedder, GroundingRequest } from '../../src/ports.ts';
+import { cacheEmbeddings } from './embedding-cache.ts';
+import type { KeptItem } from './item.ts';
+import { createItemSource, type ItemSource, type ItemSourceOptions, type Preparing } from './item-source.ts';
+import type { KeptRow } from './log-part.ts';
+import { createTurns } from './turns.ts';
+import { createVectorEngine } from './vector/engine.ts';
+import { toUnit } from './vector/unit.ts';
+
+/** What a source of vectors is made of. */
+export interface VectorSourceOptions extends ItemSourceOptions {
+  /** Makes vectors of texts and queries; without one, items and questions must bring their own. */
+  readonly embedder?: Embedder;
+  /** `int8` takes a quarter of the memory, and its scores are near the cosine; `float32` when absent. */
+  readonly keep?: 'float32' | 'int8';
+  /** The length of all vectors; that of a tenant's first one when absent. */
+  readonly dimensions?: number;
+}
+
+/**
+ * Gives a source that finds items by the cosine of their vectors.
+ *
+ * @example
+ * const memory = vectorSource({ id: 'memory', storage, embedder: createEmbedder(model) });
+ * await memory.remember({ tenant: 'local', items: [{ text: 'Mia likes green tea' }] }, signal);
+ */
+export function vectorSource(options: VectorSourceOptions): ItemSource {
+  const { embedder, storage, keep = 'float32', dimensions } = options;
+  const embed = embedder && cacheEmbeddings(embedder, storage);
+  return createItemSource(options, {
+    kind: 'vector',
+    capabilities: { query: embedder !== undefined, embedding: true, filters: filterOps, records: false },
+    createEngine: () => createVectorEngine(keep),
+    async toRows(items, given) {
+      const vectors = await vectorsOf(items, given);
+      const turns = createTurns(given.signal);
+      const rows: KeptRow[] = [];
+      for (const [at, item] of items.entries()) {
+        await turns.next();
+        const unit = toUnit(vectors[at] ?? [], dimensions);
+        rows.push({ item, vector: new Float32Array(unit) });
+      }
+      return rows;
+    },
+    async toRequest(request, signal) {
+      const embedding = request.embedding ?? await vectorOfQuery(request, signal);
+      return embedding ? { ...request, embedding } : request;
+    },
+  });
+
+  async function vectorsOf(items: readonly KeptItem[], { tenant, embeddings, signal }: Preparing) {
+    const missing = items.filter(({ id }) => !embeddings.has(id));
+    if (missing.length > 0 && !embed) {
+      throw new PinnaceError(
+        'invalid_argument',
+        'Cannot keep an item: it has no embedding, and the source makes none',
+        {
+          details: { reason: 'no_embedding' },
+        },
+      );
+    }
+    const texts = missing.map(({ title, text }) => title === undefined ? text : `${title}\n${text}`);
+    const made = await embed?.(texts, { tenant, signal }) ?? [];
+    const byId = new Map(missing.map(({ id }, at) => [id, made[at]!]));
+    return items.map(({ id }) => embeddings.get(id) ?? byId.get(id)!);
+  }
+
+  async function vectorOfQuery({ query = '', tenant }: GroundingRequest, signal: AbortSignal) {
+    return query.trim() === '' ? undefined : (await embed?.([query], { tenant, signal }))?.[0];
+  }
+}

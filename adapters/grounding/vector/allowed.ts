@@ -1,0 +1,52 @@
+/** Which rows pass filters: found once for each version, and then at hand. */
+
+import { compileFilters, type Filter } from '../../../src/filter.ts';
+import { canonicalJson } from '../../../src/json.ts';
+import { type KeptItem, readItem } from '../item.ts';
+import { createTurns } from '../turns.ts';
+
+/** Remembers what passes the latest filters. */
+export interface AllowedRows {
+  /** Forgets everything: the rows have changed. */
+  clear(): void;
+  /** Gives the rows that pass, in order; `undefined` without filters. */
+  find(filters: readonly Filter[], given: FindOptions): Promise<Uint32Array | undefined>;
+}
+
+/** What rows are found among. */
+export interface FindOptions {
+  readonly ids: readonly (string | undefined)[];
+  readonly items: ReadonlyMap<string, KeptItem>;
+  readonly signal: AbortSignal;
+}
+
+const mostRemembered = 16;
+
+/** Gives an empty memory. */
+export function createAllowedRows(): AllowedRows {
+  let known = new Map<string, Uint32Array>();
+  return {
+    clear: () => {
+      if (known.size > 0) known = new Map();
+    },
+    async find(filters, { ids, items, signal }) {
+      if (filters.length === 0) return undefined;
+      const key = canonicalJson(filters);
+      const found = known.get(key);
+      if (found) return found;
+      const passes = compileFilters<KeptItem>(filters, readItem);
+      const into = known; // who clears meanwhile begins another
+      const turns = createTurns(signal);
+      const rows: number[] = [];
+      for (const [row, id] of ids.entries()) {
+        if (row % 256 === 0) await turns.next();
+        const item = id === undefined ? undefined : items.get(id);
+        if (item && passes(item)) rows.push(row);
+      }
+      if (into.size >= mostRemembered) into.delete(into.keys().next().value ?? key);
+      const allowed = Uint32Array.from(rows);
+      into.set(key, allowed);
+      return allowed;
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { hashedEmbedder, hashedVector } from '../../../adapters/grounding/hashed-embedder.ts';
+import { vectorSource, type VectorSourceOptions } from '../../../adapters/grounding/vector.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import type { Embedder, GroundingItem } from '../../../src/index.ts';
+import { filteringGroundingContract, writableGroundingContract } from '../../contracts/index.ts';
+import { itemSubject, quiet, writableSubject } from '../../fixtures/grounding.ts';
+
+const withEmbedder = (options: VectorSourceOptions) => vectorSource({ ...options, embedder: hashedEmbedder() });
+const ofBytes = (options: VectorSourceOptions) => vectorSource({ ...options, keep: 'int8' });
+
+describe('vectorSource keeps the contract', () => {
+  it.each(filteringGroundingContract)('$name', async ({ run }) => {
+    await expect(run(itemSubject(withEmbedder, memoryStorage()))).resolves.toBeUndefined();
+  });
+  it.each(writableGroundingContract)('$name', async ({ run }) => {
+    await expect(run(writableSubject(withEmbedder, memoryStorage()))).resolves.toBeUndefined();
+  });
+});
+
+describe('vectorSource without an embedder, of bytes, keeps the contract', () => {
+  it.each(filteringGroundingContract)('$name', async ({ run }) => {
+    const subject = itemSubject(ofBytes, memoryStorage(), (text) => hashedVector(text, 256));
+    await expect(run(subject)).resolves.toBeUndefined();
+  });
+});
+
+/** An embedder that counts its calls. */
+function countingEmbedder(): Embedder & { readonly calls: string[][] } {
+  const calls: string[][] = [];
+  const hashed = hashedEmbedder();
+  return {
+    id: 'counting',
+    calls,
+    embed(texts, signal) {
+      calls.push([...texts]);
+      return hashed.embed(texts, signal);
+    },
+  };
+}
+
+const item = (id: string, embedding: ArrayLike<number>): GroundingItem => ({ id, text: id, embedding });
+
+describe('vectorSource', () => {
+  it('refuses vectors of zeros, of no numbers, and of another length, in items and in questions', async () => {
+    const source = vectorSource({ id: 'v' });
+    await source.remember({ tenant: 'local', items: [item('a', [1, 2, 3])] }, quiet());
+    const wrong = [[0, 0, 0], [1, Number.NaN, 0], [1, Infinity, 0], [1, 2], [], Array<number>(9_000).fill(1)];
+    for (const embedding of wrong) {
+      const asked = source.retrieve({ tenant: 'local', embedding, topK: 1, filters: [] }, quiet());
+      await expect(asked).rejects.toMatchObject({ code: 'invalid_argument' });
+      const items = [item('b', [3, 2, 1]), item('c', embedding)];
+      await expect(source.remember({ tenant: 'local', items }, quiet())).rejects.toMatchObject({
+        code: 'invalid_argument',
+      });
+    }
+    expect((await source.stats('local', quiet())).items).toBe(1);
+    const bare = source.remember({ tenant: 'local', items: [{ text: 'x' }] }, quiet());
+    await expect(bare).rejects.toMatchObject({ details: { reason: 'no_embedding' } });
+  });
+
+  it('holds vectors of one length for each tenant, also after it was opened anew', async () => {
+    const storage = memoryStorage();
+    await vectorSource({ id: 'v', storage }).remember({ tenant: 'local', items: [item('a', [1, 2, 3])] }, quiet());
+    const other = vectorSource({ id: 'v', storage });
+    const wrong = other.remember({ tenant: 'local', items: [item('b', [1, 2])] }, quiet());
+    await expect(wrong).rejects.toMatchObject({ details: { reason: 'wrong_dimensions' } });
+    await other.remember({ tenant: 'globex', items: [item('b', [1, 2])] }, quiet());
+    expect((await other.stats('local', quiet())).items).toBe(1);
+  });
+
+  it('compares directions, not lengths, also of numbers that are huge or tiny', async () => {
+    const source = vectorSource({ id: 'v' });
+    const items = [item('near', [1e-300, 1.1e-300]), item('far', [1e300, -1e300]), item('same', [5, 5])];
+    await source.remember({ tenant: 'local', items }, quiet());
+    const hits = await source.retrieve({ tenant: 'local', embedding: [1e200, 1e200], topK: 3, filters: [] }, quiet());
+    expect(hits.map(({ id }) => id)).toEqual(['same', 'near', 'far']);
+    expect(hits.map(({ score }) => Math.round(score * 100) / 100)).toEqual([1, 1, 0]);
+  });
+
+  it('orders equal scores by id, whatever the order in which they came', async () => {
+    const source = vectorSource({ id: 'v' });
+    const items = ['d', 'b', 'e', 'a', 'c'].map((id) => item(id, [1, 1]));
+    await source.remember({ tenant: 'local', items }, quiet());
+    const hits = await source.retrieve({ tenant: 'local', embedding: [1, 1], topK: 3, filters: [] }, quiet());
+    expect(hits.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('embeds each text once, in batches, also after it was opened anew', async () => {
+    const storage = memoryStorage();
+    const embedder = countingEmbedder();
+    const items = Array.from({ length: 150 }, (_, at) => ({ id: `i${at}`, text: `Text ${at % 100}` }));
+    await vectorSource({ id: 'v', storage, embedder }).remember({ tenant: 'local', items }, quiet());
+    expect(embedder.calls.map(({ length }) => length)).toEqual([64, 36]);
+    const other = vectorSource({ id: 'v', storage, embedder });
+    await other.remember({ tenant: 'local', items: [{ id: 'again', text: 'Text 7' }] }, quiet());
+    await other.retrieve({ tenant: 'local', query: 'Text 8', topK: 1, filters: [] }, quiet());
+    expect(embedder.calls).toHaveLength(2);
+    await other.remember({ tenant: 'globex', items: [{ id: 'theirs', text: 'Text 7' }] }, quiet());
+    expect(embedder.calls).toHaveLength(3);
+  });
+
+  it('stops while it embeds', async () => {
+    const abort = new AbortController();
+    const hashed = hashedEmbedder();
+    const embedder: Embedder = {
+      id: 'stopping',
+      embed(texts, signal) {
+        abort.abort();
+        return hashed.embed(texts, signal);
+      },
+    };
+    const source = vectorSource({ id: 'v', embedder });
+    const items = Array.from({ length: 100 }, (_, at) => ({ text: `Text ${at}` }));
+    await expect(source.remember({ tenant: 'local', items }, abort.signal)).rejects.toMatchObject({
+      code: 'cancelled',
+    });
+    expect((await source.stats('local', quiet())).items).toBe(0);
+  });
+
+  it('tells vectors that were changed in the storage from its own', async () => {
+    const storage = memoryStorage();
+    const items = Array.from(
+      { length: 100 },
+      (_, at) => item(`i${at}`, Array.from({ length: 384 }, (_n, i) => Math.sin(at * i + 1))),
+    );
+    await vectorSource({ id: 'v', storage }).remember({ tenant: 'local', items }, quiet());
+    const parts = await storage.list({ prefix: ['grounding', 'v', 'local', 'part'], limit: 100 });
+    for (const { value } of parts) {
+      const { vectors, items: held } = value as { vectors: Uint8Array; items: unknown[] };
+      expect(vectors.byteLength + JSON.stringify(held).length).toBeLessThan(65_536);
+    }
+    const torn = structuredClone(parts[1]!.value) as { vectors: Uint8Array };
+    torn.vectors[100]! ^= 1;
+    await storage.commit([{ key: parts[1]!.key, value: torn }]);
+    await expect(vectorSource({ id: 'v', storage }).stats('local', quiet())).rejects.toMatchObject({
+      details: { reason: 'damaged_part' },
+    });
+  });
+});
