@@ -57,7 +57,7 @@ function unit(vector: Float32Array): Float32Array {
   return vector.map((x) => x / length);
 }
 
-const syllables = [...'bcdfghklmnprstvz'].flatMap((a) => [...'aeiou'].map((b) => a + b));
+const syllables = Array.from('bcdfghklmnprstvz').flatMap((a) => Array.from('aeiou', (b) => a + b));
 const words = Array.from({ length: 20_000 }, (_, at) => {
   const length = 2 + (at % 4);
   return Array.from({ length }, (_n, i) => syllables[(at * 2_654_435_761 + i * 40_503 * (at + 7)) % 80]).join('');
@@ -76,7 +76,7 @@ export function textQueries(count: number): string[] {
 }
 
 /** Gives the ids, or numbers, of the nearest vectors. */
-export type Search = (query: Float32Array, topK: number) => readonly string[] | Promise<readonly string[]>;
+export type Search = (query: Float32Array, topK: number) => Promise<readonly string[]>;
 
 const variable = 'PINNACE_GROUNDING_PEERS';
 

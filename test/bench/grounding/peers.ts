@@ -51,7 +51,7 @@ interface Orama {
 /** What the AI SDK's own guide does: `cosineSimilarity` of all, sorted. */
 export const aiSdk: CreateSearch = (vectors) => {
   const arrays = vectors.map((vector) => Array.from(vector));
-  return Promise.resolve((query, topK) => {
+  return Promise.resolve(async (query, topK) => {
     const asked = Array.from(query);
     return arrays
       .map((vector, at) => ({ at, score: cosineSimilarity(asked, vector) }))
@@ -66,7 +66,7 @@ export const plainLoop: CreateSearch = (vectors) => {
   const width = vectors[0]!.length;
   const all = new Float32Array(vectors.length * width);
   for (const [at, vector] of vectors.entries()) all.set(vector, at * width);
-  return Promise.resolve((query, topK) => {
+  return Promise.resolve(async (query, topK) => {
     const best: { at: number; score: number }[] = [];
     for (let at = 0, o = 0; at < vectors.length; at++) {
       let a = 0;
@@ -98,7 +98,7 @@ export const hnsw: CreateSearch = async (vectors) => {
   };
   const graph = new HNSW(16, 100, vectors[0]!.length, 'cosine', 100);
   for (const [at, vector] of vectors.entries()) await graph.addPoint(at, vector);
-  return (query, topK) => graph.searchKNN(query, topK).map(({ id }) => String(id));
+  return async (query, topK) => graph.searchKNN(query, topK).map(({ id }) => String(id));
 };
 
 interface Graph {
