@@ -33,7 +33,11 @@ const fetch = createDenoEndpoint({
       'Bearer': developmentAuthenticator({ token }),
     }),
   tools: (storage) => [...sampleTools({ storage }), ...extension],
-  mcp: { agentId: mcpAgent.id, listed: extension.map(({ definition }) => definition.name) },
+  mcp: {
+    agentId: mcpAgent.id,
+    listed: extension.map(({ definition }) => definition.name),
+    ...(authorities.length > 0 && { hosts: authorities.map((authority) => new URL(`http://${authority}`).hostname) }),
+  },
   origins: listOf('PINNACE_ORIGINS'),
   ...(kvPath !== undefined && { kvPath }),
 });

@@ -40,11 +40,12 @@ export function addMcpRoute(
       const tools = await mcp.tools(principal);
       const body = await readMessage(raw, maxBodyBytes);
       if (body === unreadable) return parseError();
+      const endpoint = await load();
       const revoked = new AbortController();
       const unwatch = authenticator.onRevoked?.(principal, () => revoked.abort('session_revoked'));
       const signal = AbortSignal.any([raw.signal, revoked.signal]);
       const request = new Request(raw.url, { method: raw.method, headers: raw.headers, signal });
-      return whenRead(await (await load()).fetch(request, { principal, tools, body }), () => unwatch?.());
+      return whenRead(await endpoint.fetch(request, { principal, tools, body }), () => unwatch?.());
     } catch (error) {
       return challenged(problemResponse(c, error, now()));
     }

@@ -1,7 +1,10 @@
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { createToolIndex } from '../../src/index.ts';
+import { createToolIndex, defineTool, discoveryToolNames } from '../../src/index.ts';
 import { errorOf, outputOf, testDiscovery } from '../fixtures/discovery.ts';
 import { goEntTools, renames } from '../fixtures/go-ent-tools.ts';
+import { connectMcp, mcpHost } from '../fixtures/mcp-connection.ts';
+import { mcpRuntime } from '../fixtures/mcp-host.ts';
 
 const namesOf = (output: Record<string, unknown>): unknown[] =>
   (output.tools as { name: string }[]).map(({ name }) => name);
@@ -56,6 +59,15 @@ describe('Dynamic Tool Loading', () => {
     expect(output).toMatchObject({ active: 2, loaded: [{ name: 'spec_list' }, { name: 'loop_get' }] });
     expect([...active]).toEqual(['spec_list', 'loop_get']);
     expect(discovery.activeNames()).toEqual(['spec_list', 'loop_get']);
+
+    const tools = goEntTools.map(({ name, description = name }) =>
+      defineTool({ id: name, description, input: v.strictObject({}), execute: () => `called ${name}` })
+    );
+    const { client, load, names, changes } = await connectMcp(mcpHost(mcpRuntime({ tools })));
+    await load('spec_list', 'loop_get');
+    expect(await names()).toEqual([...discoveryToolNames, 'spec_list', 'loop_get']);
+    expect(changes.count).toBe(1);
+    expect(await client.callTool({ name: 'loop_get' })).toMatchObject({ content: [{ text: 'called loop_get' }] });
   });
 
   it('Load already active tool', async () => {

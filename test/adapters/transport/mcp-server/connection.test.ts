@@ -1,35 +1,10 @@
-import { Client } from '@modelcontextprotocol/sdk/client';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
-import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { type McpHost, messagePortTransport, serveMcp } from '../../../../adapters/transport/mcp-server-connection.ts';
+import { messagePortTransport, serveMcp } from '../../../../adapters/transport/mcp-server-connection.ts';
 import { createPrincipal, type ToolSource } from '../../../../src/index.ts';
+import { connectMcp as connect, mcpClient, mcpHost as hostOf } from '../../../fixtures/mcp-connection.ts';
 import { addTool, endlessTool, eraseTool, mcpPrincipal, mcpRuntime, reverseTool } from '../../../fixtures/mcp-host.ts';
-
-const clients: Client[] = [];
-afterEach(async () => {
-  for (const client of clients.splice(0)) await client.close();
-});
-
-function hostOf(runtime = mcpRuntime(), options: Partial<McpHost> = {}): McpHost {
-  return { tools: (principal) => runtime.tools('helper', principal), storage: memoryStorage(), ...options };
-}
-
-/** A client on a port, and how often it was told that the list has changed. */
-async function connect(host = hostOf(), principal = mcpPrincipal()) {
-  const { port1, port2 } = new MessageChannel();
-  const connection = await serveMcp(messagePortTransport(port1), { host, principal });
-  const client = new Client({ name: 'test', version: '1' }, { jsonSchemaValidator: new CfWorkerJsonSchemaValidator() });
-  const changes = { count: 0 };
-  client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes.count++);
-  await client.connect(messagePortTransport(port2));
-  clients.push(client);
-  const names = async (): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name);
-  const load = (...wanted: string[]) => client.callTool({ name: 'tool_load', arguments: { names: wanted } });
-  return { client, connection, changes, names, load };
-}
 
 const four = ['tool_find', 'tool_describe', 'tool_load', 'tool_active'];
 
@@ -96,10 +71,7 @@ describe('serveMcp', () => {
   it('serves a transport in process, too', async () => {
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
     await serveMcp(ours, { host: hostOf(mcpRuntime(), { listed: ['add_*'] }), principal: mcpPrincipal() });
-    const client = new Client({ name: 'test', version: '1' }, {
-      jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
-    });
-    clients.push(client);
+    const client = mcpClient();
     await client.connect(theirs);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([...four, 'add_numbers']);
   });
