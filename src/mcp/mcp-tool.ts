@@ -8,7 +8,7 @@ import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { PinnedDefinition } from './pinned-tools.ts';
-import { type ResultOptions, shapeResult } from './result.ts';
+import { shapeResult } from './result.ts';
 import type { McpSession } from './session.ts';
 
 /** What MCP tools work with. */
@@ -30,7 +30,7 @@ export interface McpToolOptions {
 export function createMcpTool(server: McpServer, pinned: PinnedDefinition, options: McpToolOptions): Tool {
   const { definition } = pinned;
   const listIssues = compileJsonSchema(definition.paramsSchema);
-  const shape: ResultOptions = {
+  const shape = {
     source: server.alias,
     maxLength: options.maxLength,
     media: server.media,
@@ -46,7 +46,7 @@ export function createMcpTool(server: McpServer, pinned: PinnedDefinition, optio
     },
     execute: async (input, context) => {
       const call = { server, pinned, input: input as McpInput, context }; // safe: inputs of MCP tools are objects, and checked
-      return shapeResult(await callPinned(call, options), shape);
+      return shapeResult(await callPinned(call, options), { ...shape, redact: context.redact });
     },
   };
 }

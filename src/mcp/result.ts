@@ -3,6 +3,7 @@
 import { PinnaceError } from '../errors.ts';
 import { canonicalJson } from '../json.ts';
 import type { McpCallResult } from '../ports.ts';
+import type { ToolContext } from '../tools/tool.ts';
 import { asRecord } from './as-record.ts';
 
 /** The output of an MCP tool. What the server said is facts to judge, never instructions. */
@@ -27,8 +28,8 @@ export type McpContent =
   /** Something that a model cannot read as text, and how long it is as base64. */
   | { readonly type: 'image' | 'audio' | 'resource' | 'other'; readonly mimeType?: string; readonly omitted: number };
 
-/** How a result is shaped. */
-export interface ResultOptions {
+/** How a result is shaped. What is cut short loses its secrets before. */
+export interface ResultOptions extends Pick<ToolContext, 'redact'> {
   readonly source: string;
   /** The longest text of all blocks together, and the longest structured result as JSON, in UTF-16 code units. */
   readonly maxLength: number;
@@ -47,7 +48,7 @@ export interface ResultOptions {
 export function shapeResult(result: McpCallResult, options: ResultOptions): McpToolOutput {
   const { isError, structuredContent } = result;
   if (!isError && options.listIssues) checkOutput(structuredContent, options.listIssues);
-  const data = structuredContent === undefined ? {} : cutData(structuredContent, options.maxLength);
+  const data = structuredContent === undefined ? {} : cutData(structuredContent, options);
   const { content, truncated } = cutContent(withoutCopy(result), options);
   return {
     source: options.source,
@@ -68,10 +69,13 @@ function checkOutput(data: unknown, listIssues: (data: unknown) => readonly unkn
   );
 }
 
-function cutData(data: unknown, maxLength: number): Pick<McpToolOutput, 'data' | 'truncated'> {
+function cutData(data: unknown, { maxLength, redact }: ResultOptions): Pick<McpToolOutput, 'data' | 'truncated'> {
   const text = JSON.stringify(data);
-  if (text.length <= maxLength) return { data };
-  return { data: text.slice(0, maxLength).toWellFormed(), truncated: true };
+  return text.length <= maxLength ? { data } : { data: cut(text, maxLength, redact), truncated: true };
+}
+
+function cut(text: string, maxLength: number, redact: ResultOptions['redact']): string {
+  return (text.length <= maxLength ? text : redact(text).slice(0, maxLength)).toWellFormed();
 }
 
 /** Servers repeat a structured result as text, for clients that know no other: a model needs it once. */
@@ -94,27 +98,28 @@ const maxBlocks = 100;
 
 function cutContent(
   blocks: readonly unknown[],
-  { maxLength, media }: ResultOptions,
+  options: ResultOptions,
 ): { readonly content: readonly McpContent[]; readonly truncated: boolean } {
-  let left = maxLength;
+  let left = options.maxLength;
   let truncated = blocks.length > maxBlocks;
   const content = blocks.slice(0, maxBlocks).map((block): McpContent => {
-    const shaped = shapeBlock(asRecord(block), media);
+    const shaped = shapeBlock(asRecord(block), options);
     if (shaped.type !== 'text') return shaped;
-    const text = shaped.text.slice(0, left).toWellFormed();
-    if (text.length < shaped.text.length) truncated = true;
+    if (shaped.text.length > left) truncated = true;
+    const text = cut(shaped.text, left, options.redact);
     left -= text.length;
     return { type: 'text', text };
   });
   return { content: content.filter((block) => block.type !== 'text' || block.text !== ''), truncated };
 }
 
-function shapeBlock(block: Readonly<Record<string, unknown>>, media: boolean): McpContent {
+function shapeBlock(block: Readonly<Record<string, unknown>>, { media, redact }: ResultOptions): McpContent {
   const { type, text, data, uri, name } = block;
   if (type === 'text' && typeof text === 'string') return { type, text };
   if (type === 'image' || type === 'audio') return binary(type, { data, mimeType: block['mimeType'] }, media);
   if (type === 'resource_link' && typeof uri === 'string') {
-    return { type: 'link', uri: uri.slice(0, 2048), ...(typeof name === 'string' && { name: name.slice(0, 200) }) };
+    const named = typeof name === 'string' && { name: cut(name, 200, redact) };
+    return { type: 'link', uri: cut(uri, 2048, redact), ...named };
   }
   if (type !== 'resource') return { type: 'other', omitted: 0 };
   const resource = asRecord(block['resource']);

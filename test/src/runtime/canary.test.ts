@@ -12,9 +12,9 @@ describe('a run with planted secrets', () => {
     const { exits, placements } = await canaryRun(7, 20);
     expect(exits).toMatchObject({
       stream: expect.stringContaining('data: [DONE]'),
-      texts: expect.stringMatching(/mark-\d+-.*\[secret (?:provider|tool|server)\]/),
+      texts: expect.stringMatching(/mark-\d+-.*\[secret (?:provider|tool|server|mcp)\]/),
       headers: expect.stringContaining('x-run-id'),
-      prompts: expect.stringMatching(/mark-\d+-.*\[secret (?:provider|tool|server)\]/),
+      prompts: expect.stringMatching(/mark-\d+-.*\[secret (?:provider|tool|server|mcp)\]/),
       state: expect.stringContaining('"startedAt"'),
       replay: expect.stringContaining('data: [DONE]'),
       manifest: expect.stringContaining('careless'),
@@ -23,7 +23,7 @@ describe('a run with planted secrets', () => {
       storage: expect.stringContaining('mark-'),
       printed: '[]',
     });
-    expect(new Set(placements.map(({ actor }) => actor))).toEqual(new Set(['tool', 'server', 'model']));
+    expect(new Set(placements.map(({ actor }) => actor))).toEqual(new Set(['tool', 'server', 'mcp', 'model']));
   });
 
   it("shows that the check bites: the bare AI SDK gives a tool's error to the next prompt", async () => {
