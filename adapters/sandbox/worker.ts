@@ -1,4 +1,13 @@
-/** Runs code in a worker that has nothing but the language. For browsers: there `terminate` ends a worker, whatever it does. */
+/**
+ * Runs code in a worker that has nothing but the language. For browsers: there `terminate` ends a worker, whatever it does.
+ *
+ * Two walls stand around the code. The first is the same everywhere: the prelude takes away all that reaches out, in a realm whose
+ * origin is its own, so that no storage, cache or lock of the page belongs to it. The second is a Content-Security-Policy, and a
+ * worker made of data has that of whoever makes it. In a page, a hidden frame makes it, whose policy allows no connection. A worker
+ * has no frame: there the code runs under that worker's own policy, which came with its script (a page's `<meta>` does not reach
+ * it), and which must let the agent reach its models. So in a worker the first wall stands alone, unless the policy that its
+ * script is served with forbids connections to all but the few hosts that the agent needs.
+ */
 
 import { prelude } from './prelude.ts';
 import { invalidCode } from './reply.ts';
@@ -12,7 +21,7 @@ export function workerSandbox(): ProbedSandbox {
 function findSpawn(): Spawn | undefined {
   if (typeof Worker === 'undefined' || 'Deno' in globalThis) return undefined;
   if ('document' in globalThis) return spawnInFrame();
-  return (...args) => Promise.resolve(startWorker(Worker, ...args)); // under the policy of the page
+  return (...args) => Promise.resolve(startWorker(Worker, ...args)); // under the policy of this worker
 }
 
 /**

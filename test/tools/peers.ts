@@ -5,6 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { startCorsProxy } from './cors-proxy.ts';
 import { startEverythingServer } from './everything-server.ts';
 import { startFaultServer } from './fault-server.ts';
+import { startWatchedServer } from './watched-server.ts';
 
 /** The base URLs of the servers. */
 export interface Peers {
@@ -14,6 +15,8 @@ export interface Peers {
   readonly aimock: string;
   /** See `everything-server.ts`. */
   readonly everything: string;
+  /** See `watched-server.ts`. A test puts a path of its own behind it, and so is counted alone. */
+  readonly watched: string;
 }
 
 declare module 'vitest' {
@@ -25,14 +28,20 @@ declare module 'vitest' {
 /** Starts the servers and gives the function that closes them. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const aimock = await startAimock();
-  const [faults, proxy, everything] = await Promise.all([
+  const [faults, proxy, everything, watched] = await Promise.all([
     startFaultServer(),
     startCorsProxy(aimock.url),
     startEverythingServer(),
+    startWatchedServer(),
   ]);
-  provide('peers', { faults: faults.url, aimock: `${proxy.url}/v1`, everything: everything.url });
+  provide('peers', {
+    faults: faults.url,
+    aimock: `${proxy.url}/v1`,
+    everything: everything.url,
+    watched: watched.url,
+  });
   return async () => {
-    await Promise.all([faults.close(), proxy.close(), everything.close()]);
+    await Promise.all([faults.close(), proxy.close(), everything.close(), watched.close()]);
     await aimock.stop();
   };
 }
