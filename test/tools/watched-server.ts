@@ -9,9 +9,9 @@ export async function startWatchedServer(): Promise<TestServer> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
     response.writeHead(200, corsHeaders);
-    if (pathname === '/count') return void response.end(String(counts.get(searchParams.get('path') ?? '') ?? 0));
-    counts.set(pathname, (counts.get(pathname) ?? 0) + 1);
-    response.end('reached');
+    const asked = pathname === '/count' ? searchParams.get('path') ?? '' : pathname;
+    if (asked === pathname) counts.set(pathname, (counts.get(pathname) ?? 0) + 1);
+    response.end(String(counts.get(asked) ?? 0));
   });
   return { url: await listen(server), close: () => closeServer(server) };
 }

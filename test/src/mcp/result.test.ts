@@ -5,7 +5,13 @@ import { compileJsonSchema } from '../../../src/tools/json-schema.ts';
 
 const frame = { source: 'docs', untrusted: true };
 const shape = (result: Partial<McpCallResult>, options: Partial<Parameters<typeof shapeResult>[1]> = {}) =>
-  shapeResult({ content: [], isError: false, ...result }, { source: 'docs', maxLength: 20, media: false, redact, ...options });
+  shapeResult({ content: [], isError: false, ...result }, {
+    source: 'docs',
+    maxLength: 20,
+    media: false,
+    redact,
+    ...options,
+  });
 const redact = (text: string): string => text.replaceAll('hunter2-hunter2', '[secret a]');
 
 describe('shapeResult', () => {
@@ -30,7 +36,10 @@ describe('shapeResult', () => {
 
   it('takes secrets out before it cuts', () => {
     const text = 'a'.repeat(15) + 'hunter2-hunter2';
-    expect(shape({ content: [{ type: 'text', text }] }).content).toEqual([{ type: 'text', text: 'aaaaaaaaaaaaaaa[secr' }]);
+    expect(shape({ content: [{ type: 'text', text }] }).content).toEqual([{
+      type: 'text',
+      text: 'aaaaaaaaaaaaaaa[secr',
+    }]);
     expect(shape({ structuredContent: { text } }).data).toBe('{"text":"aaaaaaaaaaa');
     const link = { type: 'resource_link', uri: 'a'.repeat(2040) + text, name: 'a'.repeat(190) + text.slice(10) };
     expect(JSON.stringify(shape({ content: [link] }))).not.toContain('hun');
