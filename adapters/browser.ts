@@ -1,7 +1,7 @@
 /** The wiring for a Web Worker: state in IndexedDB, models over fetch, the runtime on a port. */
 
 import { createRuntime } from '../src/create-runtime.ts';
-import type { Catalog, ClosableStorage, SecretSource, Watchable } from '../src/ports.ts';
+import type { Catalog, ClosableStorage, Egress, McpConnector, SecretSource, Watchable } from '../src/ports.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import type { ToolSource } from '../src/tools/tool-source.ts';
@@ -17,18 +17,22 @@ export interface BrowserRuntimeOptions {
   readonly catalog: Catalog;
   readonly secrets: SecretSource;
   readonly tools: (storage: ClosableStorage & Watchable) => readonly (Tool | ToolSource)[];
+  /** The way to MCP servers, as `(egress) => mcpConnector({ egress })`; without it their tools are left out. */
+  readonly mcp?: (egress: Egress) => McpConnector;
 }
 
 /** Gives a runtime for a worker; pass it to `exposeRuntime`. */
-export function createBrowserRuntime({ name, catalog, secrets, tools }: BrowserRuntimeOptions): HostedRuntime {
+export function createBrowserRuntime({ name, catalog, secrets, tools, mcp }: BrowserRuntimeOptions): HostedRuntime {
   const storage = indexedDbStorage({ name });
+  const egress = browserEgress();
   return createRuntime({
     catalog,
     secrets,
     storage,
     models: modelSource(),
     tools: tools(storage),
-    egress: browserEgress(),
+    egress,
     sandbox: workerSandbox(),
+    ...(mcp && { mcp: mcp(egress) }),
   });
 }

@@ -1,7 +1,7 @@
 /** The wiring for Deno: state in Deno KV, models over fetch, events as lines on the console, the endpoint as a fetch handler. */
 
 import { createRuntime } from '../src/create-runtime.ts';
-import type { Catalog, ClosableStorage, SecretSource, Storage, Watchable } from '../src/ports.ts';
+import type { Catalog, ClosableStorage, Egress, McpConnector, SecretSource, Storage, Watchable } from '../src/ports.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import type { ToolSource } from '../src/tools/tool-source.ts';
@@ -42,6 +42,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     tools: tools(storage),
     egress,
     sandbox,
+    mcp: whenNeeded(egress),
     sinks: [consoleSink()],
     ...(secrets && { secrets }),
   });
@@ -67,6 +68,12 @@ function mcpOf(
   { runtime, storage }: { readonly runtime: HostedRuntime; readonly storage: Storage },
 ): McpRouteOptions {
   return { ...options, storage, tools: (principal) => runtime.tools(agentId, principal) };
+}
+
+/** The library is loaded with the first connection: most instances never make one. */
+function whenNeeded(egress: Egress): McpConnector {
+  const connector = async (): Promise<McpConnector> => (await import('./mcp/client.ts')).mcpConnector({ egress });
+  return { connect: async (server, options) => await (await connector()).connect(server, options) };
 }
 
 /** Lets runs end, or ends them with an event that their readers can resume from, before the instance is gone. */

@@ -13,6 +13,8 @@ export interface RunOfDiscovery {
   readonly active: readonly string[];
   readonly principal: ToolContext['principal'];
   readonly chatId: string;
+  /** Whether a tool may be found and used now. */
+  readonly isAllowed: (name: string) => boolean;
 }
 
 /** Gives runs their discovery tools. */
@@ -44,8 +46,7 @@ export function createRunDiscovery({ storage, rerank, principal: host }: RunDisc
   const nothing = { ...common, active: new Set<string>(), principal: host };
   return {
     tools: discoveryTools(createToolIndex([]), nothing).tools,
-    open: (tools, { active, principal, chatId }) =>
-      discoveryTools(indexOf(tools), { ...common, active: new Set(active), principal, chatId }),
+    open: (tools, { active, ...run }) => discoveryTools(indexOf(tools), { ...common, ...run, active: new Set(active) }),
   };
 }
 

@@ -21,8 +21,8 @@ export interface DriftWatchOptions {
   /** How long a comparison is good for. */
   readonly ttlMs: number;
   readonly now: () => number;
-  /** Is told what differs, when it differs from what was told before. */
-  readonly onDrift: (server: McpServer, drift: Drift) => void;
+  /** Is told what differs, when it differs from what was told before. Must not reject. */
+  readonly onDrift: (server: McpServer, drift: Drift) => Promise<void>;
 }
 
 /** What is known of one server as it was approved. */
@@ -67,7 +67,7 @@ export function createDriftWatch({ ttlMs, now, onDrift }: DriftWatchOptions): Dr
     const news = JSON.stringify(drift);
     if (news === known.told) return;
     known.told = news;
-    onDrift(server, drift);
+    await onDrift(server, drift);
   };
   return {
     isDrifted: (server, name) => isHidden(knownOf(server), name),

@@ -97,11 +97,11 @@ function implement(server: McpServer, pinned: PinnedDefinition, options: McpTool
   }
 }
 
-function report(
+async function report(
   server: McpServer,
   { tools, instructionsChanged }: Drift,
   { emit, catalog, onWritten }: McpServersOptions,
-): void {
+): Promise<void> {
   const facts = {
     traceId: createTraceId(),
     actor: { type: 'system', id: 'mcp' },
@@ -116,16 +116,16 @@ function report(
   }
   const added = tools.length - hidden.length;
   if (added > 0 || instructionsChanged) {
-    const news = [...(added > 0 ? [`${added} new tools`] : []), ...(instructionsChanged ? ['other instructions'] : [])];
+    const news = [
+      ...(added > 0 ? [`${added} tools that are not pinned`] : []),
+      ...(instructionsChanged ? ['other instructions'] : []),
+    ];
     const target = { type: 'mcp-server', id: server.id };
     emit({ ...facts, action: 'mcp.server_changed', target, payloadSummary: news.join(', ') });
   }
   const changed = tools.filter(({ kind }) => kind === 'changed').map(({ name }) => name);
-  if (changed.length > 0) {
-    void storeDrift(catalog, server, changed).then((stored) => stored ? onWritten(server.id) : undefined).catch(() =>
-      undefined
-    );
-  }
+  if (changed.length === 0 || !await storeDrift(catalog, server, changed)) return;
+  await Promise.resolve(onWritten(server.id)).catch(() => undefined); // it stands in the catalog, and caches are short
 }
 
 /** Which fields differ and both fingerprints, shortened: nothing of what the server says now. */

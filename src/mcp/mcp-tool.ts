@@ -40,6 +40,7 @@ export function createMcpTool(server: McpServer, pinned: PinnedDefinition, optio
   return {
     definition,
     describe: () => `MCP server ${server.alias} at ${origin}${pathname}`,
+    isAvailable: () => !options.drift.isDrifted(server, pinned.pinned.definition.name),
     check(value) {
       const issues = listIssues(value);
       return issues.length === 0 ? { ok: true, input: value } : { ok: false, issues };

@@ -79,8 +79,10 @@ async function validate(
   const offer = await readOffer(connector, { server, secret: await secret(server), signal });
   const candidate = await toCandidate({ server, offer, wishes: request, others });
   requireKnownEffects(request, candidate);
-  await drift.compare(server, () => Promise.resolve(offer));
-  if (!writer) return toAnswer(server, { offer, candidate, approved: false });
+  if (!writer) {
+    await drift.compare(server, () => Promise.resolve(offer)); // what was seen counts for runs too
+    return toAnswer(server, { offer, candidate, approved: false });
+  }
   requireSameOffer(request, candidate);
   const record = toRecord(server, candidate, now());
   const written = await writer.put('mcpServer', record, { ifRevision: server.revision });

@@ -184,8 +184,10 @@ function toSdkTool(tool: Tool, invoke: LoopOptions['invoke']): SdkToolSet[string
 
 type SdkCall = { readonly toolCallId: string; readonly toolName: string; readonly input: unknown };
 
-function findTool({ tools }: LoopOptions, { toolName }: SdkCall): Tool | undefined {
-  return tools.current().find(({ definition }) => definition.name === toolName);
+/** What was offered when the step began may have gone since: it is still the tool that the call is of. */
+function findTool({ tools, allTools }: LoopOptions, { toolName }: SdkCall): Tool | undefined {
+  const isIt = ({ definition }: Tool): boolean => definition.name === toolName;
+  return tools.current().find(isIt) ?? allTools.find(isIt);
 }
 
 /** The SDK only stops at such calls: it neither keeps nor checks decisions. An input that is wrong is refused, not asked about. */

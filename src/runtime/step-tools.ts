@@ -30,6 +30,8 @@ export interface DiscoveringRun {
   readonly active: readonly string[];
   readonly principal: Principal;
   readonly chatId: string;
+  /** Whether a tool may be found and used now. */
+  readonly isAllowed: (name: string) => boolean;
 }
 
 /** Discovery in one run. */
@@ -57,9 +59,25 @@ export function createStepTools(options: StepToolsOptions): StepTools {
   const [find] = discovery?.tools ?? [];
   return find && discovery && tools.includes(find) ? discovered(options, discovery) : {
     restore: () => Promise.resolve(),
-    current: () => tools,
+    current: available(() => tools),
     missing: () => new PinnaceError('not_found', 'Cannot call the tool: no tool of this run has this name'),
   };
+}
+
+/** Leaves out what cannot be used now. The same array for as long as that is the same. */
+function available(list: () => readonly Tool[]): () => readonly Tool[] {
+  let last: readonly Tool[] = [];
+  return () => {
+    const all = list();
+    const next = all.every(isAvailable) ? all : all.filter(isAvailable);
+    if (next === last) return last;
+    if (next.length !== last.length || next.some((tool, at) => tool !== last[at])) last = next;
+    return last;
+  };
+}
+
+function isAvailable({ isAvailable: ask }: Tool): boolean {
+  return ask?.() ?? true;
 }
 
 function discovered(
@@ -70,17 +88,19 @@ function discovered(
   const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
   const named = new Set(agent.entryTools);
   const active = tools.filter((tool) => named.has(tool.definition.id) && !templates.has(tool));
-  const run = discovery.open(tools, { active: active.map(({ definition }) => definition.name), principal, chatId });
+  const run = discovery.open(tools, {
+    active: active.map(({ definition }) => definition.name),
+    principal,
+    chatId,
+    isAllowed(name) {
+      const tool = byName.get(name);
+      return tool !== undefined && isAvailable(tool);
+    },
+  });
   const allowed = run.tools.filter(({ definition: { name } }) => byName.has(name));
-  let current: readonly Tool[] = [];
   return {
     restore: () => run.restore(),
-    current() {
-      const names = run.activeNames();
-      const next = [...allowed, ...names.flatMap((name) => byName.get(name) ?? [])];
-      if (next.length !== current.length || next.some((tool, at) => tool !== current[at])) current = next;
-      return current;
-    },
+    current: available(() => [...allowed, ...run.activeNames().flatMap((name) => byName.get(name) ?? [])]),
     missing: (name) => run.notActive(name),
   };
 }

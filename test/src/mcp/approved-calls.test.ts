@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import {
+  createPrincipal,
+  createRegistry,
+  localPrincipal,
+  PinnaceError,
+  Secret,
+  type SecretSource,
+  type UIMessage,
+} from '../../../src/index.ts';
+import { type FakeMcp, fakeMcp, mcpCatalog, pinnedServer, rawTool } from '../../fixtures/mcp.ts';
+import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
+import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../fixtures/runtime.ts';
+
+const me = localPrincipal();
+const input = { page: 'p1' };
+const save = rawTool({
+  name: 'save',
+  annotations: {},
+  inputSchema: { type: 'object', properties: { page: { type: 'string' } } },
+});
+
+/** A runtime whose model wants to save a page, a person who is asked, and the run that follows the decision. */
+async function saving(mcp: FakeMcp) {
+  const storage = memoryStorage();
+  const registry = createRegistry({ storage });
+  await registry.put('provider', { id: 'default', kind: 'custom' });
+  await registry.put('agent', { id: 'helper', name: 'Helper', providerId: 'default', mcp: { 'docs-server': {} } });
+  await registry.put('mcpServer', { id: 'docs-server', alias: 'docs', url: 'https://docs.example.com/mcp' });
+  const { model } = scriptedModel(callsTools({ tool: 'docs__save', input }), says('ok'));
+  const runtime = testRuntime({ model, catalog: registry, storage, mcp: mcp.connector });
+  const approve = () => runtime.validateMcpServer('docs-server', { approve: true, effects: { save: 'write' } }, me);
+  await approve();
+  const asked = await readAll(await runtime.run(runRequest(), me));
+  const request = asked.find((chunk) => chunk.type === 'tool-approval-request');
+  const approvalId = request?.type === 'tool-approval-request' ? request.approvalId : expect.fail('nobody was asked');
+  const waiting = {
+    id: 'm2',
+    role: 'assistant',
+    parts: [{
+      type: 'tool-docs__save',
+      toolCallId: 'call-0',
+      input,
+      state: 'approval-responded',
+      approval: { id: approvalId, approved: true },
+    }],
+  } as UIMessage;
+  return {
+    approve,
+    decide: () => runtime.decide(String(lastData(asked, 'data-run')['runId']), approvalId, { approved: true }, me),
+    goOn: async () => {
+      const chat = { id: 'chat-1', messages: [userMessage('Save p1'), waiting] };
+      return await readAll(await runtime.run(runRequest({ chat }), me));
+    },
+  };
+}
+
+describe('a call of an MCP tool that a person has approved', () => {
+  it('is made once', async () => {
+    const mcp = fakeMcp({ tools: [save] });
+    const { decide, goOn } = await saving(mcp);
+    expect(mcp.asked.calls).toEqual([]);
+    await decide();
+    await goOn();
+    await goOn();
+    expect(mcp.asked.calls).toMatchObject([{ name: 'save', input }]);
+  });
+
+  it.each(['_meta', 'outputSchema'])(
+    'is not made when the %s of the definition is approved anew meanwhile',
+    async (field) => {
+      const mcp = fakeMcp({ tools: [save] });
+      const { decide, goOn, approve } = await saving(mcp);
+      await decide();
+      mcp.offer.tools = [{ ...save, [field]: { type: 'object' } }];
+      await approve();
+      const chunks = await goOn();
+      expect(mcp.asked.calls).toEqual([]);
+      expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'approval_required' });
+    },
+  );
+
+  it('is told as not known when its answer is lost', async () => {
+    const mcp = fakeMcp({
+      tools: [save],
+      onCall: () => Promise.reject(new PinnaceError('unavailable', 'Cannot reach the MCP server')),
+    });
+    const { decide, goOn } = await saving(mcp);
+    await decide();
+    expect(lastData(await goOn(), 'data-tool-error')).toMatchObject({ code: 'outcome_unknown', retryable: false });
+  });
+});
+
+describe('runs of two tenants', () => {
+  it('share neither a connection nor a secret', async () => {
+    const mcp = fakeMcp();
+    const { promise: both, resolve } = Promise.withResolvers<void>();
+    const connector: FakeMcp['connector'] = {
+      async connect(...args) {
+        const connection = await mcp.connector.connect(...args);
+        if (mcp.asked.connects === 2) resolve();
+        await both; // both are open at once
+        return connection;
+      },
+    };
+    const secrets: SecretSource = {
+      resolve: async ({ id }, { scope: { tenant } }) => new Secret({ id, version: '1', value: `token-of-${tenant}` }),
+    };
+    const catalog = mcpCatalog([await pinnedServer([rawTool()], { secret: { id: 'docs-token' } })]);
+    const script = callsTools({ tool: 'docs__search', input: {} });
+    const { model } = scriptedModel(script, script, says('ok'));
+    const runtime = testRuntime({ model, catalog, secrets, mcp: connector });
+    const run = async (tenant: string) =>
+      await readAll(await runtime.run(runRequest(), createPrincipal({ ...me, tenant })));
+    await Promise.all([run('red'), run('blue')]);
+    expect(new Set(mcp.asked.secrets)).toEqual(new Set(['token-of-blue', 'token-of-red']));
+    await expect.poll(() => mcp.asked.closes).toBe(2);
+  });
+});
