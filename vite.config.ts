@@ -8,7 +8,12 @@ const isDeno = 'Deno' in globalThis;
 /** What runs in every runtime, from one source. */
 const core = ['test/src/**/*.test.ts', 'test/adapters/**/*.test.ts', 'test/scenarios/**/*.test.ts'];
 /** Nothing here is about speed, and a machine may be busy or slow: whoever hangs is found late, whoever is late is no failure. */
-const patience = { testTimeout: 60_000, hookTimeout: 120_000, teardownTimeout: 60_000 };
+const patience = {
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  teardownTimeout: 60_000,
+  expect: { poll: { timeout: 30_000 } },
+};
 const setupFiles = ['test/tools/patience.ts'];
 /** Servers on 127.0.0.1 that tests in every runtime call: peers of models, as real clients see them. */
 const globalSetup = 'test/tools/peers.ts';

@@ -19,7 +19,7 @@ function sampleRuntime() {
     models: modelSource({ rehearsal: { delayMs: 0 } }),
     storage,
     tools: sampleTools({ storage }),
-    limits: { toolMs: 50 },
+    limits: { toolMs: 1000 }, // one suggestion waits for it; no other tool may reach it on a slow machine
   });
 }
 
