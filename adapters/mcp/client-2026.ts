@@ -4,7 +4,15 @@ import { Client, type StandardSchemaV1, StreamableHTTPClientTransport } from '@m
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker';
 import type { McpCall, McpConnector } from '../../src/ports.ts';
 import { connectorOver, type McpConnectorOptions } from './connector.ts';
-import { clientInfo, type McpSession, noTimeoutMs, type OpenOptions, progressOf, serverInfoOf } from './session.ts';
+import {
+  clientInfo,
+  connectUntil,
+  type McpSession,
+  noTimeoutMs,
+  type OpenOptions,
+  progressOf,
+  serverInfoOf,
+} from './session.ts';
 
 export type { McpConnectorOptions } from './connector.ts';
 
@@ -27,13 +35,11 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
     versionNegotiation: { mode: 'auto' },
   });
   const transport = new StreamableHTTPClientTransport(url, { fetch });
-  const onAbort = (): void => void transport.close(); // its question for the revision looks at no signal
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    await client.connect(transport, { signal, timeout: noTimeoutMs });
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+  await connectUntil({
+    signal,
+    transport,
+    connect: () => client.connect(transport, { signal, timeout: noTimeoutMs }),
+  });
   return {
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     serverInfo: serverInfoOf(client.getServerVersion()),

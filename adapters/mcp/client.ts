@@ -3,7 +3,15 @@
 import type { McpConnector } from '../../src/ports.ts';
 import { connectorOver, type McpConnectorOptions } from './connector.ts';
 import { CfWorkerJsonSchemaValidator, Client, ResultSchema, StreamableHTTPClientTransport } from './sdk.ts';
-import { clientInfo, type McpSession, noTimeoutMs, type OpenOptions, progressOf, serverInfoOf } from './session.ts';
+import {
+  clientInfo,
+  connectUntil,
+  type McpSession,
+  noTimeoutMs,
+  type OpenOptions,
+  progressOf,
+  serverInfoOf,
+} from './session.ts';
 
 export type { McpConnectorOptions } from './connector.ts';
 
@@ -22,7 +30,11 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
   // The validator of the library's choice compiles code; and no capabilities: the server can ask for nothing.
   const client = new Client(clientInfo, { capabilities: {}, jsonSchemaValidator: new CfWorkerJsonSchemaValidator() });
   const transport = new StreamableHTTPClientTransport(url, { fetch });
-  await client.connect(transport, { signal, timeout: noTimeoutMs });
+  await connectUntil({
+    signal,
+    transport,
+    connect: () => client.connect(transport, { signal, timeout: noTimeoutMs }),
+  });
   return {
     protocolVersion: transport.protocolVersion ?? '',
     serverInfo: serverInfoOf(client.getServerVersion()),

@@ -27,6 +27,23 @@ export interface McpSession {
 /** Opens a session. It takes care of what it has opened when it rejects. */
 export type OpenSession = (options: OpenOptions) => Promise<McpSession>;
 
+/** Connects; a library looks at the signal in some of its requests, and in others not at all. */
+export async function connectUntil(
+  { signal, transport, connect }: {
+    readonly signal: AbortSignal;
+    readonly transport: { readonly close: () => Promise<void> };
+    readonly connect: () => Promise<void>;
+  },
+): Promise<void> {
+  const onAbort = (): void => void transport.close();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    await connect();
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
 /** Who we are to a server: no version, for it is none of its business. */
 export const clientInfo = { name: 'pinnace', version: '0' } as const;
 

@@ -137,6 +137,20 @@ describe.each(connectors)('$name, with a hostile server of the era $era', (way) 
     expect(String(error)).not.toContain('lines');
   });
 
+  it('gives up on a server that keeps it waiting', async () => {
+    const stuck: Answer = () => events([': nothing yet\n\n'], { open: true });
+    const keeping = (method: string) => egressTo(createPeer(way.era, { [method]: stuck }).handle);
+    const slow = way.make({
+      egress: keeping(way.era === 'modern' ? 'server/discover' : 'initialize'),
+      connectTimeoutMs: 30,
+    });
+    await expect(slow.connect(server, { secret, signal })).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    const listing = way.make({ egress: keeping('tools/list'), listTimeoutMs: 30 });
+    const connection = await listing.connect(server, { secret, signal });
+    await expect(list(connection)).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    await connection.close();
+  });
+
   it('says when a server wants to be asked less often', async () => {
     const busy: Answer = () => new Response(null, { status: 429, headers: { 'retry-after': '7' } });
     const { connection } = await connectTo(way, { 'tools/call': busy });

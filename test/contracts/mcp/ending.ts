@@ -46,16 +46,19 @@ export const endingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'gives up connecting with its signal',
+    name: 'gives up connecting with its signal, at the server too',
     async run({ era, open }) {
-      const { stuck, reached, left } = holding();
-      const connector = await open(createPeer(era, { 'initialize': stuck, 'server/discover': stuck }).handle);
-      const stop = new AbortController();
-      const connecting = failureOf(() => connector.connect(server, { secret, signal: stop.signal }));
-      await reached;
-      stop.abort();
-      assertEqual((await connecting).code, 'cancelled');
-      await left;
+      const first = era === 'modern' ? ['server/discover'] : ['initialize', 'notifications/initialized'];
+      for (const method of first) {
+        const { silent, reached, left } = holding();
+        const connector = await open(createPeer(era, { [method]: silent }).handle);
+        const stop = new AbortController();
+        const connecting = failureOf(() => connector.connect(server, { secret, signal: stop.signal }));
+        await reached;
+        stop.abort();
+        assertEqual((await connecting).code, 'cancelled');
+        await left;
+      }
     },
   },
   {
@@ -147,8 +150,17 @@ export const sessionChecks: readonly McpConnectorCheck[] = [
   },
 ];
 
-/** An answer that never comes, and the promises that it was asked for and given up. */
-function holding(): { readonly stuck: Answer; readonly reached: Promise<void>; readonly left: Promise<void> } {
+interface Holding {
+  /** Begins an answer that never comes to its end. */
+  readonly stuck: Answer;
+  /** Does not even begin one. */
+  readonly silent: Answer;
+  readonly reached: Promise<void>;
+  readonly left: Promise<void>;
+}
+
+/** Answers that never come, and the promises that they were asked for and given up. */
+function holding(): Holding {
   const reached = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();
   const stuck: Answer = ({ request }) => {
@@ -156,5 +168,9 @@ function holding(): { readonly stuck: Answer; readonly reached: Promise<void>; r
     reached.resolve();
     return events([': nothing yet\n\n'], { open: true });
   };
-  return { stuck, reached: reached.promise, left: left.promise };
+  const silent: Answer = async (asked) => {
+    void stuck(asked);
+    return await new Promise(() => {});
+  };
+  return { stuck, silent, reached: reached.promise, left: left.promise };
 }
