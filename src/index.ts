@@ -131,6 +131,8 @@ export type { NumberedEvent } from './orchestrator/planner/plan-journal.ts';
 export { defaultPlanLimits, type PlanLimits } from './orchestrator/planner/plan-limits.ts';
 export type { PlanOutcome } from './orchestrator/planner/plan-outcome.ts';
 export type { PlanRequestInput } from './orchestrator/planner/plan-request.ts';
+export { type PlanCall, type PlanTool, planTools, readPlanCall } from './orchestrator/planner/plan-tools.ts';
+export type { PlanTaskView, PlanView } from './orchestrator/planner/plan-view.ts';
 export { createPlanner, type CreatePlannerOptions, type Planner } from './orchestrator/planner/planner.ts';
 export type {
   AgentContext,

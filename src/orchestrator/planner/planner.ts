@@ -1,10 +1,11 @@
 /** The planner: takes goals, makes plans of agents, and keeps them going wherever a process is left that shares the storage. */
 
+import type { UIMessageChunk } from '../../ai-types.ts';
 import { PinnaceError } from '../../errors.ts';
 import type { Emit } from '../../events.ts';
 import { watchKey } from '../../watch.ts';
 import type { Authorize, Storage, Watchable } from '../../ports.ts';
-import { claimPlan, foundPlan, type OwnedPlan } from './found-plan.ts';
+import { claimPlan, foldPlan, foundPlan, type OwnedPlan } from './found-plan.ts';
 import { cancelPlan, pausePlan, replyToPlan } from './inbound.ts';
 import { type LivePlan, runPlan } from './live-plan.ts';
 import { observe } from './observe.ts';
@@ -15,6 +16,8 @@ import { defaultPlanLimits, type PlanLimits } from './plan-limits.ts';
 import { type PlanOutcome, readOutcome } from './plan-outcome.ts';
 import { bellKey, readInbound, readPlan, readPlanEvents } from './plan-record.ts';
 import { type PlanRequestInput, readPlanRequest } from './plan-request.ts';
+import { streamPlan } from './plan-stream.ts';
+import { type PlanView, viewOf } from './plan-view.ts';
 import { createProviderPlaces } from './provider-places.ts';
 import type { RunAgent, ValueRef } from './run-agent.ts';
 import { duePlans } from './sweep.ts';
@@ -61,6 +64,17 @@ export interface Planner {
     principal: Principal,
     options?: { readonly after?: number },
   ): Promise<readonly NumberedEvent[]>;
+  /**
+   * The plan as a stream of UI message chunks that every AI SDK client reads: `data-run`, `data-plan` with every change, the result
+   * as text. It ends when the plan has ended or is suspended; an abort ends the stream alone.
+   */
+  stream(
+    planId: string,
+    principal: Principal,
+    options?: { readonly signal?: AbortSignal },
+  ): ReadableStream<UIMessageChunk>;
+  /** How the plan stands, as people see it. */
+  view(planId: string, principal: Principal): Promise<PlanView>;
   /** The questions that wait for a person. */
   questions(planId: string, principal: Principal): Promise<readonly AskFacts[]>;
   /**
@@ -184,6 +198,13 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
     async events(planId, { tenant }, { after = 0 } = {}) {
       await readPlan(storage, planId, tenant);
       return await readPlanEvents(storage, planId, after);
+    },
+    stream: (planId, { tenant }, { signal } = {}) => streamPlan({ storage, planId, tenant, signal }),
+    async view(planId, { tenant }) {
+      const { seq, state: { status } } = await readPlan(storage, planId, tenant);
+      const view = viewOf(await foldPlan(storage, planId), { seq, isSuspended: status === 'waiting' });
+      if (!view) throw new PinnaceError('internal', 'Cannot show the plan: its journal does not begin');
+      return view;
     },
     async questions(planId, { tenant }) {
       await readPlan(storage, planId, tenant);
