@@ -53,11 +53,13 @@ export function use(account: Account, field: keyof Budget, amount: number): void
   }
 }
 
-/** Books the usage of a call. */
-export function useCall(account: Account, { tokens = 0, cost = 0 }: Usage = {}): void {
+/** Books the usage of a call, as whoever made it tells it. */
+export function useCall(account: Account, usage?: Usage): void {
   use(account, 'steps', 1);
-  if (tokens > 0) use(account, 'tokens', tokens);
-  if (cost > 0) use(account, 'cost', cost);
+  if (!usage) return;
+  const { tokens, cost } = usage;
+  if (typeof tokens === 'number' && tokens > 0) use(account, 'tokens', tokens);
+  if (typeof cost === 'number' && cost > 0) use(account, 'cost', cost);
 }
 
 /** Sets an amount aside, or with the sign -1 gives it back. */

@@ -1,7 +1,7 @@
 /** Runs one activity: gives the function that does the work its task, and takes what became of it. */
 
 import type { Storage } from '../../ports.ts';
-import { toFailure } from './failure.ts';
+import { failure, toFailure } from './failure.ts';
 import { readValue } from './outline.ts';
 import type { Activity, AgentState, CallState, PlanState } from './plan-state.ts';
 import { spanIdOf } from './span-id.ts';
@@ -27,25 +27,32 @@ export interface ActivityRunOptions {
 export function startActivity(activity: Activity, options: ActivityRunOptions): ActivityRun {
   const { state, runAgent, onEnd } = options;
   const { agent } = activity;
-  const context = new StepContext(options.storage, state.created?.planId ?? '', agent);
   const inbox = activity.call ? noItems : inboxOf(agent, state);
-  const run: ActivityRun = { activity, seen: inbox.length, abort: (reason) => context.abort(reason) };
+  const run = new Run(activity, { storage: options.storage, planId: state.created?.planId ?? '', seen: inbox.length });
   const needsReading = agent.memory?.ref !== undefined || agent.context?.ref !== undefined;
-  const work = needsReading
-    ? readFirst(context, activity, state, inbox).then((task) => runAgent(task, context))
-    : attempt(
-      runAgent,
-      toTask(activity, state, { inbox, memory: agent.memory?.value, context: agent.context?.value }),
-      context,
-    );
+  const work = needsReading ? readFirst(run, activity, state, inbox).then((task) => runAgent(task, run)) : attempt(
+    runAgent,
+    toTask(activity, state, { inbox, memory: agent.memory?.value, context: agent.context?.value }),
+    run,
+  );
   work.then(
-    (outcome) => onEnd(run, outcome),
+    (outcome) => onEnd(run, isOutcome(outcome) ? outcome : nonsense),
     (error: unknown) => onEnd(run, { type: 'failed', error: toFailure(error) }),
   );
   return run;
 }
 
 const noItems: readonly InboxItem[] = [];
+const nonsense: StepOutcome = {
+  type: 'failed',
+  error: failure('internal', 'Cannot use the outcome of an activity: it is none', { reason: 'wrong_outcome' }),
+};
+
+/** Types do not reach everyone. */
+function isOutcome(outcome: StepOutcome | undefined): boolean {
+  const type = outcome?.type;
+  return type === 'done' || type === 'next' || type === 'output' || type === 'failed';
+}
 
 /** The inbox in its order; results that were awaited together in the order in which their agents were made. */
 function inboxOf({ inbox, wait }: AgentState, { agents }: PlanState): readonly InboxItem[] {
@@ -65,7 +72,7 @@ function attempt(runAgent: RunAgent, task: AgentTask, context: AgentContext): Pr
 }
 
 async function readFirst(
-  context: StepContext,
+  context: AgentContext,
   activity: Activity,
   state: PlanState,
   inbox: readonly InboxItem[],
@@ -78,17 +85,19 @@ async function readFirst(
 }
 
 /** Makes its abort controller, as all else, only for those who ask: most activities of a large plan never do. */
-class StepContext implements AgentContext {
+class Run implements ActivityRun, AgentContext {
+  readonly activity: Activity;
+  readonly seen: number;
   readonly #storage: Storage;
   readonly #planId: string;
-  readonly #agent: AgentState;
   #controller: AbortController | undefined;
   #reason: unknown;
 
-  constructor(storage: Storage, planId: string, agent: AgentState) {
+  constructor(activity: Activity, { storage, planId, seen }: { storage: Storage; planId: string; seen: number }) {
+    this.activity = activity;
+    this.seen = seen;
     this.#storage = storage;
     this.#planId = planId;
-    this.#agent = agent;
   }
 
   get signal(): AbortSignal {
@@ -98,11 +107,11 @@ class StepContext implements AgentContext {
   }
 
   get spanId(): string {
-    return spanIdOf(this.#planId, this.#agent.id);
+    return spanIdOf(this.#planId, this.activity.agent.id);
   }
 
   get parentSpanId(): string | undefined {
-    const { parent } = this.#agent;
+    const { parent } = this.activity.agent;
     return parent && spanIdOf(this.#planId, parent.id);
   }
 

@@ -3,7 +3,7 @@
 import { closeAccount, createAccount, hold, use } from './account.ts';
 import { deliveredOf, type Refusal } from './folding.ts';
 import type { EventOf } from './plan-event.ts';
-import { type AgentState, hasEnded, type PlanState, stepId } from './plan-state.ts';
+import { added, type AgentState, hasEnded, none, type PlanState, stepOf } from './plan-state.ts';
 import type { InboxItem } from './run-agent.ts';
 
 /** Makes an agent. Its address is its parent's and its number among the children, so it is never used again. */
@@ -14,15 +14,15 @@ export function createAgent(state: PlanState, event: EventOf<'agent.created'>): 
   if (parent ? hasEnded(parent) : id !== '1') return 'there is no such living parent';
   if (parent && id !== `${parent.id}-${parent.children.length + 1}`) return 'the address is not the next';
   if (event.key !== undefined && parent?.keys?.has(event.key)) return 'there is a child with this key';
-  const after = (event.after ?? []).map((address) => state.agents.get(address));
-  if (after.some((agent) => agent === undefined)) return 'it comes after an agent that does not exist';
+  const after = event.after?.map((address) => state.agents.get(address)) ?? nobody;
+  if (after.includes(undefined)) return 'it comes after an agent that does not exist';
   const above = parent?.account ?? state.account;
   use(above, 'agents', 1);
   if (event.budget) hold(above, event.budget);
   const agent = newAgent(state, event, { parent, account: event.budget ? createAccount(event.budget, above) : above });
   state.agents.set(id, agent);
   if (parent) {
-    parent.children.push(agent);
+    parent.children = added(parent.children, agent);
     if (event.key !== undefined) (parent.keys ??= new Map()).set(event.key, agent);
     parent.open++;
   }
@@ -30,7 +30,7 @@ export function createAgent(state: PlanState, event: EventOf<'agent.created'>): 
   for (const other of after as AgentState[]) { // all are there
     if (hasEnded(other)) tellResult(agent, other);
     else {
-      other.dependents.push(agent);
+      other.dependents = added(other.dependents, agent);
       agent.blockers++;
     }
   }
@@ -57,14 +57,14 @@ function newAgent(
     attempt: 1,
     started: false,
     memory: undefined,
-    inbox: [],
-    children: [],
+    inbox: none,
+    children: none,
     keys: undefined,
     open: 0,
-    dependents: [],
+    dependents: none,
     blockers: 0,
     // The first agent of a given plan has no steps: it ends with its tasks.
-    wait: isGivenRoot ? given : none,
+    wait: isGivenRoot ? untilTasksEnd : noWait,
     awaited: 0,
     awaitedIds: undefined,
     replies: undefined,
@@ -76,8 +76,8 @@ function newAgent(
     repeats: 0,
     stalls: 0,
     revision: 0,
-    outline: [],
-    facts: [],
+    outline: none,
+    facts: none,
     result: undefined,
     cites: undefined,
     error: undefined,
@@ -86,12 +86,13 @@ function newAgent(
   };
 }
 
-const none = { mode: 'none' } as const;
-const given = { mode: 'message' } as const;
+const nobody: readonly (AgentState | undefined)[] = [];
+const noWait = { mode: 'none' } as const;
+const untilTasksEnd = { mode: 'message' } as const;
 
 /** Puts an item into the inbox. */
 export function deliver(agent: AgentState, item: InboxItem): void {
-  agent.inbox.push(item);
+  agent.inbox = added(agent.inbox, item);
 }
 
 /** Lets the agent go on, whatever children, replies or messages it waits for; calls and questions it waits for all the same. */
@@ -112,7 +113,7 @@ export function markReady(state: PlanState, agent: AgentState): void {
   agent.status = 'ready';
   agent.woken = false;
   agent.retryAt = undefined;
-  state.fresh.push({ id: stepId(agent), agent, call: undefined });
+  state.fresh.push(stepOf(agent));
 }
 
 /** Ends an agent: tells those who wait for it, and gives back what was set aside for it. */
@@ -139,7 +140,7 @@ export function endAgent(
     };
   }
   if (agent.pending > 0) closeAsks(state, agent);
-  agent.inbox = [];
+  agent.inbox = none;
   agent.calls = agent.memory = agent.replies = undefined;
   if (agent.spec.budget) closeAccount(agent.account);
   for (const dependent of agent.dependents) {
@@ -148,7 +149,7 @@ export function endAgent(
     tellResult(dependent, agent);
     settle(state, dependent);
   }
-  agent.dependents = [];
+  agent.dependents = none;
   const { parent } = agent;
   if (parent && !hasEnded(parent)) tellParent(state, parent, agent);
 }

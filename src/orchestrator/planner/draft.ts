@@ -1,6 +1,6 @@
 /** A group of events in the making: each is applied at once, so that the next can be decided on; all are committed together. */
 
-import { followUps } from './ending.ts';
+import { followUps, isEnd } from './ending.ts';
 import type { Refusal } from './folding.ts';
 import type { Change } from '../../ports.ts';
 import type { Outliner } from './outline.ts';
@@ -18,7 +18,7 @@ export interface Draft {
   readonly at: number;
   readonly settings: DraftSettings;
   /** Applies the event, which it takes for its own, and what follows from it; a refused one is not recorded. */
-  add(event: NewEvent): Refusal | undefined;
+  readonly add: (event: NewEvent) => Refusal | undefined;
 }
 
 /** What decisions need to know beside the state. */
@@ -63,14 +63,17 @@ export function createDrafter(
       return now;
     },
     add(event) {
-      const timed = Object.assign(event, { at: now }) as PlanEvent; // the time is all that was missing
-      const kept = changes.length < mostValues ? outliner.keep(timed) : outliner.keepWhole(timed);
+      const timed = event as unknown as { -readonly [K in keyof PlanEvent]: PlanEvent[K] }; // with its time, it is an event
+      timed.at = now;
+      const kept = changes.length < mostValues
+        ? outliner.keep(timed as PlanEvent)
+        : outliner.keepWhole(timed as PlanEvent);
       const refusal = reduce(state, kept.event);
       if (refusal !== undefined) return refusal;
       events.push(kept.event);
       texts.push(kept.text);
       if (kept.changes.length > 0) changes = [...changes, ...kept.changes];
-      for (const next of followUps(state, kept.event)) draft.add(next);
+      if (isEnd(kept.event)) followUps(state, kept.event).forEach(draft.add);
       return undefined;
     },
   };

@@ -44,6 +44,11 @@ function cancelled(agent: AgentState, reason: string): Omit<EventOf<'agent.cance
   return { type: 'agent.cancelled', id: agent.id, reason, ...(unknown.length > 0 && { unknown }) };
 }
 
+/** Whether the event ends an agent: then others may follow from it. */
+export function isEnd({ type }: PlanEvent): boolean {
+  return type === 'agent.done' || type === 'agent.failed' || type === 'agent.cancelled';
+}
+
 /** Gives the events that must follow an event, in the same commit. */
 export function followUps(state: PlanState, event: PlanEvent): readonly NewEvent[] {
   if (event.type !== 'agent.done' && event.type !== 'agent.failed' && event.type !== 'agent.cancelled') return [];
@@ -104,7 +109,7 @@ function endOfGiven(state: PlanState, root: AgentState): NewEvent {
   }
   const done = root.children.filter(({ status }) => status === 'done');
   const result = Object.fromEntries(done.map(({ spec, id, result: own }) => [spec.key ?? id, own?.ref ?? own?.value]));
-  return { type: 'agent.done', id: root.id, result, cites: done.map(({ id }) => id) };
+  return { type: 'agent.done', id: root.id, result };
 }
 
 /** The task and all that it came after. */

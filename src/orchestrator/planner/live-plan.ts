@@ -3,7 +3,7 @@
 import type { PinnaceError } from '../../errors.ts';
 import type { JournalHead } from '../../journal.ts';
 import type { Storage } from '../../ports.ts';
-import { type ActivityRun, startActivity } from './activity-run.ts';
+import { type ActivityRun, type ActivityRunOptions, startActivity } from './activity-run.ts';
 import type { Draft } from './draft.ts';
 import { failure, toFailure } from './failure.ts';
 import { createGate } from './gate.ts';
@@ -11,7 +11,7 @@ import type { PlanEvent } from './plan-event.ts';
 import { type NumberedEvent, openPlanJournal, type PlanJournal } from './plan-journal.ts';
 import type { PlanLimits } from './plan-limits.ts';
 import type { Inbound, PlanHead } from './plan-record.ts';
-import { type Activity, hasEnded, type PlanState, stepId } from './plan-state.ts';
+import { type Activity, hasEnded, type PlanState } from './plan-state.ts';
 import type { ProviderPlaces } from './provider-places.ts';
 import { createReadyQueue } from './ready-queue.ts';
 import { createReservations, type Reservations } from './reservations.ts';
@@ -85,6 +85,7 @@ class Plan implements LivePlan {
   /** Activities that wait until others have settled what they used. */
   #parked: Activity[] = [];
   readonly #parallelism: number;
+  readonly #runOptions: ActivityRunOptions;
   readonly #released = Promise.withResolvers<Release>();
   #isReleased = false;
   #isReleasing = false;
@@ -97,6 +98,8 @@ class Plan implements LivePlan {
     this.state = state;
     this.#options = options;
     const terms = state.created?.terms;
+    const { storage, runAgent } = options;
+    this.#runOptions = { state, storage, runAgent, onEnd: (run, outcome) => this.#settle(run, outcome) };
     this.#reservations = createReservations(limits.reserve);
     this.#parallelism = terms?.maxParallelism ?? limits.maxParallelism;
     this.#journal = openPlanJournal({
@@ -219,9 +222,7 @@ class Plan implements LivePlan {
   }
 
   #run(activity: Activity): void {
-    const { storage, runAgent } = this.#options;
-    const onEnd = (run: ActivityRun, outcome: StepOutcome): void => this.#settle(run, outcome);
-    this.#running.set(activity.id, startActivity(activity, { state: this.state, storage, runAgent, onEnd }));
+    this.#running.set(activity.id, startActivity(activity, this.#runOptions));
   }
 
   #settle({ activity, seen }: ActivityRun, outcome: StepOutcome): void {
@@ -349,9 +350,9 @@ function isStarted({ agent, call }: Activity): boolean {
 }
 
 /** Whether the activity is still to be run: its agent may have ended or gone on since. */
-function isCurrent({ id, agent, call }: Activity): boolean {
+function isCurrent({ id, agent, call, step }: Activity): boolean {
   if (call) return agent.calls?.get(id) === call && call.status === 'ready';
-  return agent.status === 'ready' && stepId(agent) === id;
+  return agent.status === 'ready' && agent.step === step;
 }
 
 function providerOf({ agent, call }: Activity): string | undefined {

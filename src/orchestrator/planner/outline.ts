@@ -88,7 +88,10 @@ function valueKey(planId: string, name: string): Key {
 
 function hasObject(event: PlanEvent): boolean {
   const shown = event as unknown as Record<string, unknown>; // every event is one
-  return fields.some((field) => typeof shown[field] === 'object' && shown[field] !== null);
+  for (const field of fields) {
+    if (typeof shown[field] === 'object' && shown[field] !== null) return true;
+  }
+  return false;
 }
 
 function parsed(text: string): PlanEvent {

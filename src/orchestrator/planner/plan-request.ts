@@ -94,7 +94,7 @@ function orderTasks(
   const left = new Map<string, number>();
   const dependents = new Map<string, Task[]>();
   for (const task of tasks) {
-    const after = new Set(task.after);
+    const after = task.after.length > 0 ? new Set(task.after) : none;
     left.set(task.key, after.size);
     for (const key of after) {
       if (!byKey.has(key)) throw refuse('plan.tasks', `must come after tasks of the plan only, unlike "${task.key}"`);
@@ -114,6 +114,8 @@ function orderTasks(
   if (ordered.length < tasks.length) throw refuse('plan.tasks', 'must not wait for each other');
   return ordered;
 }
+
+const none: ReadonlySet<string> = new Set();
 
 function refuse(path: string, message: string): Error {
   return invalid('the plan request', [{ path, message }]);

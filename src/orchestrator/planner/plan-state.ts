@@ -28,14 +28,14 @@ export interface AgentState {
   /** The start of its next step is on record; only of an unsafe one. */
   started: boolean;
   memory: Delivered | undefined;
-  inbox: InboxItem[];
-  children: AgentState[];
+  inbox: readonly InboxItem[];
+  children: readonly AgentState[];
   /** The children that were created with a key. */
   keys: Map<string, AgentState> | undefined;
   /** How many children have not ended. */
   open: number;
   /** Agents that come after this one. */
-  dependents: AgentState[];
+  dependents: readonly AgentState[];
   /** How many agents that it comes after have not ended. */
   blockers: number;
   wait: Waiting;
@@ -82,6 +82,8 @@ export interface Activity {
   readonly id: string;
   readonly agent: AgentState;
   readonly call: CallState | undefined;
+  /** The agent's step that it is, or that asked for it. */
+  readonly step: number;
 }
 
 /** How a plan stands as a whole. */
@@ -137,6 +139,26 @@ export function hasEnded({ status }: AgentState): boolean {
 /** The id of an agent's next step. */
 export function stepId({ id, step }: Pick<AgentState, 'id' | 'step'>): string {
   return `${id}#${step}`;
+}
+
+/** An agent's next step as an activity. */
+export function stepOf(agent: AgentState): Activity {
+  return { id: stepId(agent), agent, call: undefined, step: agent.step };
+}
+
+/** A call as an activity. */
+export function callOf(agent: AgentState, call: CallState): Activity {
+  return { id: call.id, agent, call, step: agent.step };
+}
+
+/** What an agent has of something that most agents have none of; it is never added to. */
+export const none: readonly never[] = Object.freeze([]);
+
+/** The list with one more; a list of nothing is not made before it is needed. */
+export function added<T>(list: readonly T[], item: T): readonly T[] {
+  if (list.length === 0) return [item];
+  (list as T[]).push(item); // made here
+  return list;
 }
 
 /** The agent whose activity this is. */

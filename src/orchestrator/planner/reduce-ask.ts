@@ -3,7 +3,7 @@
 import { deliver, settle } from './agent-changes.ts';
 import { deliveredOf, type Refusal } from './folding.ts';
 import type { AskFacts, EventOf } from './plan-event.ts';
-import { type AgentState, hasEnded, type PlanState, stepId } from './plan-state.ts';
+import { type AgentState, callOf, hasEnded, type PlanState, stepOf } from './plan-state.ts';
 
 /** Applies an event about one question. */
 export function reduceAsk(
@@ -54,7 +54,7 @@ function allow(state: PlanState, agent: AgentState, ask: AskFacts): void {
   const call = ask.step === undefined ? undefined : agent.calls?.get(ask.step);
   if (!call || call.status !== 'approval') return;
   call.status = 'ready';
-  state.fresh.push({ id: call.id, agent, call });
+  state.fresh.push(callOf(agent, call));
 }
 
 /** A person has looked into a lost activity. It is run again when that person says so; any other answer is followed by its end. */
@@ -62,7 +62,7 @@ function settleLost(state: PlanState, agent: AgentState, { step }: AskFacts, ans
   const call = step === undefined ? undefined : agent.calls?.get(step);
   if (call) call.started = false;
   else agent.started = false;
-  if (decisionOf(answer) === 'repeat') state.fresh.push({ id: call?.id ?? stepId(agent), agent, call });
+  if (decisionOf(answer) === 'repeat') state.fresh.push(call ? callOf(agent, call) : stepOf(agent));
 }
 
 /** What a person says of a lost activity: `repeat`, `done` or `fail`. */

@@ -4,7 +4,15 @@ import { useCall } from './account.ts';
 import { deliver, markReady, settle } from './agent-changes.ts';
 import { deliveredOf, type Refusal } from './folding.ts';
 import type { EventOf, Waiting } from './plan-event.ts';
-import { agentOfStep, type AgentState, type CallState, hasEnded, type PlanState, stepId } from './plan-state.ts';
+import {
+  agentOfStep,
+  type AgentState,
+  callOf,
+  type CallState,
+  hasEnded,
+  type PlanState,
+  stepId,
+} from './plan-state.ts';
 
 type StepEvent = EventOf<
   'step.started' | 'step.done' | 'call.done' | 'step.failed' | 'timer.set' | 'timer.fired' | 'step.late'
@@ -92,7 +100,7 @@ function startCalls(state: PlanState, event: EventOf<'step.done'>, agent: AgentS
     };
     (agent.calls ??= new Map()).set(call.id, call);
     agent.pending++;
-    if (call.status === 'ready') state.fresh.push({ id: call.id, agent, call });
+    if (call.status === 'ready') state.fresh.push(callOf(agent, call));
   });
 }
 
@@ -125,7 +133,7 @@ function reduceCall(
     case 'timer.fired':
       if (call.status !== 'retry') return 'nothing waits for the timer';
       call.status = 'ready';
-      state.fresh.push({ id: call.id, agent, call });
+      state.fresh.push(callOf(agent, call));
       return undefined;
     case 'timer.set':
       if (call.status !== 'retry') return 'nothing has failed';

@@ -89,7 +89,7 @@ function end(
   if (!agent) return 'there is no such agent';
   if (hasEnded(agent)) return 'the agent has ended';
   if (agent.open > 0 && livingBelow(agent).length > 0) return 'an agent below it has not ended';
-  if (event.type === 'agent.done' && event.usage !== undefined) useCall(agent.account, event.usage);
+  if (event.type === 'agent.done' && (agent.parent || !state.created?.terms.given)) useCall(agent.account, event.usage);
   endAgent(state, agent, event);
   return undefined;
 }

@@ -1,7 +1,7 @@
 /** What a plan can run now. */
 
 import type { Activity, AgentState, PlanState } from './plan-state.ts';
-import { stepId } from './plan-state.ts';
+import { callOf, stepOf } from './plan-state.ts';
 
 /**
  * Gives every activity that the state allows to run, those first that should start first: what goes on (it joins results, or is a
@@ -12,9 +12,9 @@ export function schedule(state: PlanState): readonly Activity[] {
   if (state.phase !== 'running') return [];
   const found: Activity[] = [];
   for (const agent of state.agents.values()) {
-    if (agent.status === 'ready') found.push({ id: stepId(agent), agent, call: undefined });
+    if (agent.status === 'ready') found.push(stepOf(agent));
     for (const call of agent.calls?.values() ?? []) {
-      if (call.status === 'ready') found.push({ id: call.id, agent, call });
+      if (call.status === 'ready') found.push(callOf(agent, call));
     }
   }
   return found.toSorted((a, b) => rank(b) - rank(a) || a.agent.order - b.agent.order);

@@ -94,5 +94,5 @@ function failLost(draft: Draft, activity: Activity): void {
 
 function activityOf(state: PlanState, { step }: AskFacts): Activity | undefined {
   const agent = step === undefined ? undefined : agentOfStep(state, step);
-  return step === undefined || !agent ? undefined : { id: step, agent, call: agent.calls?.get(step) };
+  return step === undefined || !agent ? undefined : { id: step, agent, call: agent.calls?.get(step), step: agent.step };
 }

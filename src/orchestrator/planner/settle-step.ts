@@ -32,8 +32,8 @@ export function settleActivity(draft: Draft, activity: Activity, { outcome, seen
   if (call || outcome.type === 'output') return failActivity(draft, activity, { error: wrongOutcome(activity), usage });
   if (outcome.type === 'done') {
     const { result = null, cites } = outcome;
-    const facts = { type: 'agent.done', id: agent.id, result, usage: usage ?? {} } as const;
-    return end(draft, agent, cites ? { ...facts, cites } : facts);
+    const facts = { type: 'agent.done' as const, id: agent.id, result };
+    return end(draft, agent, cites || usage ? { ...facts, ...(cites && { cites }), ...(usage && { usage }) } : facts);
   }
   try {
     const actions = parse(Actions, outcome.actions ?? [], { what: 'the actions of a step' });
