@@ -1,0 +1,87 @@
+/** What the peers do not have: commits, resume, suspension. Absolute figures. */
+
+import process from 'node:process';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { createPlanner, type Storage } from '../../../src/index.ts';
+import { foldPlan } from '../../../src/orchestrator/planner/found-plan.ts';
+import { collect, median, type Row } from '../measure.ts';
+import { counted, leaf, me, runFlat } from './plans.ts';
+import { parallelism } from './peers.ts';
+
+function row(
+  figure: string,
+  value: number,
+  { unit, most, digits = 1 }: { unit: string; most: number; digits?: number },
+): Row {
+  return { figure, value: `${value.toFixed(digits)} ${unit}`, bar: `<= ${most} ${unit}`, met: value <= most };
+}
+
+/** Measures all of it. */
+export async function measureOwn(): Promise<readonly Row[]> {
+  const storage = counted();
+  await runFlat(10_000, storage.storage);
+  return [
+    row('commits for 10,000 tasks', storage.commits(), { unit: '', most: 700, digits: 0 }),
+    row('journal for one task', storage.journalLength() / 10_000, { unit: 'characters', most: 300, digits: 0 }),
+    await measureResume(storage.storage),
+    await measureReply(),
+    await measureMemory(),
+  ];
+}
+
+/** Folds the 20,003 events of a plan of 10,000 tasks. */
+async function measureResume(storage: Storage): Promise<Row> {
+  const [entry] = await storage.list({ prefix: ['plan'], limit: 1 });
+  const planId = entry?.key[1] as string; // there is one plan
+  const times: number[] = [];
+  for (let i = 0; i < 15; i++) {
+    const before = performance.now();
+    await foldPlan(storage, planId);
+    times.push(performance.now() - before);
+  }
+  return row('fold of 20,000 events, read from the storage', median(times.slice(5)), { unit: 'ms', most: 40 });
+}
+
+/** From the reply of a person to the first activity that follows from it. */
+async function measureReply(): Promise<Row> {
+  const times: number[] = [];
+  let began = 0;
+  const planner = createPlanner({
+    storage: memoryStorage(),
+    async runAgent({ step }) {
+      if (step === 1) return { type: 'next', actions: [{ type: 'ask_human', question: 'Go on?' }] };
+      times.push(performance.now() - began);
+      return { type: 'done', result: 1 };
+    },
+  });
+  for (let i = 0; i < 200; i++) {
+    const suspended = await planner.run({ goal: 'ask', allowHumanIntervention: true }, me);
+    if (suspended.state !== 'suspended') throw new Error(suspended.state);
+    began = performance.now();
+    await planner.reply(suspended.planId, me, { askId: suspended.questions[0]?.ask ?? '', answer: 'yes' });
+    await planner.outcome(suspended.planId, me);
+  }
+  return row('from a reply to the first activity', median(times.slice(50)), { unit: 'ms', most: 1, digits: 2 });
+}
+
+/** What 10,000 living agents take, with those at work and all records in the same memory. */
+async function measureMemory(): Promise<Row> {
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const gate = Promise.withResolvers<void>();
+  const storage = memoryStorage();
+  const planner = createPlanner({
+    storage,
+    runAgent: async (task, context) => {
+      await gate.promise;
+      return await leaf(task, context);
+    },
+  });
+  const tasks = Array.from({ length: 10_000 }, (_, i) => ({ key: `t${i}`, goal: `${i}` }));
+  const { planId } = await planner.start({ goal: 'many', maxParallelism: parallelism, plan: { tasks } }, me);
+  collect();
+  const used = (process.memoryUsage().heapUsed - before) / 1e6;
+  gate.resolve();
+  await planner.outcome(planId, me);
+  return row('heap of 10,000 living agents, storage included', used, { unit: 'MB', most: 40 });
+}
