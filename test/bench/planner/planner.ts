@@ -15,17 +15,20 @@ const ours = 'Pinnace, every result on record';
 const warmups = 5;
 const rounds = 9;
 
-/** CPU microseconds per task of each, in turn within each round. */
+/**
+ * CPU microseconds per task of each, in turn within each round. Garbage is collected once, at first: every full collection makes
+ * the engine forget compiled code that rests, and what would be measured is how much code each of them has.
+ */
 async function measure(
   variants: Readonly<Record<string, Run>>,
   { count, tasks, slow }: { count: number; tasks: number; slow: ReadonlySet<string> },
 ): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = {};
+  collect();
   for (let round = -warmups; round < rounds; round++) {
     for (const [name, run] of Object.entries(variants)) {
       if (slow.has(name) && round !== -warmups && round !== 0) continue;
       const size = slow.has(name) && round < 0 ? Math.ceil(count / 10) : count;
-      collect();
       const before = cpuMs();
       const done = await run(size);
       if (done < Math.min(size, 10)) throw new Error(`${name} did ${done} of ${size}`);
