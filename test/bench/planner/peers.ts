@@ -31,7 +31,7 @@ export const parallelism = 16;
 
 /** A model that answers at once, after a turn of the microtask queue. */
 export async function answer(i: number): Promise<number> {
-  await null;
+  await Promise.resolve();
   return i * 2;
 }
 
