@@ -1,6 +1,7 @@
 /** The filters of a search: whether a node meets all of them. */
 
 import { canonicalJson } from './canonical.ts';
+import { type Needle, needleOf } from './needle.ts';
 import type { Payload } from './node-store.ts';
 import { parsePath, type PropertyPath, valuesAt } from './property-path.ts';
 
@@ -23,7 +24,7 @@ export interface Matcher {
   readonly path: string;
   matches(subject: Subject): boolean;
   /** A text that the value must contain; matching the text is then all there is to it, but for lists. */
-  readonly text?: { readonly path: PropertyPath; readonly folded: string };
+  readonly text?: { readonly path: PropertyPath; readonly needle: Needle };
 }
 
 /** Compiles a filter. @throws PinnaceError `invalid_argument` for a path that cannot be one. */
@@ -40,7 +41,7 @@ export function createMatcher(filter: Filter, { caseSensitive }: { readonly case
     path,
     matches: (subject) => read(subject).some(test),
     ...(isText(filter, { isStructural, caseSensitive }) &&
-      { text: { path: names, folded: fold(String(filter.value)) } }),
+      { text: { path: names, needle: needleOf(fold(String(filter.value))) } }),
   };
 }
 

@@ -2,8 +2,9 @@
 
 import { type Cursor, type Span } from './layout.ts';
 import type { Matcher } from './matcher.ts';
+import type { Needle } from './needle.ts';
 import type { Reader } from './reader.ts';
-import { candidates, type TextCache } from './text-cache.ts';
+import { type BlockTexts, candidates, type TextCache } from './text-cache.ts';
 
 /** Where to search for what. */
 export interface Search {
@@ -31,6 +32,7 @@ export interface SearchResult {
 export function search(reader: Reader, texts: TextCache, { span, matchers, limit, isLate }: Search): SearchResult {
   const { layout } = reader;
   const { start, end } = span;
+  const plan = planOf(texts, matchers);
   const hits: Hit[] = [];
   let scanned = 0;
   for (let pos = start.pos; pos <= end.pos && pos < layout.count; pos++) {
@@ -39,7 +41,7 @@ export function search(reader: Reader, texts: TextCache, { span, matchers, limit
     const to = pos === end.pos ? end.index : layout.lengths[number]!;
     if (from >= to) continue;
     if (pos > start.pos && isLate()) return { hits, scanned, next: { pos, index: from } };
-    for (const index of matching(reader, texts, { number, from, to, matchers })) {
+    for (const index of matching(reader, plan, { number, from, to })) {
       if (hits.length === limit) return { hits, scanned: scanned + index - from, next: { pos, index } };
       const { slots, depths } = layout.blocks[number]!;
       hits.push({ slot: slots[index]!, depth: depths[index]! + layout.add[number]! });
@@ -49,29 +51,42 @@ export function search(reader: Reader, texts: TextCache, { span, matchers, limit
   return { hits, scanned, next: undefined };
 }
 
+interface Plan {
+  readonly matchers: readonly Matcher[];
+  /** The filter that the joined texts can decide, or at least narrow down, and the texts. */
+  readonly byText?: { readonly needle: Needle; readonly textOf: BlockTexts; readonly isAlone: boolean };
+}
+
+function planOf(texts: TextCache, matchers: readonly Matcher[]): Plan {
+  const textual = matchers.find(({ text }) => text);
+  if (!textual?.text) return { matchers };
+  const { needle, path } = textual.text;
+  return { matchers, byText: { needle, textOf: texts.open(path), isAlone: matchers.length === 1 } };
+}
+
 interface Part {
   readonly number: number;
   readonly from: number;
   readonly to: number;
-  readonly matchers: readonly Matcher[];
 }
 
 /** The indexes of a block's nodes that meet all filters, in order. */
-function matching(reader: Reader, texts: TextCache, { number, from, to, matchers }: Part): readonly number[] {
+function matching(reader: Reader, { matchers, byText }: Plan, { number, from, to }: Part): readonly number[] {
   const { slots } = reader.layout.blocks[number]!;
-  const textual = matchers.find(({ text }) => text);
   const matches = (index: number, which: readonly Matcher[]): boolean => {
     const slot = slots[index]!;
     const record = reader.record(slot);
     const subject = { id: reader.id(slot), type: reader.typeName(record), payload: record.payload };
     return which.every((matcher) => matcher.matches(subject));
   };
-  if (!textual?.text) return range(from, to).filter((index) => matches(index, matchers));
-  const block = texts.get(reader, { path: textual.text.path, number });
-  const others = matchers.filter((matcher) => matcher !== textual);
-  const isDecided = others.length === 0 && block.lists.length === 0;
-  const found = candidates(block, textual.text.folded).filter((index) => index >= from && index < to);
-  return isDecided ? found : found.filter((index) => matches(index, matchers));
+  if (!byText) return range(from, to).filter((index) => matches(index, matchers));
+  const block = byText.textOf(reader, number);
+  const found = candidates(block, byText.needle);
+  if (found.length === 0) return found;
+  const inPart = found.filter((index) => index >= from && index < to);
+  const isDecided = byText.isAlone && block.lists.length === 0;
+  // Where there are lists, a candidate may be one that no text has decided.
+  return isDecided ? inPart : inPart.filter((index) => matches(index, matchers));
 }
 
 function range(from: number, to: number): number[] {

@@ -4,6 +4,7 @@
  */
 
 import { fold } from './matcher.ts';
+import { findNeedle, type Needle } from './needle.ts';
 import { type PropertyPath, valuesAt } from './property-path.ts';
 import type { Reader } from './reader.ts';
 
@@ -19,8 +20,12 @@ export interface BlockText {
 
 /** Texts by path and block. */
 export interface TextCache {
-  get(reader: Reader, options: { readonly path: PropertyPath; readonly number: number }): BlockText;
+  /** Gives the way to the texts at a path, for one search. */
+  open(path: PropertyPath): BlockTexts;
 }
+
+/** The texts of a block, by its number. */
+export type BlockTexts = (reader: Reader, number: number) => BlockText;
 
 /** How many paths are kept; the least recently used goes first. */
 const maxPaths = 4;
@@ -29,13 +34,15 @@ const maxPaths = 4;
 export function createTextCache(): TextCache {
   const paths = new Map<string, BlockText[]>();
   return {
-    get(reader, { path, number }) {
+    open(path) {
       const texts = blocksOf(paths, path.join('\0'));
-      const known = texts[number];
-      if (known && known.contentRev === reader.layout.contentRevs[number]) return known;
-      const text = build(reader, path, number);
-      if (!known || known.contentRev < text.contentRev) texts[number] = text; // a snapshot's does not drive out a newer one
-      return text;
+      return (reader, number) => {
+        const known = texts[number];
+        if (known && known.contentRev === reader.layout.contentRevs[number]) return known;
+        const text = build(reader, path, number);
+        if (!known || known.contentRev < text.contentRev) texts[number] = text; // a snapshot's does not drive out a newer one
+        return text;
+      };
     },
   };
 }
@@ -69,10 +76,11 @@ function build(reader: Reader, path: PropertyPath, number: number): BlockText {
 }
 
 /** The nodes of the block whose texts contain the needle, and those that only a look can decide, in order. */
-export function candidates({ text, ends, lists }: BlockText, needle: string): number[] {
+export function candidates({ text, ends, lists }: BlockText, needle: Needle): readonly number[] {
+  let at = findNeedle(text, needle);
+  if (at < 0) return lists;
   const found: number[] = [];
-  let at = text.indexOf(needle);
-  for (let i = 0; at >= 0; at = text.indexOf(needle, ends[i])) {
+  for (let i = 0; at >= 0; at = findNeedle(text, needle, ends[i])) {
     i = firstBeyond(ends, at, i);
     found.push(i);
   }

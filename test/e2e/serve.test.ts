@@ -10,10 +10,14 @@ beforeAll(async () => {
 });
 afterAll(() => endpoint.stop());
 
-function post(text: string, headers: Record<string, string> = {}, url = endpoint.url): Promise<Response> {
+function post(
+  text: string,
+  headers: Record<string, string> = {},
+  { url = endpoint.url, agentId = 'navigator' } = {},
+): Promise<Response> {
   return fetch(`${url}/v1/runs`, {
     method: 'POST',
-    body: JSON.stringify({ agentId: 'navigator', chat: { id: 'c', messages: [userMessage(text)] } }),
+    body: JSON.stringify({ agentId, chat: { id: 'c', messages: [userMessage(text)] } }),
     headers: {
       'authorization': `Bearer ${endpoint.token}`,
       'content-type': 'application/json',
@@ -31,6 +35,12 @@ describe('the sample endpoint under deno serve', () => {
     const text = await response.text();
     expect(text).toContain('"output":{"expression":"6 * 7","value":42');
     expect(text).toMatch(/"type":"finish","finishReason":"stop"}\n\ndata: \[DONE\]\n\n$/);
+  });
+
+  it('keeps a tree on which an agent works', async () => {
+    await (await post('Rename "Purchasing" to "Stores"', {}, { agentId: 'bosun' })).text();
+    const found = await (await post('Find "Stores"', {}, { agentId: 'bosun' })).text();
+    expect(found).toContain('"label":"Stores"');
   });
 
   it('replays a run for the same key, and resumes it in the middle', async () => {
@@ -65,7 +75,7 @@ describe('the sample endpoint under deno serve', () => {
 
   it('lets a run end that goes on when it is told to stop', async () => {
     const other = await startEndpoint();
-    const response = await post('Hello, who are you?', { authorization: `Bearer ${other.token}` }, other.url);
+    const response = await post('Hello, who are you?', { authorization: `Bearer ${other.token}` }, { url: other.url });
     const [text] = await Promise.all([response.text(), other.stop()]);
     expect(text).toContain('"type":"finish"');
   });
