@@ -17,7 +17,7 @@ export function createTreeKeys(panel: TreePanel, now: () => number = Date.now): 
     const rank = panel.active.value?.rank ?? -1;
     const row = panel.row(rank);
     const key = keyOf(event);
-    if (key.length === 1 && key !== ' ') {
+    if (key.length === 1 && key !== ' ' && key !== '/') {
       typed = now() - at < wordMs ? typed + key : key;
       at = now();
       void panel.typeAhead(typed);
@@ -29,6 +29,10 @@ export function createTreeKeys(panel: TreePanel, now: () => number = Date.now): 
       return true;
     }
     typed = '';
+    if (key === 'Escape' && panel.cut.value) {
+      panel.cut.value = undefined;
+      return true;
+    }
     return move(panel, key, { rank, rowsInSight }) || (row !== undefined && act(panel, key, row));
   };
 }
