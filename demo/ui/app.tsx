@@ -7,6 +7,7 @@ import { Composer } from './composer.tsx';
 import { lazy } from './lazy.tsx';
 import { Markdown } from './lazy-markdown.tsx';
 import { handleShortcut } from './shortcuts.ts';
+import { isCovering } from './tree-cover.ts';
 import { SideBar } from './side-bar.tsx';
 import { Thread } from './thread.tsx';
 import { TopBar } from './top-bar.tsx';
@@ -31,7 +32,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
     <>
       <div class='frame' data-tree={playground.tree.isShown.value}>
         <SideBar playground={playground} />
-        <main class='main' inert={overlay === 'drawer'}>
+        <main class='main' inert={overlay === 'drawer' || (playground.tree.isShown.value && isCovering())}>
           <TopBar chat={chat} playground={playground} />
           <Thread key={chat.id} chat={chat} playground={playground} />
           <div class='dock'>

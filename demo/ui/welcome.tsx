@@ -6,9 +6,7 @@ import { agentOf, type Playground } from '../state/playground.ts';
 import { endpointOf } from '../state/settings.ts';
 import { Icon } from './icon.tsx';
 import { Mark, Soundings } from './mark.tsx';
-
-/** From here on the tree stands beside the chat; below, it covers it. The style sheet says the same. */
-const besides = '(min-width: 72rem)';
+import { isBeside } from './tree-cover.ts';
 
 /** How many tools a card names. */
 const maxTools = 4;
@@ -19,7 +17,7 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
   const agent = agentOf(agents, chat.agentId.value);
   const choose = ({ id, panel }: AgentCard): void => {
     chat.agentId.value = id;
-    if (panel === 'tree' && matchMedia(besides).matches) playground.tree.isShown.value = true;
+    if (panel === 'tree' && isBeside()) playground.tree.isShown.value = true;
   };
   return (
     <div class='welcome' data-testid='welcome'>

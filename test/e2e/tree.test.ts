@@ -146,7 +146,10 @@ describe('the tree beside the chat', () => {
     await row(page, 'Survey of Heron').waitFor();
     await shoot(page, 'phone');
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-    await page.getByTestId('tree-close').click();
+    expect(await page.locator('main').getAttribute('inert')).not.toBeNull();
+    await press(page, 'Escape');
+    await page.getByTestId('tree-panel').waitFor({ state: 'detached' });
+    await page.locator('[data-testid=open-tree]:focus').waitFor();
     await page.getByTestId('composer').waitFor();
     expect(problems).toEqual([]);
   });

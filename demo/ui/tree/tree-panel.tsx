@@ -1,9 +1,10 @@
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { agentOf, type Playground } from '../../state/playground.ts';
 import { createTreePanel, type TreePanel as Panel } from '../../state/tree-panel.ts';
 import { formatCount } from '../format.ts';
 import { Icon } from '../icon.tsx';
+import { isCovering } from '../tree-cover.ts';
 import { TreeList } from './tree-list.tsx';
 import { TreeSearch } from './tree-search.tsx';
 import { TreeTools } from './tree-tools.tsx';
@@ -12,9 +13,22 @@ import { TreeTools } from './tree-tools.tsx';
 export function TreePanel({ playground }: { playground: Playground }): JSX.Element {
   const panel = useMemo(() => panelOf(playground), [playground]);
   const nameOf = (by: string): string => nameOfWho(playground, by);
+  const close = (): void => void (playground.tree.isShown.value = false);
+  const section = useRef<HTMLElement>(null);
+  useLayoutEffect(() => takeFocus(section.current), []);
   return (
-    <section class='tree-panel' aria-label='Tree' data-testid='tree-panel'>
-      <Head panel={panel} onClose={() => (playground.tree.isShown.value = false)} />
+    <section
+      ref={section}
+      class='tree-panel'
+      aria-label='Tree'
+      data-testid='tree-panel'
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented || !isCovering()) return;
+        event.preventDefault();
+        close();
+      }}
+    >
+      <Head panel={panel} onClose={close} />
       <TreeSearch panel={panel} />
       <TreeTools panel={panel} />
       <Problem panel={panel} />
@@ -22,6 +36,16 @@ export function TreePanel({ playground }: { playground: Playground }): JSX.Eleme
       <Foot panel={panel} nameOf={nameOf} />
     </section>
   );
+}
+
+/** Where the tree covers the chat, it has the focus until it is closed; then the button has it that opens the tree. */
+function takeFocus(section: HTMLElement | null): (() => void) | undefined {
+  if (!section || !isCovering()) return undefined;
+  section.querySelector<HTMLElement>('[data-testid=tree-close]')?.focus();
+  return () => {
+    const opener = document.querySelector<HTMLElement>('[data-testid=open-tree]');
+    setTimeout(() => opener?.focus(), 0); // the chat is inert until it is drawn anew
+  };
 }
 
 const panels = new WeakMap<Playground, Panel>();
