@@ -126,6 +126,7 @@ export type {
   WaitFor,
   WaitForInput,
 } from './orchestrator/planner/action.ts';
+export { modelAgent, type ModelSteps } from './orchestrator/planner/model-agent.ts';
 export type { AskFacts, PlanEvent } from './orchestrator/planner/plan-event.ts';
 export type { NumberedEvent } from './orchestrator/planner/plan-journal.ts';
 export { defaultPlanLimits, type PlanLimits } from './orchestrator/planner/plan-limits.ts';
