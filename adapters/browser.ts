@@ -1,12 +1,12 @@
 /** The wiring for a Web Worker: state in IndexedDB, models over fetch, the runtime on a port. */
 
-import { createRuntime } from '../src/create-runtime.ts';
+import { createRuntime, type PlanningRuntime } from '../src/create-runtime.ts';
 import type { Catalog, ClosableStorage, Egress, McpConnector, SecretSource, Watchable } from '../src/ports.ts';
-import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import type { ToolSource } from '../src/tools/tool-source.ts';
 import { browserEgress } from './egress/browser.ts';
 import { modelSource } from './models/source.ts';
+import { sweepPlans } from './plan-sweep.ts';
 import { workerSandbox } from './sandbox/worker.ts';
 import { indexedDbStorage } from './storage/indexeddb.ts';
 
@@ -22,10 +22,12 @@ export interface BrowserRuntimeOptions {
 }
 
 /** Gives a runtime for a worker; pass it to `exposeRuntime`. */
-export function createBrowserRuntime({ name, catalog, secrets, tools, mcp }: BrowserRuntimeOptions): HostedRuntime {
+export function createBrowserRuntime(
+  { name, catalog, secrets, tools, mcp }: BrowserRuntimeOptions,
+): PlanningRuntime {
   const storage = indexedDbStorage({ name });
   const egress = browserEgress();
-  return createRuntime({
+  const runtime = createRuntime({
     catalog,
     secrets,
     storage,
@@ -35,4 +37,6 @@ export function createBrowserRuntime({ name, catalog, secrets, tools, mcp }: Bro
     sandbox: workerSandbox(),
     ...(mcp && { mcp: mcp(egress) }),
   });
+  sweepPlans(runtime.planner); // plans that a reload or a closed tab has left; it ends with the worker
+  return runtime;
 }

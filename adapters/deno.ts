@@ -8,6 +8,7 @@ import type { ToolSource } from '../src/tools/tool-source.ts';
 import { denoEgress } from './egress/deno.ts';
 import { modelSource } from './models/source.ts';
 import { denoSandbox } from './sandbox/deno.ts';
+import { sweepOnRequest } from './plan-sweep.ts';
 import { consoleSink } from './sinks/console.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
 import type { McpRouteOptions } from './transport/http-mcp.ts';
@@ -54,13 +55,19 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     pinnedEgress: await egress.isReady(),
     sandbox: await sandbox.isReady(),
   });
+  const sweep = sweepOnRequest(runtime.planner);
+  scheduler()?.('pinnace-plans', '* * * * *', async () => void await runtime.planner.sweep());
   const capabilities = (): Promise<Record<string, unknown>> => probed ??= probe();
-  return createHandler(runtime, {
+  const handler = createHandler(runtime, {
     authenticator: authenticator(storage),
     origins,
     capabilities,
     ...(mcp && { mcp: mcpOf(mcp, { runtime, storage }) }),
   });
+  return (request) => {
+    sweep();
+    return handler(request);
+  };
 }
 
 function mcpOf(
@@ -74,6 +81,11 @@ function mcpOf(
 function whenNeeded(egress: Egress): McpConnector {
   const connector = async (): Promise<McpConnector> => (await import('./mcp/client.ts')).mcpConnector({ egress });
   return { connect: async (server, options) => await (await connector()).connect(server, options) };
+}
+
+/** Deno Deploy has it, and Deno with `--unstable-cron`; elsewhere requests alone wake plans that sleep. */
+function scheduler(): ((name: string, schedule: string, work: () => Promise<void>) => void) | undefined {
+  return (Deno as { cron?: ReturnType<typeof scheduler> }).cron;
 }
 
 /** Lets runs end, or ends them with an event that their readers can resume from, before the instance is gone. */

@@ -6,6 +6,10 @@ import { PinnaceError } from './errors.ts';
 import { createEmit } from './events.ts';
 import { createMcpServers } from './mcp/mcp-servers.ts';
 import { createMetrics } from './metrics.ts';
+import { modelAgent } from './orchestrator/planner/model-agent.ts';
+import type { PlanLimits } from './orchestrator/planner/plan-limits.ts';
+import type { PlanRequestInput } from './orchestrator/planner/plan-request.ts';
+import { createPlanner, type Planner } from './orchestrator/planner/planner.ts';
 import type {
   Authorize,
   Catalog,
@@ -43,12 +47,19 @@ export interface CreateRuntimeOptions {
   readonly mcp?: McpConnector;
   /** Puts what `tool_find` has found into another order, as by embeddings. */
   readonly rerank?: Rerank;
+  /** The bounds of plans. */
+  readonly plans?: Partial<PlanLimits>;
   readonly sinks?: readonly EventSink[];
   /** Is asked before every tool call; the default allows what the agent's tool set holds. */
   readonly authorize?: Authorize;
   readonly limits?: Partial<Limits>;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
+}
+
+/** A runtime whose agents can also work on plans. */
+export interface PlanningRuntime extends HostedRuntime {
+  readonly planner: Planner;
 }
 
 /**
@@ -59,7 +70,7 @@ export interface CreateRuntimeOptions {
  * const runtime = createRuntime({ catalog: staticCatalog({ agents, providers }), models: modelSource(), storage: memoryStorage(), tools: [add] });
  * const stream = await runtime.run({ agentId: 'helper', chat: { id: 'c1', messages } }, localPrincipal());
  */
-export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
+export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   requireStorage(options.storage);
   const { catalog, models, storage, secrets, tools = [], sinks = [], now = Date.now } = options;
   const discovery = createRunDiscovery({ storage, rerank: options.rerank, principal: localPrincipal() });
@@ -71,6 +82,13 @@ export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
     now,
     onWritten: (serverId) => runtime.invalidate([`mcp-server:${serverId}`]),
   });
+  const planner: Planner = createPlanner({
+    storage,
+    emit,
+    now,
+    runAgent: (task, context) => modelAgent(runtime.steps)(task, context),
+    ...(options.plans && { limits: options.plans }),
+  });
   const runtime = createPipeline({
     catalog,
     models,
@@ -81,6 +99,8 @@ export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
     handlers: options.handlers ?? {},
     discovery,
     mcp,
+    // The terms come from callers: the planner's schema refuses what is none.
+    plans: { ...planner, start: (errand, principal, how) => planner.start(errand as PlanRequestInput, principal, how) },
     tools: distinct(tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]), discovery.tools),
     authorize: options.authorize ?? (() => ({ decision: 'allow' })),
     limits: { ...defaultLimits, ...options.limits },
@@ -88,7 +108,7 @@ export function createRuntime(options: CreateRuntimeOptions): HostedRuntime {
     metrics: createMetrics(),
     now,
   });
-  return runtime;
+  return { ...runtime, planner };
 }
 
 /** Types do not reach everyone, and without a storage the first run would fail with something obscure. */

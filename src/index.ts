@@ -2,7 +2,7 @@
 
 export type { ChatTransport, LanguageModel, UIMessage, UIMessageChunk } from './ai-types.ts';
 export { checkUrl, type UrlCheck, type UrlPolicy, type UrlRule } from './check-url.ts';
-export { createRuntime, type CreateRuntimeOptions } from './create-runtime.ts';
+export { createRuntime, type CreateRuntimeOptions, type PlanningRuntime } from './create-runtime.ts';
 export {
   type DiscoveryOptions,
   discoveryToolNames,

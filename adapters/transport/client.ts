@@ -3,6 +3,7 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/ai-types.ts';
 import { PinnaceError } from '../../src/errors.ts';
 import type { McpValidation, McpValidationInput } from '../../src/mcp-validation.ts';
+import type { PlanReply } from '../../src/runtime/plans.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import { ask, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
 import { type CertificateSource, createCredentials } from './client/credential.ts';
@@ -67,6 +68,8 @@ export interface Client extends ChatTransport<UIMessage> {
   status(runId: string, options?: CallOptions): Promise<RunStatus>;
   /** Decides on a tool call that waits for it. */
   approve(runId: string, approvalId: string, decision: ApprovalDecision, options?: CallOptions): Promise<void>;
+  /** Answers a question of the plan that a run follows. */
+  reply(runId: string, reply: PlanReply, options?: CallOptions): Promise<void>;
   /** Looks at what an MCP server offers, and with `approve` pins it. */
   validateMcpServer(serverId: string, request?: McpValidationInput, options?: CallOptions): Promise<McpValidation>;
   /** Calls any other route, as `call('GET', '/v1/agents/helper/manifest')`, and gives the JSON of its answer. */
@@ -99,6 +102,7 @@ export function createClient(options: ClientOptions): Client {
     status: async (runId, given) => await call('GET', runPath(runId), given) as RunStatus, // safe: the endpoint's schema says so
     approve: async (runId, approvalId, body, given) =>
       void await call('POST', `${runPath(runId)}/approvals/${encodeURIComponent(approvalId)}`, { ...given, body }),
+    reply: async (runId, body, given) => void await call('POST', `${runPath(runId)}/replies`, { ...given, body }),
     validateMcpServer: async (serverId, body = {}, given) =>
       await call('POST', `/v1/mcp-servers/${encodeURIComponent(serverId)}/validate`, {
         ...given,

@@ -4,6 +4,7 @@ import { type Endpoint, expose, type Remote, transfer, wrap } from 'comlink';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/ai-types.ts';
 import { type ErrorData, fromData, PinnaceError, toData } from '../../src/errors.ts';
 import type { Decision } from '../../src/interruption.ts';
+import type { PlanReply } from '../../src/runtime/plans.ts';
 import { localPrincipal } from '../../src/runtime/principal.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { Manifest, Runtime } from '../../src/runtime/runtime.ts';
@@ -21,6 +22,7 @@ interface Wire {
   cancel(callId: string, reason: string): void;
   manifest(agentId: string): Promise<Answer<Manifest>>;
   decide(runId: string, approvalId: string, decision: Decision): Promise<Answer<void>>;
+  reply(runId: string, reply: PlanReply): Promise<Answer<void>>;
   invalidate(keys: readonly string[]): Promise<Answer<void>>;
   close(drainMs: number): Promise<Answer<void>>;
 }
@@ -50,6 +52,7 @@ export function exposeRuntime(runtime: Runtime, endpoint: Endpoint = globalThis 
     cancel: (callId, reason) => runs.get(callId)?.abort(reason),
     manifest: (agentId) => answerOf(() => runtime.manifest(agentId, principal)),
     decide: (runId, approvalId, decision) => answerOf(() => runtime.decide(runId, approvalId, decision, principal)),
+    reply: (runId, reply) => answerOf(() => runtime.reply(runId, reply, principal)),
     invalidate: (keys) => answerOf(() => runtime.invalidate(keys)),
     close: (drainMs) => answerOf(() => runtime.close({ drainMs })),
   };
@@ -94,6 +97,7 @@ export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
     run: (request, _principal, options = {}) => runOver(wire, request, options),
     manifest: async (agentId) => valueOf(await wire.manifest(agentId)),
     decide: async (runId, approvalId, decision) => valueOf(await wire.decide(runId, approvalId, decision)),
+    reply: async (runId, reply) => valueOf(await wire.reply(runId, reply)),
     invalidate: async (keys) => valueOf(await wire.invalidate(keys)),
     close: async ({ drainMs = 0 } = {}) => valueOf(await wire.close(drainMs)),
     sendMessages: ({ chatId, messages, abortSignal, body }) => {

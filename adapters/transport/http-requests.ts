@@ -14,6 +14,12 @@ export const ApprovalDecision: v.GenericSchema<unknown, { approved: boolean; rea
     reason: v.optional(v.pipe(v.string(), v.maxLength(500))),
   });
 
+/** What `POST /v1/runs/:id/replies` takes. */
+export const Reply: v.GenericSchema<unknown, { askId: string; answer: unknown }> = v.strictObject({
+  askId: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
+  answer: v.unknown(),
+});
+
 /** What `POST /v1/prewarm` takes. */
 export const Prewarm: v.GenericSchema<unknown, { agentIds: string[] }> = v.strictObject({
   agentIds: v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(256))), v.minLength(1), v.maxLength(100)),

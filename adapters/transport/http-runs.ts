@@ -10,7 +10,7 @@ import { parseTraceparent } from '../../src/traceparent.ts';
 import type { HandlerContext } from './http.ts';
 import { readJson } from './http-body.ts';
 import { runInProgress } from './http-problem.ts';
-import { ApprovalDecision } from './http-requests.ts';
+import { ApprovalDecision, Reply } from './http-requests.ts';
 import { parseIdempotencyKey } from './idempotency-key.ts';
 import { encodeSse, sseHeaders } from './sse.ts';
 
@@ -45,6 +45,12 @@ export function addRunRoutes(context: HandlerContext): void {
     const principal = await authenticator.authenticate(c.req.raw);
     const decision = parse(ApprovalDecision, (await readJson(c.req.raw, maxBodyBytes)).data, { what: 'the decision' });
     await context.runtime.decide(c.req.param('id'), c.req.param('approvalId'), decision, principal);
+    return c.body(null, 204);
+  });
+  app.post('/v1/runs/:id/replies', async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const reply = parse(Reply, (await readJson(c.req.raw, maxBodyBytes)).data, { what: 'the reply' });
+    await context.runtime.reply(c.req.param('id'), reply, principal);
     return c.body(null, 204);
   });
   app.delete('/v1/runs/:id', async (c) => {

@@ -3,7 +3,7 @@
 import { jsonSchemaOf } from '../../src/json-schema-of.ts';
 import { McpValidationRequest } from '../../src/mcp-validation.ts';
 import { RunRequest } from '../../src/runtime/run-request.ts';
-import { ApprovalDecision, Invalidation, Prewarm } from './http-requests.ts';
+import { ApprovalDecision, Invalidation, Prewarm, Reply } from './http-requests.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -59,6 +59,13 @@ export function describeEndpoint(): Json {
         post: operation('Decide on a tool call', {
           parameters: [runId, { ...runId, name: 'approvalId' }],
           requestBody: body(ApprovalDecision),
+          responses: { 204: nothing, 409: problem, 410: problem, default: problem },
+        }),
+      },
+      '/v1/runs/{id}/replies': {
+        post: operation('Answer a question of a plan', {
+          parameters: [runId],
+          requestBody: body(Reply),
           responses: { 204: nothing, 409: problem, 410: problem, default: problem },
         }),
       },

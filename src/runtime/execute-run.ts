@@ -16,6 +16,7 @@ import { settleCalls } from './continue-run.ts';
 import { createDriver, type Driver } from './driver.ts';
 import type { Limits } from './limits.ts';
 import type { LiveRun } from './live-run.ts';
+import type { FollowedPlan } from './plans.ts';
 import type { Principal } from './principal.ts';
 import { endOfAbort, failed, type Loop, type ModelMessage, startLoop, toModelMessages } from './run.ts';
 import type { RunAbort } from './run-abort.ts';
@@ -43,6 +44,8 @@ export interface RunOptions {
   readonly interruptions: Interruptions;
   readonly slots: Slots;
   readonly discovery: Discovery | undefined;
+  /** What the run follows, instead of calling the model itself. */
+  readonly plan: FollowedPlan | undefined;
   readonly resolveSecret: (ref: SecretRef, scope: SecretScope) => Promise<Secret>;
   readonly redaction: RunRedaction;
   readonly ttlMs: number;
@@ -53,7 +56,7 @@ export interface RunOptions {
 
 /** Executes the run to its end, into its record. Never throws. */
 export function executeRun(options: RunOptions, live: LiveRun): void {
-  const { runId, traceId, abort, now, redaction } = options;
+  const { runId, traceId, abort, now, redaction, plan } = options;
   const { signal } = abort;
   const startedAt = now();
   const usage = {
@@ -74,6 +77,7 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   let loop: Loop | undefined;
   /** Before the loop: the calls that a person has decided on since. */
   const begin = async (): Promise<Loop> => {
+    if (plan) return plan.follow(signal);
     const [calls] = await Promise.all([spendApprovals(options), stepTools.restore()]);
     const messages = await settleCalls(options.request.chat.messages, { calls, invoke, push, signal, traceId });
     return startLoop({
@@ -109,7 +113,11 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
       void live.end(end, finalUsage());
     },
   });
-  abort.whenAborted(options.limits.totalMs, () => driver.end(endOfAbort(signal)));
+  // A plan has a deadline of its own, and it may be a long one.
+  abort.whenAborted(plan ? Infinity : options.limits.totalMs, () => {
+    plan?.abandon(signal.reason);
+    driver.end(endOfAbort(signal));
+  });
   void driver.start();
 }
 
@@ -122,6 +130,7 @@ function continuedMessage({ request: { chat }, runId }: RunOptions): string {
 const statuses: Record<RunEnd['type'], EventStatus> = {
   completed: 'ok',
   awaiting_approval: 'pending',
+  suspended: 'pending',
   stopped: 'error',
   cancelled: 'cancelled',
   failed: 'error',

@@ -43,6 +43,7 @@ function terminalChunk(end: RunEnd): UIMessageChunk {
   switch (end.type) {
     case 'completed':
     case 'awaiting_approval':
+    case 'suspended':
     case 'stopped':
       return { type: 'finish', finishReason: end.finishReason };
     case 'cancelled':

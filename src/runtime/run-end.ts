@@ -11,6 +11,8 @@ export type RunEnd =
   | { readonly type: 'completed'; readonly finishReason: FinishReason }
   /** A person must approve calls before the chat can go on. */
   | { readonly type: 'awaiting_approval'; readonly finishReason: FinishReason }
+  /** A plan waits for people: their replies go on with it, and the chat's next run follows it. */
+  | { readonly type: 'suspended'; readonly finishReason: FinishReason }
   /** A limit of the run was reached; what was said until then stands. */
   | { readonly type: 'stopped'; readonly finishReason: FinishReason; readonly error: ErrorData }
   | { readonly type: 'cancelled'; readonly reason: string }

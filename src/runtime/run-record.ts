@@ -12,6 +12,8 @@ export interface RunState {
   readonly agentId: string;
   readonly chatId: string;
   readonly traceId: string;
+  /** The plan that the run follows. */
+  readonly planId?: string;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly endedAt?: number;

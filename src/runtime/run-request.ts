@@ -24,6 +24,9 @@ const ContextItem = v.strictObject({
 });
 export type ContextItem = v.InferOutput<typeof ContextItem>;
 
+/** A plan that was begun before: the run shows how it goes on. */
+const PlanToFollow = v.strictObject({ planId: Id });
+
 /** The schema of a run request. */
 export const RunRequest = v.strictObject({
   agentId: Id,
@@ -33,6 +36,8 @@ export const RunRequest = v.strictObject({
   context: v.optional(v.pipe(v.array(ContextItem), v.maxLength(50)), []),
   limits: v.optional(LimitOverrides),
   budget: v.optional(v.strictObject({ tokens: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))) })),
+  /** The agent plans: the last message is the goal, and these are the terms (`{}` for the usual ones), read by the planner. */
+  planner: v.optional(v.union([PlanToFollow, v.looseObject({})])),
 });
 export type RunRequest = Omit<v.InferOutput<typeof RunRequest>, 'chat'> & {
   readonly chat: { readonly id: string; readonly messages: UIMessage[] };

@@ -18,6 +18,7 @@ import { chunksOf } from './chunks-of.ts';
 import type { Limits } from './limits.ts';
 import { createDismissal } from './dismissal.ts';
 import { prewarm, probe, within } from './operations.ts';
+import type { PlanReply, Plans } from './plans.ts';
 import { type Principal, requireScope } from './principal.ts';
 import type { McpSource } from './mcp-tools.ts';
 import { createResolver, type Resolver } from './resolver.ts';
@@ -39,6 +40,7 @@ export interface RuntimeOptions {
   readonly handlers: Handlers;
   readonly mcp: McpSource;
   readonly discovery: Discovery | undefined;
+  readonly plans: Plans | undefined;
   readonly authorize: Authorize;
   readonly limits: Limits;
   readonly emit: Emit;
@@ -73,6 +75,14 @@ export interface Runtime {
    * Rejects with `not_found`, `already_decided` or `approval_expired`.
    */
   decide(runId: string, approvalId: string, decision: Decision, principal: Principal): Promise<void>;
+  /**
+   * Answers a question of the plan that a run follows. The plan goes on at once, also without a reader; the chat's next run with
+   * `planner: { planId }` shows how.
+   *
+   * Rejects with `invalid_argument` for an answer that breaks the question's schema, which then stays open, `forbidden` without the
+   * scope `tool:approve`, `not_found`, `already_decided`, `approval_expired`, and `conflict` when nobody waits for it any more.
+   */
+  reply(runId: string, reply: PlanReply, principal: Principal): Promise<void>;
   /**
    * Forgets cached definitions and secrets, here and on every instance with the same storage, from the next request on. Keys are
    * `agent:<id>`, `provider:<id>`, `mcp-server:<id>`, `tools`, `secrets`, or `*` for all.
@@ -202,6 +212,13 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       requireScope(principal, 'tool:approve');
       await interruptions.decide(principal, runId, approvalId, decision);
     },
+    async reply(runId, reply, principal) {
+      const { planId } = await runs.status(principal, runId, 'tool:approve');
+      if (planId === undefined || !options.plans) {
+        throw new PinnaceError('not_found', 'Cannot reply: this run follows no plan');
+      }
+      await options.plans.reply(planId, principal, reply);
+    },
     invalidate: (keys) => resolver.invalidate(keys),
     async prewarm(agentIds, principal) {
       requireScope(principal, 'registry:read');
@@ -226,6 +243,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     async close({ drainMs = 0 } = {}) {
       draining = true;
       if (drainMs > 0) await within(drainMs, runs.drained());
+      await options.plans?.close();
       closing.abort('runtime_closed');
       await runs.drained();
       runs.close();

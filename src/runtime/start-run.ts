@@ -6,6 +6,7 @@ import type { Slots } from '../tools/slots.ts';
 import { withContext } from './context.ts';
 import { executeRun } from './execute-run.ts';
 import { narrow } from './limits.ts';
+import { type FollowedPlan, type Plans, takePlan } from './plans.ts';
 import { type Principal, requireScope } from './principal.ts';
 import type { Resolver } from './resolver.ts';
 import { toModelMessages } from './run.ts';
@@ -26,6 +27,7 @@ export interface StartParts extends RuntimeOptions {
   /** Stops the runs of these agents where they may no longer run. */
   readonly dismiss: (agentIds: readonly string[]) => void;
   readonly ttlMs: number;
+  readonly plans: Plans | undefined;
   /** Aborts when the runtime closes. */
   readonly closing: AbortSignal;
 }
@@ -58,7 +60,7 @@ interface Claimant extends Pick<StartOptions, 'idempotency' | 'traceId'> {
 async function claimAndExecute(
   parts: StartParts,
   asked: RunRequest,
-  { principal, idempotency, traceId, abort }: Claimant,
+  { principal, idempotency, traceId = createTraceId(), abort }: Claimant,
 ): Promise<Started> {
   const { resolver, runs, toolSetOf } = parts;
   const { forgotten } = resolver;
@@ -67,7 +69,8 @@ async function claimAndExecute(
   const request = { ...asked, context: [...toolSet.notes, ...asked.context] };
   const messages = withContext(await toModelMessages(request.chat.messages), request.context);
   const limits = narrow(parts.limits, agent.limits, request.limits);
-  const state = startingState(request, { principal, now: parts.now, traceId });
+  const plan = await takePlan(parts.plans, request, { principal, key: idempotency?.key, traceId });
+  const state = startingState(request, { principal, now: parts.now, traceId, plan });
   const { detachGraceMs } = limits;
   const stop = (reason: unknown): void => abort.abort(reason);
   const claimed = await runs.claim({ principal, state, idempotency, detachGraceMs, abort: stop });
@@ -78,7 +81,7 @@ async function claimAndExecute(
   const { runId, live } = claimed;
   const redaction = createRunRedaction();
   if (secret) redaction.add(secret);
-  const resolved = { agent, model, toolSet, messages, limits, request, principal };
+  const resolved = { agent, model, toolSet, messages, limits, request, principal, plan };
   executeRun({ ...parts, ...state, ...resolved, runId, abort, resolveSecret: resolver.secret, redaction }, live);
   // What was heard before the run was known here did not stop it.
   if (resolver.forgotten !== forgotten) parts.dismiss([agent.id]);
@@ -87,11 +90,13 @@ async function claimAndExecute(
 
 function startingState(
   { agentId, chat }: RunRequest,
-  { principal: { tenant }, now, traceId = createTraceId() }: {
+  { principal: { tenant }, now, traceId, plan }: {
     readonly principal: Principal;
     readonly now: () => number;
-    readonly traceId: string | undefined;
+    readonly traceId: string;
+    readonly plan: FollowedPlan | undefined;
   },
 ): ClaimOptions['state'] {
-  return { state: 'running', tenant, agentId, chatId: chat.id, traceId, startedAt: now() };
+  const planned = plan ? { planId: plan.planId } : {};
+  return { state: 'running', tenant, agentId, chatId: chat.id, traceId, ...planned, startedAt: now() };
 }

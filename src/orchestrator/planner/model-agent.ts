@@ -1,8 +1,8 @@
 /** Agents of a plan whose steps a model decides: tasks become what the model is told, and what it asks for becomes actions. */
 
-import { type ErrorData, PinnaceError } from '../../errors.ts';
+import { type ErrorData, PinnaceError, toData } from '../../errors.ts';
 import type { ActionInput } from './action.ts';
-import { primitivesFor, readPrimitive } from './primitives.ts';
+import { type PlanTool, planTools, readPlanCall } from './plan-tools.ts';
 import type { AgentContext, AgentTask, Delivered, InboxItem, PlanOwner, RunAgent, StepOutcome } from './run-agent.ts';
 
 /** Whose step it is. */
@@ -38,7 +38,8 @@ export interface ModelSteps {
       readonly history: unknown;
       readonly said: readonly Said[];
       readonly instructions: string;
-      readonly primitives: ReturnType<typeof primitivesFor>;
+      readonly primitives:
+        readonly (Pick<PlanTool, 'name' | 'description'> & { readonly paramsSchema: PlanTool['inputSchema'] })[];
     },
   ): Promise<{
     readonly text: string;
@@ -55,6 +56,10 @@ export interface ModelSteps {
     },
   ): Promise<Outcome>;
 }
+
+const allPrimitives = planTools.map(({ inputSchema: paramsSchema, ...tool }) => ({ ...tool, paramsSchema }));
+/** At the greatest depth. */
+const leafPrimitives = allPrimitives.filter(({ name }) => name !== 'create' && name !== 'plan_revise');
 
 /** What an agent keeps from step to step. */
 interface Memory {
@@ -104,7 +109,7 @@ async function think(steps: ModelSteps, task: AgentTask, of: StepOf): Promise<St
     history: memory?.history,
     said: whatToSay(task, memory),
     instructions: instructionsFor(task),
-    primitives: primitivesFor(task),
+    primitives: task.mayCreate ? allPrimitives : leafPrimitives,
   });
   const usage = { tokens };
   if (calls.length === 0) return { type: 'done', result: text, usage };
@@ -119,21 +124,32 @@ async function think(steps: ModelSteps, task: AgentTask, of: StepOf): Promise<St
 
 type Read =
   | { readonly type: 'action'; readonly action: ActionInput }
-  | { readonly type: 'finish'; readonly result: string; readonly cites?: readonly string[] | undefined }
+  | { readonly type: 'finish'; readonly result: unknown; readonly cites?: readonly string[] | undefined }
   | { readonly type: 'refused'; readonly callId: string; readonly error: ErrorData };
 
 function readCall(call: ThoughtCall, { agentId }: StepOf): Read {
   const { callId, name, input } = call;
   if (call.kind === 'refused') return { type: 'refused', callId, error: call.error };
-  if (call.kind === 'primitive') {
-    const read = readPrimitive(call, { agentId });
-    return read.type === 'refused' ? { ...read, callId } : read;
-  }
+  if (call.kind === 'primitive') return readPrimitive(call, agentId);
   const { effect, approval } = call;
   return {
     type: 'action',
     action: { type: 'call', callId, tool: name, input, effect, ...(approval !== undefined && { approval }) },
   };
+}
+
+/** What the model got wrong is told to it, and ends nothing. Whoever is not told whom to make, makes its like. */
+function readPrimitive({ name, callId, input }: ThoughtCall, agentId: string): Read {
+  try {
+    const read = readPlanCall(name, input, { callId });
+    if (read?.type === 'action' && read.action.type === 'create') {
+      return { type: 'action', action: { agentId, ...read.action } };
+    }
+    if (read) return read;
+    throw new PinnaceError('not_found', 'Cannot call the tool: a plan has no tool of this name');
+  } catch (error) {
+    return { type: 'refused', callId, error: toData(error) };
+  }
 }
 
 function whatToSay(task: AgentTask, memory: Memory | undefined): readonly Said[] {

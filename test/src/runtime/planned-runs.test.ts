@@ -1,0 +1,192 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createHandler } from '../../../adapters/transport/http.ts';
+import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { createPrincipal, localPrincipal, type Storage, type UIMessageChunk } from '../../../src/index.ts';
+import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
+import {
+  lastData,
+  readAll,
+  runRequest,
+  terminalChunks,
+  testRuntime,
+  textOf,
+  userMessage,
+} from '../../fixtures/runtime.ts';
+
+const me = localPrincipal();
+type Script = ReturnType<typeof says>;
+
+/** A runtime whose model says what the plot makes of its prompt; nothing: it never answers. */
+function runtimeWith(
+  plot: (prompt: string) => Script | undefined,
+  { storage = memoryStorage() }: { readonly storage?: Storage } = {},
+) {
+  const { model } = scriptedModel((options) => {
+    const script = plot(JSON.stringify(options.prompt));
+    return script
+      ? new ReadableStream({
+        start(controller) {
+          for (const part of script) controller.enqueue(part);
+          controller.close();
+        },
+      })
+      : stallingStream([]);
+  });
+  return testRuntime({ model, storage });
+}
+
+const planned = (text: string, planner: Record<string, unknown> = {}) =>
+  runRequest({ chat: { id: 'chat-1', messages: [userMessage(text)] }, planner });
+
+const divides = (prompt: string): Script => {
+  if (prompt.includes('You are sub-agent')) return says('Sound');
+  if (prompt.includes('The result of sub-agent')) return says('The ship is sound');
+  return callsTools({ tool: 'create', input: { goal: 'The bow' }, id: 'a' }, {
+    tool: 'create',
+    input: { goal: 'The stern' },
+    id: 'b',
+  });
+};
+const asks = (prompt: string): Script =>
+  prompt.includes('starboard')
+    ? says('To starboard')
+    : callsTools({ tool: 'ask_human', input: { question: 'Which side?' } });
+
+describe('a run that plans', () => {
+  it('shows the plan as it goes on, then its result, and ends once', async () => {
+    const runtime = runtimeWith(divides);
+    const chunks = await readAll(await runtime.run(planned('Is the ship sound?'), me));
+    expect(textOf(chunks)).toBe('The ship is sound');
+    expect(terminalChunks(chunks)).toEqual([{ type: 'finish', finishReason: 'stop' }]);
+    expect(chunks.filter(({ type }) => type === 'start')).toHaveLength(1);
+    expect(lastData(chunks, 'data-plan')).toMatchObject({
+      goal: 'Is the ship sound?',
+      state: 'done',
+      counts: { done: 3 },
+      tasks: [{ address: '1' }, { address: '1-1', goal: 'The bow' }, { address: '1-2', goal: 'The stern' }],
+    });
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
+  });
+
+  it('is suspended by a question; the reply goes on with the plan, and the next run shows how', async () => {
+    const runtime = runtimeWith(asks);
+    const chunks = await readAll(await runtime.run(planned('Turn', { allowHumanIntervention: true }), me));
+    expect(terminalChunks(chunks)).toEqual([{ type: 'finish', finishReason: 'other' }]);
+    const { runId, state } = lastData(chunks, 'data-run');
+    expect(state).toBe('suspended');
+    const { planId, questions } = lastData(chunks, 'data-plan');
+    expect(questions).toMatchObject([{ question: 'Which side?' }]);
+    const askId = (questions as { ask: string }[])[0]?.ask ?? '';
+
+    await expect(runtime.reply(String(runId), { askId, answer: 7 }, me)).rejects.toMatchObject({
+      code: 'invalid_argument',
+    });
+    const reader = createPrincipal({ ...me, scopes: ['run:create', 'run:read'] });
+    await expect(runtime.reply(String(runId), { askId, answer: 'starboard' }, reader)).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+    await runtime.reply(String(runId), { askId, answer: 'starboard' }, me);
+    const more = await readAll(await runtime.run(planned('Turn', { planId }), me));
+    expect(textOf(more)).toBe('To starboard');
+    expect(lastData(more, 'data-run')).toMatchObject({ state: 'completed' });
+    await expect(runtime.reply(String(runId), { askId, answer: 'port' }, me)).rejects.toMatchObject({
+      code: 'already_decided',
+    });
+  });
+
+  it('is answered by another process than the one that asked', async () => {
+    const storage = memoryStorage();
+    const one = runtimeWith(asks, { storage });
+    const chunks = await readAll(await one.run(planned('Turn', { allowHumanIntervention: true }), me));
+    await one.close();
+    const { planId, questions } = lastData(chunks, 'data-plan');
+    const two = runtimeWith(asks, { storage });
+    const askId = (questions as { ask: string }[])[0]?.ask ?? '';
+    await two.reply(String(lastData(chunks, 'data-run')['runId']), { askId, answer: 'starboard' }, me);
+    expect(textOf(await readAll(await two.run(planned('Turn', { planId }), me)))).toBe('To starboard');
+  });
+
+  it('is the same run and the same plan for the same key', async () => {
+    const runtime = runtimeWith(divides);
+    const options = { idempotencyKey: 'key-1' };
+    const first = await readAll(await runtime.run(planned('Is it sound?'), me, options));
+    expect(await readAll(await runtime.run(planned('Is it sound?'), me, options))).toEqual(first);
+  });
+
+  it('ends its plan when it is stopped, and leaves it to itself when only its reader goes', async () => {
+    const runtime = runtimeWith(() => undefined);
+    const stop = new AbortController();
+    const stream = await runtime.run(planned('Wait'), me, { signal: stop.signal });
+    const planId = await firstPlan(stream, () => stop.abort());
+    expect(await runtime.planner.outcome(planId, me)).toMatchObject({ state: 'cancelled' });
+
+    const left = await runtime.run(planned('Wait'), me);
+    const reader = left.getReader();
+    const kept = await planOf(reader);
+    await reader.cancel();
+    expect(await runtime.planner.view(kept, me)).toMatchObject({ state: 'running' });
+    await runtime.planner.cancel(kept, me);
+  });
+
+  it.each([
+    ['terms that the planner does not know', planned('Go', { maxDeepness: 1 }), 'invalid_argument'],
+    ['a goal without words', planned(' '), 'invalid_argument'],
+    ['a plan that is not there', planned('Go', { planId: 'plan_x' }), 'not_found'],
+  ])('refuses %s, before there is a run', async (_, request, code) => {
+    const runtime = runtimeWith(divides);
+    await expect(runtime.run(request, me)).rejects.toMatchObject({ code });
+  });
+
+  it('takes no replies for a run without a plan', async () => {
+    const runtime = runtimeWith(() => says('Hi'));
+    const chunks = await readAll(await runtime.run(runRequest(), me));
+    const runId = String(lastData(chunks, 'data-run')['runId']);
+    await expect(runtime.reply(runId, { askId: 'x', answer: 1 }, me)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('is answered over HTTP', async () => {
+    const runtime = runtimeWith(asks);
+    const handler = createHandler(runtime, { authenticator: developmentAuthenticator({ token: 'x'.repeat(32) }) });
+    const post = (path: string, body: unknown) =>
+      handler(
+        new Request(`http://127.0.0.1${path}`, {
+          method: 'POST',
+          headers: {
+            'authorization': `Bearer ${'x'.repeat(32)}`,
+            'content-type': 'application/json',
+            'idempotency-key': `"${crypto.randomUUID()}"`,
+          },
+          body: JSON.stringify(body),
+        }),
+      );
+    const answer = await post('/v1/runs', planned('Turn', { allowHumanIntervention: true }));
+    expect(answer.status).toBe(200);
+    const text = await answer.text();
+    expect(text).toContain('"state":"suspended"');
+    const askId = /"ask":"([^"]+)"/.exec(text)?.[1];
+    const replies = `/v1/runs/${answer.headers.get('x-run-id')}/replies`;
+    expect((await post(replies, { askId, answer: 5 })).status).toBe(400);
+    expect((await post(replies, { askId, answer: 'starboard' })).status).toBe(204);
+    const planId = /"planId":"([^"]+)"/.exec(text)?.[1];
+    await vi.waitFor(async () => {
+      expect(await (await post('/v1/runs', planned('Turn', { planId }))).text()).toContain('To starboard');
+    }, 10_000);
+  });
+});
+
+async function planOf(reader: ReadableStreamDefaultReader<UIMessageChunk>): Promise<string> {
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error('The stream ended without a plan');
+    if (value.type === 'data-plan') return String(value.id);
+  }
+}
+
+async function firstPlan(stream: ReadableStream<UIMessageChunk>, then: () => void): Promise<string> {
+  const reader = stream.getReader();
+  const planId = await planOf(reader);
+  then();
+  for (let next = await reader.read(); !next.done; next = await reader.read());
+  return planId;
+}
