@@ -16,9 +16,9 @@ const budgets: Readonly<Record<string, number>> = {
   'adapters/mcp/client-2026.ts': 92,
   'adapters/transport/mcp-server-connection.ts': 68,
   'adapters/transport/mcp-server.ts': 108,
-  'src/index.ts': 225,
+  'src/index.ts': 245,
   'demo/main.tsx': 54,
-  'demo/worker.ts': 250,
+  'demo/worker.ts': 290,
 };
 
 let over = 0;
