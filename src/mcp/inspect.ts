@@ -119,13 +119,14 @@ function checkOutputSchema(schema: unknown): readonly Remark[] {
 }
 
 function checkTexts(value: unknown, others: ReadonlySet<string>, path = ''): readonly Remark[] {
-  return textsOf(value, path).flatMap((placed) => [
-    ...(placed.text.length > maxText
-      ? [error('text_length', `must be at most ${maxText} characters`, placed.path)]
-      : []),
-    ...checkCharacters(placed.text, placed.path),
-    ...(placed.isWords ? [...checkWords(placed.text, placed.path), ...checkMentions(placed, others)] : []),
-  ]);
+  return textsOf(value, path).flatMap((placed) => {
+    if (placed.text.length > maxText) {
+      return [error('text_length', `must be at most ${maxText} characters`, placed.path)];
+    }
+    const characters = checkCharacters(placed.text, placed.path);
+    if (!placed.isWords) return characters;
+    return [...characters, ...checkWords(placed.text, placed.path), ...checkMentions(placed, others)];
+  });
 }
 
 /** Only names that are no everyday words can be told from them. */
@@ -133,8 +134,10 @@ function checkMentions(
   { text, path }: { readonly text: string; readonly path: string },
   others: ReadonlySet<string>,
 ): readonly Remark[] {
-  const mentioned = text.match(/[A-Za-z0-9]+(?:[_-][A-Za-z0-9_-]+|[a-z][A-Z][A-Za-z0-9]*)/g) ?? [];
-  return mentioned.some((word) => others.has(word)) ? [error('other_tool', 'names a tool from elsewhere', path)] : [];
+  const words = text.match(/[A-Za-z0-9_-]+/g) ?? [];
+  return words.some((word) => others.has(word) && /[_-]|[a-z][A-Z]/.test(word))
+    ? [error('other_tool', 'names a tool from elsewhere', path)]
+    : [];
 }
 
 function checkServer(

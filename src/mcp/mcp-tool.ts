@@ -102,7 +102,7 @@ async function compareNow(
 const maxProgressLines = 50;
 
 function callOver(connection: McpConnection, call: PinnedCall, options: McpToolOptions): Promise<McpCallResult> {
-  const { pinned: { pinned: { definition } }, input, context: { signal, log } } = call;
+  const { pinned: { pinned: { definition } }, input, context: { signal, log, progress: tell } } = call;
   let lines = 0;
   return connection.callTool({
     name: definition.name,
@@ -111,6 +111,7 @@ function callOver(connection: McpConnection, call: PinnedCall, options: McpToolO
     signal,
     timeoutMs: options.timeoutMs,
     onProgress({ progress, total }) {
+      tell?.({ progress, ...(total !== undefined && { total }) }); // the message is the server's words
       if (++lines <= maxProgressLines) {
         log(total === undefined ? `At ${progress}` : `At ${progress} of ${total}`, 'debug');
       }

@@ -2,12 +2,15 @@
 
 import { asRecord } from '../as-record.ts';
 import { compileJsonSchema } from '../../tools/json-schema.ts';
+import { expandedSize } from './expansion.ts';
 import { below, error, type Remark, warning } from './finding.ts';
 import { isRisky } from './regex.ts';
 
 const dialects = /^https?:\/\/json-schema\.org\/(?:draft\/2020-12\/schema|draft-0[67]\/schema)#?$/;
 const maxDepth = 12;
 const maxSubschemas = 500;
+/** With references put in: what the library that checks inputs would go through. */
+const maxExpanded = 5000;
 const maxProperties = 100;
 const maxEnum = 250;
 
@@ -26,6 +29,9 @@ export function checkSchema(schema: Readonly<Record<string, unknown>>, path: str
     walk.remarks.push(error('schema_size', `has more than ${maxSubschemas} parts`, path));
   }
   if (walk.remarks.some(({ severity }) => severity === 'error')) return walk.remarks;
+  if (expandedSize(schema) > maxExpanded) {
+    return [...walk.remarks, error('schema_size', 'stands for too many parts', path)];
+  }
   return [...walk.remarks, ...checkCompiles(schema, path)];
 }
 

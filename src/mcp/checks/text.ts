@@ -69,8 +69,8 @@ const patterns: readonly (Omit<TextRule, 'finds'> & { readonly any: readonly Reg
     any: [
       /<\/?\s*(?:important|system|instructions?|secret|hidden|admin|assistant|user|tool_?call|thinking|context)\b[^<>]{0,100}>/i,
       /<!--|\[\/?INST\]|<\|[^|<>]{1,40}\|>|<<\/?SYS>>/i,
-      /^\s*(?:system|assistant|human|developer)\s*:/im,
-      /^\s*#{1,6}\s*(?:system|instructions?\s+(?:for|to)\s+(?:the\s+)?(?:assistant|model|ai))\b/im,
+      /^[ \t]*(?:system|assistant|human|developer)[ \t]*:/im,
+      /^[ \t]*#{1,6}[ \t]*(?:system|instructions?\s+(?:for|to)\s+(?:the\s+)?(?:assistant|model|ai))\b/im,
     ],
   },
   {
@@ -142,7 +142,7 @@ const patterns: readonly (Omit<TextRule, 'finds'> & { readonly any: readonly Reg
     rule: 'address',
     severity: 'warning',
     message: 'holds an address',
-    any: [/\b(?:https?|ftp|wss?):\/\//i, /\bdata:[a-z]+\//i, /[\w.+-]+@[\w-]+\.[a-z]{2,}/i],
+    any: [/\b(?:https?|ftp|wss?):\/\//i, /\bdata:[a-z]+\//i, /\w@[\w-]+\.[a-z]{2,}/i],
   },
   {
     rule: 'blank_run',

@@ -1,8 +1,12 @@
 import { describe, expect, inject, it } from 'vitest';
 import { mcpConnector2026 } from '../../../adapters/mcp/client-2026.ts';
 import { mcpConnector } from '../../../adapters/mcp/client.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { createRegistry, localPrincipal } from '../../../src/index.ts';
 import { connectToEverything, tour } from '../../fixtures/everything.ts';
+import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { platformEgress } from '../../fixtures/platform-egress.ts';
+import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 
 const url = inject('peers').everything;
 const egress = await platformEgress({ loopback: [url] });
@@ -22,6 +26,38 @@ describe.each([['mcpConnector', mcpConnector], ['mcpConnector2026', mcpConnector
         'get-tiny-image': { content: [{ type: 'text' }, { type: 'image', mimeType: 'image/png' }, { type: 'text' }] },
       });
       expect(progress).toEqual([1, 2]);
+    });
+
+    it('is approved without an error, but for what needs a task, and serves an agent', async () => {
+      const storage = memoryStorage();
+      const registry = createRegistry({ storage });
+      await registry.put('provider', { id: 'default', kind: 'custom' });
+      await registry.put('agent', { id: 'helper', name: 'Helper', providerId: 'default', mcp: { everything: {} } });
+      await registry.put('mcpServer', { id: 'everything', alias: 'all', url: `${url}/mcp` });
+      const { model } = scriptedModel(
+        callsTools(
+          { tool: 'all__get-sum', input: { a: 2, b: 3 }, id: 'c1' },
+          { tool: 'all__get-structured-content', input: { location: 'New York' }, id: 'c2' },
+          { tool: 'all__get-tiny-image', input: {}, id: 'c3' },
+        ),
+        says('ok'),
+      );
+      const runtime = testRuntime({ model, catalog: registry, storage, mcp: make({ egress }) });
+      const reading = { 'get-sum': 'read', 'get-structured-content': 'read', 'get-tiny-image': 'read' } as const;
+      const request = { approve: true, effects: reading };
+      const { approved, tools, findings } = await runtime.validateMcpServer('everything', request, localPrincipal());
+      expect(approved).toBe(true);
+      expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+      expect(tools.filter(({ included }) => !included).map(({ name }) => name)).toEqual(['simulate-research-query']);
+      const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
+      const outputs = chunks.flatMap((chunk) => chunk.type === 'tool-output-available' ? [chunk.output] : []);
+      expect(outputs).toEqual([
+        expect.objectContaining({ content: [{ type: 'text', text: 'The sum of 2 and 3 is 5.' }], untrusted: true }),
+        expect.objectContaining({ data: { temperature: 33, conditions: 'Cloudy', humidity: 82 } }),
+        expect.objectContaining({
+          content: expect.arrayContaining([expect.objectContaining({ type: 'image', omitted: expect.any(Number) })]),
+        }),
+      ]);
     });
 
     it('ends a call in the middle, and goes on with others', async () => {
