@@ -22,15 +22,13 @@ export const endingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'ends a call with its time, however much the server has to say meanwhile',
+    name: 'ends a call with its time, at the server too',
     async run(subject) {
       const { stuck, left } = holding();
-      const { connection } = await connect(subject, { 'tools/call': stuck });
-      assertEqual(
-        (await failureOf(() => connection.callTool(echoing('Hi', { timeoutMs: 50 })))).code,
-        'deadline_exceeded',
-      );
-      await left;
+      const { connection, peer } = await connect(subject, { 'tools/call': stuck });
+      const call = failureOf(() => connection.callTool(echoing('Hi', { timeoutMs: 200 })));
+      assertEqual((await call).code, 'deadline_exceeded');
+      if (peer.of('tools/call').length > 0) await left; // on a busy machine, the time may be over before it is sent
       await connection.close();
     },
   },
