@@ -1,10 +1,12 @@
 /** The wiring for Deno: state in Deno KV, models over fetch, events as lines on the console, the endpoint as a fetch handler. */
 
 import { createRuntime } from '../src/create-runtime.ts';
+import type { Registry } from '../src/orchestrator/registry/registry.ts';
 import type { Catalog, ClosableStorage, Egress, McpConnector, SecretSource, Storage, Watchable } from '../src/ports.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
+import type { ToolDefinition } from '../src/schema.ts';
+import { isToolSource, toolsOf, type ToolSource } from '../src/tools/tool-source.ts';
 import type { Tool } from '../src/tools/tool.ts';
-import type { ToolSource } from '../src/tools/tool-source.ts';
 import { denoEgress } from './egress/deno.ts';
 import { modelSource } from './models/source.ts';
 import { denoSandbox } from './sandbox/deno.ts';
@@ -14,11 +16,14 @@ import { denoKvStorage } from './storage/deno-kv.ts';
 import type { McpRouteOptions } from './transport/http-mcp.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
 
+type EndpointStorage = ClosableStorage & Watchable;
+
 /** What differs from one endpoint to the next. */
 export interface DenoEndpointOptions {
-  readonly catalog: Catalog;
-  readonly authenticator: (storage: ClosableStorage & Watchable) => HandlerOptions['authenticator'];
-  readonly tools: (storage: ClosableStorage & Watchable) => readonly (Tool | ToolSource)[];
+  /** What there is to run; as a function, a registry, which is also served under `/v1/agents` and so on. */
+  readonly catalog: Catalog | ((storage: EndpointStorage, tools: readonly ToolDefinition[]) => Registry);
+  readonly authenticator: (storage: EndpointStorage) => HandlerOptions['authenticator'];
+  readonly tools: (storage: EndpointStorage) => readonly (Tool | ToolSource)[];
   readonly secrets?: SecretSource;
   /** Serves MCP clients at `/mcp` with the tools of this agent. */
   readonly mcp?: Omit<McpRouteOptions, 'tools' | 'storage'> & { readonly agentId: string };
@@ -33,14 +38,16 @@ const drainMs = 4_000;
 
 /** Gives the handler for `Deno.serve`, or for `export default { fetch }` with `deno serve` and Deno Deploy. */
 export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
-  const { catalog, authenticator, tools, secrets, origins = [], kvPath, mcp } = options;
+  const { authenticator, secrets, origins = [], kvPath, mcp } = options;
   const storage = denoKvStorage(kvPath === undefined ? {} : { path: kvPath });
+  const tools = options.tools(storage);
+  const { catalog, registry } = catalogOf(options, storage, tools);
   const [egress, sandbox] = [denoEgress(), denoSandbox()];
   const runtime = createRuntime({
     catalog,
     storage,
     models: modelSource(),
-    tools: tools(storage),
+    tools,
     egress,
     sandbox,
     mcp: whenNeeded(egress),
@@ -63,6 +70,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     origins,
     capabilities,
     ...(mcp && { mcp: mcpOf(mcp, { runtime, storage }) }),
+    ...(registry && { registry }),
   });
   return (request) => {
     sweep();
@@ -86,6 +94,18 @@ function whenNeeded(egress: Egress): McpConnector {
 /** Deno Deploy has it, and Deno with `--unstable-cron`; elsewhere requests alone wake plans that sleep. */
 function scheduler(): ((name: string, schedule: string, work: () => Promise<void>) => void) | undefined {
   return (Deno as { cron?: ReturnType<typeof scheduler> }).cron;
+}
+
+/** The catalog, which is the registry where one is made. */
+function catalogOf(
+  { catalog }: Pick<DenoEndpointOptions, 'catalog'>,
+  storage: EndpointStorage,
+  tools: readonly (Tool | ToolSource)[],
+): { readonly catalog: Catalog; readonly registry?: Registry } {
+  if (typeof catalog !== 'function') return { catalog };
+  const composed = tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]);
+  const registry = catalog(storage, composed.map(({ definition }) => definition));
+  return { catalog: registry, registry };
 }
 
 /** Lets runs end, or ends them with an event that their readers can resume from, before the instance is gone. */

@@ -1,13 +1,14 @@
 /** The sample endpoint, for `deno serve` on 127.0.0.1: signed requests, and a token for trying it with curl. */
 
-import { staticCatalog } from '../adapters/catalog/static.ts';
 import { createDenoEndpoint } from '../adapters/deno.ts';
+import { consoleSink } from '../adapters/sinks/console.ts';
 import { createAuthenticator } from '../adapters/transport/authenticator.ts';
 import { authenticateByScheme } from '../adapters/transport/by-scheme.ts';
 import { developmentAuthenticator } from '../adapters/transport/development-authenticator.ts';
 import type { Issuer } from '../adapters/transport/signed/roots.ts';
-import { type ExtensionModule, loadExtension } from '../src/index.ts';
+import { createRegistry, type ExtensionModule, loadExtension } from '../src/index.ts';
 import { sampleAgents, sampleProviders } from './agents.ts';
+import { createSamples } from './register-samples.ts';
 import { sampleTools } from './tools/index.ts';
 
 const given = Deno.env.get('PINNACE_TOKEN');
@@ -25,8 +26,13 @@ const extension = extensionPath === undefined ? [] : await loadExtension(await i
 /** The agent whose tools MCP clients find: all there are. */
 const mcpAgent = { id: 'mcp', name: 'MCP', providerId: 'default', entryTools: ['*'] };
 
-const fetch = createDenoEndpoint({
-  catalog: staticCatalog({ agents: [...sampleAgents, mcpAgent], providers: sampleProviders }),
+let addSamples = async (): Promise<void> => undefined;
+const endpoint = createDenoEndpoint({
+  catalog(storage, tools) {
+    const registry = createRegistry({ storage, tools, sinks: [consoleSink()] });
+    addSamples = createSamples(registry, { agents: [...sampleAgents, mcpAgent], providers: sampleProviders });
+    return registry;
+  },
   authenticator: (storage) =>
     authenticateByScheme({
       'GC-Session': createAuthenticator({ issuers, audience, authorities, storage }),
@@ -41,6 +47,12 @@ const fetch = createDenoEndpoint({
   origins: listOf('PINNACE_ORIGINS'),
   ...(kvPath !== undefined && { kvPath }),
 });
+
+/** The samples are there before anybody can ask for them. */
+async function fetch(request: Request): Promise<Response> {
+  await addSamples();
+  return await endpoint(request);
+}
 
 export default { fetch } satisfies Deno.ServeDefaultExport;
 

@@ -73,6 +73,8 @@ console.log(`
     -H 'content-type: application/json' -H 'idempotency-key: "${crypto.randomUUID()}"' \\
     -d '${body}'
 
+  curl '${endpoint}/v1/agents?tags=sample' -H 'authorization: Bearer ${token}'
+
   Or give its tools to any MCP client:
 
   ${JSON.stringify(mcpClient)}

@@ -54,6 +54,15 @@ export const collectionNames: Readonly<Record<RecordKind, string>> = {
   dataSource: 'data-sources',
 };
 
+/** The schema of each kind. */
+export const recordSchemas = {
+  agent: Agent,
+  provider: Provider,
+  tool: ToolDefinition,
+  mcpServer: McpServer,
+  dataSource: DataSource,
+};
+
 /** How each kind is read; `what` names the record in errors. @throws PinnaceError `invalid_argument`. */
 export const readRecord: {
   readonly [Kind in RecordKind]: (data: unknown, what: string) => CatalogRecords[Kind];

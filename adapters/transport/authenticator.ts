@@ -3,6 +3,7 @@
 import { groupCommits } from '../../src/group-commit.ts';
 import type { Authenticator, Storage } from '../../src/ports.ts';
 import { createPrincipal, type Principal } from '../../src/runtime/principal.ts';
+import { bodyLimitOf } from './body-limits.ts';
 import { readBody } from './signed/body.ts';
 import type { Certificate } from './signed/certificate.ts';
 import { createCertificateCache } from './signed/certificate-cache.ts';
@@ -26,7 +27,7 @@ export interface AuthenticatorOptions {
   readonly storage: Storage;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** The largest body, in bytes; a function where it differs from route to route. */
+  /** The largest body, in bytes; a function where it differs from route to route. 1 MiB, and 16 MiB for imports, when absent. */
   readonly maxBodyBytes?: number | ((request: Request) => number);
   /** The most certificates to remember. */
   readonly maxCertificates?: number;
@@ -74,7 +75,7 @@ export function createAuthenticator(options: AuthenticatorOptions): SignedAuthen
  * else was right, so that nobody can use up another's.
  */
 function createVerifier(
-  { audience, storage, now, maxBodyBytes = 1_048_576, revocations, ...options }: AuthenticatorOptions & {
+  { audience, storage, now, maxBodyBytes = bodyLimitOf, revocations, ...options }: AuthenticatorOptions & {
     readonly now: () => number;
     readonly revocations: Revocations;
   },

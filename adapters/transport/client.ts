@@ -8,6 +8,7 @@ import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import { ask, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
 import { type CertificateSource, createCredentials } from './client/credential.ts';
 import { parseEventId, type Position } from './client/follow.ts';
+import { createRemoteRegistry, type RemoteRegistry } from './client/registry.ts';
 import { createSend } from './client/send.ts';
 import { type Wait, wait as platformWait } from './client/wait.ts';
 
@@ -72,6 +73,8 @@ export interface Client extends ChatTransport<UIMessage> {
   reply(runId: string, reply: PlanReply, options?: CallOptions): Promise<void>;
   /** Looks at what an MCP server offers, and with `approve` pins it. */
   validateMcpServer(serverId: string, request?: McpValidationInput, options?: CallOptions): Promise<McpValidation>;
+  /** The registries of the endpoint. */
+  readonly registry: RemoteRegistry;
   /** Calls any other route, as `call('GET', '/v1/agents/helper/manifest')`, and gives the JSON of its answer. */
   call(method: string, path: string, options?: CallOptions & { readonly body?: unknown }): Promise<unknown>;
 }
@@ -94,6 +97,7 @@ export function createClient(options: ClientOptions): Client {
     ask(connection, { method, path, body, signal });
   return {
     call,
+    registry: createRemoteRegistry((question) => ask(connection, question)),
     run: (request, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
       startRun(connection, { request, idempotencyKey, signal }),
     resume: async (runId, { signal, lastEventId } = {}) =>

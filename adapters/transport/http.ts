@@ -7,6 +7,8 @@ import type { Authenticator } from '../../src/ports.ts';
 import type { Principal } from '../../src/runtime/principal.ts';
 import type { HostedRuntime } from '../../src/runtime/runtime.ts';
 import { addMcpRoute, type McpRouteOptions } from './http-mcp.ts';
+import type { Registry } from '../../src/orchestrator/registry/registry.ts';
+import { addRegistryRoutes } from './http-registry.ts';
 import { addOperationRoutes } from './http-operations.ts';
 import { problemResponse } from './http-problem.ts';
 import { createQuotas, type QuotaLimits } from './http-quotas.ts';
@@ -26,6 +28,8 @@ export interface HandlerOptions {
   readonly origins?: readonly string[];
   /** Serves MCP clients at `/mcp`; absent, nothing is served there. */
   readonly mcp?: McpRouteOptions;
+  /** Serves the registries, at `/v1/agents` and so on; absent, they are not served. */
+  readonly registry?: Registry;
   /** What `GET /v1/readyz` tells besides, as what the platform can do. */
   readonly capabilities?: () => Promise<Readonly<Record<string, unknown>>>;
   readonly now?: () => number;
@@ -37,7 +41,8 @@ export interface Revocable {
 }
 
 /** What routes share. */
-export interface HandlerContext extends Required<Omit<HandlerOptions, 'quotas' | 'origins' | 'mcp'>> {
+export interface HandlerContext extends Required<Omit<HandlerOptions, 'quotas' | 'origins' | 'mcp' | 'registry'>> {
+  readonly registry: Registry | undefined;
   readonly app: Hono;
   readonly runtime: HostedRuntime;
   readonly quotas: ReturnType<typeof createQuotas>;
@@ -60,6 +65,7 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     now = Date.now,
     origins = [],
     mcp,
+    registry,
   } = options;
   if (typeof authenticator?.authenticate !== 'function') {
     throw new TypeError('Cannot make a handler without an authenticator');
@@ -79,12 +85,13 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     }),
   );
   const quotas = createQuotas(options.quotas);
-  const context = { app, runtime, authenticator, maxBodyBytes, keepAliveMs, capabilities, now, quotas };
+  const context = { app, runtime, authenticator, maxBodyBytes, keepAliveMs, capabilities, now, quotas, registry };
   addRunRoutes(context);
   addOperationRoutes(context);
   if (mcp) addMcpRoute(context, { mcp, origins });
+  if (registry) addRegistryRoutes(context, registry);
   for (const path of new Set(app.routes.map((route) => route.path))) {
-    if (path.startsWith('/v1/')) app.all(path, methodNotAllowed);
+    if (path.startsWith('/v1/') && !path.endsWith('*')) app.all(path, methodNotAllowed); // not that of CORS
   }
   return async (request) => await app.fetch(request);
 }
@@ -98,12 +105,14 @@ const allowHeaders = [
   'content-type',
   'content-digest',
   'idempotency-key',
+  'if-match',
   'last-event-id',
   'signature',
   'signature-input',
   'traceparent',
 ];
 const exposeHeaders = [
+  'etag',
   'location',
   'retry-after',
   'x-run-id',

@@ -1,33 +1,17 @@
 /** Describes the endpoint in OpenAPI 3.1, from the schemas that parse its requests. */
 
-import { jsonSchemaOf } from '../../src/json-schema-of.ts';
 import { McpValidationRequest } from '../../src/mcp-validation.ts';
 import { RunRequest } from '../../src/runtime/run-request.ts';
 import { ApprovalDecision, Invalidation, Prewarm, Reply } from './http-requests.ts';
+import { body, id as runId, type Json, json, nothing, operation, problem } from './openapi-parts.ts';
+import { describeRegistry } from './openapi-registry.ts';
 
-type Json = Readonly<Record<string, unknown>>;
-
-const problem: Json = {
-  description: 'A problem (RFC 9457)',
-  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-};
 const stream: Json = { description: 'An event stream of UI message chunks', content: { 'text/event-stream': {} } };
-const nothing: Json = { description: 'Done, or nothing left' };
-const json: Json = { description: 'The answer', content: { 'application/json': {} } };
-const runId: Json = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
 const lastEventId: Json = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };
 const key: Json = { name: 'Idempotency-Key', in: 'header', required: true, schema: { type: 'string' } };
 
-function operation(summary: string, facts: Json): Json {
-  return { summary, security: [{ gcSession: [] }], ...facts };
-}
-
-function body(schema: Parameters<typeof jsonSchemaOf>[0]): Json {
-  return { required: true, content: { 'application/json': { schema: jsonSchemaOf(schema) } } };
-}
-
-/** Gives the description of the endpoint. */
-export function describeEndpoint(): Json {
+/** Gives the description of the endpoint, with the registries where it serves them. */
+export function describeEndpoint({ registry }: { readonly registry: boolean }): Json {
   return {
     openapi: '3.1.0',
     info: { title: 'Pinnace', version: '1', license: { name: 'MIT' } },
@@ -88,6 +72,7 @@ export function describeEndpoint(): Json {
       '/v1/prewarm': {
         post: operation('Warm the caches', { requestBody: body(Prewarm), responses: { 200: json, default: problem } }),
       },
+      ...(registry && describeRegistry()),
       '/v1/metrics': { get: operation('Metrics for Prometheus', { responses: { 200: json, default: problem } }) },
       '/v1/healthz': { get: { summary: 'Alive', responses: { 200: json } } },
       '/v1/readyz': { get: { summary: 'Ready', responses: { 200: json, 503: json } } },

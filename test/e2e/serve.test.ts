@@ -56,6 +56,19 @@ describe('the sample endpoint under deno serve', () => {
     expect(text.endsWith((await rest.text()).replace('retry: 1000\n\n', ''))).toBe(true);
   });
 
+  it('keeps its agents in a registry, which anybody with the token can list and change', async () => {
+    const headers = { 'authorization': `Bearer ${endpoint.token}`, 'content-type': 'application/json' };
+    const agents = `${endpoint.url}/v1/agents`;
+    const { items } = await (await fetch(`${agents}?tags=sample`, { headers })).json();
+    expect(items.map(({ id }: { id: string }) => id)).toContain('navigator');
+    const body = JSON.stringify({ id: 'mine', name: 'Mine', providerId: 'default', entryTools: ['notes_*'] });
+    const registered = await fetch(agents, { method: 'POST', headers, body });
+    expect([registered.status, registered.headers.get('etag')]).toEqual([201, '"1"']);
+    const { availableTools } = await (await fetch(`${agents}/mine`, { headers })).json();
+    expect(availableTools.map(({ id }: { id: string }) => id)).toContain('notes_add');
+    expect((await fetch(`${agents}/mine`, { method: 'DELETE', headers })).status).toBe(204);
+  });
+
   it('refuses a host name that is not loopback, as a rebound page would send it', async () => {
     const { port } = new URL(endpoint.url);
     const request = httpRequest({

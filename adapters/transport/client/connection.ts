@@ -19,15 +19,18 @@ export interface Connection {
 /** Asks for an answer and gives its JSON; `undefined` when it has no content. */
 export async function ask(
   { base, send }: Connection,
-  { method, path, body, signal }: {
+  { method, path, body, signal, ifMatch }: {
     readonly method: string;
     readonly path: string;
     readonly body?: unknown;
     readonly signal: AbortSignal;
+    /** The revision that is to be changed. */
+    readonly ifMatch?: number | undefined;
   },
 ): Promise<unknown> {
   const key = method === 'POST' ? { 'idempotency-key': quote(crypto.randomUUID()) } : {};
-  const headers = { accept: 'application/json', ...key };
+  const version = ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` };
+  const headers = { accept: 'application/json', ...key, ...version };
   const response = await send({ method, url: resolvePath(base, path), body, headers, signal });
   const text = await response.text();
   return text === '' ? undefined : JSON.parse(text);

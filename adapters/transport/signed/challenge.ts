@@ -10,8 +10,10 @@ import {
   signatureTag,
 } from './profile.ts';
 
-/** `last-event-id` is left out: who does not resume has none, and must not send it. */
-const wanted = [...alwaysCovered, ...coveredWherePresent.filter((name) => name !== 'last-event-id')];
+/** Left out of what is asked for: who does not resume or change anything has none, and must not send it. */
+const rarely: ReadonlySet<string> = new Set(['last-event-id', 'if-match']);
+
+const wanted = [...alwaysCovered, ...coveredWherePresent.filter((name) => !rarely.has(name))];
 
 /** The signature that the endpoint asks for (RFC 9421, section 5). */
 export const acceptSignature = `${signatureLabel}=(${wanted.map((name) => `"${name}"`).join(' ')})` +

@@ -43,7 +43,12 @@ export const alwaysCovered: readonly string[] = ['@method', '@authority', '@path
 export const coveredWithBody: readonly string[] = ['content-type', 'content-digest'];
 
 /** What a signature covers wherever the header is present. */
-export const coveredWherePresent: readonly string[] = [...coveredWithBody, 'idempotency-key', 'last-event-id'];
+export const coveredWherePresent: readonly string[] = [
+  ...coveredWithBody,
+  'idempotency-key',
+  'if-match',
+  'last-event-id',
+];
 
 /** The parameters that every signature has. */
 export const requiredParameters: readonly string[] = ['created', 'expires', 'nonce', 'keyid', 'alg', 'tag'];

@@ -14,9 +14,9 @@ export async function bindTool(
   toolId: string,
   { from, to }: { readonly from: readonly string[]; readonly to: readonly string[] },
 ): Promise<void> {
-  for (const agentId of to) {
+  for (const [at, agentId] of to.entries()) {
     const agent = await draft.get('agent', agentId);
-    if (!agent) throw unknownAgent(toolId, agentId);
+    if (!agent) throw unknownAgent(at);
     await draft.put('agent', withTool(agent, toolId), 'bind');
   }
   for (const agentId of from.filter((id) => !to.includes(id))) {
@@ -25,10 +25,10 @@ export async function bindTool(
   }
 }
 
-function unknownAgent(toolId: string, agentId: string): PinnaceError {
-  return new PinnaceError(
-    'invalid_argument',
-    `Cannot bind tool "${toolId}" to agent "${agentId}": no agent has this id, register it first`,
-    { details: { reason: 'unknown_agent', agentIds: [agentId] } },
-  );
+/** Says the place and not the id: what a caller sends is not repeated. */
+function unknownAgent(at: number): PinnaceError {
+  const issue = { path: `boundAgents.${at}`, message: 'is no agent that is known here: register it first' };
+  return new PinnaceError('invalid_argument', `Cannot bind the tool: "${issue.path}" ${issue.message}`, {
+    details: { reason: 'unknown_agent', issues: [issue] },
+  });
 }

@@ -73,18 +73,17 @@ export function createCollection<Kind extends RecordKind>(
 ): Collection<Kind> {
   const { storage, write } = options;
   const set = async (draft: Draft, record: object, action: RegistryAction): Promise<CatalogRecords[Kind]> => {
-    const { boundAgents, ...rest } = record as { readonly boundAgents?: unknown };
-    const read = readRecord[kind](kind === 'tool' ? record : rest, `the ${kindNames[kind]}`);
+    // What is read with an agent may come back with it.
+    const { availableTools: _, ...rest } = record as { readonly availableTools?: unknown };
+    const read = readRecord[kind](kind === 'agent' ? rest : record, `the ${kindNames[kind]}`);
+    const boundAgents = 'boundAgents' in read ? read.boundAgents : undefined;
     const written = await setRecord(draft, kind, {
       ...options,
       record: asAuthored(unbound(read), await draft.get(kind, read.id)),
       action,
     });
-    if (kind === 'tool' && boundAgents !== undefined) {
-      await bindTool(draft, read.id, {
-        from: await agentsUsing(storage, 'tool', read.id),
-        to: boundAgents as string[],
-      }); // safe: it was read
+    if (boundAgents) {
+      await bindTool(draft, read.id, { from: await agentsUsing(storage, 'tool', read.id), to: boundAgents });
     }
     return written;
   };
@@ -117,7 +116,7 @@ export function createCollection<Kind extends RecordKind>(
       const stored = (await storage.get(recordKey(kind, id)))?.value as CatalogRecords[Kind] | undefined; // written by the registry alone
       const given = kind === 'tool' ? options.composed.get(id) as CatalogRecords[Kind] | undefined : undefined; // safe: tools only
       const record = given ?? stored;
-      if (!record) throw notFound(kind, id);
+      if (!record) throw notFound(kind);
       return await describe(options, kind, record);
     },
     async list(query = {}) {
@@ -143,7 +142,7 @@ export function createCollection<Kind extends RecordKind>(
       const last = current
         ? (current.value as CatalogRecords[Kind]).revision // written by the registry alone
         : Number((await storage.get(removedKey(kind, id)))?.value ?? 0);
-      if (last === 0) throw notFound(kind, id);
+      if (last === 0) throw notFound(kind);
       return await readHistory(storage, { ...page, kind, id, last, limit: limitOf(page) });
     },
   };
@@ -178,7 +177,7 @@ async function requireCurrent<Kind extends RecordKind>(
   },
 ): Promise<CatalogRecords[Kind]> {
   const current = await draft.get(kind, id);
-  if (!current) throw isGiven({ composed }, kind, id) ? givenAsCode(id) : notFound(kind, id);
+  if (!current) throw isGiven({ composed }, kind, id) ? givenAsCode(id) : notFound(kind);
   requireRevision(current, { kind, id, ifRevision: version });
   return current;
 }
@@ -215,8 +214,8 @@ function otherId(kind: RecordKind, id: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot change the id of ${kindNames[kind]} "${id}": register another`);
 }
 
-function notFound(kind: RecordKind, id: string): PinnaceError {
-  return new PinnaceError('not_found', `No ${kindNames[kind]} has the id "${id}"`, {
+function notFound(kind: RecordKind): PinnaceError {
+  return new PinnaceError('not_found', `No ${kindNames[kind]} has this id`, {
     details: { reason: `${kindNames[kind].toLowerCase().replaceAll(' ', '_')}_not_found` },
   });
 }

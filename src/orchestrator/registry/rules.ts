@@ -2,9 +2,10 @@
 
 import { PinnaceError } from '../../errors.ts';
 import { canonicalJson } from '../../json.ts';
+import type { Issue } from '../../parse.ts';
 import { type CatalogRecords, kindNames, type RecordKind } from '../../record-kinds.ts';
 import type { Agent, McpServer } from '../../schema.ts';
-import { exactIds } from '../../tools/availability.ts';
+import { isPattern } from '../../tools/availability.ts';
 import { builtinToolIds } from '../../tools/builtin-ids.ts';
 import { refuseSecrets } from './no-secrets.ts';
 import { scan, type ScanOptions } from './scan.ts';
@@ -42,15 +43,21 @@ async function requireTools(context: RuleContext, agent: Agent): Promise<void> {
   const { current, find } = context;
   // What is bound cannot have been removed, but what was given as code may have gone: it holds up no other change.
   const known = new Set(current && 'entryTools' in current ? current.entryTools : []);
-  const added = exactIds(agent.entryTools).filter((id) => !known.has(id) && !isGiven(context, 'tool', id));
-  const found = await Promise.all(added.map((id) => find('tool', id)));
-  const unknown = added.filter((_, i) => found[i] === undefined);
-  if (unknown.length === 0) return;
-  throw new PinnaceError(
-    'invalid_argument',
-    `Cannot bind agent "${agent.id}" to tool "${unknown[0]}": no tool has this id, register it first`,
-    { details: { reason: 'unknown_tool', toolIds: unknown.slice(0, 20) } },
+  const added = agent.entryTools.flatMap((id, at) =>
+    isPattern(id) || known.has(id) || isGiven(context, 'tool', id) ? [] : [{ id, at }]
   );
+  const found = await Promise.all(added.map(({ id }) => find('tool', id)));
+  const unknown = added.filter((_, i) => found[i] === undefined);
+  if (unknown.length > 0) throw unknownTools(unknown.map(({ at }) => at));
+}
+
+/** Says the places and not the ids: what a caller sends is not repeated. */
+function unknownTools(places: readonly number[]): PinnaceError {
+  const message = 'is no tool that is known here: register it first';
+  const issues = places.slice(0, 20).map((at): Issue => ({ path: `entryTools.${at}`, message }));
+  return new PinnaceError('invalid_argument', `Cannot bind the agent: "entryTools.${places[0]}" ${message}`, {
+    details: { reason: 'unknown_tool', issues },
+  });
 }
 
 /** Two servers with one alias would give their tools the same names. */

@@ -46,10 +46,10 @@ export function createWriter(options: WriterOptions): Write {
   const { storage, now } = options;
   const news = createInvalidations(storage);
   let last: Promise<unknown> = Promise.resolve();
-  const write = async <T>(intent: Intent, work: (draft: Draft) => Promise<T>): Promise<T> => {
+  const write = async <T>(intent: Intent & { startedAt: number }, work: (draft: Draft) => Promise<T>): Promise<T> => {
     await requireAllowed(intent, options.authorize);
     const { result, changed } = await commitDraft({ storage, by: authorOf(intent), now: now() }, work);
-    tell(intent, changed, options);
+    tell(intent, { changed, latency: now() - intent.startedAt }, options);
     const keys = [...new Set(changed.map(({ kind, id }) => cacheKeyOf(kind, id)))];
     if (keys.length === 0) return result;
     await news.publish(keys);
@@ -58,12 +58,12 @@ export function createWriter(options: WriterOptions): Write {
   };
   return async (intent, work) => {
     const startedAt = now();
-    const turn = last.then(() => write(intent, work));
+    const turn = last.then(() => write({ ...intent, startedAt }, work));
     last = turn.catch(() => undefined);
     try {
       return await turn;
     } catch (error) {
-      options.emit({ ...factsOf(intent), ...statusOf(error), latency: now() - startedAt, payloadSummary: '' });
+      options.emit({ ...refusedOf(intent, error), latency: now() - startedAt, payloadSummary: '' });
       throw error;
     }
   };
@@ -78,7 +78,7 @@ async function requireAllowed(
     .catch(() => ({ decision: 'deny' as const, reason: 'the check failed' }));
   if (answer.decision === 'allow') return;
   const code = answer.decision === 'deny' ? 'forbidden' : 'approval_required';
-  throw new PinnaceError(code, `Cannot ${action} ${kindNames[kind]} "${id}": ${answer.reason}`, {
+  throw new PinnaceError(code, `Cannot ${action} the ${kindNames[kind]}: ${answer.reason}`, {
     details: { reason: 'not_authorized' },
   });
 }
@@ -100,16 +100,23 @@ function factsOf({ action, kind, id, ...given }: Intent) {
 }
 
 /** One event for each record that changed, those bound to the one that was meant too. */
-function tell(intent: Intent, changed: readonly Changed[], { emit }: WriterOptions): void {
+function tell(
+  intent: Intent,
+  { changed, latency }: { readonly changed: readonly Changed[]; readonly latency: number },
+  { emit }: WriterOptions,
+): void {
   const traceId = intent.traceId ?? createTraceId();
   for (const { action, kind, id, revision, differences } of changed) {
     const payloadSummary = `revision ${revision}, ${differences} differences`;
     const facts = factsOf({ ...intent, traceId, action, kind, id });
-    emit({ ...facts, status: 'ok', latency: 0, error: null, payloadSummary });
+    emit({ ...facts, status: 'ok', latency, error: null, payloadSummary });
   }
 }
 
-function statusOf(error: unknown) {
-  const data = toData(error);
-  return { status: data.code === 'forbidden' ? 'denied' as const : 'error' as const, error: data };
+/** An id that nobody knows, or that is none, is only something that a caller has sent: it is not repeated. */
+function refusedOf(intent: Intent, thrown: unknown) {
+  const error = toData(thrown);
+  const isUnknown = error.code === 'not_found' || error.code === 'invalid_argument';
+  const status = error.code === 'forbidden' ? 'denied' as const : 'error' as const;
+  return { ...factsOf(isUnknown ? { ...intent, id: '' } : intent), status, error };
 }

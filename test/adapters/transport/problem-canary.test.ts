@@ -6,7 +6,13 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
 import { createHandler } from '../../../adapters/transport/http.ts';
 import { describeEndpoint } from '../../../adapters/transport/openapi.ts';
-import { type Authenticator, createRuntime, type CreateRuntimeOptions, PinnaceError } from '../../../src/index.ts';
+import {
+  type Authenticator,
+  createRegistry,
+  createRuntime,
+  type CreateRuntimeOptions,
+  PinnaceError,
+} from '../../../src/index.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
 import { piecesOf } from '../../fixtures/planted.ts';
 import { runRequest } from '../../fixtures/runtime.ts';
@@ -21,7 +27,7 @@ interface Endpoint {
 }
 
 function endpoint(
-  { authenticator = developmentAuthenticator({ token }), ...options }:
+  { authenticator = developmentAuthenticator({ token }), storage = memoryStorage(), ...options }:
     & Partial<CreateRuntimeOptions>
     & { authenticator?: Authenticator } = {},
 ): Endpoint {
@@ -33,11 +39,12 @@ function endpoint(
     }),
     models: { model: () => scriptedModel(says('ok')).model },
     secrets: memorySecrets({ key: canary }),
-    storage: memoryStorage(),
     sinks: [sink],
     ...options,
+    storage,
   });
-  const handle = createHandler(runtime, { authenticator });
+  const registry = createRegistry({ storage, sinks: [sink] });
+  const handle = createHandler(runtime, { authenticator, registry });
   return {
     async ask(request) {
       const response = await handle(request);
@@ -53,7 +60,7 @@ function endpoint(
 }
 
 /** Every method of every path, as the endpoint describes itself. */
-const routes = Object.entries(describeEndpoint()['paths'] as Record<string, object>) // its shape is OpenAPI's
+const routes = Object.entries(describeEndpoint({ registry: true })['paths'] as Record<string, object>) // its shape is OpenAPI's
   .flatMap(([path, methods]) => Object.keys(methods).map((method) => ({ path, method: method.toUpperCase() })));
 
 /** They read nothing of a request. */

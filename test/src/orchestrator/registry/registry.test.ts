@@ -335,11 +335,11 @@ describe('what is bound', () => {
 
   it('cannot be an agent or a tool that nobody knows; nothing is written then', async () => {
     const registry = await filled();
-    const unknownAgent = { ...bad, details: { reason: 'unknown_agent', agentIds: ['nobody'] } };
+    const unknownAgent = { ...bad, details: { reason: 'unknown_agent', issues: [{ path: 'boundAgents.1' }] } };
     await expect(registry.tools.register(tool({ id: 'new', boundAgents: ['helper', 'nobody'] }))).rejects.toMatchObject(
       unknownAgent,
     );
-    const unknownTool = { ...bad, details: { reason: 'unknown_tool', toolIds: ['nothing'] } };
+    const unknownTool = { ...bad, details: { reason: 'unknown_tool' } };
     await expect(registry.agents.register(agent({ id: 'new', entryTools: ['add', 'nothing'] }))).rejects.toMatchObject(
       unknownTool,
     );

@@ -1,0 +1,12 @@
+/** The largest bodies, in bytes, route by route. */
+
+/** Of any request that nothing else is said of. */
+const usual = 1_048_576;
+
+/** Of a whole catalogue. */
+const ofImports = 16_777_216;
+
+/** Gives the largest body that this request may have. */
+export function bodyLimitOf({ method, url }: Pick<Request, 'method' | 'url'>): number {
+  return method === 'POST' && new URL(url).pathname.endsWith('/v1/import') ? ofImports : usual;
+}

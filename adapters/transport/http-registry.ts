@@ -1,0 +1,163 @@
+/** The routes of the registries: register, read, list, change, retire; and a whole catalogue, out and in. */
+
+import type { Context } from 'hono';
+import * as v from 'valibot';
+import { PinnaceError } from '../../src/errors.ts';
+import type { Collection, Registration } from '../../src/orchestrator/registry/collection.ts';
+import { RegistryQuery } from '../../src/orchestrator/registry/list.ts';
+import type { Registry } from '../../src/orchestrator/registry/registry.ts';
+import type { WriteOptions } from '../../src/orchestrator/registry/write.ts';
+import { parse } from '../../src/parse.ts';
+import { collectionNames, kindNames, type RecordKind } from '../../src/record-kinds.ts';
+import { type Principal, requireScope, type Scope } from '../../src/runtime/principal.ts';
+import { parseTraceparent } from '../../src/traceparent.ts';
+import { bodyLimitOf } from './body-limits.ts';
+import type { HandlerContext } from './http.ts';
+import { readJson } from './http-body.ts';
+
+/** What a body holds before its schema is asked: an object. */
+const Body = v.looseObject({ id: v.optional(v.string()) });
+
+type RegistryContext = Pick<HandlerContext, 'app' | 'authenticator' | 'maxBodyBytes'>;
+
+/** Adds the routes. Reading takes the scope `registry:read`, writing `registry:write`. */
+export function addRegistryRoutes(context: RegistryContext, registry: Registry): void {
+  const { app } = context;
+  addCollection(context, 'agent', registry.agents);
+  addCollection(context, 'tool', registry.tools);
+  addCollection(context, 'mcpServer', registry.mcpServers);
+  addCollection(context, 'provider', registry.providers);
+  addCollection(context, 'dataSource', registry.dataSources);
+  app.get('/v1/agents/:id/tools', async (c) => {
+    await authorized(context, c, 'registry:read');
+    return c.json({ items: await registry.availableTools(c.req.param('id')) });
+  });
+  app.get('/v1/export', async (c) => {
+    await authorized(context, c, 'registry:read');
+    return c.json(await registry.export(), 200, { 'content-disposition': 'attachment; filename="catalog.json"' });
+  });
+  app.post('/v1/import', async (c) => {
+    const given = await writing(context, c);
+    const { data } = await readJson(c.req.raw, bodyLimitOf(c.req.raw));
+    return c.json(await registry.import(data, { ...given, dryRun: flagOf(c, 'dryRun') }));
+  });
+}
+
+function addCollection<Kind extends RecordKind>(
+  context: RegistryContext,
+  kind: Kind,
+  collection: Collection<Kind>,
+): void {
+  const { app } = context;
+  const path = `/v1/${collectionNames[kind]}`;
+  app.post(path, async (c) => {
+    const given = await writing(context, c);
+    const record = await collection.register(await bodyOf(context, c, kind), given);
+    return c.json(record, 201, { ...etagOf(record), location: `${path}/${encodeURIComponent(record.id)}` });
+  });
+  app.get(path, async (c) => {
+    await authorized(context, c, 'registry:read');
+    return c.json(await collection.list(queryOf(c)));
+  });
+  app.get(`${path}/:id`, async (c) => {
+    await authorized(context, c, 'registry:read');
+    const record = await collection.get(idOf(c));
+    return c.json(record, 200, etagOf(record));
+  });
+  app.put(`${path}/:id`, async (c) => {
+    const given = { ...await writing(context, c), version: requireVersion(c) };
+    const record = await collection.replace(idOf(c), await bodyOf(context, c, kind), given);
+    return c.json(record, 200, etagOf(record));
+  });
+  app.patch(`${path}/:id`, async (c) => {
+    const given = { ...await writing(context, c), version: requireVersion(c) };
+    const record = await collection.update(idOf(c), await bodyOf(context, c, kind), given);
+    return c.json(record, 200, etagOf(record));
+  });
+  for (const change of ['disable', 'enable'] as const) {
+    app.post(`${path}/:id/${change}`, async (c) => {
+      const record = await collection[change](idOf(c), await writing(context, c));
+      return c.json(record, 200, etagOf(record));
+    });
+  }
+  app.delete(`${path}/:id`, async (c) => {
+    const version = versionOf(c);
+    await collection.remove(idOf(c), { ...await writing(context, c), ...(version !== undefined && { version }) });
+    return c.body(null, 204);
+  });
+  app.get(`${path}/:id/history`, async (c) => {
+    await authorized(context, c, 'registry:read');
+    const { limit, pageToken } = queryOf(c);
+    return c.json(await collection.history(idOf(c), { pageToken, ...(limit !== undefined && { limit }) }));
+  });
+}
+
+async function authorized({ authenticator }: RegistryContext, c: Context, scope: Scope): Promise<Principal> {
+  const principal = await authenticator.authenticate(c.req.raw);
+  requireScope(principal, scope);
+  return principal;
+}
+
+/** Who writes, and in which trace. */
+async function writing(context: RegistryContext, c: Context): Promise<WriteOptions> {
+  const principal = await authorized(context, c, 'registry:write');
+  return { principal, traceId: parseTraceparent(c.req.header('traceparent') ?? null)?.traceId };
+}
+
+async function bodyOf<Kind extends RecordKind>(
+  { maxBodyBytes }: RegistryContext,
+  c: Context,
+  kind: Kind,
+): Promise<Registration<Kind>> {
+  const { data } = await readJson(c.req.raw, maxBodyBytes);
+  return parse(Body, data, { what: `the ${kindNames[kind]}` }) as Registration<Kind>; // the registry reads the rest
+}
+
+function idOf(c: Context): string {
+  return c.req.param('id') ?? '';
+}
+
+function etagOf({ revision }: { readonly revision: number }): { readonly etag: string } {
+  return { etag: `"${revision}"` };
+}
+
+/** The revision that `If-Match` names; `undefined` without the header. */
+function versionOf(c: Context): number | undefined {
+  const given = c.req.header('if-match');
+  if (given === undefined) return undefined;
+  const revision = /^"(\d{1,15})"$/.exec(given)?.[1];
+  if (revision !== undefined) return Number(revision);
+  throw new PinnaceError('invalid_argument', 'Cannot read "If-Match": send the ETag of the record, like "3" in quotes');
+}
+
+function requireVersion(c: Context): number {
+  const version = versionOf(c);
+  if (version !== undefined) return version;
+  throw new PinnaceError('precondition_required', 'Cannot change a record unseen: send its ETag as "If-Match"', {
+    status: 428,
+  });
+}
+
+/** The query of a list. Tags are separated by commas, or come one by one. */
+function queryOf(c: Context): RegistryQuery {
+  const { tags: _, limit, ...rest } = c.req.query();
+  if (Object.keys(rest).some((name) => !Object.hasOwn(RegistryQuery.entries, name))) throw unknownField();
+  const tags = c.req.queries('tags')?.flatMap((tag) => tag.split(',')).filter((tag) => tag !== '') ?? [];
+  return {
+    ...rest as RegistryQuery, // the registry reads it
+    ...(tags.length > 0 && { tags }),
+    ...(limit !== undefined && { limit: Number(limit) }),
+  };
+}
+
+/** What a caller sends is not repeated, names of fields neither. */
+function unknownField(): PinnaceError {
+  const known = Object.keys(RegistryQuery.entries).join(', ');
+  return new PinnaceError('invalid_argument', `Cannot read the query: it may have ${known}`);
+}
+
+function flagOf(c: Context, name: string): boolean {
+  const given = c.req.query(name) ?? 'false';
+  if (given === 'true' || given === 'false') return given === 'true';
+  throw new PinnaceError('invalid_argument', `Cannot read "${name}": it is "true" or "false"`);
+}
