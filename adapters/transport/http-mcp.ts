@@ -7,6 +7,7 @@ import { parseJson } from '../../src/json.ts';
 import { problemResponse } from './http-problem.ts';
 import type { HandlerContext } from './http.ts';
 import type { McpEndpoint } from './mcp-server.ts';
+import { answerEarly } from './mcp-server/answer-early.ts';
 import type { McpHost } from './mcp-server/host.ts';
 import { readBody } from './signed/body.ts';
 
@@ -20,6 +21,9 @@ export interface McpRouteOptions extends McpHost {
 }
 
 const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'];
+
+/** How long an answer may take before it begins as a stream. */
+const longestSilenceMs = 500;
 
 /** The path of MCP clients. */
 export const mcpPath = '/mcp';
@@ -41,11 +45,17 @@ export function addMcpRoute(
       const body = await readMessage(raw, maxBodyBytes);
       if (body === unreadable) return parseError();
       const endpoint = await load();
-      const revoked = new AbortController();
-      const unwatch = authenticator.onRevoked?.(principal, () => revoked.abort('session_revoked'));
-      const signal = AbortSignal.any([raw.signal, revoked.signal]);
+      const stop = new AbortController();
+      const unwatch = authenticator.onRevoked?.(principal, () => stop.abort('session_revoked'));
+      const signal = AbortSignal.any([raw.signal, stop.signal]);
       const request = new Request(raw.url, { method: raw.method, headers: raw.headers, signal });
-      return whenRead(await endpoint.fetch(request, { principal, tools, body }), () => unwatch?.());
+      const answer = endpoint.fetch(request, { principal, tools, body });
+      const waitMs = raw.headers.get('accept')?.includes('text/event-stream') ? longestSilenceMs : undefined;
+      const onLeave = (): void => stop.abort('client_gone');
+      return whenRead(
+        await (waitMs === undefined ? answer : answerEarly(answer, { waitMs, onLeave })),
+        () => unwatch?.(),
+      );
     } catch (error) {
       return challenged(problemResponse(c, error, now()));
     }

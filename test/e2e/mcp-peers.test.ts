@@ -1,7 +1,8 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { askLegacy, askModern } from '../fixtures/mcp-host.ts';
 import { startBearerProxy } from '../tools/bearer-proxy.ts';
 import { type EndpointProcess, startEndpoint } from '../tools/endpoint.ts';
 import type { TestServer } from '../tools/http-server.ts';
@@ -74,6 +75,36 @@ describe('the conformance suite of MCP', () => {
     });
     expect(failures).toEqual([]);
   });
+});
+
+describe('a client that leaves in the middle of a call', () => {
+  /** The states of all calls of the tool that have ended. */
+  const ends = (): string[] =>
+    endpoint.output().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+      .filter(({ action, target }) => action === 'tool.call' && target.id === 'test_endless')
+      .map(({ status }) => status);
+
+  it.each([['legacy', askLegacy], ['modern', askModern]])('stops the tool (%s era)', async (_, askOf) => {
+    const before = ends().length;
+    const leave = new AbortController();
+    const ask = askOf((request) => fetch(request), `${endpoint.url}/mcp`);
+    const headers = { authorization: `Bearer ${endpoint.token}` };
+    const params = { name: 'test_endless', arguments: {} };
+    const answer = ask('tools/call', params, { headers, signal: leave.signal }).then((response) => response.text());
+    answer.catch(() => undefined);
+    // While it works, nothing else is known of it than that no answer comes.
+    await expect(Promise.race([answer, otherRequests()])).resolves.toBe('no answer yet');
+    leave.abort();
+    await vi.waitFor(() => expect(ends().slice(before)).toEqual(['cancelled']), { timeout: 20_000 });
+  });
+
+  /** As long as it takes to ask the endpoint for something else. */
+  async function otherRequests(): Promise<string> {
+    const headers = { authorization: `Bearer ${endpoint.token}` };
+    const ask = askLegacy((request) => fetch(request), `${endpoint.url}/mcp`);
+    for (let i = 0; i < 5; i++) await (await ask('tools/list', {}, { headers })).text();
+    return 'no answer yet';
+  }
 });
 
 const common = ['--transport', 'http', '--format', 'json', '--stored-auth-only'];
