@@ -14,4 +14,6 @@ export const builtinToolIds: ReadonlySet<string> = new Set([
   'create',
   'send',
   'ask_human',
+  'plan_revise',
+  'finish',
 ]);
