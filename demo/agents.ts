@@ -18,6 +18,7 @@ interface Sample {
   readonly agent: AgentInput;
   readonly suggestions: readonly string[];
   readonly panel?: AgentCard['panel'];
+  readonly plans?: boolean;
 }
 
 const navigator: Sample = {
@@ -97,6 +98,30 @@ const purser: Sample = {
   ],
 };
 
+const commodore: Sample = {
+  plans: true,
+  agent: {
+    id: 'commodore',
+    name: 'Commodore',
+    role: 'planner',
+    description: 'Divides a goal among sub-agents that work side by side, asks you where it must, and sums up.',
+    tags: ['sample', 'plans'],
+    providerId: 'default',
+    entryTools: ['current_time', 'calculator', 'date_math', 'convert_units', 'text_stats', 'flaky'],
+    instructions: `You are Commodore, who gets things done by others.
+
+- Give each sub-agent one part of the goal, with everything that it needs to know, and the form in which you want its result.
+- Use tools for what they are for: never calculate, convert or count in your head.
+- Ask a person only what no tool can tell.
+- Sum up in a few lines: what was found, by which sub-agent, and what failed.`,
+  },
+  suggestions: [
+    'What time is it in Tokyo; convert 26.2 miles to kilometres; how many days are between 2026-11-20 and 2026-12-24',
+    'Calculate 1250 * 12; convert 5 knots to km/h; ask me which port we sail for',
+    'Call flaky with mode "error"; calculate 6 * 7; what time is it in Berlin',
+  ],
+};
+
 const drill: Sample = {
   agent: {
     id: 'drill',
@@ -172,7 +197,7 @@ const bosun: Sample = {
   panel: 'tree',
 };
 
-const samples: readonly Sample[] = [navigator, logbook, bosun, purser, drill];
+const samples: readonly Sample[] = [navigator, logbook, bosun, purser, commodore, drill];
 
 /** The sample agents, as a catalog takes them. */
 export const sampleAgents: readonly AgentInput[] = samples.map(({ agent }) => agent);
@@ -188,11 +213,11 @@ function cardsOf(all: readonly Sample[]): AgentCard[] {
   const definitions = sampleTools({ storage }).map(({ definition }) => definition);
   const nothing = { active: new Set<string>(), storage, principal: localPrincipal() };
   const discovery = discoveryTools(createToolIndex([]), nothing).definitions;
-  return all.map(({ agent: { id, name, description = '', entryTools = [] }, suggestions, panel }) => {
+  return all.map(({ agent: { id, name, description = '', entryTools = [] }, suggestions, panel, plans }) => {
     // Who discovers begins with these alone.
     const shown = entryTools.includes('tool_*') ? discovery : definitions;
     const tools = shown.filter((tool) => entryTools.some((pattern) => fits(tool, pattern))).map(toolOf);
-    return { id, name, description, tools, suggestions, ...(panel && { panel }) };
+    return { id, name, description, tools, suggestions, ...(panel && { panel }), ...(plans && { plans }) };
   });
 }
 

@@ -12,6 +12,8 @@ export interface AgentCard {
   readonly suggestions: readonly string[];
   /** What the page shows beside a chat with the agent. */
   readonly panel?: 'tree';
+  /** Its runs make plans: they are asked for with `planner`. */
+  readonly plans?: boolean;
 }
 
 /** An OpenAI-compatible endpoint. The key goes to the worker and is never read back. */

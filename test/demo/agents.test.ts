@@ -7,7 +7,7 @@ import { flakySecret } from '../../demo/tools/flaky.ts';
 import { sampleTools } from '../../demo/tools/index.ts';
 import { createRuntime, localPrincipal, type UIMessageChunk } from '../../src/index.ts';
 import { compileJsonSchema } from '../../src/tools/json-schema.ts';
-import { readAll, runRequest, terminalChunks, textOf, userMessage } from '../fixtures/runtime.ts';
+import { lastData, readAll, runRequest, terminalChunks, textOf, userMessage } from '../fixtures/runtime.ts';
 
 const tools = sampleTools({ storage: memoryStorage() });
 
@@ -145,6 +145,31 @@ describe('agentCards', () => {
         ['meeting_create', { title: 'Crew briefing' }],
       ],
     ]);
+  });
+
+  it.each<[number, readonly string[], number]>([
+    [0, ['Asia/Tokyo', '42.164', 'days'], 4],
+    [1, ['15000', '9.26', 'You said: **Bergen**'], 3],
+    [2, ['The flaky tool failed', '42', 'Europe/Berlin'], 4],
+  ])('suggest to the commodore, as number %d, what the rehearsal model can plan', async (index, said, agents) => {
+    const runtime = sampleRuntime();
+    const message = agentCards.find(({ id }) => id === 'commodore')?.suggestions[index] ?? '';
+    const ask = async (planner: Record<string, unknown>): Promise<UIMessageChunk[]> => {
+      const chat = { id: 'chat-1', messages: [userMessage(message)] };
+      return await readAll(await runtime.run(runRequest({ agentId: 'commodore', chat, planner }), localPrincipal()));
+    };
+    let chunks = await ask({ allowHumanIntervention: true });
+    if (lastData(chunks, 'data-run')['state'] === 'suspended') {
+      const { planId, questions } = lastData(chunks, 'data-plan');
+      const [question] = questions as { ask: string; question: string }[];
+      expect(question?.question).toBe('Which port we sail for?');
+      const reply = { askId: question?.ask ?? '', answer: 'Bergen' };
+      await runtime.reply(String(lastData(chunks, 'data-run')['runId']), reply, localPrincipal());
+      chunks = await ask({ planId });
+    }
+    for (const text of said) expect(textOf(chunks)).toContain(text);
+    expect(lastData(chunks, 'data-plan')['tasks']).toHaveLength(agents);
+    expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'stop' });
   });
 
   it('suggest a long answer', async () => {

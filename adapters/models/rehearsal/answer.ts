@@ -10,6 +10,7 @@ import { completed, fillInput } from './fill-input.ts';
 import { askFor, type Plan, planCalls, sharedWords } from './plan-calls.ts';
 import { asksToThink, asksWhoItIs, echoOf, introduction, longText, wordsAskedFor } from './prose.ts';
 import { hashOf } from './random.ts';
+import { isInPlan, leaderCalls, withoutPrimitives } from './lead-plan.ts';
 import { isRetryOf, reportOn, sayFailure } from './report.ts';
 import { readShape } from './shape.ts';
 import { treeStep } from './tree-errand.ts';
@@ -41,6 +42,13 @@ interface Situation {
 
 /** Decides on the answer. The same options and seed give the same answer. */
 export function answer(options: CallOptions, seed: number): Answer {
+  if (!isInPlan(options)) return answerAlone(options, seed);
+  const calls = leaderCalls(options);
+  if (!calls) return answerAlone(withoutPrimitives(options), seed);
+  return { reasoning: '', text: '', calls: withIds(calls, readSituation(options, seed)) };
+}
+
+function answerAlone(options: CallOptions, seed: number): Answer {
   const situation = readSituation(options, seed);
   const retries = retriesOf(situation);
   if (retries.calls.length > 0) return { reasoning: '', ...retries };

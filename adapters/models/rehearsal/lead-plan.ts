@@ -1,0 +1,90 @@
+/** How the model leads a plan: it divides the goal, gives each part to a sub-agent, asks a person where the goal says so, and sums up. */
+
+import type { CallOptions } from './conversation.ts';
+import type { Call } from './explicit-calls.ts';
+
+/** The primitives of plans: a model that leads knows them by name. */
+const primitives: ReadonlySet<string> = new Set(['create', 'send', 'ask_human', 'plan_revise', 'finish']);
+
+/** Whether the instructions make the model a part of a plan. */
+export function isInPlan({ prompt, tools = [] }: CallOptions): boolean {
+  const system = prompt.find(({ role }) => role === 'system');
+  const names = new Set(tools.map(({ name }) => name));
+  return names.has('finish') && names.has('send') && typeof system?.content === 'string' &&
+    /^You (?:lead a plan|are sub-agent [\d-]+ of a plan)\./.test(system.content);
+}
+
+/** The same options without the primitives: what is left is an errand like any other. */
+export function withoutPrimitives(options: CallOptions): CallOptions {
+  return { ...options, tools: (options.tools ?? []).filter(({ name }) => !primitives.has(name)) };
+}
+
+/** The next calls of a leader; `undefined` for a goal with one part, which the model does itself. */
+export function leaderCalls({ prompt, tools = [] }: CallOptions): readonly Call[] | undefined {
+  const parts = partsOf(goalOf(prompt));
+  if (parts.length < 2 || !tools.some(({ name }) => name === 'create')) return undefined;
+  if (!prompt.some(({ role }) => role === 'assistant')) return parts.map(toCall);
+  const { results, cites } = resultsOf(prompt);
+  return [callOf('finish', { result: [...results, ...answersOf(prompt)].join('\n\n'), cites })];
+}
+
+function goalOf(prompt: CallOptions['prompt']): string {
+  const first = prompt.find(({ role }) => role === 'user');
+  if (first?.role !== 'user') return '';
+  // What stands behind an empty line is context.
+  return first.content.flatMap((part) => part.type === 'text' ? [part.text] : []).join('\n').split('\n\n', 1)[0] ?? '';
+}
+
+function partsOf(goal: string): readonly string[] {
+  return goal.split(/\s*(?:[;\n]|,?\s+(?:and\s+then|and|then)\s+(?=\p{L}))\s*/u).map((part) =>
+    part.replace(/[\s.,]+$/u, '')
+  ).filter((part) => part !== '');
+}
+
+/** "Ask me which port" is a question to a person; everything else is work. */
+function toCall(part: string, index: number): Call {
+  const asked = /^ask\s+(?:me|us|a\s+person|somebody|someone)\s+(.+)$/iu.exec(part)?.[1];
+  if (asked !== undefined) {
+    return callOf('ask_human', { question: `${asked.charAt(0).toUpperCase()}${asked.slice(1)}?` });
+  }
+  return callOf('create', { goal: part, key: `part-${index + 1}`, onFailure: 'collect' });
+}
+
+function callOf(toolName: string, input: unknown): Call {
+  return { toolName, input: JSON.stringify(input) };
+}
+
+/** What the sub-agents have found or failed at, as the leader was told. */
+function resultsOf(prompt: CallOptions['prompt']): { readonly results: string[]; readonly cites: string[] } {
+  const told = prompt.flatMap((message) =>
+    message.role === 'user'
+      ? message.content.flatMap((part) =>
+        part.type === 'text' ? part.text.split(/\n\n(?=The result of |Sub-agent )/) : []
+      )
+      : []
+  );
+  const results: string[] = [];
+  const cites: string[] = [];
+  for (const text of told) {
+    const found = /^(The result of sub-agent|Sub-agent) ([\d-]+)[^\n]*\n([^]*)$/.exec(text);
+    if (!found) continue;
+    const [, kind, address = '', data = ''] = found;
+    const hasFailed = kind === 'Sub-agent';
+    results.push(`**${address}** ${hasFailed ? `failed: ${data}` : data}`);
+    if (!hasFailed) cites.push(address);
+  }
+  return { results, cites };
+}
+
+/** What people have answered. */
+function answersOf(prompt: CallOptions['prompt']): readonly string[] {
+  return prompt.flatMap((message) =>
+    message.role === 'tool'
+      ? message.content.flatMap((part) =>
+        part.type === 'tool-result' && part.toolName === 'ask_human' && part.output.type === 'text'
+          ? [`You said: **${part.output.value}**`]
+          : []
+      )
+      : []
+  );
+}
