@@ -66,7 +66,7 @@ describe('imports', () => {
   it('of packages stand behind one door each', async () => {
     const doors: Readonly<Record<string, RegExp>> = {
       'ai': /^(src\/runtime\/(run|model-turn)|adapters\/grounding\/embedder)\.ts$/,
-      'valibot': /^(src|adapters\/transport)\//,
+      'valibot': /^(src|adapters\/(transport|grounding\/code))\//,
       '@valibot/to-json-schema': /^src\/json-schema-of\.ts$/,
       '@cfworker/json-schema': /^src\/tools\/json-schema\.ts$/,
       '@ai-sdk/provider': /^adapters\/models\//,
@@ -82,7 +82,7 @@ describe('imports', () => {
       '@modelcontextprotocol/client': /^adapters\/mcp\/client-2026\.ts$/,
       'idb-keyval': /^adapters\/storage\/indexeddb\.ts$/,
       'cockatiel': /^adapters\/egress\/circuits\.ts$/,
-      'minisearch': /^adapters\/grounding\/text\.ts$/,
+      'minisearch': /^adapters\/grounding\/(text|code\/word-index)\.ts$/,
       'node:v8': /^adapters\/storage\/deno-kv/,
       'node:http': /^adapters\/egress\/deno\.ts$/,
       'node:https': /^adapters\/egress\/deno\.ts$/,

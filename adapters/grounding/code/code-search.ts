@@ -1,0 +1,221 @@
+/** Searches an index of code: by symbols, by text and regular expressions, by words. */
+
+import { createTurns, type Turns } from '../turns.ts';
+import type { CodeIndex, IndexedFile } from './code-index.ts';
+import { identifierTokens } from './identifiers.ts';
+import { type CodeQuery, globTest, parseCodeQuery } from './query.ts';
+import { findMatch } from './regex-match.ts';
+import { parseRegex, type Program } from './regex-parse.ts';
+import type { CodeSymbol } from './symbols.ts';
+
+/** What a place in the code is to what was asked for. */
+export type Role = 'definition' | 'reference' | 'comment' | 'string';
+
+/** Lines that were found. Lines count from 1, both ends included. */
+export interface CodeFinding {
+  readonly file: number;
+  readonly from: number;
+  readonly to: number;
+  readonly confidence: number;
+  readonly score: number;
+  readonly scoreKind: 'exact' | 'bm25';
+  readonly symbol?: CodeSymbol;
+  readonly role?: Role;
+  /** Where in the lines, in UTF-16 code units. */
+  readonly marks: readonly { readonly line: number; readonly from: number; readonly to: number }[];
+}
+
+/** What a search keeps to. */
+export interface CodeSearchOptions {
+  readonly signal: AbortSignal;
+  /** Whether a file passes the filters. */
+  readonly passes: (file: IndexedFile) => boolean;
+}
+
+/** What it is worth how a name matches. */
+const worth = { definition: 0.95, reference: 0.8, otherCase: 0.7, part: 0.5 } as const;
+const mostPerFile = 3;
+/** Findings that are looked at before they are sorted; by words, which come sorted, fewer. */
+const mostFindings = 1_000;
+const mostByWords = 200;
+
+/** Gives what was found, the surest first, at most three places in a file. */
+export async function searchCode(index: CodeIndex, text: string, options: CodeSearchOptions): Promise<CodeFinding[]> {
+  const query = parseCodeQuery(text);
+  const turns = createTurns(options.signal);
+  const globs = query.paths.map(globTest);
+  const allowed = new Set<number>();
+  for (const [at, file] of index.files.entries()) {
+    const isAsked = (globs.length === 0 || globs.some((matches) => matches(file.path))) &&
+      (query.language === undefined || file.language === query.language);
+    if (isAsked && options.passes(file)) allowed.add(at);
+  }
+  const findings = [
+    ...findSymbols(index, query, allowed),
+    ...await findTexts(index, query, { allowed, turns }),
+    ...findWords(index, query, allowed),
+  ];
+  return mergeInFiles(findings).toSorted((a, b) => inOrder(index, a, b));
+}
+
+function findSymbols(
+  { symbols, files }: CodeIndex,
+  { symbol, words }: CodeQuery,
+  allowed: ReadonlySet<number>,
+): CodeFinding[] {
+  const names = symbol === undefined
+    ? words.split(' ').filter((word) => /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(word))
+    : [symbol];
+  const find = (name: string) =>
+    (symbols.get(name.toLowerCase()) ?? []).map((found) => ({
+      ...found,
+      confidence: (found.symbol.name === name ? worth.definition : worth.otherCase) as number,
+    }));
+  const share = Math.min(1, 1 / names.length + 0.25); // one name of several says less
+  const found = names.flatMap(find);
+  if (symbol !== undefined && found.length === 0) {
+    const small = symbol.toLowerCase();
+    for (const [name, places] of symbols) {
+      if (name.includes(small)) found.push(...places.map((place) => ({ ...place, confidence: worth.part })));
+      if (found.length > mostFindings) break;
+    }
+  }
+  return found.filter(({ file }) => allowed.has(file)).map(({ file, symbol: one, confidence }) => ({
+    file,
+    from: one.line,
+    to: Math.min(one.endLine, one.line + 39, files[file]!.lines.length),
+    confidence: confidence * share,
+    score: confidence,
+    scoreKind: 'exact',
+    symbol: one,
+    role: 'definition',
+    marks: [{ line: one.line, from: one.column, to: one.column + one.name.length }],
+  }));
+}
+
+/** Exact texts and regular expressions, line by line in the files that may hold them; one identifier alone is a text too. */
+async function findTexts(
+  { files, trigrams }: CodeIndex,
+  { exact, regex, words, symbol }: CodeQuery,
+  { allowed, turns }: { readonly allowed: ReadonlySet<number>; readonly turns: Turns },
+): Promise<CodeFinding[]> {
+  const program = regex && parseRegex(regex.pattern, regex);
+  const isName = /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(words) && symbol === undefined && exact.length === 0 && !program;
+  const texts = isName ? [words] : exact;
+  if (texts.length === 0 && !program) return [];
+  const candidates = [...texts, program?.literal ?? ''].reduce<readonly number[] | undefined>((left, text) => {
+    const having = text === '' ? undefined : trigrams.filesWith(text);
+    if (!having || !left) return having ?? left;
+    const set = new Set(having);
+    return left.filter((file) => set.has(file));
+  }, undefined);
+  const findings: CodeFinding[] = [];
+  for (const file of candidates ?? files.keys()) {
+    if (!allowed.has(file)) continue;
+    for (const [at, line] of files[file]!.lines.entries()) {
+      await turns.next();
+      const found = program ? matchRegex(program, line) : matchTexts(line, texts);
+      if (!found) continue;
+      const [from, to] = found;
+      const mark = { line: at + 1, from, to };
+      const confidence = worth.reference * (isName && isWithinWord(line, from, to) ? worth.part : 1);
+      findings.push({
+        file,
+        from: at + 1,
+        to: at + 1,
+        confidence,
+        score: confidence,
+        scoreKind: 'exact',
+        role: roleOf(line, from),
+        marks: [mark],
+      });
+      if (findings.length >= mostFindings) return findings;
+    }
+  }
+  return findings;
+}
+
+function matchTexts(line: string, texts: readonly string[]): readonly [number, number] | undefined {
+  const [first = ''] = texts;
+  const at = line.indexOf(first);
+  return at >= 0 && texts.every((text) => line.includes(text)) ? [at, at + first.length] : undefined;
+}
+
+/** A line is given to the machine in pieces, so that one of megabytes holds nobody up. */
+const longestPiece = 20_000;
+
+function matchRegex(program: Program, line: string): readonly [number, number] | undefined {
+  if (!program.mayMatch(line)) return undefined;
+  const match = findMatch(program, line.length > longestPiece ? line.slice(0, longestPiece) : line);
+  return match && match[1] > match[0] ? match : undefined;
+}
+
+function isWithinWord(line: string, from: number, to: number): boolean {
+  const isPart = (sign: string | undefined): boolean => sign !== undefined && /[\p{L}\p{N}_$]/u.test(sign);
+  return isPart(line[from - 1]) || isPart(line[to]);
+}
+
+/** By what stands before it on the line: near enough, without knowing the language. */
+function roleOf(line: string, at: number): Role {
+  const before = line.slice(Math.max(0, at - 500), at);
+  if (/^\s*(\/\/|#|\*|\/\*|--|<!--)/.test(line) || /(\/\/|\/\*|\s#\s)/.test(before)) return 'comment';
+  const quotes = before.match(/["'`]/g)?.length ?? 0;
+  return quotes % 2 === 1 ? 'string' : 'reference';
+}
+
+function findWords({ words, chunks, files }: CodeIndex, query: CodeQuery, allowed: ReadonlySet<number>): CodeFinding[] {
+  if (query.words === '') return [];
+  return words.search(query.words, (id) => allowed.has(chunks[id]!.file)).slice(0, mostByWords).map(
+    ({ id, score, confidence, terms }) => {
+      const { file, from, to, symbol } = chunks[id]!;
+      const marks = marksOf(files[file]!.lines, from, to, new Set(terms));
+      return { file, from, to, confidence, score, scoreKind: 'bm25', marks, ...(symbol && { symbol }) };
+    },
+  );
+}
+
+function marksOf(lines: readonly string[], from: number, to: number, terms: ReadonlySet<string>): CodeFinding['marks'] {
+  const marks: { line: number; from: number; to: number }[] = [];
+  for (let line = from; line <= to && marks.length < 50; line++) {
+    for (const match of lines[line - 1]!.slice(0, 2_000).matchAll(/[\p{L}\p{N}_$]+/gu)) {
+      if (!identifierTokens(match[0]).some((token) => terms.has(token))) continue;
+      marks.push({ line, from: match.index, to: match.index + match[0].length });
+    }
+  }
+  return marks;
+}
+
+/** Places that touch or overlap are one; of the others the three surest of each file. */
+function mergeInFiles(findings: readonly CodeFinding[]): CodeFinding[] {
+  return [...Map.groupBy(findings, ({ file }) => file).values()].flatMap((inFile) => {
+    const kept: CodeFinding[] = [];
+    for (
+      const finding of inFile.toSorted((a, b) => b.confidence - a.confidence || b.score - a.score || a.from - b.from)
+    ) {
+      const at = kept.findIndex((other) => finding.from <= other.to + 1 && finding.to >= other.from - 1);
+      if (at >= 0) kept[at] = merge(kept[at]!, finding);
+      else if (kept.length < mostPerFile) kept.push(finding);
+    }
+    return kept;
+  });
+}
+
+/** The surer one says what it is; it grows as long as it stays a screen. */
+function merge(surer: CodeFinding, other: CodeFinding): CodeFinding {
+  const [from, to] = [Math.min(surer.from, other.from), Math.max(surer.to, other.to)];
+  const lines = to - from < 40 ? { from, to } : { from: surer.from, to: surer.to };
+  const marks = [
+    ...surer.marks,
+    ...other.marks.filter((mark) =>
+      mark.line >= lines.from && mark.line <= lines.to &&
+      !surer.marks.some((own) => own.line === mark.line && own.from === mark.from)
+    ),
+  ];
+  return { ...surer, ...lines, marks };
+}
+
+function inOrder({ files }: CodeIndex, a: CodeFinding, b: CodeFinding): number {
+  const [left, right] = [files[a.file]!.path, files[b.file]!.path];
+  return b.confidence - a.confidence || b.score - a.score || (left < right ? -1 : Number(left > right)) ||
+    a.from - b.from;
+}
