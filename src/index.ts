@@ -3,6 +3,8 @@
 export type { ChatTransport, LanguageModel, UIMessage, UIMessageChunk } from './ai-types.ts';
 export { checkUrl, type UrlCheck, type UrlPolicy, type UrlRule } from './check-url.ts';
 export { createRuntime, type CreateRuntimeOptions, type PlanningRuntime } from './create-runtime.ts';
+export { createRuntime, type CreateRuntimeOptions } from './create-runtime.ts';
+export { type DataRecord, parseCsv } from './csv.ts';
 export {
   type DiscoveryOptions,
   discoveryToolNames,
@@ -111,6 +113,13 @@ export {
   RetrieveRequest,
   type SourceReport,
 } from './orchestrator/grounding/request.ts';
+export {
+  ingest,
+  type IngestFile,
+  type IngestOptions,
+  type IngestProgress,
+  type IngestReport,
+} from './orchestrator/grounding/ingest/ingest.ts';
 export type { RetrievalRecord } from './orchestrator/grounding/retrieve.ts';
 export type { CatalogInputs, CatalogRecords, RecordKind } from './record-kinds.ts';
 export type {

@@ -4,7 +4,7 @@ import { PinnaceError } from '../../src/errors.ts';
 import { readField } from '../../src/filter.ts';
 import { canonicalJson } from '../../src/json.ts';
 import type { GroundingAggregate, SourceHit } from '../../src/ports.ts';
-import type { DataRecord } from './csv.ts';
+import type { DataRecord } from '../../src/csv.ts';
 
 type Figure = GroundingAggregate['figures'][number];
 

@@ -7,7 +7,7 @@ import { canonicalJson, checkData } from '../../src/json.ts';
 import type { GroundingRequest, GroundingSource, SourceHit } from '../../src/ports.ts';
 import type { JsonSchema } from '../../src/schema.ts';
 import { compileJsonSchema } from '../../src/tools/json-schema.ts';
-import type { DataRecord } from './csv.ts';
+import type { DataRecord } from '../../src/csv.ts';
 import { hashText } from './hash.ts';
 import { requireAnswerable } from './item-source.ts';
 import { addUp, compareValues } from './record-figures.ts';

@@ -44,10 +44,11 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       return await retrieve(byId, request, { ...options, call });
     },
     async remember(input, call = {}) {
-      const { dataSourceId, ...request } = parse(RememberInput, input, { what: 'what to remember' });
+      const { dataSourceId, items, idempotencyKey } = parse(RememberInput, input, { what: 'what to remember' });
       const source = writable(byId, dataSourceId);
       await requireAccess(options, { action: 'grounding.remember', dataSourceId, principal: call.principal });
-      return { ids: await source.remember({ ...request, tenant: tenantOf(call) }, signalOf(call)) };
+      const request = { tenant: tenantOf(call), items: items.map(withLines), idempotencyKey };
+      return { ids: await source.remember(request, signalOf(call)) };
     },
     async forget(input, call = {}) {
       const { dataSourceId, ids, filters } = parse(ForgetInput, input, { what: 'what to forget' });
@@ -63,6 +64,11 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       return { forgotten: await source.forget(request, signalOf(call)) };
     },
   };
+}
+
+function withLines<Item extends { readonly lines?: readonly number[] | undefined }>({ lines, ...item }: Item) {
+  const [from, to] = lines ?? [];
+  return { ...item, ...(from !== undefined && to !== undefined && { lines: [from, to] as const }) };
 }
 
 function writable(byId: ReadonlyMap<string, GroundingSource>, id: string): WritableGroundingSource {

@@ -62,6 +62,8 @@ export const RememberInput = v.strictObject({
       text: v.pipe(v.string(), v.minLength(1), v.maxLength(65_536)),
       title: v.optional(v.pipe(v.string(), v.maxLength(500))),
       uri: v.optional(v.pipe(v.string(), v.maxLength(2048))),
+      /** The first and the last line in what the uri names, from 1. */
+      lines: v.optional(v.pipe(v.array(v.pipe(v.number(), v.integer(), v.minValue(1))), v.length(2))),
       embedding: v.optional(
         v.pipe(
           v.array(v.pipe(v.number(), v.check((value: number) => Number.isFinite(value), 'must be finite'))),

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseCsv } from '../../../adapters/grounding/csv.ts';
 import { recordSource, type RecordSourceOptions } from '../../../adapters/grounding/records.ts';
-import type { GroundingRequest, GroundingSource } from '../../../src/index.ts';
+import { type GroundingRequest, type GroundingSource, parseCsv } from '../../../src/index.ts';
 import { filteringGroundingContract, type GroundingSubject } from '../../contracts/index.ts';
 import { quiet, toRecord } from '../../fixtures/grounding.ts';
 
@@ -103,29 +102,5 @@ describe('recordSource', () => {
   it('passes on what the list throws', async () => {
     const source = orderSource({ list: () => Promise.reject(new Error('no database')) });
     await expect(ask(source, { query: 'x' })).rejects.toThrow('no database');
-  });
-});
-
-describe('parseCsv', () => {
-  it('reads quotes, separators and lines within fields, numbers, booleans and gaps', () => {
-    expect(parseCsv('\uFEFFa,b,c\r\n"x, ""y""\nz",1.5e2,true\r\n"1",007,\r\n\r\n,,"false"')).toEqual([
-      { a: 'x, "y"\nz', b: 150, c: true },
-      { a: '1', b: '007' },
-      { c: 'false' },
-    ]);
-    expect(parseCsv('a;b\n1;2', { separator: ';' })).toEqual([{ a: 1, b: 2 }]);
-    expect(parseCsv('a,b\n1,')).toEqual([{ a: 1 }]);
-    expect(parseCsv('a\n')).toEqual([]);
-  });
-
-  it('refuses what is no CSV, and names the record', () => {
-    for (
-      const [text, line] of [['a\n"open', 2], ['a\n1,2', 2], ['a,a\n1,2', 1], ['', 1], ['a,__proto__\n1,2', 1], [
-        'a\n"x"y',
-        2,
-      ]] as const
-    ) {
-      expect(() => parseCsv(text), text).toThrow(`record ${line}`);
-    }
   });
 });

@@ -3,6 +3,7 @@ import { textSource } from '../../../adapters/grounding/text.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { GroundingItem, SourceHit } from '../../../src/index.ts';
 import { filteringGroundingContract, writableGroundingContract } from '../../contracts/index.ts';
+import { randomNumbers } from '../../fixtures/random.ts';
 import { itemSubject, quiet, writableSubject } from '../../fixtures/grounding.ts';
 
 describe('textSource keeps the contract', () => {
@@ -56,6 +57,29 @@ describe('textSource', () => {
   it('orders equal hits by id, whatever the order in which they came', async () => {
     const items = ['c', 'a', 'd', 'b'].map((id) => ({ id, text: 'the same words' }));
     expect((await found(items, 'same words', 3)).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('is sure of related questions and not of unrelated ones', async () => {
+    const random = randomNumbers(5);
+    const pick = (words: readonly string[]): string => words[Math.floor(random() ** 2 * words.length)]!;
+    const topics = Array.from({ length: 60 }, (_, at) => Array.from({ length: 12 }, (_n, i) => `topic${at}x${i}`));
+    const usual = Array.from({ length: 40 }, (_, at) => `usual${at}`);
+    const some = (count: number, ...lists: (readonly string[])[]): string =>
+      Array.from({ length: count }, (_, at) => pick(lists[at % lists.length]!)).join(' ');
+    const items = Array.from({ length: 600 }, (_, at) => ({ id: `i${at}`, text: some(30, topics[at % 60]!, usual) }));
+    const source = textSource({ id: 'notes' });
+    await source.remember({ tenant: 'local', items }, quiet());
+    const topOf = async (query: string): Promise<number> =>
+      (await source.retrieve({ tenant: 'local', query, topK: 1, filters: [] }, quiet()))[0]?.confidence ?? 0;
+    const [related, unrelated] = [[], []] as [number[], number[]];
+    for (let i = 0; i < 100; i++) {
+      const [first, second] = items[i * 5]!.text.split(' ').filter((word) => word.startsWith('topic'));
+      related.push(await topOf(`${first} ${second}`));
+      const strange = Array.from({ length: 4 }, () => `strange${Math.floor(random() * 1e6)}`);
+      unrelated.push(await topOf(some(4, strange, usual)));
+    }
+    expect(unrelated.filter((confidence) => confidence <= 0.2).length).toBeGreaterThanOrEqual(95);
+    expect(related.filter((confidence) => confidence >= 0.5).length).toBeGreaterThanOrEqual(90);
   });
 
   it('takes a query without words as one that finds nothing', async () => {

@@ -1,6 +1,6 @@
 /** Reads comma-separated values (RFC 4180) with a line of names first. */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from './errors.ts';
 
 /** A record of a structured source: JSON. */
 export type DataRecord = Readonly<Record<string, unknown>>;
