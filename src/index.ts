@@ -3,7 +3,6 @@
 export type { ChatTransport, LanguageModel, UIMessage, UIMessageChunk } from './ai-types.ts';
 export { checkUrl, type UrlCheck, type UrlPolicy, type UrlRule } from './check-url.ts';
 export { createRuntime, type CreateRuntimeOptions, type PlanningRuntime } from './create-runtime.ts';
-export { createRuntime, type CreateRuntimeOptions } from './create-runtime.ts';
 export { type DataRecord, parseCsv } from './csv.ts';
 export {
   type DiscoveryOptions,
