@@ -135,6 +135,7 @@ export type {
   WaitForInput,
 } from './orchestrator/planner/action.ts';
 export { modelAgent, type ModelSteps } from './orchestrator/planner/model-agent.ts';
+export type { AuthorizeCreate, CreateFacts, Creator } from './orchestrator/planner/authorize-create.ts';
 export type { AskFacts, PlanEvent } from './orchestrator/planner/plan-event.ts';
 export type { NumberedEvent } from './orchestrator/planner/plan-journal.ts';
 export { defaultPlanLimits, type PlanLimits } from './orchestrator/planner/plan-limits.ts';

@@ -49,6 +49,8 @@ function unknownAction(_action: never): Done {
   return { error: failure('invalid_argument', 'Cannot carry out the action: its type is not known') };
 }
 
+const oneAgent = { agents: 1 };
+
 /** Makes a child of an agent. A key that was used before gives that child. */
 export function create(draft: Draft, parent: AgentState, action: CreateAction | Task): Done {
   const known = action.key === undefined ? undefined : parent.keys?.get(action.key);
@@ -56,7 +58,7 @@ export function create(draft: Draft, parent: AgentState, action: CreateAction | 
   if (parent.depth + 1 > draft.settings.maxDepth) {
     return { error: refuse('depth_limit', 'this is as deep as agents may be nested; do it yourself') };
   }
-  const lacking = lacks(parent.account, { agents: 1 }) ?? lacks(parent.account, action.budget ?? {});
+  const lacking = lacks(parent.account, oneAgent) ?? (action.budget && lacks(parent.account, action.budget));
   if (lacking) return { error: refuse(`${lacking}_limit`, `there is not enough left of the budget of ${lacking}`) };
   const after: string[] = [];
   for (const name of action.after) {

@@ -1,6 +1,7 @@
 /** Runs one activity: gives the function that does the work its task, and takes what became of it. */
 
 import type { Storage } from '../../ports.ts';
+import { type AuthorizeCreate, type Creator, deniedCreates, noneDenied } from './authorize-create.ts';
 import { failure, toFailure } from './failure.ts';
 import { readValue } from './outline.ts';
 import type { Activity, AgentState, CallState, PlanState } from './plan-state.ts';
@@ -20,7 +21,9 @@ export interface ActivityRunOptions {
   readonly state: PlanState;
   readonly storage: Storage;
   readonly runAgent: RunAgent;
-  readonly onEnd: (run: ActivityRun, outcome: StepOutcome) => void;
+  readonly authorize: AuthorizeCreate | undefined;
+  /** `denied` are the actions that the agent may not do, by their place. */
+  readonly onEnd: (run: ActivityRun, outcome: StepOutcome, denied: ReadonlyMap<number, string>) => void;
 }
 
 /** Starts an activity; `onEnd` is told its outcome later, never at once. */
@@ -36,10 +39,22 @@ export function startActivity(activity: Activity, options: ActivityRunOptions): 
     run,
   );
   work.then(
-    (outcome) => onEnd(run, isOutcome(outcome) ? outcome : nonsense),
-    (error: unknown) => onEnd(run, { type: 'failed', error: toFailure(error) }),
+    (outcome) => tellEnd(run, isOutcome(outcome) ? outcome : nonsense, options),
+    (error: unknown) => onEnd(run, { type: 'failed', error: toFailure(error) }, noneDenied),
   );
   return run;
+}
+
+/** Whoever wants sub-agents is told which of them it may have before anything is decided. */
+async function tellEnd(run: Run, outcome: StepOutcome, { state, authorize, onEnd }: ActivityRunOptions): Promise<void> {
+  if (!authorize || outcome.type !== 'next') return onEnd(run, outcome, noneDenied);
+  onEnd(run, outcome, await deniedCreates(outcome, authorize, creatorOf(run.activity.agent, state)));
+}
+
+function creatorOf({ id, spec }: AgentState, { created }: PlanState): Creator {
+  if (!created) throw new Error('A plan that has not begun has no activities');
+  const { planId, owner } = created;
+  return { planId, owner, address: id, ...(spec.agentId !== undefined && { agentId: spec.agentId }) };
 }
 
 const noItems: readonly InboxItem[] = [];

@@ -12,6 +12,12 @@ import { askKey, bellKey, type InboundItem, inboundKey, isOver, readPlan } from 
 
 type Principal = Parameters<Authorize>[1];
 
+/** Gives the principal when it may do this. @throws PinnaceError `forbidden`. */
+export function requireScope(principal: Principal, scope: Principal['scopes'][number]): Principal {
+  if (principal.scopes.includes(scope)) return principal;
+  throw new PinnaceError('forbidden', `Cannot go on: the caller lacks the scope "${scope}"`);
+}
+
 /** What bringing something to a plan needs. */
 export interface InboundOptions {
   readonly storage: Storage;
@@ -44,7 +50,7 @@ export async function replyToPlan(
     readonly answer: unknown;
   },
 ): Promise<'accepted' | 'replayed'> {
-  requireApprover(principal);
+  requireScope(principal, 'tool:approve');
   checkData(answer);
   await readPlan(storage, planId, principal.tenant);
   const entry = askId.length > 64 ? undefined : await storage.get(askKey(planId, askId));
@@ -60,11 +66,6 @@ export async function replyToPlan(
   });
   await bring(planId);
   return result;
-}
-
-function requireApprover({ scopes }: Principal): void {
-  if (scopes.includes('tool:approve')) return;
-  throw new PinnaceError('forbidden', 'Cannot go on: the caller lacks the scope "tool:approve"');
 }
 
 const approvalSchema = {
@@ -119,7 +120,7 @@ async function put(
     readonly id: string;
   },
 ): Promise<void> {
-  const { state } = await readPlan(storage, planId, principal.tenant);
+  const { state } = await readPlan(storage, planId, requireScope(principal, 'run:cancel').tenant);
   if (isOver(state)) return;
   const changes = inboundChanges({ planId, id, item, ttlMs: limits.retentionMs });
   const result = await storage.commit(changes);

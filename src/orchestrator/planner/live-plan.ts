@@ -4,6 +4,7 @@ import type { PinnaceError } from '../../errors.ts';
 import type { JournalHead } from '../../journal.ts';
 import type { Storage } from '../../ports.ts';
 import { type ActivityRun, type ActivityRunOptions, startActivity } from './activity-run.ts';
+import type { AuthorizeCreate } from './authorize-create.ts';
 import type { Draft } from './draft.ts';
 import { failure, toFailure } from './failure.ts';
 import { createGate } from './gate.ts';
@@ -54,6 +55,7 @@ export interface LivePlanOptions {
   /** What has come from outside before. */
   readonly inbound: Inbound;
   readonly runAgent: RunAgent;
+  readonly authorize: AuthorizeCreate | undefined;
   readonly limits: PlanLimits;
   readonly places: ProviderPlaces;
   readonly now: () => number;
@@ -98,8 +100,9 @@ class Plan implements LivePlan {
     this.state = state;
     this.#options = options;
     const terms = state.created?.terms;
-    const { storage, runAgent } = options;
-    this.#runOptions = { state, storage, runAgent, onEnd: (run, outcome) => this.#settle(run, outcome) };
+    const { storage, runAgent, authorize } = options;
+    const onEnd: ActivityRunOptions['onEnd'] = (run, outcome, denied) => this.#settle(run, outcome, denied);
+    this.#runOptions = { state, storage, runAgent, authorize, onEnd };
     this.#reservations = createReservations(limits.reserve);
     this.#parallelism = terms?.maxParallelism ?? limits.maxParallelism;
     this.#journal = openPlanJournal({
@@ -225,12 +228,12 @@ class Plan implements LivePlan {
     this.#running.set(activity.id, startActivity(activity, this.#runOptions));
   }
 
-  #settle({ activity, seen }: ActivityRun, outcome: StepOutcome): void {
+  #settle({ activity, seen }: ActivityRun, outcome: StepOutcome, denied: ReadonlyMap<number, string>): void {
     if (hasEnded(activity.agent)) {
       const { usage } = outcome;
       this.write((draft) => draft.add({ type: 'step.late', step: activity.id, ...(usage && { usage }) }));
     } else {
-      this.write((draft) => settleSafely(draft, activity, { outcome, seen }));
+      this.write((draft) => settleSafely(draft, activity, { outcome, seen, denied }));
     }
     this.#running.delete(activity.id); // only now, or the plan would look as if it had nothing to do
     this.#giveBack(activity);

@@ -16,7 +16,7 @@ export function observe(state: PlanState, emit: Emit): (events: readonly Numbere
       const agentId = agentOf(event);
       const agent = state.agents.get(agentId);
       const error = 'error' in event ? event.error : null;
-      emit({
+      tell(emit, {
         traceId: created.terms.traceId,
         spanId: spanIdOf(created.planId, agentId),
         ...(agent?.parent && { parentSpanId: spanIdOf(created.planId, agent.parent.id) }),
@@ -30,6 +30,15 @@ export function observe(state: PlanState, emit: Emit): (events: readonly Numbere
       });
     }
   };
+}
+
+/** Whoever is told cannot break a plan. */
+function tell(emit: Emit, event: Parameters<Emit>[0]): void {
+  try {
+    emit(event);
+  } catch {
+    // Only this event is lost.
+  }
 }
 
 const endings: ReadonlySet<string> = new Set([

@@ -6,7 +6,8 @@ import type { Emit } from '../../events.ts';
 import { watchKey } from '../../watch.ts';
 import type { Authorize, Storage, Watchable } from '../../ports.ts';
 import { claimPlan, foldPlan, foundPlan, type OwnedPlan } from './found-plan.ts';
-import { cancelPlan, pausePlan, replyToPlan } from './inbound.ts';
+import { type AuthorizeCreate, requireTasks } from './authorize-create.ts';
+import { cancelPlan, pausePlan, replyToPlan, requireScope } from './inbound.ts';
 import { type LivePlan, runPlan } from './live-plan.ts';
 import { observe } from './observe.ts';
 import { readValue } from './outline.ts';
@@ -32,6 +33,8 @@ export interface CreatePlannerOptions {
   /** Does one activity of an agent. */
   readonly runAgent: RunAgent;
   readonly limits?: Partial<PlanLimits>;
+  /** Is asked before an agent creates another, and before a plan with given tasks starts; without it, all is allowed. */
+  readonly authorize?: AuthorizeCreate;
   /** Is told what is on record. */
   readonly emit?: Emit;
   /** Milliseconds since 1970. */
@@ -117,20 +120,21 @@ export interface Planner {
  * const outcome = await planner.run({ goal: 'Count the letters' }, localPrincipal());
  */
 export function createPlanner(options: CreatePlannerOptions): Planner {
-  const { storage, runAgent, emit, now = Date.now } = options;
+  const { storage, runAgent, authorize, emit, now = Date.now } = options;
   const limits: PlanLimits = { ...defaultPlanLimits, ...options.limits };
   const live = new Map<string, LivePlan>();
   const places = createProviderPlaces(limits.providers, () => {
     for (const plan of live.values()) plan.pump();
   });
   const claiming = new Map<string, Promise<LivePlan | undefined>>();
+  const later = new Set<ReturnType<typeof setTimeout>>();
   let closed = false;
 
   const own = (owned: OwnedPlan): LivePlan => {
     const { planId } = owned;
     const onCommit = emit ? observe(owned.state, emit) : () => undefined;
     onCommit(owned.events);
-    const plan = runPlan({ ...owned, storage, runAgent, limits, places, now, onCommit });
+    const plan = runPlan({ ...owned, storage, runAgent, authorize, limits, places, now, onCommit });
     live.set(planId, plan);
     const takeInbound = async (): Promise<void> => {
       const inbound = await readInbound(storage, planId);
@@ -144,6 +148,7 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
       stop();
       live.delete(planId);
       // What came while the plan was being left, its owner has not seen: whoever brought it has seen that there was an owner.
+      if (how === 'lost' && !closed) goOnLater(planId);
       if (how === 'suspended' && !closed && (await readInbound(storage, planId)).items.length > 0) await claim(planId);
     };
     void leave().catch(() => undefined); // the next to look at the plan goes on with it
@@ -152,6 +157,14 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
   const claimOnce = async (planId: string): Promise<LivePlan | undefined> => {
     const owned = closed ? undefined : await claimPlan(planId, { storage, limits, now });
     return owned && own(owned);
+  };
+  /** The storage may have failed for a moment: when the lease is over and nobody else has it, the plan goes on here. */
+  const goOnLater = (planId: string): void => {
+    const timer = setTimeout(() => {
+      later.delete(timer);
+      void claim(planId).catch(() => closed || goOnLater(planId));
+    }, limits.leaseMs + 1);
+    later.add(timer);
   };
   /** Goes on with the plan here, unless somebody does elsewhere. */
   const claim = async (planId: string): Promise<LivePlan | undefined> => {
@@ -171,7 +184,8 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
     async start(request, principal, { idempotencyKey } = {}) {
       if (closed) throw new PinnaceError('unavailable', 'Cannot start a plan: the planner is closed');
       const { terms, tasks } = readPlanRequest(request, { limits, now: now() });
-      const { tenant, subject, agents, scopes } = principal;
+      const { tenant, subject, agents, scopes } = requireScope(principal, 'run:create');
+      if (authorize) await requireTasks(tasks, authorize, { tenant, subject, agents, scopes });
       const found = await foundPlan({ storage, limits, now }, {
         owner: { tenant, subject, agents, scopes },
         terms,
@@ -229,6 +243,7 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
     },
     async close() {
       closed = true;
+      for (const timer of later) clearTimeout(timer);
       for (const plan of live.values()) plan.close();
       await Promise.all([...live.values()].map(({ released }) => released));
     },

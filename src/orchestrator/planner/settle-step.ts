@@ -18,10 +18,12 @@ export interface Settled {
   readonly outcome: StepOutcome;
   /** How many items of the inbox it was given. */
   readonly seen: number;
+  /** Actions that the agent may not do, by their place, each with the reason. */
+  readonly denied: ReadonlyMap<number, string>;
 }
 
 /** Records what became of an activity whose agent lives. */
-export function settleActivity(draft: Draft, activity: Activity, { outcome, seen }: Settled): void {
+export function settleActivity(draft: Draft, activity: Activity, { outcome, seen, denied }: Settled): void {
   const { agent, call } = activity;
   const { usage } = outcome;
   if (outcome.type === 'failed') return failActivity(draft, activity, { error: outcome.error, usage });
@@ -38,7 +40,7 @@ export function settleActivity(draft: Draft, activity: Activity, { outcome, seen
   try {
     const actions = parse(Actions, outcome.actions ?? [], { what: 'the actions of a step' });
     const wait = parse(Wait, outcome.wait, { what: 'what a step waits for' });
-    goOn(draft, agent, { actions, wait, seen, memory: outcome.memory, usage });
+    goOn(draft, agent, { actions, wait, seen, denied, memory: outcome.memory, usage });
   } catch (error) {
     failActivity(draft, activity, { error: toData(error), usage });
   }
@@ -51,14 +53,15 @@ interface Next {
   readonly actions: readonly Action[];
   readonly wait: WaitFor | undefined;
   readonly seen: number;
+  readonly denied: ReadonlyMap<number, string>;
   readonly memory: unknown;
   readonly usage: Usage | undefined;
 }
 
-function goOn(draft: Draft, agent: AgentState, { actions, wait, seen, memory, usage }: Next): void {
+function goOn(draft: Draft, agent: AgentState, { actions, wait, seen, denied, memory, usage }: Next): void {
   const digest = digestOf(actions, seen);
   const isStalled = digest !== undefined && digest === agent.digest && agent.repeats + 1 >= draft.settings.stallAfter;
-  const { outcomes, calls } = isStalled ? refuseAll(actions) : carryOutAll(draft, agent, actions);
+  const { outcomes, calls } = isStalled ? refuseAll(actions) : carryOutAll(draft, agent, { actions, denied });
   const facts = { seen, wait: toWaiting(draft, agent, wait), outcomes, calls, ...(digest !== undefined && { digest }) };
   const step = stepId(agent);
   if (isStalled) stall(draft, agent); // before the step ends: a question must keep the agent from its next
@@ -68,17 +71,24 @@ function goOn(draft: Draft, agent: AgentState, { actions, wait, seen, memory, us
 function carryOutAll(
   draft: Draft,
   agent: AgentState,
-  actions: readonly Action[],
+  { actions, denied }: Pick<Next, 'actions' | 'denied'>,
 ): { readonly outcomes: ActionOutcome[]; readonly calls: CallSpec[] } {
   const outcomes: ActionOutcome[] = [];
   const calls: CallSpec[] = [];
   actions.forEach((action, index) => {
-    const done = carryOut(draft, agent, { action, index, calls: calls.length });
+    const reason = denied.get(index);
+    const done = reason === undefined
+      ? carryOut(draft, agent, { action, index, calls: calls.length })
+      : refused(reason);
     if (done && 'call' in done) calls.push(done.call);
     const outcome = outcomeOf(action, done);
     if (outcome) outcomes.push(outcome);
   });
   return { outcomes, calls };
+}
+
+function refused(reason: string): { readonly error: ErrorData } {
+  return { error: failure('forbidden', `Cannot create a sub-agent: ${reason}`, { reason: 'denied' }) };
 }
 
 function refuseAll(actions: readonly Action[]): { readonly outcomes: ActionOutcome[]; readonly calls: CallSpec[] } {

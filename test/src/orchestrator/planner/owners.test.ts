@@ -116,3 +116,65 @@ describe('a plan', () => {
     expect(JSON.stringify(told)).not.toContain('SECRET');
   });
 });
+
+describe('whoever is asked before an agent is made', () => {
+  const told = async (authorize: NonNullable<Parameters<typeof createPlanner>[0]['authorize']>): Promise<unknown> => {
+    const { planner } = testPlanner(async (task) => {
+      if (task.address !== '1') return done(task.goal);
+      if (task.step > 1) return done(task.inbox.map((item) => item.type === 'outcome' && (item.ok || item.error.code)));
+      return next({ type: 'create', goal: 'a', agentId: 'allowed' }, {
+        type: 'create',
+        goal: 'b',
+        agentId: 'disabled',
+      });
+    }, { authorize });
+    const outcome = await planner.run({ goal: 'g', agentId: 'lead' }, me);
+    return outcome.state === 'done' && outcome.result;
+  };
+
+  it('is told who wants what for whom, and refuses single ones', async () => {
+    const asked: unknown[] = [];
+    const result = await told((creator, child) => {
+      asked.push([creator.address, creator.agentId, creator.owner.tenant, child]);
+      return child.agentId === 'disabled' ? { decision: 'deny', reason: 'it is disabled' } : { decision: 'allow' };
+    });
+    expect(result).toEqual([true, 'forbidden', false]);
+    expect(asked[0]).toEqual(['1', 'lead', 'local', { goal: 'a', agentId: 'allowed' }]);
+  });
+
+  it('refuses all when it fails, or wants a person asked', async () => {
+    expect(await told(() => Promise.reject(new Error('away')))).toEqual(['forbidden', 'forbidden']);
+    expect(await told(() => ({ decision: 'ask', reason: 'ask first' }))).toEqual(['forbidden', 'forbidden']);
+  });
+
+  it('keeps a given plan from starting', async () => {
+    const { planner, storage } = testPlanner(async () => done(1), {
+      authorize: () => ({ decision: 'deny', reason: 'no' }),
+    });
+    const started = planner.start({ goal: 'g', plan: { tasks: [{ key: 'a', goal: 'a' }] } }, me);
+    await expect(started).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await storage.list({ prefix: [], limit: 1 })).toEqual([]);
+  });
+});
+
+describe('a plan whose storage fails for a moment', () => {
+  it('goes on by itself when its lease is over', async () => {
+    const inner = memoryStorage();
+    let failures = 0;
+    const storage = {
+      ...inner,
+      commit: (changes: Parameters<typeof inner.commit>[0]) =>
+        failures-- > 0 ? Promise.reject(new Error('away')) : inner.commit(changes),
+    };
+    let begun = 0;
+    const runAgent: RunAgent = async (task) => {
+      if (task.address !== '1') return done('a');
+      if (task.step > 1) return done(resultsOf(task));
+      if (++begun === 1) failures = 3;
+      return next({ type: 'create', key: 'a', goal: 'a' });
+    };
+    const failing = createPlanner({ storage, runAgent, limits: { leaseMs: 60 } });
+    expect(await failing.run({ goal: 'g' }, me)).toMatchObject({ state: 'done', result: { a: 'a' } });
+    expect(begun).toBe(2);
+  });
+});

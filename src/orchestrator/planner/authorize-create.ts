@@ -1,0 +1,75 @@
+/** Asks whether an agent may create the sub-agents that it wants. */
+
+import { PinnaceError } from '../../errors.ts';
+import type { Authorization } from '../../ports.ts';
+import type { ActionInput, TaskInput } from './action.ts';
+import type { PlanOwner, StepOutcome } from './run-agent.ts';
+
+/** Who wants a sub-agent, and for whom. */
+export interface Creator {
+  readonly planId?: string;
+  readonly owner: PlanOwner;
+  /** `1` for the tasks of a given plan. */
+  readonly address: string;
+  readonly agentId?: string;
+}
+
+/** What is known of a sub-agent before it is made. */
+export type CreateFacts = Pick<TaskInput, 'goal' | 'agentId' | 'role' | 'tools'>;
+
+/** Decides on one sub-agent, called before it is made. An error in it denies, and so does `ask`. */
+export type AuthorizeCreate = (creator: Creator, child: CreateFacts) => Authorization | Promise<Authorization>;
+
+/** Nothing is denied. */
+export const noneDenied: ReadonlyMap<number, string> = new Map();
+
+/** The actions of a step that are denied, by their place, each with the reason. */
+export async function deniedCreates(
+  outcome: StepOutcome,
+  authorize: AuthorizeCreate,
+  creator: Creator,
+): Promise<ReadonlyMap<number, string>> {
+  const actions = outcome.type === 'next' ? outcome.actions ?? [] : [];
+  const denied = new Map<number, string>();
+  for (const [index, action] of actions.entries()) {
+    const reason = isCreate(action) ? await reasonAgainst(authorize, creator, action) : undefined;
+    if (reason !== undefined) denied.set(index, reason);
+  }
+  return denied;
+}
+
+/** Checks the tasks of a given plan. @throws PinnaceError `forbidden` for the first that is denied. */
+export async function requireTasks(
+  tasks: readonly CreateFacts[],
+  authorize: AuthorizeCreate,
+  owner: PlanOwner,
+): Promise<void> {
+  for (const task of tasks) {
+    const reason = await reasonAgainst(authorize, { owner, address: '1' }, task);
+    if (reason !== undefined) throw new PinnaceError('forbidden', `Cannot start the plan: ${reason}`);
+  }
+}
+
+/** Actions are not parsed yet: a model may have said anything. */
+function isCreate(action: ActionInput | undefined): action is ActionInput & { type: 'create' } {
+  return action?.type === 'create';
+}
+
+async function reasonAgainst(
+  authorize: AuthorizeCreate,
+  creator: Creator,
+  { goal, agentId, role, tools }: CreateFacts,
+): Promise<string | undefined> {
+  const child = {
+    goal,
+    ...(agentId !== undefined && { agentId }),
+    ...(role !== undefined && { role }),
+    ...(tools !== undefined && { tools }),
+  };
+  try {
+    const answer = await authorize(creator, child);
+    return answer.decision === 'allow' ? undefined : answer.reason;
+  } catch {
+    return 'the permission check failed';
+  }
+}
