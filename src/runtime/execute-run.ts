@@ -77,7 +77,7 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   let loop: Loop | undefined;
   /** Before the loop: the calls that a person has decided on since. */
   const begin = async (): Promise<Loop> => {
-    if (plan) return plan.follow(signal);
+    if (plan) return plan.follow(signal, usage);
     const [calls] = await Promise.all([spendApprovals(options), stepTools.restore()]);
     const messages = await settleCalls(options.request.chat.messages, { calls, invoke, push, signal, traceId });
     return startLoop({

@@ -3,7 +3,7 @@
 import type { UIMessage, UIMessageChunk } from '../ai-types.ts';
 import { type ErrorData, PinnaceError } from '../errors.ts';
 import type { Principal } from './principal.ts';
-import { failed, type Loop } from './run.ts';
+import { failed, type Loop, type Usage } from './run.ts';
 import type { RunEnd } from './run-end.ts';
 import type { RunRequest } from './run-request.ts';
 
@@ -46,8 +46,8 @@ interface PlanErrand extends Readonly<Record<string, unknown>> {
 /** A plan that a run follows. */
 export interface FollowedPlan {
   readonly planId: string;
-  /** Gives the run's loop. */
-  follow(signal: AbortSignal): Loop;
+  /** Gives the run's loop, which counts up what the plan uses. */
+  follow(signal: AbortSignal, usage: Pick<Usage, 'steps' | 'totalTokens'>): Loop;
   /** Ends the plan with its run, unless only its reader has gone: a plan goes on by itself. */
   abandon(reason: unknown): void;
 }
@@ -70,7 +70,7 @@ export async function takePlan(
   await plans.view(planId, principal);
   return {
     planId,
-    follow: (signal) => loopOf(plans.stream(planId, principal, { signal })),
+    follow: (signal, usage) => loopOf(plans.stream(planId, principal, { signal }), usage),
     abandon(reason) {
       if (reason === 'client_gone' || reason === 'runtime_closed' || reason === 'run_ended') return;
       void plans.cancel(planId, principal, { reason: typeof reason === 'string' ? reason : 'cancelled' }).catch(() =>
@@ -108,7 +108,7 @@ function refused(why: string, reason: string): PinnaceError {
 }
 
 /** The chunks of a plan's stream are the run's, but for those that open and close every run. */
-function loopOf(stream: ReadableStream<UIMessageChunk>): Loop {
+function loopOf(stream: ReadableStream<UIMessageChunk>, usage: Pick<Usage, 'steps' | 'totalTokens'>): Loop {
   const reader = stream.getReader();
   let told: { readonly state?: unknown; readonly error?: ErrorData } = {};
   return {
@@ -120,10 +120,18 @@ function loopOf(stream: ReadableStream<UIMessageChunk>): Loop {
         told = chunk.data as typeof told; // the planner's own
         return { chunks: [] };
       }
+      if (chunk.type === 'data-plan') countUsed(chunk.data, usage);
       const end = endOf(chunk, told);
       return end ? { end } : { chunks: [chunk] };
     },
   };
+}
+
+/** A plan counts from its beginning, whichever run looks at it. */
+function countUsed(view: unknown, usage: Pick<Usage, 'steps' | 'totalTokens'>): void {
+  const { used } = view as { readonly used: { readonly steps: number; readonly tokens: number } }; // the planner's own
+  usage.steps = used.steps;
+  usage.totalTokens = used.tokens;
 }
 
 function endOf(

@@ -67,6 +67,7 @@ describe('a run that plans', () => {
       tasks: [{ address: '1' }, { address: '1-1', goal: 'The bow' }, { address: '1-2', goal: 'The stern' }],
     });
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
+    expect(lastData(chunks, 'data-usage')).toMatchObject({ steps: 4, totalTokens: 60 });
   });
 
   it('is suspended by a question; the reply goes on with the plan, and the next run shows how', async () => {
