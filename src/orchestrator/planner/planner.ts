@@ -237,7 +237,8 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
       for (const plan of live.values()) plan.pump();
       let count = 0;
       for (const planId of await duePlans(storage, now())) {
-        if (!live.has(planId) && await claim(planId)) count++;
+        // One that cannot be read keeps nobody from the others; it is looked at again by the next sweep.
+        if (!live.has(planId) && await claim(planId).catch(() => undefined)) count++;
       }
       return count;
     },

@@ -178,3 +178,26 @@ describe('a plan whose storage fails for a moment', () => {
     expect(begun).toBe(2);
   });
 });
+
+describe('a sweep', () => {
+  it('goes on with the others when one plan cannot be read', async () => {
+    const clock = testClock();
+    const inner = memoryStorage({ now: clock.now });
+    const runAgent: RunAgent = async ({ step }) =>
+      step === 1 ? next({ type: 'ask_human', question: 'A?', timeoutMs: 1000, onTimeout: 'continue' }) : done(1);
+    const first = createPlanner({ storage: inner, runAgent, now: clock.now, limits: { lingerMs: 0 } });
+    const plans = [];
+    for (const goal of ['a', 'b', 'c']) plans.push(await first.run({ goal, allowHumanIntervention: true }, me));
+    await first.close();
+    const [broken, ...others] = plans.map(({ planId }) => planId);
+    const storage = {
+      ...inner,
+      get: (key: Parameters<typeof inner.get>[0]) =>
+        key[1] === broken ? Promise.reject(new Error('unreadable')) : inner.get(key),
+    };
+    clock.advance(1000);
+    const second = createPlanner({ storage, runAgent, now: clock.now });
+    expect(await second.sweep()).toBe(2);
+    for (const planId of others) expect(await second.outcome(planId, me)).toMatchObject({ state: 'done' });
+  });
+});
