@@ -12,7 +12,8 @@ import type {
 } from '../../src/ports.ts';
 import { invalidItem, type KeptItem, toKeptItems } from './item.ts';
 import type { KeptRow } from './log-part.ts';
-import { createShelf, type ItemEngine, type Shelf } from './shelf.ts';
+import type { ItemEngine } from './item-engine.ts';
+import { createShelf, type Shelf } from './shelf.ts';
 import { requireRunning } from './turns.ts';
 
 /** What every source of items takes. */

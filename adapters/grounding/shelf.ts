@@ -1,39 +1,33 @@
 /** The items of one tenant in one source: kept in a log, searched by an engine, which follows the log. */
 
 import { PinnaceError } from '../../src/errors.ts';
-import type { Filter } from '../../src/filter.ts';
-import { compileFilters } from '../../src/filter.ts';
+import { compileFilters, type Filter } from '../../src/filter.ts';
 import { canonicalJson } from '../../src/json.ts';
 import type { Key } from '../../src/key.ts';
 import type { GroundingRequest, SourceHit, Storage } from '../../src/ports.ts';
 import { hashText } from './hash.ts';
-import { type KeptItem, originOf, readItem } from './item.ts';
-import { forgetfulLog, storedLog } from './item-log.ts';
-import type { KeptRow, LogChange } from './log-part.ts';
+import { createHeldItems, type HeldItems } from './held-items.ts';
+import { type KeptItem, readItem } from './item.ts';
+import { type ItemEngine, plainHit, type SearchContext } from './item-engine.ts';
+import { forgetfulLog, type ItemLog, storedLog } from './item-log.ts';
+import type { KeptRow } from './log-part.ts';
+import { createOnce, type Once } from './once.ts';
 import { createTurns } from './turns.ts';
 
-/** What finds items. It is told of every row that comes and of every row that goes. */
-export interface ItemEngine {
-  /** Throws `invalid_argument` for rows that it cannot hold. */
-  require?(rows: readonly KeptRow[]): void;
-  /** The id is not there yet. */
-  add(row: KeptRow): void;
-  remove(item: KeptItem): void;
-  /** Gives an item with what the engine keeps of it. */
-  rowOf?(item: KeptItem): KeptRow;
-  /** Gives the best hits for a query or an embedding; filters hold before anything is cut. */
-  search(request: GroundingRequest, context: SearchContext): Promise<SourceHit[]>;
-  /** Makes ready what is better made before the next question; with `measure` also what takes seconds, where it is worth it. */
-  settle?(signal: AbortSignal, options: { readonly measure: boolean }): Promise<void>;
-  /** What whoever operates it may want to know. */
-  stats?(): Readonly<Record<string, unknown>>;
+/** What a shelf is made of. */
+export interface ShelfOptions {
+  readonly engine: ItemEngine;
+  readonly storage: Storage | undefined;
+  readonly prefix: Key;
+  readonly now: () => number;
+  /** How old the knowledge of other instances' writes may be. */
+  readonly refreshMs: number;
 }
 
-/** What an engine may look at while it searches. */
-export interface SearchContext {
-  readonly signal: AbortSignal;
-  readonly items: ReadonlyMap<string, KeptItem>;
-  readonly version: string;
+/** Items to be forgotten: what is among the ids and passes the filters. */
+export interface Forgotten {
+  readonly ids?: readonly string[] | undefined;
+  readonly filters?: readonly Filter[] | undefined;
 }
 
 /** The items of one tenant. */
@@ -46,169 +40,137 @@ export interface Shelf {
     rows: readonly KeptRow[],
     once: { readonly key: string | undefined; readonly signal: AbortSignal },
   ): Promise<string[]>;
-  forget(
-    which: { ids?: readonly string[] | undefined; filters?: readonly Filter[] | undefined },
-    signal: AbortSignal,
-  ): Promise<number>;
+  forget(which: Forgotten, signal: AbortSignal): Promise<number>;
   search(request: GroundingRequest, signal: AbortSignal): Promise<SourceHit[]>;
   settle(signal: AbortSignal): Promise<void>;
 }
 
-/** What a shelf is made of. */
-export interface ShelfOptions {
+/** What the steps of a shelf share. */
+interface State {
   readonly engine: ItemEngine;
-  readonly storage: Storage | undefined;
-  readonly prefix: Key;
-  readonly now: () => number;
-  /** How old the knowledge of other instances' writes may be. */
-  readonly refreshMs: number;
+  readonly log: ItemLog;
+  readonly held: HeldItems;
+  readonly once: Once;
+  /** Whether the engine was made ready after the latest change. */
+  isSettled: boolean;
 }
-
-const dayMs = 86_400_000;
-/** A log is rewritten when a fifth of what it holds is gone, and at least so many. */
-const fewestDead = 1_000;
 
 /** Gives the shelf. Nothing is read before the first call. */
 export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOptions): Shelf {
   const log = storage ? storedLog(storage, prefix) : forgetfulLog();
-  const items = new Map<string, KeptItem>();
-  let [refreshedAt, nextExpiry, dead] = [-Infinity, Infinity, 0];
-  let settled = true;
-  let queue: Promise<unknown> = Promise.resolve();
-  /** What was done under which idempotency key, where no storage knows it. */
-  const done = new Map<string, string>();
-
-  /** One after another: what is written and read of the log. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = queue.then(work);
-    queue = result.catch(() => undefined);
-    return result;
-  }
-
-  function drop(id: string): void {
-    const item = items.get(id);
-    if (!item) return;
-    items.delete(id);
-    engine.remove(item);
-    dead++;
-  }
-
-  async function apply(change: LogChange, signal?: AbortSignal): Promise<void> {
-    const turns = createTurns(signal);
-    for (const id of change.removed) drop(id);
-    for (const row of change.put) {
-      await turns.next();
-      drop(row.item.id);
-      if ((row.item.expiresAt ?? Infinity) <= now()) {
-        dead++;
-        continue;
-      }
-      items.set(row.item.id, row.item);
-      engine.add(row);
-      nextExpiry = Math.min(nextExpiry, row.item.expiresAt ?? Infinity);
-    }
-  }
-
-  async function catchUp(): Promise<void> {
-    for await (const change of log.catchUp()) {
-      settled = false;
-      // Not stopped by anybody's signal: half a change is none.
-      if (change === 'reset') await apply({ removed: [...items.keys()], put: [] });
-      else await apply(change);
-    }
-    refreshedAt = now();
-  }
-
-  /** What is kept is kept, also when whoever gave it is gone meanwhile. */
-  async function settle(signal: AbortSignal, options: { readonly measure: boolean }): Promise<void> {
-    try {
-      await engine.settle?.(signal, options);
-      settled = true;
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
-  }
-
-  function expire(): void {
-    if (now() < nextExpiry) return;
-    nextExpiry = Infinity;
-    for (const [id, { expiresAt = Infinity }] of items) {
-      if (expiresAt <= now()) drop(id);
-      else nextExpiry = Math.min(nextExpiry, expiresAt);
-    }
-  }
-
-  async function known(onceKey: Key): Promise<unknown> {
-    return storage ? (await storage.get(onceKey))?.value : done.get(JSON.stringify(onceKey));
-  }
-
-  /** Tries until nobody else has written in between. */
-  async function write(work: () => Promise<boolean>): Promise<void> {
-    for (let attempt = 0; attempt < 10; attempt++) {
-      await catchUp();
-      if (await work()) return;
-    }
-    throw new PinnaceError('conflict', 'Cannot write to the data source: others are writing all the time');
-  }
-
-  async function compact(): Promise<void> {
-    if (dead < fewestDead || dead < (items.size + dead) / 5) return;
-    if (await log.rewrite(items.values().map((item) => engine.rowOf?.(item) ?? { item }))) dead = 0;
-  }
-
+  const held = createHeldItems(engine, now);
+  const state: State = { engine, log, held, once: createOnce(storage, prefix), isSettled: true };
+  const inTurn = createQueue();
+  let refreshedAt = -Infinity;
   return {
     version: () => log.version(),
-    stats: () => ({ items: items.size, ...(engine.stats && { details: engine.stats() }) }),
+    stats: () => ({ items: held.items.size, ...(engine.stats && { details: engine.stats() }) }),
     async refresh(signal) {
       if (now() - refreshedAt >= refreshMs || now() < refreshedAt) {
-        await inTurn(catchUp);
+        await inTurn(() => catchUp(state));
+        refreshedAt = now();
       }
-      if (!settled) await inTurn(() => settle(signal, { measure: false }));
-      expire();
+      if (!state.isSettled) await inTurn(() => settle(state, signal, { measure: false }));
+      held.expire();
     },
-    put: (given, { key, signal }) =>
+    put: (rows, { key, signal }) =>
       inTurn(async () => {
-        const ids = given.map(({ item }) => item.id);
-        const once = key === undefined ? undefined : { key: [...prefix, 'once', key], digest: await digestOf(given) };
-        await write(async () => {
-          if (once && isDone(once.digest, await known(once.key))) return true;
-          const also = once && storage ? [{ key: once.key, value: once.digest, ifVersion: null, ttlMs: dayMs }] : [];
-          engine.require?.(given);
-          const change = { removed: [], put: given };
-          if (!await log.append(change, also)) return false;
-          if (once && !storage) done.set(JSON.stringify(once.key), once.digest);
-          await apply(change);
-          return true;
-        });
-        await compact();
-        await settle(signal, { measure: true });
-        return ids;
+        await put(state, rows, key);
+        await afterWriting(state, signal);
+        return rows.map(({ item }) => item.id);
       }),
-    forget: ({ ids, filters = [] }, signal) =>
+    forget: (which, signal) =>
       inTurn(async () => {
-        const passes = compileFilters<KeptItem>(filters, readItem);
-        let removed: string[] = [];
-        await write(async () => {
-          expire();
-          const candidates = ids ? [...new Set(ids)].flatMap((id) => items.get(id) ?? []) : [...items.values()];
-          removed = candidates.flatMap((item) => passes(item) ? [item.id] : []);
-          if (removed.length === 0) return true;
-          const change = { removed, put: [] };
-          if (!await log.append(change)) return false;
-          await apply(change);
-          return true;
-        });
-        await compact();
-        await settle(signal, { measure: true });
-        return removed.length;
+        const count = await forget(state, which);
+        await afterWriting(state, signal);
+        return count;
       }),
     async search(request, signal) {
       const asks = request.embedding || (request.query ?? '').trim() !== '';
-      const context = { signal, items, version: log.version() };
+      const context = { signal, items: held.items, version: log.version() };
       return asks ? await engine.search(request, context) : await list(request, context);
     },
-    settle: (signal) => inTurn(() => settle(signal, { measure: true })),
+    settle: (signal) => inTurn(() => settle(state, signal, { measure: true })),
   };
+}
+
+/** One after another: what is written to the log and read of it. */
+function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
+  let queue: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = queue.then(work);
+    queue = result.catch(() => undefined);
+    return result;
+  };
+}
+
+/** Not stopped by anybody's signal: half a change is none. */
+async function catchUp(state: State): Promise<void> {
+  for await (const change of state.log.catchUp()) {
+    state.isSettled = false;
+    if (change === 'reset') state.held.clear();
+    else await state.held.apply(change);
+  }
+}
+
+/** What is kept is kept, also when whoever gave it is gone meanwhile. */
+async function settle(state: State, signal: AbortSignal, options: { readonly measure: boolean }): Promise<void> {
+  try {
+    await state.engine.settle?.(signal, options);
+    state.isSettled = true;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+async function put(state: State, rows: readonly KeptRow[], key: string | undefined): Promise<void> {
+  const once = key === undefined ? undefined : { key, digest: await digestOf(rows) };
+  await write(state, async () => {
+    if (once && await state.once.isDone(once)) return true;
+    state.engine.require?.(rows);
+    const change = { removed: [], put: rows };
+    if (!await state.log.append(change, once ? state.once.changes(once) : [])) return false;
+    await state.held.apply(change);
+    return true;
+  });
+}
+
+async function forget(state: State, { ids, filters = [] }: Forgotten): Promise<number> {
+  const passes = compileFilters<KeptItem>(filters, readItem);
+  const { items } = state.held;
+  let removed: string[] = [];
+  await write(state, async () => {
+    state.held.expire();
+    const candidates = ids ? [...new Set(ids)].flatMap((id) => items.get(id) ?? []) : [...items.values()];
+    removed = candidates.flatMap((item) => passes(item) ? [item.id] : []);
+    if (removed.length === 0) return true;
+    const change = { removed, put: [] };
+    if (!await state.log.append(change)) return false;
+    await state.held.apply(change);
+    return true;
+  });
+  return removed.length;
+}
+
+/** Tries until nobody else has written in between. */
+async function write(state: State, work: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 10; attempt++) {
+    await catchUp(state);
+    if (await work()) return;
+  }
+  throw new PinnaceError('conflict', 'Cannot write to the data source: others are writing all the time');
+}
+
+/** A log is rewritten when a fifth of what it holds is gone, and at least so many. */
+const fewestDead = 1_000;
+
+async function afterWriting(state: State, signal: AbortSignal): Promise<void> {
+  const { held, log, engine } = state;
+  if (held.dead >= Math.max(fewestDead, (held.items.size + held.dead) / 5)) {
+    const rows = held.items.values().map((item) => engine.rowOf?.(item) ?? { item });
+    if (await log.rewrite(rows)) held.dead = 0;
+  }
+  await settle(state, signal, { measure: true });
 }
 
 /** Filters alone: whatever passes, the latest first. */
@@ -231,25 +193,6 @@ async function list(
     confidence: 0.5,
     matched: [],
   }));
-}
-
-/** What a hit says of its item, whatever found it. */
-export function plainHit(item: KeptItem, version: string) {
-  return {
-    id: item.id,
-    content: item.text,
-    ...(item.title !== undefined && { title: item.title }),
-    source: originOf(item, version),
-    metadata: structuredClone(item.metadata),
-  };
-}
-
-function isDone(digest: string, known: unknown): boolean {
-  if (known === undefined || known === digest) return known !== undefined;
-  throw new PinnaceError('conflict', 'Cannot remember under this idempotency key: it was used for other items', {
-    retryable: false,
-    details: { reason: 'idempotency_mismatch' },
-  });
 }
 
 function digestOf(rows: readonly KeptRow[]): Promise<string> {

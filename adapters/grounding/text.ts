@@ -8,7 +8,7 @@ import { excerptOf } from './excerpt.ts';
 import type { KeptItem } from './item.ts';
 import { readItem } from './item.ts';
 import { createItemSource, type ItemSource, type ItemSourceOptions } from './item-source.ts';
-import { type ItemEngine, plainHit, type SearchContext } from './shelf.ts';
+import { type ItemEngine, plainHit, type SearchContext } from './item-engine.ts';
 import { requireRunning } from './turns.ts';
 import { normalizeWord, tokenize, wordsOf } from './words.ts';
 

@@ -9,7 +9,7 @@ import { createItemSource, type ItemSource, type ItemSourceOptions, type Prepari
 import type { KeptRow } from './log-part.ts';
 import { createTurns } from './turns.ts';
 import { createVectorEngine } from './vector/engine.ts';
-import { toUnit } from './vector/unit.ts';
+import { toUnitRow } from './vector/unit.ts';
 
 /** What a source of vectors is made of. */
 export interface VectorSourceOptions extends ItemSourceOptions {
@@ -41,8 +41,7 @@ export function vectorSource(options: VectorSourceOptions): ItemSource {
       const rows: KeptRow[] = [];
       for (const [at, item] of items.entries()) {
         await turns.next();
-        const unit = toUnit(vectors[at] ?? [], dimensions);
-        rows.push({ item, vector: new Float32Array(unit) });
+        rows.push({ item, vector: toUnitRow(vectors[at] ?? [], dimensions) });
       }
       return rows;
     },

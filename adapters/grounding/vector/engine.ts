@@ -3,7 +3,7 @@
 import { cosineConfidence, type CosineSpread } from '../../../src/confidence.ts';
 import type { SourceHit } from '../../../src/ports.ts';
 import { excerptOf } from '../excerpt.ts';
-import { type ItemEngine, plainHit } from '../shelf.ts';
+import { type ItemEngine, plainHit } from '../item-engine.ts';
 import { createTurns, type Turns } from '../turns.ts';
 import { createAllowedRows } from './allowed.ts';
 import { searchByCodes, searchExactly } from './search.ts';

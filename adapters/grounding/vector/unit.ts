@@ -9,15 +9,29 @@ import { PinnaceError } from '../../../src/errors.ts';
  * numbers that are not finite, and for a vector of zeros, which points nowhere.
  */
 export function toUnit(vector: ArrayLike<number>, dimensions?: number): Float64Array {
+  const scale = scaleOf(vector, dimensions);
+  const unit = new Float64Array(vector.length);
+  for (let i = 0; i < unit.length; i++) unit[i] = (vector[i]! / scale.largest) * scale.factor;
+  return unit;
+}
+
+/** The same in 32-bit floats, as rows are kept. */
+export function toUnitRow(vector: ArrayLike<number>, dimensions?: number): Float32Array {
+  const scale = scaleOf(vector, dimensions);
+  const unit = new Float32Array(vector.length);
+  for (let i = 0; i < unit.length; i++) unit[i] = (vector[i]! / scale.largest) * scale.factor;
+  return unit;
+}
+
+/** In two steps, so that numbers neither overflow nor vanish when they are squared. */
+function scaleOf(vector: ArrayLike<number>, dimensions: number | undefined) {
   const { length } = vector;
   if (dimensions !== undefined) requireDimensions(length, dimensions);
   if (length === 0 || length > 8_192) throw invalidVector('it must have 1 to 8,192 dimensions', 'wrong_dimensions');
-  const unit = new Float64Array(length);
   let largest = 0;
-  let sum = 0; // not finite when one of the numbers is not
+  let sum = 0; // not zero when one of the numbers is not finite
   for (let i = 0; i < length; i++) {
     const value = vector[i]!;
-    unit[i] = value;
     const size = value < 0 ? -value : value;
     if (size > largest) largest = size;
     sum += value - value;
@@ -26,13 +40,10 @@ export function toUnit(vector: ArrayLike<number>, dimensions?: number): Float64A
   if (largest === 0) throw invalidVector('all of its numbers are zero', 'zero_vector');
   let squares = 0;
   for (let i = 0; i < length; i++) {
-    const value = unit[i]! / largest; // neither overflows nor vanishes when squared
-    unit[i] = value;
+    const value = vector[i]! / largest;
     squares += value * value;
   }
-  const scale = 1 / Math.sqrt(squares);
-  for (let i = 0; i < length; i++) unit[i]! *= scale;
-  return unit;
+  return { largest, factor: 1 / Math.sqrt(squares) };
 }
 
 /**

@@ -4,7 +4,7 @@ import process from 'node:process';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { createVectorEngine } from '../../../adapters/grounding/vector/engine.ts';
-import { toUnit } from '../../../adapters/grounding/vector/unit.ts';
+import { toUnitRow } from '../../../adapters/grounding/vector/unit.ts';
 import { vectorSource } from '../../../adapters/grounding/vector.ts';
 import { createGrounding } from '../../../src/index.ts';
 import { fuse } from '../../../src/orchestrator/grounding/fuse.ts';
@@ -57,7 +57,7 @@ async function buildOwn(vectors: readonly Float32Array[], kept: 'float32' | 'int
   const heap = memoryMb();
   const engine = createVectorEngine(kept);
   const before = cpuMs();
-  for (const [id, item] of items) engine.add({ item, vector: new Float32Array(toUnit(vectors[Number(id)]!)) });
+  for (const [id, item] of items) engine.add({ item, vector: toUnitRow(vectors[Number(id)]!) });
   await engine.settle!(signal, { measure: false });
   const added = cpuMs();
   await engine.settle!(signal, { measure: true });

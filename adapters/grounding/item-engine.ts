@@ -1,0 +1,48 @@
+/** What finds items: words or vectors, over items that a shelf holds. */
+
+import type { GroundingRequest, SourceHit } from '../../src/ports.ts';
+import { type KeptItem, originOf } from './item.ts';
+import type { KeptRow } from './log-part.ts';
+
+/** What finds items. It is told of every row that comes and of every item that goes. */
+export interface ItemEngine {
+  /** Throws `invalid_argument` for rows that it cannot hold. */
+  require?(rows: readonly KeptRow[]): void;
+  /** The id is not there yet. */
+  add(row: KeptRow): void;
+  remove(item: KeptItem): void;
+  /** Gives an item with what the engine keeps of it. */
+  rowOf?(item: KeptItem): KeptRow;
+  /** Gives the best hits for a query or an embedding; filters hold before anything is cut. */
+  search(request: GroundingRequest, context: SearchContext): Promise<SourceHit[]>;
+  /** Makes ready what is better made before the next question; with `measure` also what takes seconds, where it is worth it. */
+  settle?(signal: AbortSignal, options: { readonly measure: boolean }): Promise<void>;
+  /** What whoever operates it may want to know. */
+  stats?(): Readonly<Record<string, unknown>>;
+}
+
+/** What an engine may look at while it searches. */
+export interface SearchContext {
+  readonly signal: AbortSignal;
+  readonly items: ReadonlyMap<string, KeptItem>;
+  readonly version: string;
+}
+
+/** What a hit says of its item, whatever found it. */
+export function plainHit(item: KeptItem, version: string) {
+  return {
+    id: item.id,
+    content: item.text,
+    ...(item.title !== undefined && { title: item.title }),
+    source: originOf(item, version),
+    metadata: copyOf(item.metadata),
+  };
+}
+
+/** A copy of JSON; for a few fields much quicker than `structuredClone`. */
+function copyOf<Data>(data: Data): Data {
+  if (typeof data !== 'object' || data === null) return data;
+  // The copy has the shape of what was copied.
+  if (Array.isArray(data)) return data.map(copyOf) as Data;
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, copyOf<unknown>(value)])) as Data;
+}
