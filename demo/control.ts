@@ -10,6 +10,8 @@ export interface AgentCard {
   readonly tools: readonly { readonly name: string; readonly title: string; readonly description: string }[];
   /** Messages to begin with. */
   readonly suggestions: readonly string[];
+  /** Its runs plan: see `planner` of a run request. */
+  readonly plans?: boolean;
   /** What the page shows beside a chat with the agent. */
   readonly panel?: 'tree';
   /** Its runs make plans: they are asked for with `planner`. */
@@ -28,6 +30,8 @@ export interface Control {
   agents(): readonly AgentCard[];
   /** The next run uses this endpoint; `undefined`: the embedded rehearsal model. Rejects nothing: a wrong key shows in the run. */
   useEndpoint(endpoint: Endpoint | undefined): void;
+  /** Pauses a plan, which then starts nothing more, or lets it go on. */
+  setPaused(planId: string, isPaused: boolean): Promise<void>;
   /** Exposes the runtime on this port; the page then calls `connectRuntime` on the other end. */
   open(port: MessagePort): void;
   /** Exposes the tree on this port, as a `TreeControl`. */

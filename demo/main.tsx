@@ -44,6 +44,7 @@ function connectRuntime(port: MessagePort): Transport {
   return {
     sendMessages: (options) => runtime.sendMessages(options),
     decide: (runId, approvalId, decision) => runtime.decide(runId, approvalId, decision, localPrincipal()),
+    reply: (runId, reply) => runtime.reply(runId, reply, localPrincipal()),
   };
 }
 

@@ -8,6 +8,7 @@ import { staticCatalog } from '../adapters/catalog/static.ts';
 import { memorySecrets } from '../adapters/secrets/memory.ts';
 import { exposeRuntime } from '../adapters/transport/comlink.ts';
 import type { Catalog } from '../src/ports.ts';
+import { localPrincipal } from '../src/runtime/principal.ts';
 import { agentCards, sampleAgents, sampleProviders } from './agents.ts';
 import type { Control, Endpoint } from './control.ts';
 import { sampleTools } from './tools/index.ts';
@@ -56,6 +57,8 @@ const runtime = createBrowserRuntime({
 const control: Control = {
   agents: () => agentCards,
   useEndpoint,
+  setPaused: (planId, isPaused) =>
+    isPaused ? runtime.planner.pause(planId, localPrincipal()) : runtime.planner.resume(planId, localPrincipal()),
   open: (port) => exposeRuntime(runtime, port),
   openTree: (port) => expose(tree.control, port),
 };

@@ -84,7 +84,7 @@ function whenEnded<T>(stream: ReadableStream<T>, ended: () => void): ReadableStr
   }, { highWaterMark: 0 });
 }
 
-/** A runtime in a worker, which is also a transport for AI SDK chats: `body.agentId` names the agent. */
+/** A runtime in a worker, which is also a transport for AI SDK chats: `body.agentId` names the agent, `body.planner` says how it plans. */
 export type ConnectedRuntime = Runtime & ChatTransport<UIMessage>;
 
 /**
@@ -102,7 +102,7 @@ export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
     close: async ({ drainMs = 0 } = {}) => valueOf(await wire.close(drainMs)),
     sendMessages: ({ chatId, messages, abortSignal, body }) => {
       const chat = { id: chatId, messages: messages.slice(-maxMessages) };
-      return runOver(wire, { ...agentOf(body), chat }, { signal: abortSignal });
+      return runOver(wire, { ...agentOf(body), ...plannerOf(body), chat }, { signal: abortSignal });
     },
     // A run ends with the page that asked for it: there is nothing to come back to.
     reconnectToStream: async () => null,
@@ -135,4 +135,10 @@ function reasonOf({ reason }: AbortSignal): string {
 function agentOf(body: object | undefined): { agentId: string } {
   if (body && 'agentId' in body && typeof body.agentId === 'string') return { agentId: body.agentId };
   throw new PinnaceError('invalid_argument', 'Cannot send the messages: name the agent in "body.agentId"');
+}
+
+/** What it says is read by the planner. */
+function plannerOf(body: object | undefined): Pick<RunRequestInput, 'planner'> {
+  const planner = body && 'planner' in body ? body.planner : undefined;
+  return typeof planner === 'object' && planner !== null ? { planner: { ...planner } } : {};
 }

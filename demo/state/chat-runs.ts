@@ -6,7 +6,10 @@ import { type Chat, headOf } from './chat.ts';
 import type { Schedule } from './frame-queue.ts';
 import type { Keeper } from './keeper.ts';
 import { type AssistantMessage, createAnswer, type Message, type ToolPart } from './message.ts';
-import { type Run, startRun, type Transport } from './run.ts';
+import { planOf, type PlanPart, planToFollow } from './plan.ts';
+import type { PlanQuestion } from './plan-data.ts';
+import { type Answer, answerQuestion } from './plan-reply.ts';
+import { type PlanTerms, type Run, startRun, type Transport } from './run.ts';
 import { toWireMessages } from './wire-messages.ts';
 
 /** Where runs go: the page's worker, or an endpoint by its address. */
@@ -21,6 +24,8 @@ export interface Transports {
 export interface ChatRunsOptions {
   readonly transports: Transports;
   readonly keeper: Keeper;
+  /** Whether runs of this agent plan. */
+  readonly isPlanner: (agentId: string) => boolean;
   /** Names the model in use. */
   readonly modelLabel: () => string;
   readonly now: () => number;
@@ -32,10 +37,12 @@ export interface ChatRunsOptions {
 export interface ChatRuns {
   /** Asks for an answer to the messages of the chat; those from `from` on have not been kept yet. */
   ask(chat: Chat, from: number): void;
-  /** Goes on with the last answer, whose calls have been decided. Gives whether there was something to go on with. */
+  /** Goes on with the last answer, whose calls have been decided or whose plan has not ended. Gives whether there was something to go on with. */
   goOn(chat: Chat): boolean;
   /** Decides on a call of the last answer, and goes on when it was the last one that waited. */
   decide(chat: Chat, part: ToolPart, decision: Decision): Promise<void>;
+  /** Answers a question of the last answer's plan, and shows how it goes on. */
+  reply(chat: Chat, question: PlanQuestion, answer: Answer): Promise<void>;
   /** Writes the last message of the chat. */
   save(chat: Chat): Promise<void>;
 }
@@ -45,7 +52,7 @@ export const saveEveryMs = 3000;
 
 /** Gives the runs of chats; one that is not `isKept` any more has been deleted meanwhile. */
 export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat) => boolean }): ChatRuns {
-  const { transports, keeper, modelLabel, now, createId, isKept } = options;
+  const { transports, keeper, modelLabel, now, createId, isKept, isPlanner } = options;
 
   function saveFrom(chat: Chat, from: number): Promise<void> {
     return keeper.save(headOf(chat), { messages: chat.messages.value, from });
@@ -64,20 +71,23 @@ export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat)
     if (isKept(chat)) await save(chat);
   }
 
-  function start(chat: Chat, answer: AssistantMessage): void {
+  function start(chat: Chat, answer: AssistantMessage, planner: PlanTerms | undefined): void {
     const messages = toWireMessages(chat.messages.value);
     const transport = transports.to(answer.via);
     if (chat.messages.value.at(-1) !== answer) chat.messages.value = [...chat.messages.value, answer];
-    const run = startRun({ ...options, transport, chatId: chat.id, agentId: chat.agentId.value, messages, answer });
+    const agentId = chat.agentId.value;
+    const run = startRun({ ...options, transport, chatId: chat.id, agentId, messages, answer, planner });
     chat.run.value = run;
     void follow(chat, run);
   }
 
   function goOn(chat: Chat): boolean {
     const answer = lastAnswer(chat.messages.value);
-    if (!answer || !canGoOn(answer) || answer.outcome.value.type === 'running') return false;
+    if (!answer || answer.outcome.value.type === 'running') return false;
+    const plan = planToFollow(answer);
+    if (!plan && !canGoOn(answer)) return false;
     answer.outcome.value = { type: 'running' };
-    start(chat, answer);
+    start(chat, answer, plan && { planId: plan.planId });
     return true;
   }
 
@@ -86,7 +96,8 @@ export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat)
     goOn,
     ask(chat, from) {
       const via = transports.chosen();
-      start(chat, createAnswer({ id: createId(), model: modelLabel(), startedAt: now(), via }));
+      const answer = createAnswer({ id: createId(), model: modelLabel(), startedAt: now(), via });
+      start(chat, answer, isPlanner(chat.agentId.value) ? { allowHumanIntervention: true } : undefined);
       void saveFrom(chat, from);
     },
     async decide(chat, part, decision) {
@@ -98,7 +109,30 @@ export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat)
       void save(chat);
       if (isDecidedHere(answer)) goOn(chat);
     },
+    async reply(chat, question, said) {
+      const answer = lastAnswer(chat.messages.value);
+      const plan = answer && planOf(answer);
+      const runId = answer?.facts.value.run?.runId;
+      if (!answer || !plan || runId === undefined) return;
+      const transport = transports.to(answer.via);
+      const tell = (value: unknown): Promise<void> => transport.reply(runId, { askId: question.ask, answer: value });
+      const goesOn = await answerQuestion(plan, question, { answer: said, tell });
+      if (isKept(chat)) void save(chat);
+      // The run may be about to end because of this very question: what it shows then is how the plan stood before the answer.
+      if (goesOn && isWriting(answer)) await chat.run.value?.ended;
+      if (!goesOn || !isKept(chat) || lastAnswer(chat.messages.value) !== answer) return;
+      if (isStillOpen(plan, question)) goOn(chat);
+    },
   };
+}
+
+function isWriting({ outcome }: AssistantMessage): boolean {
+  return outcome.value.type === 'running';
+}
+
+/** Whether the plan as it is shown has yet to take the answer. */
+function isStillOpen({ view }: PlanPart, { ask }: PlanQuestion): boolean {
+  return view.value.questions.some((open) => open.ask === ask);
 }
 
 function lastAnswer(messages: readonly Message[]): AssistantMessage | undefined {

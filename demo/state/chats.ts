@@ -7,6 +7,8 @@ import { type Chat, createChat, isRunning, titleOf } from './chat.ts';
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
 import type { Keeper } from './keeper.ts';
 import type { Message, ToolPart } from './message.ts';
+import type { PlanQuestion } from './plan-data.ts';
+import type { Answer } from './plan-reply.ts';
 
 /** The chats and what is done with them. A run goes on when another chat is opened. */
 export interface Chats {
@@ -21,10 +23,12 @@ export interface Chats {
   /** Sends a message in the open chat; calls that wait there are then not decided. Does nothing while a run is going on. */
   send(text: string): void;
   stop(): void;
-  /** Goes on with the last answer where its calls were decided; else asks for it again, and drops it. */
+  /** Goes on with the last answer where its calls were decided or its plan has not ended; else asks for it again, and drops it. */
   retry(): void;
   /** Decides on a call that waits in the open chat. */
   decide(part: ToolPart, decision: Decision): Promise<void>;
+  /** Answers a question of the plan in the open chat. */
+  reply(question: PlanQuestion, answer: Answer): Promise<void>;
   remove(chatId: string): Promise<void>;
   /** Writes the answers that are being streamed, as when the page is put aside. */
   saveRunning(): void;
@@ -80,6 +84,7 @@ export function createChats(options: ChatsOptions): Chats {
       runs.ask(chat, kept.length);
     },
     decide: (part, decision) => runs.decide(current.value, part, decision),
+    reply: (question, answer) => runs.reply(current.value, question, answer),
     async remove(chatId) {
       const chat = find(chatId);
       if (!chat) return;

@@ -14,6 +14,8 @@ import {
   type TextPart,
   type ToolPart,
 } from './message.ts';
+import { createPlanPart, type PlanPart } from './plan.ts';
+import { PlanReply, PlanSnapshot, PlanView } from './plan-data.ts';
 import { Approval, ErrorShape, LogLine, Manifest, readAs, RunData, ToolFailure, Usage } from './run-data.ts';
 
 const KeptCall = v.object({
@@ -39,6 +41,12 @@ const KeptPart = v.variant('type', [
     call: KeptCall,
     inputText: v.string(),
     logs: v.array(LogLine),
+  }),
+  v.object({
+    type: v.literal('plan'),
+    view: PlanView,
+    history: v.array(PlanSnapshot),
+    replies: v.record(v.string(), PlanReply),
   }),
   v.object({ type: v.literal('source'), title: v.string(), url: v.optional(v.string()) }),
   v.object({ type: v.literal('file'), url: v.string(), mediaType: v.string() }),
@@ -105,6 +113,7 @@ export function withoutOutputs(message: KeptMessage): KeptMessage {
 
 function withoutOutput(part: KeptPart): KeptPart {
   if (part.type === 'file') return { ...part, url: '' };
+  if (part.type === 'plan') return { ...part, history: [] };
   if (part.type !== 'tool') return part;
   return { ...part, inputText: '', call: { ...part.call, output: 'Too large to be kept' } };
 }
@@ -116,6 +125,8 @@ function toKeptPart(part: Part): KeptPart {
       return { type: part.type, text: part.text.value };
     case 'tool':
       return toKeptTool(part);
+    case 'plan':
+      return toKeptPlan(part);
     default:
       return part;
   }
@@ -127,6 +138,10 @@ function toKeptTool({ type, toolCallId, call, inputText, logs }: ToolPart): Kept
   return { type, toolCallId, call: call.value, inputText: text, logs: [...logs.value] };
 }
 
+function toKeptPlan({ type, view, history, replies }: PlanPart): KeptPart {
+  return { type, view: view.value, history: [...history.value], replies: replies.value };
+}
+
 function fromKeptPart(part: KeptPart): Part {
   switch (part.type) {
     case 'text':
@@ -134,6 +149,8 @@ function fromKeptPart(part: KeptPart): Part {
       return fromKeptText(part);
     case 'tool':
       return createToolPart(part.toolCallId, part.call, part);
+    case 'plan':
+      return createPlanPart(part.view, part);
     default:
       return part;
   }

@@ -1,6 +1,7 @@
 /** A chat's messages as the page holds them: what grows while an answer streams is a signal of its own. */
 
 import { type Signal, signal } from '@preact/signals';
+import type { PlanPart } from './plan.ts';
 import type { Approval, ErrorShape, LogLine, Manifest, RunData, ToolFailure, Usage } from './run-data.ts';
 
 /** What a person wrote. */
@@ -43,7 +44,7 @@ export interface RunFacts {
 }
 
 /** One piece of an answer. */
-export type Part = TextPart | ReasoningPart | ToolPart | SourcePart | FilePart | StepPart;
+export type Part = TextPart | ReasoningPart | ToolPart | PlanPart | SourcePart | FilePart | StepPart;
 
 /** Markdown text. */
 export interface TextPart {

@@ -13,6 +13,8 @@ import type { Notes } from './notes.ts';
 import type { Transport } from './run.ts';
 import { createSettings, endpointOf, modelLabel, type Settings } from './settings.ts';
 import type { Theme } from './theme.ts';
+import type { PlanQuestion } from './plan-data.ts';
+import type { Answer } from './plan-reply.ts';
 import { createTransports } from './transports.ts';
 
 /** What lies over the chat, if anything. */
@@ -37,6 +39,10 @@ export interface Playground {
   retry(): void;
   /** Decides on a call that waits in the open chat. */
   decide(part: ToolPart, decision: Decision): void;
+  /** Answers a question of the plan in the open chat. */
+  reply(question: PlanQuestion, answer: Answer): void;
+  /** Pauses a plan of this page's worker, or lets it go on. */
+  setPaused(planId: string, isPaused: boolean): void;
 }
 
 interface PlaygroundOptions extends Connection {
@@ -64,6 +70,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     transports,
     keeper,
     defaultAgentId: agents[0]?.id ?? '',
+    isPlanner: (agentId) => agentOf(agents, agentId).plans === true,
     modelLabel: () => modelLabel(settings.choice.value),
     now,
     createId: options.createId ?? (() => crypto.randomUUID()),
@@ -97,6 +104,9 @@ export function createPlayground(options: PlaygroundOptions): Playground {
       if (isReady()) chats.retry();
     },
     decide: (part, decision) => void chats.decide(part, decision),
+    reply: (question, answer) => void chats.reply(question, answer),
+    // The plan as it is shown tells whether it is paused.
+    setPaused: (planId, isPaused) => void control.setPaused(planId, isPaused).catch(() => undefined),
   };
 }
 

@@ -2,6 +2,8 @@
 
 import type { UIMessageChunk } from '../../src/ai-types.ts';
 import { type AssistantMessage, isSettled, type Outcome, type Part, type RunFacts, type ToolCall } from './message.ts';
+import { receivePlan } from './plan.ts';
+import { PlanView } from './plan-data.ts';
 import { addUsage, type ErrorShape, Manifest, readAs, RunData, ToolFailure, ToolLog, Usage } from './run-data.ts';
 import type { Texts } from './texts.ts';
 import type { ToolCalls } from './tool-calls.ts';
@@ -55,6 +57,10 @@ const handlers: Handlers = {
   'data-manifest': ({ message }, { data }) => learn(message, { manifest: readAs(Manifest, data) }),
   'data-usage': ({ message, usedBefore }, { data }) =>
     learn(message, { usage: addUsage(usedBefore, readAs(Usage, data)) }),
+  'data-plan': ({ message, add, now }, { data }) => {
+    const view = readAs(PlanView, data);
+    if (view) receivePlan(message, view, { at: now(), add });
+  },
   'data-tool-error': ({ calls }, { data }) => {
     const failure = readAs(ToolFailure, data);
     if (failure) calls.fail(failure);

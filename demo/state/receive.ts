@@ -3,6 +3,7 @@
 import { batch } from '@preact/signals';
 import type { UIMessageChunk } from '../../src/ai-types.ts';
 import type { AssistantMessage, Outcome, Part } from './message.ts';
+import { cancelPlan } from './plan.ts';
 import { type Draft, handlerOf } from './receive-chunk.ts';
 import { createTexts } from './texts.ts';
 import { createToolCalls } from './tool-calls.ts';
@@ -43,6 +44,7 @@ export function createReceiver(
     batch(() => {
       draft.texts.endAll();
       draft.calls.settleAll();
+      if (outcome.type === 'stopped' && outcome.by === 'person') cancelPlan(message);
       message.outcome.value = outcome;
     });
   }

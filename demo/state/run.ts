@@ -12,6 +12,8 @@ import { createReceiver } from './receive.ts';
 export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'> {
   /** Rejects with a `PinnaceError`: `already_decided`, `approval_expired`, `not_found`, or that it did not arrive. */
   decide(runId: string, approvalId: string, decision: Decision): Promise<void>;
+  /** Rejects with a `PinnaceError` as `Runtime.reply` does, or that it did not arrive. */
+  reply(runId: string, reply: { readonly askId: string; readonly answer: unknown }): Promise<void>;
 }
 
 /** A run that is going on. */
@@ -25,11 +27,16 @@ export interface Run {
 /** How long a stopped run may take to say its last. */
 export const stopWithinMs = 1000;
 
+/** How a run plans. */
+export type PlanTerms = { readonly allowHumanIntervention: boolean } | { readonly planId: string };
+
 interface RunOptions {
   readonly transport: Transport;
   readonly chatId: string;
   readonly agentId: string;
   readonly messages: UIMessage[];
+  /** The terms of a plan, or the plan to follow; without it the agent does not plan. */
+  readonly planner?: PlanTerms | undefined;
   /** The answer to fill, or to go on with. */
   readonly answer: AssistantMessage;
   readonly now: () => number;
@@ -105,7 +112,7 @@ const brokenOff: ErrorData = {
 };
 
 function send(
-  { transport, chatId, agentId, messages }: RunOptions,
+  { transport, chatId, agentId, messages, planner }: RunOptions,
   abortSignal: AbortSignal,
 ): Promise<ReadableStream<UIMessageChunk>> {
   return transport.sendMessages({
@@ -114,7 +121,7 @@ function send(
     messageId: undefined,
     messages,
     abortSignal,
-    body: { agentId },
+    body: { agentId, ...(planner && { planner }) },
   });
 }
 

@@ -10,6 +10,7 @@ import type { Notes } from './notes.ts';
 export interface RemoteControl {
   agents(): Promise<readonly AgentCard[]>;
   useEndpoint(endpoint: Endpoint | undefined): Promise<void>;
+  setPaused(planId: string, isPaused: boolean): Promise<void>;
 }
 
 /**
@@ -41,7 +42,7 @@ export interface Settings {
 
 /** What the settings work on. */
 export interface SettingsOptions {
-  readonly control: RemoteControl;
+  readonly control: Omit<RemoteControl, 'setPaused'>;
   readonly notes: Notes;
   /** Connects to a Pinnace endpoint. */
   readonly connect: (url: string) => Promise<void>;

@@ -36,6 +36,7 @@ export function createTransports({ worker, connectEndpoint, chosen }: Transports
       return {
         sendMessages: async (options) => await (await connected(endpoint)).sendMessages(options),
         decide: async (...decision) => await (await connected(endpoint)).decide(...decision),
+        reply: async (...reply) => await (await connected(endpoint)).reply(...reply),
       };
     },
   };

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { canGoOn, isUndecided } from '../state/approval.ts';
 import { answerText, type AssistantMessage, type Outcome } from '../state/message.ts';
+import { planToFollow } from '../state/plan.ts';
 import type { Playground } from '../state/playground.ts';
 import { describeProblem } from '../state/problem.ts';
 import { CopyButton } from './copy-button.tsx';
@@ -43,7 +44,7 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
             onClick={() => playground.retry()}
           >
             <Icon name='retry' />
-            <span>{canGoOn(message) ? 'Go on' : 'Ask again'}</span>
+            <span>{canGoOn(message) || planToFollow(message) ? 'Go on' : 'Ask again'}</span>
           </button>
         )}
         <button

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { AgentCard } from '../control.ts';
 import { isUndecided } from '../state/approval.ts';
+import { openQuestions, planOf } from '../state/plan.ts';
 import { safeHref } from '../state/markdown-links.ts';
 import {
   answerText,
@@ -18,6 +19,7 @@ import { AnswerFooter } from './answer-footer.tsx';
 import { ErrorCallout } from './callout.tsx';
 import { Markdown } from './lazy-markdown.tsx';
 import { Mark, Swell } from './mark.tsx';
+import { PlanCard } from './lazy-plan.tsx';
 import { Reasoning } from './reasoning.tsx';
 import { ToolCard } from './tool-card.tsx';
 
@@ -39,7 +41,9 @@ export function Answer({ message, playground, isLast }: AnswerProps): JSX.Elemen
         <Mark />
         <h2>{agent.name}</h2>
       </header>
-      {parts.map((part, i) => <PartView key={i} part={part} agent={agent} playground={playground} />)}
+      {parts.map((part, i) => (
+        <PartView key={i} part={part} agent={agent} message={message} playground={playground} isLast={isLast} />
+      ))}
       {outcome.type === 'running' && <Waiting message={message} />}
       <Sources parts={parts} />
       <Ending message={message} outcome={outcome} playground={playground} isLast={isLast} />
@@ -48,13 +52,12 @@ export function Answer({ message, playground, isLast }: AnswerProps): JSX.Elemen
   );
 }
 
-interface PartViewProps {
+interface PartViewProps extends AnswerProps {
   readonly part: Part;
   readonly agent: AgentCard;
-  readonly playground: Playground;
 }
 
-function PartView({ part, agent, playground }: PartViewProps): JSX.Element | null {
+function PartView({ part, agent, message, playground, isLast }: PartViewProps): JSX.Element | null {
   switch (part.type) {
     case 'text':
       return <TextView part={part} />;
@@ -68,6 +71,8 @@ function PartView({ part, agent, playground }: PartViewProps): JSX.Element | nul
           onDecide={(decision) => playground.decide(part, decision)}
         />
       );
+    case 'plan':
+      return <PlanCard part={part} message={message} playground={playground} isLast={isLast} />;
     case 'file':
       return part.url.startsWith('data:image/')
         ? <img class='answer-image' src={part.url} alt='Made by the model' />
@@ -95,7 +100,7 @@ function Waiting({ message }: { message: AssistantMessage }): JSX.Element | null
   const last = message.parts.value.findLast(({ type }) => type !== 'step');
   const isBusy = last?.type === 'text' || last?.type === 'reasoning'
     ? !last.done.value
-    : last?.type === 'tool' && last.call.value.endedAt === undefined;
+    : last?.type === 'plan' || (last?.type === 'tool' && last.call.value.endedAt === undefined);
   if (isBusy) return null;
   return (
     <p class='waiting'>
@@ -146,7 +151,7 @@ function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcom
     case 'stopped':
       return <p class='ending' data-testid='stopped'>{stoppedBy[outcome.by]}</p>;
     case 'waiting':
-      return isUndecided(message)
+      return isAsking(message)
         ? <p class='ending' data-testid='awaiting'>The agent goes on when you have decided.</p>
         : null;
     case 'done': {
@@ -170,6 +175,12 @@ function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcom
   }
 }
 
+/** Whether there is something that a person has yet to answer. */
+function isAsking(message: AssistantMessage): boolean {
+  const plan = planOf(message);
+  return isUndecided(message) || (plan !== undefined && openQuestions(plan).length > 0);
+}
+
 function apply(remedy: Remedy, playground: Playground): void {
   switch (remedy) {
     case 'retry':
@@ -190,6 +201,11 @@ const endings: { readonly [T in Outcome['type']]?: string } = {
   waiting: 'The agent asks whether a tool call is allowed',
 };
 
+function endingOf(message: AssistantMessage): string | undefined {
+  const { type } = message.outcome.value;
+  return type === 'waiting' && planOf(message) ? 'The plan waits for you' : endings[type];
+}
+
 /** Reads the answer out once it has ended, not while it grows. */
 function useAnnouncement(message: AssistantMessage, { announcement }: Playground): void {
   const { type } = message.outcome.value;
@@ -198,7 +214,7 @@ function useAnnouncement(message: AssistantMessage, { announcement }: Playground
     if (type === 'running') wasRunning.current = true;
     else if (wasRunning.current) {
       wasRunning.current = false;
-      announcement.value = endings[type] ?? answerText(message).slice(0, 1000);
+      announcement.value = endingOf(message) ?? answerText(message).slice(0, 1000);
     }
   }, [type]);
 }

@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId } from 'preact/hooks';
 import type { Decision } from '../../src/interruption.ts';
 import type { ToolCall } from '../state/message.ts';
+import { useFocusAfter } from './use-focus-after.ts';
 
 interface ApprovalProps {
   readonly call: ToolCall;
@@ -12,14 +13,8 @@ interface ApprovalProps {
 /** What a person is asked about a call: the question with its two answers, or what was answered. */
 export function Approval({ call, onDecide }: ApprovalProps): JSX.Element | null {
   const { state, approval } = call;
-  const said = useRef<HTMLParagraphElement>(null);
-  const wasAsking = useRef(false);
   const isAsking = state === 'waiting' && approval !== undefined && approval.decision === undefined;
-  useEffect(() => {
-    // The buttons are gone and the focus with them: it goes to what was said instead.
-    if (wasAsking.current && !isAsking && isLost(document.activeElement)) said.current?.focus();
-    wasAsking.current = isAsking;
-  }, [isAsking]);
+  const said = useFocusAfter<HTMLParagraphElement>(isAsking);
   if (!approval) return null;
   if (isAsking) return <Question call={call} onDecide={onDecide} />;
   const text = answerOf(call);
@@ -45,8 +40,8 @@ function Question({ call: { approval }, onDecide }: ApprovalProps): JSX.Element 
     >
       <h3 id={`${id}-question`}>Allow this call?</h3>
       <p id={`${id}-facts`} class='approval-facts' data-testid='approval-facts'>{approval?.reason ?? 'A tool call'}</p>
-      <Problem text={approval?.problem} />
-      <Answers
+      <Problem text={approval?.problem} testId='approval-problem' />
+      <ApprovalAnswers
         disabled={isPending}
         onApprove={() => onDecide({ approved: true })}
         onReason={(text) => (reason.value = text)}
@@ -62,7 +57,7 @@ interface AnswersProps {
 }
 
 /** The two answers; to deny is to submit, so that Enter in the reason does what is safe. */
-function Answers({ disabled, onApprove, onReason }: AnswersProps): JSX.Element {
+export function ApprovalAnswers({ disabled, onApprove, onReason }: AnswersProps): JSX.Element {
   return (
     <div class='approval-answers'>
       <button type='button' class='button is-primary' data-testid='approve' disabled={disabled} onClick={onApprove}>
@@ -93,8 +88,9 @@ function ReasonField({ onInput, disabled }: { onInput: (text: string) => void; d
   );
 }
 
-function Problem({ text }: { text: string | undefined }): JSX.Element | null {
-  return text === undefined ? null : <p class='field-error' role='alert' data-testid='approval-problem'>{text}</p>;
+/** Why an answer did not arrive. */
+export function Problem({ text, testId }: { text: string | undefined; testId: string }): JSX.Element | null {
+  return text === undefined ? null : <p class='field-error' role='alert' data-testid={testId}>{text}</p>;
 }
 
 function answerOf({ state, approval }: ToolCall): string {
@@ -105,9 +101,4 @@ function answerOf({ state, approval }: ToolCall): string {
     return decision.reason === undefined ? 'You denied this call' : `You denied this call: ${decision.reason}`;
   }
   return problem ?? 'You went on without deciding; the call was not made';
-}
-
-/** Whether nothing has the focus. */
-function isLost(active: Element | null): boolean {
-  return active === null || active === document.body;
 }

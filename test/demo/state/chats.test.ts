@@ -28,6 +28,7 @@ function create(): Chats {
   return createChats({
     transports: { chosen: () => undefined, to: () => transport },
     keeper,
+    isPlanner: (agentId) => agentId === 'pilot',
     defaultAgentId: 'mate',
     modelLabel: () => 'rehearsal',
     now: () => ++time,

@@ -21,7 +21,13 @@ function deadWorker(): Worker {
 }
 
 function control(agents: readonly AgentCard[]): Control {
-  return { agents: () => agents, useEndpoint: () => undefined, open: () => undefined, openTree: () => undefined };
+  return {
+    agents: () => agents,
+    useEndpoint: () => undefined,
+    setPaused: async () => undefined,
+    open: () => undefined,
+    openTree: () => undefined,
+  };
 }
 
 const connectRuntime = () => fakeTransport();

@@ -1,0 +1,74 @@
+/** `data-plan`: a plan as its runtime shows it, read once where it arrives. */
+
+import * as v from 'valibot';
+
+const count = v.pipe(v.number(), v.minValue(0));
+
+/** How an agent of a plan stands. `ready`: at work, or about to be. */
+export const taskStates = ['waiting', 'ready', 'done', 'failed', 'cancelled'] as const;
+export type TaskState = (typeof taskStates)[number];
+
+/** One agent of a plan. Times are milliseconds since 1970. */
+const PlanTask = v.object({
+  address: v.string(),
+  key: v.optional(v.string()),
+  goal: v.string(),
+  agentId: v.optional(v.string()),
+  role: v.optional(v.string()),
+  status: v.picklist(taskStates),
+  /** Addresses of those that it comes after. */
+  after: v.optional(v.pipe(v.array(v.string()), v.readonly()), []),
+  attempt: v.optional(count, 1),
+  startedAt: v.number(),
+  endedAt: v.optional(v.number()),
+  error: v.optional(v.object({ code: v.string(), retryable: v.optional(v.boolean(), false) })),
+});
+export type PlanTask = v.InferOutput<typeof PlanTask>;
+
+/** What a plan asks a person. */
+export const PlanQuestion = v.object({
+  ask: v.string(),
+  /** The address of the agent that asks. */
+  agent: v.string(),
+  kind: v.picklist(['question', 'approval', 'lost_call']),
+  question: v.string(),
+  options: v.optional(v.array(v.string())),
+});
+export type PlanQuestion = v.InferOutput<typeof PlanQuestion>;
+
+/** A plan at one moment. */
+export const PlanView = v.object({
+  planId: v.string(),
+  state: v.picklist(['new', 'running', 'suspended', 'done', 'failed', 'cancelled']),
+  paused: v.optional(v.boolean(), false),
+  goal: v.string(),
+  seq: v.number(),
+  counts: v.record(v.picklist(taskStates), count),
+  tasks: v.array(PlanTask),
+  /** How many agents there are that it does not show. */
+  omitted: v.optional(count, 0),
+  questions: v.optional(v.array(PlanQuestion), []),
+  used: v.optional(
+    v.object({ tokens: v.optional(count, 0), steps: v.optional(count, 0), cost: v.optional(count, 0) }),
+    {},
+  ),
+});
+export type PlanView = v.InferOutput<typeof PlanView>;
+
+/** What the page showed at a time. */
+export const PlanSnapshot = v.object({ at: v.number(), view: PlanView });
+export type PlanSnapshot = v.InferOutput<typeof PlanSnapshot>;
+
+/** What a person answered to a question of a plan, in words. */
+export const PlanReply = v.object({
+  question: PlanQuestion,
+  said: v.string(),
+  /** Whether nothing more can be answered: it arrived, or came too late. */
+  isOver: v.boolean(),
+  /** Why it could not be answered. */
+  problem: v.optional(v.string()),
+});
+export type PlanReply = v.InferOutput<typeof PlanReply> & {
+  /** It is on its way to the runtime. */
+  readonly isPending?: boolean;
+};

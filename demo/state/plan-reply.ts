@@ -1,0 +1,67 @@
+/** How a person's answer to a question of a plan gets there, and what comes of it. */
+
+import type { PlanPart } from './plan.ts';
+import type { PlanQuestion, PlanReply } from './plan-data.ts';
+
+/** An answer, and how it is told to people. */
+export interface Answer {
+  readonly value: unknown;
+  readonly said: string;
+}
+
+interface AnswerOptions {
+  readonly answer: Answer;
+  /** Brings it to the runtime. Rejects with a `PinnaceError`. */
+  readonly tell: (value: unknown) => Promise<void>;
+}
+
+/** Answers a question, and shows at once that it does. Gives whether the plan may have gone on with it. */
+export async function answerQuestion(
+  { replies }: PlanPart,
+  question: PlanQuestion,
+  { answer: { value, said }, tell }: AnswerOptions,
+): Promise<boolean> {
+  const known = replies.value[question.ask];
+  if (known?.isOver || known?.isPending) return false;
+  const note = (reply: Omit<PlanReply, 'question'>): void =>
+    void (replies.value = { ...replies.value, [question.ask]: { question, ...reply } });
+  note({ said, isOver: false, isPending: true });
+  try {
+    await tellText(value, tell);
+    note({ said, isOver: true });
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'internal';
+    const over = overBy[code];
+    const why = error instanceof Error ? error.message : 'something went wrong';
+    note({ said: '', isOver: over !== undefined, problem: over ?? `The answer did not arrive: ${why}. Try again.` });
+    return over !== undefined && code !== 'not_found';
+  }
+}
+
+/** A question may want something else than a text, which its view does not tell: then what was written is read as JSON. */
+async function tellText(value: unknown, tell: AnswerOptions['tell']): Promise<void> {
+  try {
+    return await tell(value);
+  } catch (error) {
+    const read = typeof value === 'string' ? readJson(value) : undefined;
+    const isRefused = error instanceof Error && 'code' in error && error.code === 'invalid_argument';
+    if (!isRefused || read === undefined) throw error;
+    await tell(read);
+  }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const overBy: Readonly<Record<string, string>> = {
+  already_decided: 'This was answered before, in another tab or before a reload.',
+  approval_expired: 'The time to answer is over.',
+  conflict: 'Nobody waits for an answer any more.',
+  not_found: 'The runtime no longer knows this question.',
+};

@@ -1,0 +1,151 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { AssistantMessage } from '../../state/message.ts';
+import { isOver, openQuestions, type PlanPart } from '../../state/plan.ts';
+import type { PlanQuestion as Question, PlanView } from '../../state/plan-data.ts';
+import { agentOf, type Playground } from '../../state/playground.ts';
+import { formatCount } from '../format.ts';
+import { Icon } from '../icon.tsx';
+import { PlanQuestion } from './plan-question.tsx';
+import { PlanTimeline } from './plan-timeline.tsx';
+import { PlanTree } from './plan-tree.tsx';
+
+interface PlanCardProps {
+  readonly part: PlanPart;
+  readonly message: AssistantMessage;
+  readonly playground: Playground;
+  readonly isLast: boolean;
+}
+
+/** A plan: who does what, how far it is, what it asks, and after a pause in its course how it came to this. */
+export function PlanCard({ part, message, playground, isLast }: PlanCardProps): JSX.Element {
+  /** The snapshot that is looked at; without one, the plan as it is now. */
+  const looked = useSignal<number | undefined>(undefined);
+  const isRunning = message.outcome.value.type === 'running';
+  useEffect(() => {
+    if (isRunning) looked.value = undefined;
+  }, [isRunning]);
+  const history = part.history.value;
+  const snapshot = looked.value === undefined ? undefined : history[looked.value];
+  const view = snapshot?.view ?? part.view.value;
+  const now = useNow(isRunning && !isOver(view), history.at(-1)?.at ?? 0);
+  return (
+    <section class='plan' data-testid='plan' data-state={view.state} aria-label='Plan'>
+      <Head view={view}>
+        {isRunning && message.via === undefined && !isOver(view) && (
+          <Pause
+            isPaused={view.paused}
+            onPause={(isPaused) => playground.setPaused(part.planId, isPaused)}
+          />
+        )}
+      </Head>
+      <Progress view={view} />
+      <PlanTree
+        view={view}
+        isAtWork={snapshot === undefined && isRunning && !view.paused}
+        at={snapshot?.at ?? now}
+        nameOf={(agentId) => agentOf(playground.agents, agentId).name}
+      />
+      <Questions part={part} playground={playground} isLast={isLast} />
+      {!isRunning && history.length > 1 && (
+        <PlanTimeline history={history} index={looked.value} onLook={(index) => (looked.value = index)} />
+      )}
+    </section>
+  );
+}
+
+const states: Readonly<Record<PlanView['state'], string>> = {
+  new: 'Beginning',
+  running: 'Under way',
+  suspended: 'Waits for you',
+  done: 'Done',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+};
+
+function Head({ view, children }: { view: PlanView; children: JSX.Element | false }): JSX.Element {
+  return (
+    <header class='plan-head'>
+      <Icon name='plan' />
+      <h3>Plan</h3>
+      <span class='plan-state' data-testid='plan-state'>
+        {view.paused && !isOver(view) ? 'Paused' : states[view.state]}
+      </span>
+      {children}
+    </header>
+  );
+}
+
+function Pause({ isPaused, onPause }: { isPaused: boolean; onPause: (isPaused: boolean) => void }): JSX.Element {
+  return (
+    <button type='button' class='quiet-button' data-testid='plan-pause' onClick={() => onPause(!isPaused)}>
+      <Icon name={isPaused ? 'play' : 'pause'} />
+      <span>{isPaused ? 'Resume' : 'Pause'}</span>
+    </button>
+  );
+}
+
+/** How far the plan is, as a bar and in words, which are read out when they change. */
+function Progress({ view: { counts, used } }: { view: PlanView }): JSX.Element {
+  const { done = 0, failed = 0, cancelled = 0, waiting = 0, ready = 0 } = counts;
+  const total = done + failed + cancelled + waiting + ready;
+  const words = [
+    `${done} of ${formatCount(total, 'task')} done`,
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(cancelled > 0 ? [`${cancelled} cancelled`] : []),
+  ];
+  return (
+    <div class='plan-progress'>
+      <div class='plan-bar' aria-hidden='true'>
+        <span class='is-done' style={{ flexGrow: done }} />
+        <span class='is-failed' style={{ flexGrow: failed + cancelled }} />
+        <span style={{ flexGrow: waiting + ready }} />
+      </div>
+      <p>
+        <span role='status' aria-live='polite' data-testid='plan-counts'>{words.join(', ')}</span>
+        {(used.tokens ?? 0) > 0 && <span>{formatCount(used.tokens ?? 0, 'token')}</span>}
+        {(used.steps ?? 0) > 0 && <span>{formatCount(used.steps ?? 0, 'step')}</span>}
+      </p>
+    </div>
+  );
+}
+
+/** What the plan asks and asked: a form as long as it can be answered, then what was said. */
+function Questions(
+  { part, playground, isLast }: Pick<PlanCardProps, 'part' | 'playground' | 'isLast'>,
+): JSX.Element | null {
+  const replies = part.replies.value;
+  const answered = Object.values(replies).flatMap((reply) => reply.isOver ? [reply.question] : []);
+  const all: readonly Question[] = [...answered, ...openQuestions(part)];
+  const shown = isLast ? all : answered;
+  if (shown.length === 0) return null;
+  const goalOf = (address: string): string | undefined =>
+    part.view.value.tasks.find((task) => task.address === address)?.goal;
+  return (
+    <ul class='plan-questions' aria-label='Questions'>
+      {shown.map((question) => (
+        <li key={question.ask}>
+          <PlanQuestion
+            question={question}
+            goal={goalOf(question.agent)}
+            reply={replies[question.ask]}
+            onAnswer={(answer) => playground.reply(question, answer)}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The time, ticking while something is under way; else `still`. */
+function useNow(isTicking: boolean, still: number): number {
+  const now = useSignal(Date.now());
+  useEffect(() => {
+    if (!isTicking) return undefined;
+    now.value = Date.now();
+    const timer = setInterval(() => (now.value = Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [isTicking]);
+  return isTicking ? now.value : still;
+}

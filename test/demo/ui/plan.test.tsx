@@ -1,0 +1,251 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { PinnaceError } from '../../../src/errors.ts';
+import type { PlanView } from '../../../src/index.ts';
+import { planQuestion, planTask, planView } from '../../fixtures/plan-view.ts';
+import { mount, type Page, send } from '../../fixtures/playground.tsx';
+
+let page: Page;
+
+afterEach(() => page.unmount());
+
+const root = planTask('1', { status: 'waiting' });
+const atWork = planTask('1-1', { status: 'ready', agentId: 'navigator', attempt: 2 });
+const later = planTask('1-2', { status: 'waiting', after: ['1-1'] });
+const question = planQuestion({ options: ['Oslo', 'Rome'] });
+
+function show(view: PlanView): void {
+  page.transport.write({ type: 'data-plan', id: view.planId, data: view });
+}
+
+async function untilSent(count: number): Promise<void> {
+  await vi.waitFor(() => expect(page.transport.sent).toHaveLength(count));
+}
+
+async function begin(storage = memoryStorage()): Promise<void> {
+  page = await mount({ storage });
+  page.playground.chats.begin('pilot');
+  await send(page, 'Plan a passage');
+  page.transport.write({ type: 'data-run', data: { runId: 'run-1', state: 'running' } });
+}
+
+/** A plan that waits for a person. */
+async function suspend(questions: PlanView['questions'] = [question], storage = memoryStorage()): Promise<void> {
+  await begin(storage);
+  show(planView([root, atWork, later]));
+  show(planView([root, atWork, later], { state: 'suspended', seq: 2, questions }));
+  page.transport.write({ type: 'data-run', data: { runId: 'run-1', state: 'suspended' } }, { type: 'finish' });
+  page.transport.close();
+  await page.find('awaiting');
+}
+
+/** The run that follows ends the plan. */
+function finish(): void {
+  const tasks = ['1', '1-1', '1-2'].map((address) => planTask(address));
+  show(planView(tasks, { state: 'done', seq: 9 }));
+  page.transport.write({ type: 'text-delta', id: 't', delta: 'By Oslo' }, { type: 'finish', finishReason: 'stop' });
+  page.transport.close();
+}
+
+const stateOf = (): string | undefined => page.all('plan')[0]?.dataset['state'];
+
+describe('the plan of an answer', () => {
+  it('is asked for with runs of agents that plan, and of no others', async () => {
+    await begin();
+    expect(page.transport.sent[0]?.body).toEqual({ agentId: 'pilot', planner: { allowHumanIntervention: true } });
+    page.unmount();
+    page = await mount();
+    await send(page, 'Hello');
+    expect(page.transport.sent[0]?.body).toEqual({ agentId: 'navigator' });
+  });
+
+  it('shows each task: how it stands, who does it, what it comes after, why it failed', async () => {
+    await begin();
+    const error = { code: 'deadline_exceeded', retryable: false } as const;
+    show(planView([root, atWork, later, planTask('1-3', { status: 'failed', error })], { omitted: 4 }));
+    await page.find('plan');
+    const tasks = page.all('plan-task');
+    expect(tasks.map(({ dataset }) => [dataset['address'], dataset['status']])).toEqual([
+      ['1', 'waiting'],
+      ['1-1', 'ready'],
+      ['1-2', 'waiting'],
+      ['1-3', 'failed'],
+    ]);
+    const texts = tasks.map(({ textContent }) => textContent);
+    expect(texts[0]).toContain('Waits for its parts');
+    expect(texts[1]).toMatch(/At work.*Navigator.*attempt 2/);
+    expect(texts[2]).toMatch(/Waits its turn.*after 1-1/);
+    expect(texts[3]).toMatch(/Failed.*2\.0 s.*deadline_exceeded/);
+    expect(tasks[1]?.closest('ul')?.parentElement?.tagName).toBe('LI');
+    expect((await page.find('plan')).textContent).toContain('and 4 more tasks');
+    expect((await page.find('plan')).textContent).toContain('1,200 tokens');
+  });
+
+  it('tells changes politely', async () => {
+    await begin();
+    show(planView([root, atWork]));
+    const counts = await page.find('plan-counts');
+    expect(counts.getAttribute('aria-live')).toBe('polite');
+    show(planView([root, planTask('1-1')], { seq: 2 }));
+    await vi.waitFor(() => expect(counts.textContent).toBe('1 of 2 tasks done'));
+  });
+
+  it('is cancelled by stopping', async () => {
+    await begin();
+    show(planView([root, atWork]));
+    await page.find('plan');
+    await page.click('stop');
+    await vi.waitFor(() => expect(stateOf()).toBe('cancelled'));
+    expect(page.transport.sent[0]?.signal?.aborted).toBe(true);
+    expect((await page.find('retry')).textContent).toBe('Ask again');
+  });
+
+  it('is paused, and goes on', async () => {
+    await begin();
+    show(planView([root, atWork]));
+    await page.click('plan-pause');
+    show(planView([root, atWork], { seq: 2, paused: true }));
+    await vi.waitFor(() => expect(page.all('plan-pause')[0]?.textContent).toBe('Resume'));
+    expect(page.all('plan-state')[0]?.textContent).toBe('Paused');
+    await page.click('plan-pause');
+    expect(page.paused).toEqual([['plan_1', true], ['plan_1', false]]);
+  });
+
+  it('can be looked at as it was, once it has ended', async () => {
+    await begin();
+    show(planView([root]));
+    show(planView([root, atWork], { seq: 2 }));
+    await page.find('plan');
+    expect(page.all('plan-timeline')).toHaveLength(0);
+    finish();
+    const range = await page.find('plan-timeline');
+    expect(range).toMatchObject({ value: '2', max: '2' });
+    await page.type('plan-timeline', '0');
+    await vi.waitFor(() => expect(page.all('plan-task')).toHaveLength(1));
+    expect(stateOf()).toBe('running');
+    await page.type('plan-timeline', '2');
+    await vi.waitFor(() => expect(page.all('plan-task')).toHaveLength(3));
+    expect(stateOf()).toBe('done');
+  });
+});
+
+describe('a question of a plan', () => {
+  it('is answered with an option, and the answer goes on', async () => {
+    await suspend();
+    expect((await page.find('plan-asked')).textContent).toBe('Which harbour?');
+    page.all('plan-option').find(({ textContent }) => textContent === 'Rome')?.click();
+    await untilSent(2);
+    expect(page.transport.replied).toEqual([{ runId: 'run-1', askId: 'ask-1', answer: 'Rome' }]);
+    expect(page.transport.sent[1]?.body).toEqual({ agentId: 'pilot', planner: { planId: 'plan_1' } });
+    finish();
+    await vi.waitFor(() => expect(stateOf()).toBe('done'));
+    expect(page.all('message')).toHaveLength(2);
+    expect(page.all('plan-said')[0]?.textContent).toContain('You answered: Rome');
+  });
+
+  it('is answered with a text', async () => {
+    await suspend([planQuestion()]);
+    expect(await page.find('plan-send')).toHaveProperty('disabled', true);
+    await page.type('plan-text', ' Bergen ');
+    await vi.waitFor(() => expect(page.all('plan-send')[0]).toHaveProperty('disabled', false));
+    await page.click('plan-send');
+    await untilSent(2);
+    expect(page.transport.replied[0]).toMatchObject({ answer: 'Bergen' });
+  });
+
+  it('that wants something else than a text is answered with what the text reads as', async () => {
+    await suspend([planQuestion()]);
+    await page.type('plan-text', '{"berth": 4}');
+    page.transport.refuseNext(new PinnaceError('invalid_argument', 'Cannot read the answer: must be an object'));
+    await vi.waitFor(() => expect(page.all('plan-send')[0]).toHaveProperty('disabled', false));
+    await page.click('plan-send');
+    await untilSent(2);
+    expect(page.transport.replied[0]).toMatchObject({ answer: { berth: 4 } });
+  });
+
+  it.each([
+    ['approve', { approved: true }, 'You approved this call'],
+    ['deny', { approved: false, reason: 'Too dear' }, 'You denied this call: Too dear'],
+  ])('about a call takes %s', async (button, answer, said) => {
+    await suspend([planQuestion({ kind: 'approval', question: 'Call Book\nberth: 4' })]);
+    if (button === 'deny') await page.type('deny-reason', 'Too dear');
+    await page.click(button);
+    await untilSent(2);
+    expect(page.transport.replied[0]).toMatchObject({ answer });
+    expect((await page.find('plan-said')).textContent).toBe(said);
+  });
+
+  it('about a lost call takes what became of it', async () => {
+    await suspend([planQuestion({ kind: 'lost_call' })]);
+    page.all('plan-option').find(({ textContent }) => textContent === 'It was done')?.click();
+    await untilSent(2);
+    expect(page.transport.replied[0]).toMatchObject({ answer: { decision: 'done' } });
+  });
+
+  it('can be answered while others work, and then nothing is asked for anew', async () => {
+    await begin();
+    show(planView([root, atWork, later], { questions: [question] }));
+    await page.click('plan-option');
+    await vi.waitFor(() => expect(page.transport.replied).toHaveLength(1));
+    finish();
+    await vi.waitFor(() => expect(stateOf()).toBe('done'));
+    expect(page.transport.sent).toHaveLength(1);
+  });
+
+  it('that was answered when the run was about to wait for it is gone on with after it', async () => {
+    await begin();
+    show(planView([root, atWork], { questions: [question] }));
+    await page.click('plan-option');
+    await vi.waitFor(() => expect(page.transport.replied).toHaveLength(1));
+    show(planView([root, atWork], { state: 'suspended', questions: [question], seq: 2 }));
+    page.transport.write({ type: 'data-run', data: { runId: 'run-1', state: 'suspended' } }, { type: 'finish' });
+    page.transport.close();
+    await untilSent(2);
+  });
+
+  it('stays open when the answer did not arrive, and says why', async () => {
+    await suspend();
+    page.transport.refuseNext(new PinnaceError('unavailable', 'Cannot reach the endpoint'));
+    await page.click('plan-option');
+    expect((await page.find('plan-problem')).textContent).toContain('Cannot reach the endpoint');
+    await page.click('plan-option');
+    await untilSent(2);
+  });
+
+  it('that was answered elsewhere shows how the plan went on', async () => {
+    await suspend();
+    page.transport.refuseNext(new PinnaceError('already_decided', 'No'));
+    await page.click('plan-option');
+    await untilSent(2);
+    expect((await page.find('plan-said')).textContent).toContain('answered before');
+  });
+
+  it('still waits after a reload, and so does a plan that was cut off', async () => {
+    const storage = memoryStorage();
+    await suspend([question], storage);
+    const chatId = page.playground.chats.current.value.id;
+    await vi.waitFor(async () => {
+      const [, kept] = await storage.list({ prefix: ['message', chatId], limit: 2 });
+      expect(kept?.value).toMatchObject({ outcome: { type: 'waiting' } });
+    });
+    page.unmount();
+    page = await mount({ storage, chatId });
+    expect((await page.find('retry')).textContent).toBe('Go on');
+    await page.click('plan-option');
+    await untilSent(1);
+    expect(page.transport.replied).toEqual([{ runId: 'run-1', askId: 'ask-1', answer: 'Oslo' }]);
+    show(planView([root, atWork], { seq: 5 }));
+    await vi.waitFor(() => expect(page.all('plan-task')).toHaveLength(2));
+    page.playground.chats.saveRunning();
+    await vi.waitFor(async () => {
+      const [, kept] = await storage.list({ prefix: ['message', chatId], limit: 2 });
+      expect(kept?.value).toMatchObject({ outcome: { type: 'running' }, parts: [{ view: { seq: 5 } }] });
+    });
+    page.unmount();
+    page = await mount({ storage, chatId });
+    expect((await page.find('retry')).textContent).toBe('Go on');
+    await page.click('retry');
+    await untilSent(1);
+    expect(page.transport.sent[0]?.body).toEqual({ agentId: 'pilot', planner: { planId: 'plan_1' } });
+  });
+});
