@@ -10,8 +10,6 @@ export interface AgentCard {
   readonly tools: readonly { readonly name: string; readonly title: string; readonly description: string }[];
   /** Messages to begin with. */
   readonly suggestions: readonly string[];
-  /** Its runs plan: see `planner` of a run request. */
-  readonly plans?: boolean;
   /** What the page shows beside a chat with the agent. */
   readonly panel?: 'tree';
   /** Its runs make plans: they are asked for with `planner`. */

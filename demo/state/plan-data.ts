@@ -5,8 +5,7 @@ import * as v from 'valibot';
 const count = v.pipe(v.number(), v.minValue(0));
 
 /** How an agent of a plan stands. `ready`: at work, or about to be. */
-export const taskStates = ['waiting', 'ready', 'done', 'failed', 'cancelled'] as const;
-export type TaskState = (typeof taskStates)[number];
+const taskStates = ['waiting', 'ready', 'done', 'failed', 'cancelled'] as const;
 
 /** One agent of a plan. Times are milliseconds since 1970. */
 const PlanTask = v.object({

@@ -3,8 +3,9 @@
 import { batch } from '@preact/signals';
 import type { UIMessageChunk } from '../../src/ai-types.ts';
 import type { AssistantMessage, Outcome, Part } from './message.ts';
-import { cancelPlan } from './plan.ts';
+import { cancelPlan, planOf } from './plan.ts';
 import { type Draft, handlerOf } from './receive-chunk.ts';
+import { readAs, Usage } from './run-data.ts';
 import { createTexts } from './texts.ts';
 import { createToolCalls } from './tool-calls.ts';
 
@@ -36,7 +37,7 @@ export function createReceiver(
     texts: createTexts(add),
     calls: createToolCalls({ add, now, known: message.parts.value }),
     approvals: new Map(),
-    usedBefore: message.facts.value.usage,
+    usedBefore: usedBefore(message),
   };
 
   function end(outcome: Outcome): void {
@@ -56,4 +57,10 @@ export function createReceiver(
       if (handle && message.outcome.value.type === 'running') batch(() => handle(draft, chunk));
     },
   };
+}
+
+/** Each run that follows a plan tells all that the plan has used: only the time adds up. */
+function usedBefore(message: AssistantMessage): Usage | undefined {
+  const { usage } = message.facts.value;
+  return usage && planOf(message) ? readAs(Usage, { durationMs: usage.durationMs }) : usage;
 }

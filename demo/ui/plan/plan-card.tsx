@@ -98,9 +98,9 @@ function Progress({ view: { counts, used } }: { view: PlanView }): JSX.Element {
   return (
     <div class='plan-progress'>
       <div class='plan-bar' aria-hidden='true'>
-        <span class='is-done' style={{ flexGrow: done }} />
-        <span class='is-failed' style={{ flexGrow: failed + cancelled }} />
-        <span style={{ flexGrow: waiting + ready }} />
+        <Share class='is-done' count={done} />
+        <Share class='is-failed' count={failed + cancelled} />
+        <Share class='is-open' count={waiting + ready} />
       </div>
       <p>
         <span role='status' aria-live='polite' data-testid='plan-counts'>{words.join(', ')}</span>
@@ -109,6 +109,10 @@ function Progress({ view: { counts, used } }: { view: PlanView }): JSX.Element {
       </p>
     </div>
   );
+}
+
+function Share({ class: name, count }: { class: string; count: number }): JSX.Element | null {
+  return count === 0 ? null : <span class={name} style={{ flexGrow: count }} />;
 }
 
 /** What the plan asks and asked: a form as long as it can be answered, then what was said. */

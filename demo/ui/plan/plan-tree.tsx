@@ -81,7 +81,10 @@ function stateOf(
   const { status, address, after } = task;
   if (status === 'done' || status === 'failed' || status === 'cancelled') return ended[status];
   if (view.questions.some(({ agent }) => agent === address)) return { word: 'Asks you', icon: 'wait' };
-  if (status === 'ready') return isAtWork ? { word: 'At work' } : { word: 'Next', icon: 'wait' };
+  if (status === 'ready') {
+    if (isAtWork) return { word: 'At work' };
+    return { word: view.state === 'running' && !view.paused ? 'At work' : 'Next', icon: 'wait' };
+  }
   const isAfter = (other: PlanTask): boolean => after.includes(other.address) && !isEnded(other);
   if (view.tasks.some(isAfter)) return { word: 'Waits its turn', icon: 'wait' };
   if (children.some((child) => !isEnded(child.task))) return { word: 'Waits for its parts', icon: 'wait' };

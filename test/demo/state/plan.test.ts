@@ -4,6 +4,7 @@ import type { AssistantMessage } from '../../../demo/state/message.ts';
 import { openQuestions, planOf, type PlanPart, planToFollow, treeOf } from '../../../demo/state/plan.ts';
 import { createReceiver } from '../../../demo/state/receive.ts';
 import { toWireMessages } from '../../../demo/state/wire-messages.ts';
+import type { UIMessageChunk } from '../../../src/ai-types.ts';
 import type { PlanView } from '../../../src/index.ts';
 import { planQuestion, planTask, planView } from '../../fixtures/plan-view.ts';
 import { receive } from '../../fixtures/receive.ts';
@@ -64,6 +65,17 @@ describe('createReceiver, plans', () => {
     const closed = receive(shown(view));
     createReceiver(closed, { now: () => 9 }).end({ type: 'stopped', by: 'page', endedAt: 9 });
     expect(planToFollow(closed)).toBeDefined();
+  });
+
+  it('does not count twice what the runs that follow it tell of it, but for their time', () => {
+    const usage = (steps: number): object => ({
+      type: 'data-usage',
+      data: { steps, outputTokens: 10 * steps, durationMs: 50 },
+    });
+    const message = receive(shown(planView(tasks, { state: 'suspended' })), usage(4), { type: 'finish' });
+    message.outcome.value = { type: 'running' };
+    createReceiver(message, { now: () => 9 }).receive(usage(5) as UIMessageChunk); // safe: as the runtime writes it
+    expect(message.facts.value.usage).toMatchObject({ steps: 5, outputTokens: 50, durationMs: 100 });
   });
 
   it('is kept with its history and its answers, and told to no model', () => {

@@ -11,6 +11,7 @@ describe('an empty page', () => {
     expect(page.all('agent-card').map(({ dataset }) => [dataset['agent'], dataset['chosen']])).toEqual([
       ['navigator', 'true'],
       ['mate', 'false'],
+      ['pilot', 'false'],
     ]);
     expect(page.all('agent-card')[0]?.textContent).toContain('+1');
     expect(page.all('suggestion')).toHaveLength(1);

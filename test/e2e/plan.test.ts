@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import process from 'node:process';
+import { type Browser, chromium as browserType, type Locator, type Page } from 'playwright';
+import { build, preview, type PreviewServer } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chromium } from '../tools/chromium.ts';
+
+const root = join(import.meta.dirname, '../..');
+const configFile = join(root, 'vite.config.ts');
+/** A place of its own: other tests build the page, too. */
+const outDir = join(root, 'node_modules/.cache/plan-page');
+let server: PreviewServer;
+let browser: Browser;
+
+beforeAll(async () => {
+  await build({ configFile, logLevel: 'warn', build: { outDir } });
+  server = await preview({
+    configFile,
+    preview: { port: 0 },
+    build: { outDir },
+  });
+  browser = await browserType.launch(chromium);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+/** Opens the playground in a context of its own with the agent that plans, and collects what the page complains about. */
+async function open({ width = 1280, height = 900, dark = false } = {}): Promise<{ page: Page; problems: string[] }> {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light' });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  await page.goto(server.resolvedUrls?.local[0] ?? '');
+  await page.locator('[data-testid=agent-card][data-agent=commodore]').click();
+  return { page, problems };
+}
+
+async function send(page: Page, text: string): Promise<void> {
+  await page.getByTestId('composer').fill(text);
+  await page.keyboard.press('Enter');
+}
+
+/** Keeps pictures when a folder for them is named. */
+async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env['SHOTS'];
+  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+const plan = (page: Page, state: string): Locator => page.locator(`[data-testid=plan][data-state=${state}]`);
+
+describe('a plan in the built playground', () => {
+  it('shows its tasks until they are done, then how it came to this', async () => {
+    const { page, problems } = await open();
+    await send(page, 'Calculate 1250 * 12; convert 5 knots to km/h');
+    await page.getByTestId('plan').waitFor();
+    await plan(page, 'done').waitFor();
+    await page.getByTestId('send').waitFor();
+    expect(await page.locator('[data-testid=plan-task][data-status=done]').count()).toBe(3);
+    expect(await page.locator('[data-role=assistant]').textContent()).toMatch(/15,?000/);
+    await shoot(page, 'plan-done');
+    await page.getByTestId('plan-timeline').focus();
+    await page.keyboard.press('Home');
+    await page.locator('[data-testid=plan]:not([data-state=done])').waitFor();
+    await shoot(page, 'plan-scrubbed');
+    expect(problems).toEqual([]);
+  });
+
+  it('asks a person, still asks after a reload, and goes on in the same answer', async () => {
+    const { page, problems } = await open({ width: 360, height: 740, dark: true });
+    await send(page, 'Calculate 6 * 7; ask me which port we sail for');
+    await plan(page, 'suspended').waitFor();
+    await page.getByTestId('plan-question').waitFor();
+    await page.getByTestId('send').waitFor();
+    await shoot(page, 'plan-question-phone-dark');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    await page.reload();
+    await page.getByTestId('plan-text').fill('Bergen');
+    await page.keyboard.press('Enter');
+    await plan(page, 'done').waitFor();
+    await page.getByTestId('send').waitFor();
+    await shoot(page, 'plan-answered-phone-dark');
+    expect(await page.getByTestId('plan-said').textContent()).toContain('You answered: Bergen');
+    expect(await page.getByTestId('message').count()).toBe(2);
+    expect(problems).toEqual([]);
+  });
+
+  it('shows what failed, and why', async () => {
+    const { page } = await open();
+    await send(page, 'Call flaky with mode "error"; calculate 6 * 7');
+    await page.locator('[data-testid=plan]:is([data-state=done], [data-state=failed])').waitFor();
+    await page.getByTestId('send').waitFor();
+    await shoot(page, 'plan-failing');
+    expect(await page.locator('[data-testid=plan-task]').count()).toBe(3);
+  });
+
+  it('goes on without its page, and is followed by the next one', async () => {
+    const { page } = await open();
+    await send(page, 'Calculate 6 * 7; calculate 7 * 8; calculate 8 * 9; ask me which port we sail for');
+    await page.getByTestId('plan').waitFor();
+    await page.reload();
+    await page.getByTestId('retry').click();
+    await plan(page, 'suspended').waitFor();
+    await page.getByTestId('plan-text').fill('Bergen');
+    await page.getByTestId('plan-send').click();
+    await plan(page, 'done').waitFor();
+    expect(await page.getByTestId('message').count()).toBe(2);
+  });
+});
