@@ -83,14 +83,18 @@ const priorDeviation = 0.1;
 
 /** Measures how cosines of random pairs of rows are spread. */
 export function measureSpread(rows: Rows): CosineSpread {
-  const live = rows.ids.flatMap((id, row) => id === undefined ? [] : [row]);
-  const pairs = Math.min(sampledPairs, (live.length * (live.length - 1)) / 2);
-  const random = createRandom(live.length);
+  const { ids, live } = rows;
+  const pairs = Math.min(sampledPairs, (live * (live - 1)) / 2);
+  const random = createRandom(live);
+  const liveRow = (): number => {
+    let row = Math.floor(random() * ids.length);
+    while (ids[row] === undefined) row = (row + 1) % ids.length;
+    return row;
+  };
   const cosines: number[] = [];
-  for (let i = 0; i < pairs; i++) {
-    const first = Math.floor(random() * live.length);
-    const second = (first + 1 + Math.floor(random() * (live.length - 1))) % live.length;
-    cosines.push(cosineOf(rows, live[first]!, Float64Array.from(vectorAt(rows, live[second]!))));
+  while (cosines.length < pairs) {
+    const [first, second] = [liveRow(), liveRow()];
+    if (first !== second) cosines.push(cosineOf(rows, first, new Float64Array(vectorAt(rows, second))));
   }
   const mean = cosines.reduce((sum, cosine) => sum + cosine, 0) / Math.max(1, pairs);
   const squares = cosines.reduce((sum, cosine) => sum + (cosine - mean) ** 2, 0);

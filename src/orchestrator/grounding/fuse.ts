@@ -65,32 +65,38 @@ function groupAlike(entries: readonly Entry[]): Group[] {
     return at;
   };
   const firstWith = new Map<string, number>();
-  for (const [at, { hit }] of entries.entries()) {
-    for (const key of keysOf(hit)) {
-      const first = firstWith.get(key);
-      if (first === undefined) firstWith.set(key, at);
-      else parents[rootOf(at)] = rootOf(first);
-    }
+  const join = (key: string, at: number): void => {
+    const first = firstWith.get(key);
+    if (first === undefined) firstWith.set(key, at);
+    else parents[rootOf(at)] = rootOf(first);
+  };
+  for (const [at, { hit: { source: { uri, lines }, content } }] of entries.entries()) {
+    join(content.trim(), at);
+    if (lines) join(`\n${lines[0]} ${lines[1]} ${uri}`, at); // no trimmed content begins so
   }
-  const groups = Map.groupBy(entries.keys(), rootOf);
-  return [...groups.values()].flatMap((members) => splitGroup(members.map((at) => entries[at]!)));
-}
-
-/** What makes hits the same: the same lines of a uri, or the same content. */
-function keysOf({ source: { uri, lines }, content }: SourceHit): string[] {
-  return [...(lines ? [`lines ${lines[0]} ${lines[1]} ${uri}`] : []), `content ${content.trim()}`];
+  const members = new Map<number, Entry[]>();
+  for (const [at, entry] of entries.entries()) {
+    const root = rootOf(at);
+    const group = members.get(root);
+    if (group) group.push(entry);
+    else members.set(root, [entry]);
+  }
+  return [...members.values()].flatMap(splitGroup);
 }
 
 /** Agreement is between sources: hits that are alike within one source stay hits of their own. */
 function splitGroup(entries: readonly Entry[]): Group[] {
-  const sources = new Set(entries.map(({ list }) => list.dataSourceId));
-  if (sources.size === 1) return entries.map((entry) => groupOf([entry]));
-  return [
-    groupOf([...sources].map((id) => entries.filter(({ list }) => list.dataSourceId === id).toSorted(byPoints)[0]!)),
-  ];
+  if (entries.length === 1) return [groupOf(entries)];
+  const bestOf = new Map<SourceHits, Entry>();
+  for (const entry of entries) {
+    const best = bestOf.get(entry.list);
+    if (!best || byPoints(entry, best) < 0) bestOf.set(entry.list, entry);
+  }
+  return bestOf.size === 1 ? entries.map((entry) => groupOf([entry])) : [groupOf([...bestOf.values()])];
 }
 
 function groupOf(entries: readonly Entry[]): Group {
+  if (entries.length === 1) return { entries, best: entries[0]!, points: entries[0]!.points };
   const sorted = entries.toSorted(byPoints);
   return { entries: sorted, best: sorted[0]!, points: sorted.reduce((sum, { points }) => sum + points, 0) };
 }

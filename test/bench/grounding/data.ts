@@ -60,7 +60,7 @@ function unit(vector: Float32Array): Float32Array {
 const syllables = Array.from('bcdfghklmnprstvz').flatMap((a) => Array.from('aeiou', (b) => a + b));
 const words = Array.from({ length: 20_000 }, (_, at) => {
   const length = 2 + (at % 4);
-  return Array.from({ length }, (_n, i) => syllables[(at * 2_654_435_761 + i * 40_503 * (at + 7)) % 80]).join('');
+  return Array.from({ length }, () => syllables[Math.floor(random() * syllables.length)]).join('') + at.toString(36);
 });
 const word = (): string => words[Math.floor(random() ** 3 * words.length)]!;
 
