@@ -9,7 +9,7 @@ import { createMetrics } from './metrics.ts';
 import { modelAgent } from './orchestrator/planner/model-agent.ts';
 import type { PlanLimits } from './orchestrator/planner/plan-limits.ts';
 import type { PlanRequestInput } from './orchestrator/planner/plan-request.ts';
-import { createPlanner, type Planner } from './orchestrator/planner/planner.ts';
+import { createPlanner, type CreatePlannerOptions, type Planner } from './orchestrator/planner/planner.ts';
 import type {
   Authorize,
   Catalog,
@@ -22,7 +22,7 @@ import type {
   Storage,
 } from './ports.ts';
 import { defaultLimits, type Limits } from './runtime/limits.ts';
-import { localPrincipal } from './runtime/principal.ts';
+import { createPrincipal, localPrincipal, type Scope } from './runtime/principal.ts';
 import { createPipeline, type HostedRuntime } from './runtime/runtime.ts';
 import type { Handlers } from './tools/extension.ts';
 import { isToolSource, toolsOf, type ToolSource } from './tools/tool-source.ts';
@@ -88,6 +88,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     now,
     runAgent: (task, context) => modelAgent(runtime.steps)(task, context),
     ...(options.plans && { limits: options.plans }),
+    ...(options.authorize && { authorize: authorizeCreate(options.authorize) }),
   });
   const runtime = createPipeline({
     catalog,
@@ -109,6 +110,19 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     now,
   });
   return { ...runtime, planner };
+}
+
+/** The permission hook, asked about sub-agents: `planner.create`, on the agent that is to do the work. */
+function authorizeCreate(authorize: Authorize): NonNullable<CreatePlannerOptions['authorize']> {
+  return ({ owner, agentId }, child) => {
+    const resource = { type: 'agent', id: child.agentId ?? agentId ?? '' };
+    const scopes = owner.scopes as readonly Scope[]; // a principal's, when the plan was started
+    const principal = createPrincipal({ ...owner, scopes, via: 'in-process' });
+    return authorize('planner.create', principal, resource, {
+      input: child,
+      ...(agentId !== undefined && { agentId }),
+    });
+  };
 }
 
 /** Types do not reach everyone, and without a storage the first run would fail with something obscure. */

@@ -48,7 +48,7 @@ export type {
   VersionOptions,
 } from './orchestrator/registry/collection.ts';
 export type { RegistryQuery } from './orchestrator/registry/list.ts';
-export type { Page, PageOptions } from './orchestrator/registry/page.ts';
+export type { Page, PageOptions } from './page.ts';
 export { createRegistry, type Registry, type RegistryOptions } from './orchestrator/registry/registry.ts';
 export type { CatalogExport } from './orchestrator/registry/catalog-document.ts';
 export type { ImportChange, ImportOptions, ImportReport } from './orchestrator/registry/import-catalog.ts';

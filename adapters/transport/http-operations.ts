@@ -12,7 +12,7 @@ import { describeEndpoint } from './openapi.ts';
 
 /** Adds the routes. Those for health need no signature and tell no secrets. */
 export function addOperationRoutes(context: HandlerContext): void {
-  const { app, runtime, authenticator, capabilities, maxBodyBytes, registry } = context;
+  const { app, runtime, authenticator, capabilities, maxBodyBytes, registry, grounding } = context;
   const authorized = async (request: Request, scope: Scope): Promise<Principal> => {
     const principal = await authenticator.authenticate(request);
     requireScope(principal, scope);
@@ -24,7 +24,10 @@ export function addOperationRoutes(context: HandlerContext): void {
     const ready = Object.values(checks).every((check) => check === 'ok');
     return c.json({ status: ready ? 'ok' : 'failed', checks, capabilities: await capabilities() }, ready ? 200 : 503);
   });
-  app.get('/v1/openapi.json', (c) => c.json(describeEndpoint({ registry: registry !== undefined })));
+  app.get(
+    '/v1/openapi.json',
+    (c) => c.json(describeEndpoint({ registry: registry !== undefined, grounding: grounding !== undefined })),
+  );
   app.get('/v1/metrics', async (c) => {
     await authorized(c.req.raw, 'admin');
     return c.text(runtime.metrics.text(), 200, { 'content-type': 'text/plain; version=0.0.4' });

@@ -9,6 +9,7 @@ import type { HostedRuntime } from '../../src/runtime/runtime.ts';
 import { addMcpRoute, type McpRouteOptions } from './http-mcp.ts';
 import type { Registry } from '../../src/orchestrator/registry/registry.ts';
 import { addRegistryRoutes } from './http-registry.ts';
+import { addGroundingRoutes, type GroundingRouteOptions } from './http-grounding.ts';
 import { addOperationRoutes } from './http-operations.ts';
 import { problemResponse } from './http-problem.ts';
 import { createQuotas, type QuotaLimits } from './http-quotas.ts';
@@ -30,6 +31,8 @@ export interface HandlerOptions {
   readonly mcp?: McpRouteOptions;
   /** Serves the registries, at `/v1/agents` and so on; absent, they are not served. */
   readonly registry?: Registry;
+  /** Serves grounding, at `/v1/grounding` and `/v1/data-sources/:id/ingest`; absent, it is not served. */
+  readonly grounding?: GroundingRouteOptions;
   /** What `GET /v1/readyz` tells besides, as what the platform can do. */
   readonly capabilities?: () => Promise<Readonly<Record<string, unknown>>>;
   readonly now?: () => number;
@@ -41,8 +44,10 @@ export interface Revocable {
 }
 
 /** What routes share. */
-export interface HandlerContext extends Required<Omit<HandlerOptions, 'quotas' | 'origins' | 'mcp' | 'registry'>> {
+export interface HandlerContext
+  extends Required<Omit<HandlerOptions, 'quotas' | 'origins' | 'mcp' | 'registry' | 'grounding'>> {
   readonly registry: Registry | undefined;
+  readonly grounding: GroundingRouteOptions | undefined;
   readonly app: Hono;
   readonly runtime: HostedRuntime;
   readonly quotas: ReturnType<typeof createQuotas>;
@@ -66,6 +71,7 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     origins = [],
     mcp,
     registry,
+    grounding,
   } = options;
   if (typeof authenticator?.authenticate !== 'function') {
     throw new TypeError('Cannot make a handler without an authenticator');
@@ -85,11 +91,23 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     }),
   );
   const quotas = createQuotas(options.quotas);
-  const context = { app, runtime, authenticator, maxBodyBytes, keepAliveMs, capabilities, now, quotas, registry };
+  const context = {
+    app,
+    runtime,
+    authenticator,
+    maxBodyBytes,
+    keepAliveMs,
+    capabilities,
+    now,
+    quotas,
+    registry,
+    grounding,
+  };
   addRunRoutes(context);
   addOperationRoutes(context);
   if (mcp) addMcpRoute(context, { mcp, origins });
   if (registry) addRegistryRoutes(context, registry);
+  if (grounding) addGroundingRoutes(context, grounding);
   for (const path of new Set(app.routes.map((route) => route.path))) {
     if (path.startsWith('/v1/') && !path.endsWith('*')) app.all(path, methodNotAllowed); // not that of CORS
   }

@@ -2,6 +2,7 @@
 
 import { McpValidationRequest } from '../../src/mcp-validation.ts';
 import { RunRequest } from '../../src/runtime/run-request.ts';
+import { describeGrounding } from './openapi-grounding.ts';
 import { ApprovalDecision, Invalidation, Prewarm, Reply } from './http-requests.ts';
 import { body, id as runId, type Json, json, nothing, operation, problem } from './openapi-parts.ts';
 import { describeRegistry } from './openapi-registry.ts';
@@ -10,8 +11,10 @@ const stream: Json = { description: 'An event stream of UI message chunks', cont
 const lastEventId: Json = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };
 const key: Json = { name: 'Idempotency-Key', in: 'header', required: true, schema: { type: 'string' } };
 
-/** Gives the description of the endpoint, with the registries where it serves them. */
-export function describeEndpoint({ registry }: { readonly registry: boolean }): Json {
+/** Gives the description of the endpoint, with the registries and grounding where it serves them. */
+export function describeEndpoint(
+  { registry, grounding }: { readonly registry: boolean; readonly grounding: boolean },
+): Json {
   return {
     openapi: '3.1.0',
     info: { title: 'Pinnace', version: '1', license: { name: 'MIT' } },
@@ -73,6 +76,7 @@ export function describeEndpoint({ registry }: { readonly registry: boolean }): 
         post: operation('Warm the caches', { requestBody: body(Prewarm), responses: { 200: json, default: problem } }),
       },
       ...(registry && describeRegistry()),
+      ...(grounding && describeGrounding()),
       '/v1/metrics': { get: operation('Metrics for Prometheus', { responses: { 200: json, default: problem } }) },
       '/v1/healthz': { get: { summary: 'Alive', responses: { 200: json } } },
       '/v1/readyz': { get: { summary: 'Ready', responses: { 200: json, 503: json } } },

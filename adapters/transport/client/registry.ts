@@ -5,7 +5,7 @@ import type { CatalogExport } from '../../../src/orchestrator/registry/catalog-d
 import type { HistoryEntry } from '../../../src/orchestrator/registry/history.ts';
 import type { ImportReport } from '../../../src/orchestrator/registry/import-catalog.ts';
 import type { RegistryQuery } from '../../../src/orchestrator/registry/list.ts';
-import type { Page, PageOptions } from '../../../src/orchestrator/registry/page.ts';
+import type { Page, PageOptions } from '../../../src/page.ts';
 import type { CatalogRecords, RecordKind } from '../../../src/record-kinds.ts';
 import type { ToolDefinition } from '../../../src/schema.ts';
 

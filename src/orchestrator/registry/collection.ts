@@ -12,7 +12,7 @@ import { type HistoryEntry, readHistory } from './history.ts';
 import { recordKey, removedKey } from './layout.ts';
 import { listRecords, type RegistryQuery } from './list.ts';
 import { mergePatch } from './merge-patch.ts';
-import { limitOf, type Page, type PageOptions } from './page.ts';
+import { limitOf, type Page, type PageOptions } from '../../page.ts';
 import { asAuthored, isGiven } from './rules.ts';
 import { agentsUsing, type ScanOptions } from './scan.ts';
 import { requireRevision, setRecord, taken, unbound } from './set-record.ts';

@@ -5,7 +5,7 @@ import type { RecordKind } from '../../record-kinds.ts';
 import type { Difference } from './diff.ts';
 import type { RegistryAction } from './draft.ts';
 import { historyKey } from './layout.ts';
-import { type Page, type PageOptions, readPageToken, writePageToken } from './page.ts';
+import { type Page, type PageOptions, readPageToken, writePageToken } from '../../page.ts';
 
 /** Who writes. */
 export interface Author {

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { parse } from '../../parse.ts';
 import type { CatalogRecords, RecordKind } from '../../record-kinds.ts';
-import { limitOf, type Page, readPageToken, writePageToken } from './page.ts';
+import { limitOf, type Page, readPageToken, writePageToken } from '../../page.ts';
 import { scan, type ScanOptions } from './scan.ts';
 
 const Filter = v.pipe(v.string(), v.minLength(1), v.maxLength(200));

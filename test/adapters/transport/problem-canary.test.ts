@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
+import { textSource } from '../../../adapters/grounding/text.ts';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
@@ -8,6 +9,7 @@ import { createHandler } from '../../../adapters/transport/http.ts';
 import { describeEndpoint } from '../../../adapters/transport/openapi.ts';
 import {
   type Authenticator,
+  createGrounding,
   createRegistry,
   createRuntime,
   type CreateRuntimeOptions,
@@ -44,7 +46,8 @@ function endpoint(
     storage,
   });
   const registry = createRegistry({ storage, sinks: [sink] });
-  const handle = createHandler(runtime, { authenticator, registry });
+  const grounding = createGrounding({ sources: [textSource({ id: 'notes', storage })] });
+  const handle = createHandler(runtime, { authenticator, registry, grounding: { grounding, storage } });
   return {
     async ask(request) {
       const response = await handle(request);
@@ -60,7 +63,7 @@ function endpoint(
 }
 
 /** Every method of every path, as the endpoint describes itself. */
-const routes = Object.entries(describeEndpoint({ registry: true })['paths'] as Record<string, object>) // its shape is OpenAPI's
+const routes = Object.entries(describeEndpoint({ registry: true, grounding: true })['paths'] as Record<string, object>) // its shape is OpenAPI's
   .flatMap(([path, methods]) => Object.keys(methods).map((method) => ({ path, method: method.toUpperCase() })));
 
 /** They read nothing of a request. */

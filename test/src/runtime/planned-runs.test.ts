@@ -2,7 +2,13 @@ import { describe, expect, it, vi } from 'vitest';
 import { createHandler } from '../../../adapters/transport/http.ts';
 import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createPrincipal, localPrincipal, type Storage, type UIMessageChunk } from '../../../src/index.ts';
+import {
+  type Authorize,
+  createPrincipal,
+  localPrincipal,
+  type Storage,
+  type UIMessageChunk,
+} from '../../../src/index.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import {
   lastData,
@@ -20,10 +26,10 @@ type Script = ReturnType<typeof says>;
 /** A runtime whose model says what the plot makes of its prompt; nothing: it never answers. */
 function runtimeWith(
   plot: (prompt: string) => Script | undefined,
-  { storage = memoryStorage() }: { readonly storage?: Storage } = {},
+  { storage = memoryStorage(), ...options }: { readonly storage?: Storage; readonly authorize?: Authorize } = {},
 ) {
-  const { model } = scriptedModel((options) => {
-    const script = plot(JSON.stringify(options.prompt));
+  const { model } = scriptedModel((given) => {
+    const script = plot(JSON.stringify(given.prompt));
     return script
       ? new ReadableStream({
         start(controller) {
@@ -33,7 +39,7 @@ function runtimeWith(
       })
       : stallingStream([]);
   });
-  return testRuntime({ model, storage });
+  return testRuntime({ model, storage, ...options });
 }
 
 const planned = (text: string, planner: Record<string, unknown> = {}) =>
@@ -106,6 +112,26 @@ describe('a run that plans', () => {
     const askId = (questions as { ask: string }[])[0]?.ask ?? '';
     await two.reply(String(lastData(chunks, 'data-run')['runId']), { askId, answer: 'starboard' }, me);
     expect(textOf(await readAll(await two.run(planned('Turn', { planId }), me)))).toBe('To starboard');
+  });
+
+  it('asks the permission hook before an agent is made, for whoever began the plan', async () => {
+    const asked: unknown[] = [];
+    const authorize: Authorize = (action, { subject, tenant }, resource) => {
+      asked.push([action, subject, tenant, resource]);
+      return action === 'planner.create' ? { decision: 'deny', reason: 'nobody may' } : { decision: 'allow' };
+    };
+    const runtime = runtimeWith((prompt) => prompt.includes('nobody may') ? says('Alone') : divides(prompt), {
+      authorize,
+    });
+    const chunks = await readAll(await runtime.run(planned('Is it sound?'), me));
+    expect(textOf(chunks)).toBe('Alone');
+    expect(lastData(chunks, 'data-plan')['tasks']).toHaveLength(1);
+    expect(asked).toEqual(Array.from({ length: 2 }, () => [
+      'planner.create',
+      'local',
+      'local',
+      { type: 'agent', id: 'helper' },
+    ]));
   });
 
   it('is the same run and the same plan for the same key', async () => {

@@ -1,0 +1,98 @@
+/** The routes of grounding: one question to a data source, and files that become one. */
+
+import type { Context } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import * as v from 'valibot';
+import { PinnaceError, toData } from '../../src/errors.ts';
+import type { GroundingCallOptions } from '../../src/orchestrator/grounding/access.ts';
+import type { Grounding } from '../../src/orchestrator/grounding/create-grounding.ts';
+import { ingest, type IngestFile, type IngestOptions } from '../../src/orchestrator/grounding/ingest/ingest.ts';
+import type { RetrieveInput } from '../../src/orchestrator/grounding/request.ts';
+import { parse } from '../../src/parse.ts';
+import type { Storage } from '../../src/ports.ts';
+import { requireScope } from '../../src/runtime/principal.ts';
+import { bodyLimitOf } from './body-limits.ts';
+import type { HandlerContext } from './http.ts';
+import { readJson } from './http-body.ts';
+
+/** What the routes work with. */
+export interface GroundingRouteOptions {
+  readonly grounding: Grounding;
+  /** Where it is noted how far an ingestion has come. */
+  readonly storage: Storage;
+}
+
+/** What `POST /v1/data-sources/:id/ingest` takes: texts; what is not text is read by whoever sends it. */
+export const IngestRequest = v.strictObject({
+  files: v.pipe(
+    v.array(v.strictObject({
+      name: v.pipe(v.string(), v.minLength(1), v.maxLength(500)),
+      type: v.optional(v.pipe(v.string(), v.maxLength(200))),
+      uri: v.optional(v.pipe(v.string(), v.maxLength(2048))),
+      text: v.string(),
+    })),
+    v.minLength(1),
+    v.maxLength(1000),
+  ),
+});
+
+/** A question of which the path names the source. */
+const Question = v.looseObject({});
+
+/** Adds the routes. Asking takes the scope `grounding:read`, filling `registry:write`. */
+export function addGroundingRoutes(
+  { app, authenticator, maxBodyBytes }: Pick<HandlerContext, 'app' | 'authenticator' | 'maxBodyBytes'>,
+  { grounding, storage }: GroundingRouteOptions,
+): void {
+  app.post('/v1/grounding/:source/retrieve', async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    requireScope(principal, 'grounding:read');
+    const dataSourceId = sourceOf(c, grounding, 'source');
+    const asked = parse(Question, (await readJson(c.req.raw, maxBodyBytes)).data, { what: 'the question' });
+    const request = { ...asked, dataSourceId } as RetrieveInput; // parsed by `retrieve`
+    return c.json(await grounding.retrieve(request, { principal, signal: c.req.raw.signal }));
+  });
+  app.post('/v1/data-sources/:id/ingest', async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    requireScope(principal, 'registry:write');
+    const dataSourceId = sourceOf(c, grounding, 'id');
+    const { data } = await readJson(c.req.raw, bodyLimitOf(c.req.raw));
+    const files = parse(IngestRequest, data, { what: 'the files' }).files.map(toFile);
+    const options = { dataSourceId, files, storage };
+    const call = { principal, signal: c.req.raw.signal };
+    if (c.req.header('accept')?.includes('text/event-stream') === true) {
+      return ingestAloud(c, grounding, { options, call });
+    }
+    return c.json(await ingest(grounding, options, call));
+  });
+}
+
+/** Tells the progress as events `progress`, and ends with one `report` or one `error`. */
+function ingestAloud(
+  c: Context,
+  grounding: Grounding,
+  { options, call }: { readonly options: IngestOptions; readonly call: GroundingCallOptions },
+): Response {
+  return streamSSE(c, async (stream) => {
+    const tell = (event: string, data: unknown): Promise<void> =>
+      stream.writeSSE({ event, data: JSON.stringify(data) });
+    const left = new AbortController();
+    stream.onAbort(() => left.abort('client_gone'));
+    const onProgress = (progress: unknown): void => void tell('progress', progress);
+    try {
+      await tell('report', await ingest(grounding, { ...options, onProgress }, { ...call, signal: left.signal }));
+    } catch (error) {
+      await tell('error', toData(error));
+    }
+  });
+}
+
+function toFile({ name, type, uri, text }: v.InferOutput<typeof IngestRequest>['files'][number]): IngestFile {
+  return { name, ...(type !== undefined && { type }), ...(uri !== undefined && { uri }), text: () => text };
+}
+
+function sourceOf(c: Context, { sources }: Grounding, name: string): string {
+  const id = c.req.param(name);
+  if (id !== undefined && sources.some((source) => source.id === id)) return id;
+  throw new PinnaceError('not_found', 'There is no data source of this id');
+}
