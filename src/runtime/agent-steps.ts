@@ -1,5 +1,6 @@
 /** What an agent does outside a run, one step at a time: a model call or a tool call. Plans are made of such steps. */
 
+import type { JSONValue } from '../ai-types.ts';
 import { type ErrorData, fromData, type PinnaceError, toData } from '../errors.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
@@ -189,8 +190,8 @@ function withOutcomes(history: readonly ModelMessage[], said: readonly Said[]): 
 function outputOf(outcome: ToolOutcome | undefined) {
   if (!outcome) return { type: 'text' as const, value: 'Under way' };
   if (!outcome.ok) return { type: 'error-text' as const, value: fromData(outcome.error).message };
-  const text = JSON.stringify(outcome.output ?? null);
-  return { type: 'text' as const, value: typeof outcome.output === 'string' ? outcome.output : text };
+  if (typeof outcome.output === 'string') return { type: 'text' as const, value: outcome.output };
+  return { type: 'json' as const, value: (outcome.output ?? null) as JSONValue }; // `invokeTool` has made it JSON
 }
 
 function answerOf(text: string, calls: readonly ModelCall[]): ModelMessage {

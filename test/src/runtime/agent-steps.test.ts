@@ -94,7 +94,7 @@ describe("an agent's steps", () => {
     expect(prompts[1]?.prompt.slice(1).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user']);
     expect(prompts[1]?.prompt[3]).toMatchObject({
       content: [
-        { toolCallId: 'a', output: { value: '{"done":"look"}' } },
+        { toolCallId: 'a', output: { type: 'json', value: { done: 'look' } } },
         { toolCallId: 'b', output: { value: 'Under way' } },
       ],
     });
