@@ -2,6 +2,7 @@
 
 import { memoryStorage } from '../adapters/storage/memory.ts';
 import {
+  type Agent,
   type AgentInput,
   createToolIndex,
   discoveryTools,
@@ -205,20 +206,23 @@ export const sampleAgents: readonly AgentInput[] = samples.map(({ agent }) => ag
 /** The one provider of the sample agents: the model that needs no network, until a person connects an endpoint. */
 export const sampleProviders: readonly ProviderInput[] = [{ id: 'default', kind: 'rehearsal', model: 'rehearsal' }];
 
-/** The sample agents, as the page shows them. */
-export const agentCards: readonly AgentCard[] = cardsOf(samples);
-
-function cardsOf(all: readonly Sample[]): AgentCard[] {
+/** Gives the sample agents as the page shows them: as `find` has them now. */
+export async function cardsOf(
+  find: (agentId: string) => Promise<Agent | undefined> = () => Promise.resolve(undefined),
+): Promise<readonly AgentCard[]> {
   const storage = memoryStorage(); // nothing is stored
   const definitions = sampleTools({ storage }).map(({ definition }) => definition);
   const nothing = { active: new Set<string>(), storage, principal: localPrincipal() };
   const discovery = discoveryTools(createToolIndex([]), nothing).definitions;
-  return all.map(({ agent: { id, name, description = '', entryTools = [] }, suggestions, panel, plans }) => {
+  const cards = await Promise.all(samples.map(async ({ agent, suggestions, panel, plans }) => {
+    const found = await find(agent.id).catch(() => undefined); // without a storage they are as they were written
+    const { id, name, description = '', entryTools = [] } = found ?? agent;
     // Who discovers begins with these alone.
     const shown = entryTools.includes('tool_*') ? discovery : definitions;
     const tools = shown.filter((tool) => entryTools.some((pattern) => fits(tool, pattern))).map(toolOf);
     return { id, name, description, tools, suggestions, ...(panel && { panel }), ...(plans && { plans }) };
-  });
+  }));
+  return cards;
 }
 
 function fits({ id }: ToolDefinition, pattern: string): boolean {

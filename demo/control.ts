@@ -25,7 +25,7 @@ export interface Endpoint {
 
 /** The worker's control interface, called over comlink. */
 export interface Control {
-  agents(): readonly AgentCard[];
+  agents(): Promise<readonly AgentCard[]>;
   /** The next run uses this endpoint; `undefined`: the embedded rehearsal model. Rejects nothing: a wrong key shows in the run. */
   useEndpoint(endpoint: Endpoint | undefined): void;
   /** Pauses a plan, which then starts nothing more, or lets it go on. */
@@ -34,6 +34,8 @@ export interface Control {
   open(port: MessagePort): void;
   /** Exposes the tree on this port, as a `TreeControl`. */
   openTree(port: MessagePort): void;
+  /** Exposes the registry on this port, as a `RegistryControl`. */
+  openRegistry(port: MessagePort): void;
 }
 
 /** A Pinnace endpoint, and who certifies this page's key for it. */

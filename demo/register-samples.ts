@@ -1,4 +1,4 @@
-/** Puts the samples into the registry of an endpoint, where they are not there yet: what people have changed stays. */
+/** Puts the samples into a registry, where they are not there yet or older: what people have changed stays. */
 
 import { type AgentInput, PinnaceError, type ProviderInput, type Registry } from '../src/index.ts';
 
@@ -20,14 +20,27 @@ async function register(registry: Registry, { agents, providers }: Samples): Pro
       if (!await registry.provider(provider.id)) await unlessThere(registry.providers.register(provider));
     }),
     ...agents.map(async (agent) => {
-      if (!await registry.agent(agent.id)) await unlessThere(registry.agents.register(agent));
+      const current = await registry.agent(agent.id);
+      if (!current) return await unlessThere(registry.agents.register(agent));
+      if (!isNewer(agent.version, current.version) || await isChangedByPeople(registry, agent.id)) return;
+      await unlessThere(registry.agents.replace(agent.id, agent, { version: current.revision }));
     }),
   ]);
+}
+
+/** Whether `a` is a later version than `b`, by their three numbers. */
+function isNewer(a = '0.1.0', b = '0.1.0'): boolean {
+  return a.localeCompare(b, 'en', { numeric: true }) > 0;
+}
+
+async function isChangedByPeople(registry: Registry, agentId: string): Promise<boolean> {
+  const { items } = await registry.agents.history(agentId, { limit: 200 });
+  return items.some(({ by }) => by.type === 'user');
 }
 
 /** Another instance may do the same at the same time. */
 async function unlessThere(registered: Promise<unknown>): Promise<void> {
   await registered.catch((error: unknown) => {
-    if (!(error instanceof PinnaceError && error.details?.['reason'] === 'already_exists')) throw error;
+    if (!(error instanceof PinnaceError && error.code === 'conflict')) throw error;
   });
 }

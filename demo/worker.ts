@@ -7,16 +7,20 @@ import { createBrowserRuntime } from '../adapters/browser.ts';
 import { staticCatalog } from '../adapters/catalog/static.ts';
 import { memorySecrets } from '../adapters/secrets/memory.ts';
 import { exposeRuntime } from '../adapters/transport/comlink.ts';
+import type { PlanningRuntime } from '../src/create-runtime.ts';
 import type { Catalog } from '../src/ports.ts';
 import { localPrincipal } from '../src/runtime/principal.ts';
-import { agentCards, sampleAgents, sampleProviders } from './agents.ts';
+import { cardsOf, sampleAgents, sampleProviders } from './agents.ts';
 import type { Control, Endpoint } from './control.ts';
+import { createRegistryHost, type RegistryHost } from './registry/host.ts';
 import { sampleTools } from './tools/index.ts';
 import { createTreeHost, type TreeHost } from './tree/host.ts';
 import { treeAgentId } from './tree/tools.ts';
 
 const secrets = memorySecrets();
-let catalog = staticCatalog({ agents: sampleAgents, providers: sampleProviders });
+const samples = { agents: sampleAgents, providers: sampleProviders };
+/** What a person has connected; it ends with the worker, as its key does. */
+let connected: Catalog | undefined;
 
 /** The sample agents' provider becomes the endpoint; its key stays here, as a secret. */
 function useEndpoint(endpoint: Endpoint | undefined): void {
@@ -29,38 +33,48 @@ function useEndpoint(endpoint: Endpoint | undefined): void {
     ...(model !== undefined && { model }),
     ...(apiKey !== undefined && { secret: { id: 'endpoint-key' } }),
   };
-  catalog = staticCatalog({ agents: sampleAgents, providers: endpoint ? [provider] : sampleProviders });
+  connected = endpoint && staticCatalog({ agents: [], providers: [provider] });
   void runtime.invalidate(['provider:default', 'secrets']).catch(() => undefined); // without a storage nothing is shared
 }
 
-/** Always the catalog of now: the next run sees what was chosen last. */
+/** The registry, but for what a person has connected: the next run sees what was chosen last. */
 const current: Catalog = {
-  agent: (agentId) => catalog.agent(agentId),
-  provider: (providerId) => catalog.provider(providerId),
-  tool: (toolId) => catalog.tool(toolId),
-  listTools: (query) => catalog.listTools(query),
+  agent: (...asked) => registry.catalog.agent(...asked),
+  provider: async (...asked) => await connected?.provider(...asked) ?? await registry.catalog.provider(...asked),
+  tool: (...asked) => registry.catalog.tool(...asked),
+  listTools: (...asked) => registry.catalog.listTools(...asked),
 };
 
 /** The tree stands beside the runtime: the panel and the agents see the same one. */
 let tree: TreeHost;
+/** So does the registry: its pages and the runs see the same records. */
+let registry: RegistryHost;
 
-const runtime = createBrowserRuntime({
+const runtime: PlanningRuntime = createBrowserRuntime({
   name: 'pinnace',
   catalog: current,
   secrets,
   tools: (storage) => {
     tree = createTreeHost({ storage });
-    return sampleTools({ storage, callTree: (_tenant, call) => tree.call(treeAgentId, call) });
+    registry = createRegistryHost({
+      storage,
+      samples,
+      tools: sampleTools({ storage, callTree: (_tenant, call) => tree.call(treeAgentId, call) }),
+      fallback: staticCatalog(samples),
+      runtime: () => runtime,
+    });
+    return registry.tools;
   },
 });
 
 const control: Control = {
-  agents: () => agentCards,
+  agents: () => cardsOf((agentId) => registry.catalog.agent(agentId)),
   useEndpoint,
   setPaused: (planId, isPaused) =>
     isPaused ? runtime.planner.pause(planId, localPrincipal()) : runtime.planner.resume(planId, localPrincipal()),
   open: (port) => exposeRuntime(runtime, port),
   openTree: (port) => expose(tree.control, port),
+  openRegistry: (port) => expose(registry.control, port),
 };
 
 expose(control);

@@ -2,6 +2,7 @@
 
 import { type Remote, transfer, wrap } from 'comlink';
 import type { AgentCard, Control } from '../control.ts';
+import type { RegistryControl } from '../registry/control.ts';
 import type { TreeControl } from '../tree/control.ts';
 import type { Transport } from './run.ts';
 import type { RemoteControl } from './settings.ts';
@@ -13,6 +14,7 @@ export interface Connection {
   readonly transport: Transport;
   /** Connects to the tree; nothing is opened there before it is asked. */
   readonly connectTree: () => TreeControl;
+  readonly connectRegistry: () => RegistryControl;
 }
 
 interface ConnectOptions {
@@ -42,7 +44,13 @@ export async function connect(
       failed,
     ]);
     if (agents.length === 0) throw new Error('It knows no agents');
-    return { agents, control, transport: connectRuntime(port2), connectTree: () => connectTree(control) };
+    return {
+      agents,
+      control,
+      transport: connectRuntime(port2),
+      connectTree: () => connectTree(control),
+      connectRegistry: () => connectRegistry(control),
+    };
   } finally {
     clearTimeout(timer);
     worker.removeEventListener('error', onError);
@@ -53,6 +61,12 @@ function connectTree(control: Remote<Control>): TreeControl {
   const { port1, port2 } = new MessageChannel();
   void control.openTree(transfer(port1, [port1]));
   return wrap<TreeControl>(port2);
+}
+
+function connectRegistry(control: Remote<Control>): RegistryControl {
+  const { port1, port2 } = new MessageChannel();
+  void control.openRegistry(transfer(port1, [port1]));
+  return wrap<RegistryControl>(port2);
 }
 
 /** The event of a script that was not found has no text. */

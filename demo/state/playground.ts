@@ -3,6 +3,7 @@
 import { type Signal, signal } from '@preact/signals';
 import type { Decision } from '../../src/interruption.ts';
 import type { AgentCard } from '../control.ts';
+import type { RegistryControl } from '../registry/control.ts';
 import type { TreeControl } from '../tree/control.ts';
 import { type Chats, createChats } from './chats.ts';
 import type { Connection } from './connect.ts';
@@ -22,7 +23,10 @@ export type Overlay = 'none' | 'settings' | 'switcher' | 'drawer';
 
 /** The page's state. */
 export interface Playground {
+  /** As they are now: a component that reads them is drawn anew when they change. */
   readonly agents: readonly AgentCard[];
+  /** Asks the worker for the agents again. */
+  refreshAgents(): Promise<void>;
   readonly chats: Chats;
   readonly keeper: Pick<Keeper, 'notKept'>;
   readonly settings: Settings;
@@ -32,6 +36,8 @@ export interface Playground {
   readonly focusRequests: Signal<number>;
   /** The tree beside the chat: whether it is shown, and the way to it. */
   readonly tree: { readonly isShown: Signal<boolean>; readonly connect: () => TreeControl };
+  /** The registry over the chat: whether it is shown, and the way to it. */
+  readonly registry: { readonly isShown: Signal<boolean>; readonly connect: () => RegistryControl };
   /** Read out by screen readers. */
   readonly announcement: Signal<string>;
   /** Sends, or asks for the key first when the endpoint's was not kept. */
@@ -65,6 +71,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     chosen: () => endpointOf(settings.choice.value),
   });
   const settings = createSettings({ control, notes, connect: (url) => transports.connect(url) });
+  const cards = signal(agents);
   const overlay = signal<Overlay>('none');
   const chats = createChats({
     transports,
@@ -86,7 +93,12 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   }
 
   return {
-    agents,
+    get agents() {
+      return cards.value;
+    },
+    async refreshAgents() {
+      cards.value = await control.agents();
+    },
     chats,
     keeper,
     settings,
@@ -94,6 +106,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     overlay,
     focusRequests: signal(0),
     tree: { isShown: signal(false), connect: options.connectTree },
+    registry: { isShown: signal(false), connect: options.connectRegistry },
     announcement: signal(''),
     send(text) {
       if (!isReady()) return false;

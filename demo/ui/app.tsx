@@ -14,12 +14,15 @@ import { TopBar } from './top-bar.tsx';
 
 const SettingsDialog = lazy(async () => (await import('./settings-dialog.tsx')).SettingsDialog);
 const TreePanel = lazy(async () => (await import('./tree/tree-panel.tsx')).TreePanel);
+const RegistryScreen = lazy(async () => (await import('./registry/registry-screen.tsx')).RegistryScreen);
 const Switcher = lazy(async () => (await import('./switcher.tsx')).Switcher);
 
 /** The playground's page. */
 export function App({ playground }: { playground: Playground }): JSX.Element {
   const overlay = playground.overlay.value;
   const chat = playground.chats.current.value;
+  const hasRegistry = playground.registry.isShown.value;
+  const hasTree = playground.tree.isShown.value && !hasRegistry;
   useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (handleShortcut(event, playground)) event.preventDefault();
@@ -30,9 +33,9 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
   }, []);
   return (
     <>
-      <div class='frame' data-tree={playground.tree.isShown.value}>
+      <div class='frame' data-tree={hasTree} data-registry={hasRegistry}>
         <SideBar playground={playground} />
-        <main class='main' inert={overlay === 'drawer' || (playground.tree.isShown.value && isCovering())}>
+        <main class='main' inert={overlay === 'drawer' || hasRegistry || (hasTree && isCovering())}>
           <TopBar chat={chat} playground={playground} />
           <Thread key={chat.id} chat={chat} playground={playground} />
           <div class='dock'>
@@ -41,7 +44,8 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
             <Composer key={chat.id} chat={chat} playground={playground} />
           </div>
         </main>
-        {playground.tree.isShown.value && <TreePanel playground={playground} />}
+        {hasTree && <TreePanel playground={playground} />}
+        {hasRegistry && <RegistryScreen playground={playground} />}
       </div>
       {overlay === 'settings' && <SettingsDialog playground={playground} />}
       {overlay === 'switcher' && <Switcher playground={playground} />}

@@ -34,12 +34,13 @@ interface ChatItemProps {
 }
 
 function ChatItem({ chat, playground, deleting }: ChatItemProps): JSX.Element {
-  const { chats, overlay, agents } = playground;
+  const { chats, overlay, agents, registry } = playground;
   const isCurrent = chats.current.value === chat;
   const isAsking = deleting.value === chat.id;
   const title = chat.title.value || 'Untitled';
   const open = (): void => {
     overlay.value = 'none';
+    registry.isShown.value = false;
     void chats.open(chat.id);
   };
   return (

@@ -5,24 +5,25 @@ import type { Playground } from '../state/playground.ts';
 
 /** Does what the key says. Gives whether it meant anything. */
 export function handleShortcut(event: KeyboardEvent, playground: Playground): boolean {
-  const { overlay, chats, focusRequests } = playground;
+  const { overlay, chats, focusRequests, registry } = playground;
   if (event.defaultPrevented || event.isComposing) return false;
   if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') {
     overlay.value = overlay.value === 'switcher' ? 'none' : 'switcher';
     return true;
   }
   if (event.key === 'Escape') return escape(playground);
-  if (event.key !== '/' || overlay.value !== 'none' || isWriting(event.target) || hasModifier(event)) return false;
+  if (event.key !== '/' || overlay.value !== 'none' || registry.isShown.value || isWriting(event.target) || hasModifier(event)) return false;
   focusRequests.value++;
   return chats.current.value.loaded.value === 'ready';
 }
 
 /** Closes what lies over the chat, else stops the run. Dialogs close themselves. */
-function escape({ overlay, chats }: Playground): boolean {
+function escape({ overlay, chats, registry }: Playground): boolean {
   if (overlay.value === 'drawer') {
     overlay.value = 'none';
     return true;
   }
+  if (registry.isShown.value) return false; // it goes back by itself, and the run behind it goes on
   if (overlay.value !== 'none' || !isRunning(chats.current.value)) return false;
   chats.stop();
   return true;

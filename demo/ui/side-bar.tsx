@@ -25,6 +25,7 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
   const begin = (): void => {
     chats.begin();
     overlay.value = 'none';
+    playground.registry.isShown.value = false;
     playground.focusRequests.value++;
   };
   return (
@@ -49,6 +50,19 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
           New chat
         </button>
         <ChatList playground={playground} />
+        <button
+          type='button'
+          class='quiet-button open-registry'
+          data-testid='open-registry'
+          aria-pressed={playground.registry.isShown.value}
+          onClick={() => {
+            overlay.value = 'none';
+            playground.registry.isShown.value = !playground.registry.isShown.value;
+          }}
+        >
+          <Icon name='records' />
+          Agents and tools
+        </button>
         <div class='side-foot'>
           <button
             type='button'

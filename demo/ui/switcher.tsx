@@ -25,7 +25,7 @@ export function Switcher({ playground }: { playground: Playground }): JSX.Elemen
     if (!destination) return;
     overlay.value = 'none';
     destination.go();
-    if (overlay.peek() === 'none') focusRequests.value++;
+    if (overlay.peek() === 'none' && !playground.registry.isShown.peek()) focusRequests.value++;
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
@@ -95,7 +95,7 @@ function Destinations({ found, chosen, onPoint, onGo }: DestinationsProps): JSX.
 }
 
 function destinations(playground: Playground): readonly Destination[] {
-  const { agents, chats, overlay } = playground;
+  const { agents, chats, overlay, registry } = playground;
   const others = chats.list.value.filter((chat) => chat !== chats.current.value);
   return [
     ...agents.map(({ id, name }): Destination => ({
@@ -103,15 +103,28 @@ function destinations(playground: Playground): readonly Destination[] {
       icon: 'plus',
       title: `New chat with ${name}`,
       hint: 'Agent',
-      go: () => chats.begin(id),
+      go: () => {
+        registry.isShown.value = false;
+        chats.begin(id);
+      },
     })),
     ...others.map((chat): Destination => ({
       id: `chat-${chat.id}`,
       icon: 'arrow',
       title: chat.title.value || 'Untitled',
       hint: agentOf(agents, chat.agentId.value).name,
-      go: () => void chats.open(chat.id),
+      go: () => {
+        registry.isShown.value = false;
+        void chats.open(chat.id);
+      },
     })),
+    {
+      id: 'registry',
+      icon: 'records',
+      title: 'Registry of agents and tools',
+      hint: 'Page',
+      go: () => (registry.isShown.value = true),
+    },
     { id: 'model', icon: 'lock', title: 'Model settings', hint: 'Settings', go: () => (overlay.value = 'settings') },
   ];
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../adapters/catalog/static.ts';
 import { modelSource } from '../../adapters/models/source.ts';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
-import { agentCards, sampleAgents, sampleProviders } from '../../demo/agents.ts';
+import { cardsOf, sampleAgents, sampleProviders } from '../../demo/agents.ts';
 import { flakySecret } from '../../demo/tools/flaky.ts';
 import { sampleTools } from '../../demo/tools/index.ts';
 import { createRuntime, localPrincipal, type UIMessageChunk } from '../../src/index.ts';
@@ -10,6 +10,7 @@ import { compileJsonSchema } from '../../src/tools/json-schema.ts';
 import { lastData, readAll, runRequest, terminalChunks, textOf, userMessage } from '../fixtures/runtime.ts';
 
 const tools = sampleTools({ storage: memoryStorage() });
+const agentCards = await cardsOf();
 
 /** A runtime as the page has it, but without its pauses. */
 function sampleRuntime() {
@@ -79,7 +80,7 @@ describe('sampleTools', () => {
   });
 });
 
-describe('agentCards', () => {
+describe('cardsOf', () => {
   it('show each agent with its tools and three or four messages to begin with', () => {
     expect(agentCards.map(({ id }) => id)).toEqual(sampleAgents.map(({ id }) => id));
     for (const { name, description, tools: shown, suggestions } of agentCards) {

@@ -21,12 +21,14 @@ function deadWorker(): Worker {
 }
 
 function control(agents: readonly AgentCard[]): Control {
+  const nothing = () => undefined;
   return {
-    agents: () => agents,
-    useEndpoint: () => undefined,
+    agents: async () => agents,
+    useEndpoint: nothing,
     setPaused: async () => undefined,
-    open: () => undefined,
-    openTree: () => undefined,
+    open: nothing,
+    openTree: nothing,
+    openRegistry: nothing,
   };
 }
 
