@@ -4,7 +4,15 @@ import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { ErrorData } from '../../src/errors.ts';
 import type { Agent, Patch } from '../../src/index.ts';
 import type { Answer } from '../registry/control.ts';
-import { changedFields, type FieldName, type FieldValues, labelOf, patchOf, placeIssue, valuesOf } from './agent-fields.ts';
+import {
+  changedFields,
+  type FieldName,
+  type FieldValues,
+  labelOf,
+  patchOf,
+  placeIssue,
+  valuesOf,
+} from './agent-fields.ts';
 
 /** Somebody else was faster. */
 export interface Conflict {

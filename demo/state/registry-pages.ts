@@ -95,8 +95,8 @@ export function createRegistryPages({ control, onChanged, announce }: RegistryPa
   }
 
   async function openAgent(id: string): Promise<Opened | undefined> {
-    const [found, history] = await Promise.all([ask(control.agent(id)), ask(control.history(id))]);
-    return found && { kind: 'agent', found, history: history ?? { items: [] } };
+    const found = await ask(control.agent(id));
+    return found && { kind: 'agent', found, history: await ask(control.history(id)) ?? { items: [] } };
   }
 
   async function openTool(id: string): Promise<Opened | undefined> {

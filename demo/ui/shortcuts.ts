@@ -12,7 +12,10 @@ export function handleShortcut(event: KeyboardEvent, playground: Playground): bo
     return true;
   }
   if (event.key === 'Escape') return escape(playground);
-  if (event.key !== '/' || overlay.value !== 'none' || registry.isShown.value || isWriting(event.target) || hasModifier(event)) return false;
+  if (
+    event.key !== '/' || overlay.value !== 'none' || registry.isShown.value || isWriting(event.target) ||
+    hasModifier(event)
+  ) return false;
   focusRequests.value++;
   return chats.current.value.loaded.value === 'ready';
 }

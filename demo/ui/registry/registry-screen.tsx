@@ -1,0 +1,122 @@
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import type { Playground } from '../../state/playground.ts';
+import { createRegistryPages, nameOf, recordOf, type RegistryPages } from '../../state/registry-pages.ts';
+import { Icon } from '../icon.tsx';
+import { AgentEdit } from './agent-edit.tsx';
+import { AgentPage } from './agent-page.tsx';
+import { RecordList } from './record-list.tsx';
+import { ToolPage } from './tool-page.tsx';
+
+/** The registry of the agent's worker, for people: over the chat, which goes on behind it. */
+export function RegistryScreen({ playground }: { playground: Playground }): JSX.Element {
+  const pages = useMemo(() => pagesOf(playground), [playground]);
+  const { opened, form, problem } = pages;
+  const back = useRef<HTMLButtonElement>(null);
+  const close = (): void => void (playground.registry.isShown.value = false);
+  const goBack = (): void => {
+    if (form.value) leaveForm(pages, playground);
+    else if (opened.value) void pages.close();
+    else close();
+  };
+  useFocus(back, playground);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape' || event.defaultPrevented || playground.overlay.peek() !== 'none') return;
+      event.preventDefault();
+      goBack();
+    };
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, [playground]);
+  const title = opened.value ? nameOf(recordOf(opened.value)) : 'Agents and tools';
+  return (
+    <section
+      class='registry'
+      aria-label='Registry'
+      data-testid='registry'
+      inert={playground.overlay.value === 'drawer'}
+    >
+      <header class='top-bar'>
+        <button
+          ref={back}
+          type='button'
+          class='icon-button registry-back'
+          data-testid='registry-back'
+          aria-label={form.value ? 'Back without saving' : opened.value ? 'Back to the list' : 'Back to the chat'}
+          onClick={() => {
+            if (form.value) pages.discard();
+            else goBack();
+          }}
+        >
+          <Icon name='arrow' />
+        </button>
+        <h1 class='registry-title'>{title}</h1>
+        {opened.value && (
+          <button
+            type='button'
+            class='icon-button'
+            data-testid='registry-close'
+            aria-label='Back to the chat'
+            onClick={close}
+          >
+            <Icon name='cross' />
+          </button>
+        )}
+      </header>
+      <div class='registry-body'>
+        {problem.value !== undefined && (
+          <p class='registry-problem' role='alert' data-testid='registry-problem'>
+            <Icon name='warning' />
+            {problem.value}
+          </p>
+        )}
+        <Content pages={pages} />
+      </div>
+    </section>
+  );
+}
+
+function Content({ pages }: { pages: RegistryPages }): JSX.Element {
+  const opened = pages.opened.value;
+  const form = pages.form.value;
+  if (form) return <AgentEdit pages={pages} form={form} />;
+  if (opened?.kind === 'agent') return <AgentPage key={opened.found.agent.id} pages={pages} opened={opened} />;
+  if (opened?.kind === 'tool') return <ToolPage pages={pages} tool={opened.tool} />;
+  return <RecordList pages={pages} />;
+}
+
+/** Escape does not throw away what was written. */
+function leaveForm(pages: RegistryPages, { announcement }: Playground): void {
+  if (!pages.form.value?.isDirty.value) pages.discard();
+  else announcement.value = 'There are changes: save them, or discard them';
+}
+
+/** The screen has the focus until it is closed; then the button has it that opens it, or the composer. */
+function useFocus(first: { readonly current: HTMLElement | null }, { registry, focusRequests }: Playground): void {
+  useLayoutEffect(() => {
+    first.current?.focus();
+    return () => {
+      const opener = document.querySelector<HTMLElement>('[data-testid=open-registry]');
+      setTimeout(() => {
+        if (registry.isShown.peek() || document.activeElement !== document.body) return;
+        if (opener?.checkVisibility?.({ visibilityProperty: true })) opener.focus();
+        else focusRequests.value++;
+      }, 0);
+    };
+  }, []);
+}
+
+const known = new WeakMap<Playground, RegistryPages>();
+
+/** The same pages for as long as the page lives: closed and opened again, they are as they were. */
+function pagesOf(playground: Playground): RegistryPages {
+  const pages = known.get(playground) ?? createRegistryPages({
+    control: playground.registry.connect(),
+    onChanged: () => void playground.refreshAgents().catch(() => undefined), // the chats go on with the cards that there are
+    announce: (text) => void (playground.announcement.value = text),
+  });
+  if (!known.has(playground)) void pages.show('agent');
+  known.set(playground, pages);
+  return pages;
+}
