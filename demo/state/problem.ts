@@ -73,6 +73,11 @@ const byReason: Readonly<Record<string, Problem>> = {
     advice: 'Send it in pieces, in a new chat.',
     remedies: ['new-chat'],
   },
+  agent_disabled: {
+    title: 'This agent is disabled',
+    advice: 'Enable it in “Agents and tools”, or begin a chat with another one.',
+    remedies: ['retry', 'new-chat'],
+  },
 };
 
 /** By the code, which is always known. */

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../adapters/storage/memory.ts';
+import { sampleAgents, sampleProviders } from '../../demo/agents.ts';
+import type { Answer, RegistryControl } from '../../demo/registry/control.ts';
+import { localPrincipal, PinnaceError, type Storage, type UIMessageChunk } from '../../src/index.ts';
+import { hostedRegistry } from '../fixtures/registry-host.ts';
+import { readAll, runRequest, textOf, userMessage } from '../fixtures/runtime.ts';
+
+const request = (agentId: string, text: string) =>
+  runRequest({ agentId, chat: { id: 'chat-1', messages: [userMessage(text)] } });
+
+async function say(host: ReturnType<typeof hostedRegistry>, agentId: string, text: string): Promise<UIMessageChunk[]> {
+  return await readAll(await host.runtime.run(request(agentId, text), localPrincipal()));
+}
+
+function valueOf<T>(answer: Answer<T>): T {
+  if (!answer.ok) throw new Error(answer.error.message);
+  return answer.value;
+}
+
+async function revisionOf(control: RegistryControl, agentId: string): Promise<number> {
+  return valueOf(await control.agent(agentId)).agent.revision;
+}
+
+async function reasonFor(control: RegistryControl, agentId: string, toolId: string): Promise<string | undefined> {
+  return valueOf(await control.agent(agentId)).tools?.find(({ id }) => id === toolId)?.excluded;
+}
+
+describe('createRegistryHost', () => {
+  it('lists the samples, by text, tag and page', async () => {
+    const { control } = hostedRegistry();
+    expect(valueOf(await control.agents({})).items.map(({ id }) => id)).toEqual(
+      sampleAgents.map(({ id }) => id).toSorted(),
+    );
+    expect(valueOf(await control.agents({ tags: ['discovery'] })).items.map(({ id }) => id)).toEqual(['purser']);
+    const first = valueOf(await control.tools({ text: 'desk_', limit: 2 }));
+    const second = valueOf(await control.tools({ text: 'desk_', limit: 2, pageToken: first.nextPageToken }));
+    expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(4);
+  });
+
+  it('keeps what a person has changed over a new visit, and tells who did it', async () => {
+    const { control, storage } = hostedRegistry();
+    const revision = await revisionOf(control, 'drill');
+    valueOf(await control.updateAgent('drill', { name: 'Mine' }, revision));
+    const later = hostedRegistry({ storage });
+    expect(valueOf(await later.control.agent('drill')).agent.name).toBe('Mine');
+    const { items: [last] } = valueOf(await later.control.history('drill'));
+    expect(last).toMatchObject({ action: 'update', by: { type: 'user' } });
+    expect(last?.changes).toContainEqual({ path: '/name', from: 'Drill', to: 'Mine' });
+  });
+
+  it('takes a newer sample, but not over what a person has changed', async () => {
+    const { control, storage } = hostedRegistry();
+    valueOf(await control.updateAgent('drill', { role: 'mine' }, await revisionOf(control, 'drill')));
+    await control.agent('navigator');
+    const newer = sampleAgents.map((agent) => ({ ...agent, version: '0.10.0', description: 'Newer' }));
+    const later = hostedRegistry({ storage, samples: { agents: newer, providers: sampleProviders } });
+    expect(valueOf(await later.control.agent('navigator')).agent).toMatchObject({ description: 'Newer' });
+    expect(valueOf(await later.control.agent('drill')).agent.description).not.toBe('Newer');
+    const older = hostedRegistry({ storage });
+    expect(valueOf(await older.control.agent('navigator')).agent).toMatchObject({ description: 'Newer' });
+  });
+
+  it('says as data where a change is wrong, and what was changed meanwhile', async () => {
+    const { control } = hostedRegistry();
+    const revision = await revisionOf(control, 'drill');
+    const wrong = await control.updateAgent('drill', { entryTools: ['calculater'], limits: { steps: 0 } }, revision);
+    expect(wrong).toMatchObject({ ok: false, error: { code: 'invalid_argument' } });
+    valueOf(await control.updateAgent('drill', { name: 'Other' }, revision));
+    expect(await control.updateAgent('drill', { name: 'Mine' }, revision)).toMatchObject({
+      ok: false,
+      error: { code: 'conflict', details: { reason: 'revision_mismatch', latest: { name: 'Other' } } },
+    });
+  });
+
+  it('refuses runs of a disabled agent until it is enabled', async () => {
+    const host = hostedRegistry();
+    await say(host, 'navigator', 'What is 6 * 7?');
+    valueOf(await host.control.setState('agent', 'navigator', 'disabled'));
+    expect(valueOf(await host.control.agent('navigator')).tools).toBeUndefined();
+    await expect(host.runtime.run(request('navigator', 'What is 6 * 7?'), localPrincipal())).rejects
+      .toMatchObject({ code: 'forbidden', message: 'Cannot run agent "navigator": it is disabled' });
+    valueOf(await host.control.setState('agent', 'navigator', 'active'));
+    expect(textOf(await say(host, 'navigator', 'What is 6 * 7?'))).toContain('42');
+  });
+
+  it('stops the run under way of an agent that is disabled', async () => {
+    const host = hostedRegistry({ delayMs: 50 });
+    const stream = await host.runtime.run(request('drill', 'Write a long answer about tides'), localPrincipal());
+    const reader = stream.getReader();
+    await reader.read();
+    const startedAt = performance.now();
+    valueOf(await host.control.setState('agent', 'drill', 'disabled'));
+    const chunks: unknown[] = [];
+    for (let next = await reader.read(); !next.done; next = await reader.read()) chunks.push(next.value);
+    expect(chunks.filter((chunk) => JSON.stringify(chunk).includes('agent_disabled')).length).toBeGreaterThan(0);
+    expect(performance.now() - startedAt).toBeLessThan(20_000); // the whole answer takes far longer
+  });
+
+  it('takes a disabled tool from every agent, for other visits too, and gives it back', async () => {
+    const host = hostedRegistry();
+    const other = hostedRegistry({ storage: host.storage });
+    expect(await reasonFor(other.control, 'navigator', 'calculator')).toBeUndefined();
+    valueOf(await host.control.setState('tool', 'calculator', 'disabled'));
+    expect(await reasonFor(host.control, 'navigator', 'calculator')).toBe('disabled');
+    expect(await reasonFor(other.control, 'navigator', 'calculator')).toBe('disabled');
+    expect(valueOf(await other.control.tools({ state: 'disabled' })).items.map(({ id }) => id)).toEqual(['calculator']);
+    expect(valueOf(await host.control.tool('calculator')).state).toBe('disabled');
+    valueOf(await host.control.setState('tool', 'calculator', 'active'));
+    expect(await reasonFor(host.control, 'navigator', 'calculator')).toBeUndefined();
+    expect(await host.control.setState('tool', 'nothing', 'disabled')).toMatchObject({
+      ok: false,
+      error: { code: 'not_found' },
+    });
+  });
+
+  it('gives the samples as they are where the browser gives no storage', async () => {
+    const broken = () => Promise.reject(new PinnaceError('unavailable', 'No storage'));
+    const storage: Storage = { ...memoryStorage(), get: broken, list: broken, commit: broken };
+    const { catalog, control } = hostedRegistry({ storage });
+    expect(await catalog.agent('drill')).toMatchObject({ name: 'Drill' });
+    expect(await catalog.provider('default')).toMatchObject({ kind: 'rehearsal' });
+    expect(await control.agents({})).toMatchObject({ ok: false, error: { code: 'unavailable' } });
+  });
+});
