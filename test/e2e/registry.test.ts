@@ -97,6 +97,17 @@ describe('the registry in the built playground', () => {
     expect(problems).toEqual([]);
   });
 
+  it('stops the run under way of an agent that is disabled', async () => {
+    const { page } = await open();
+    await send(page, 'Write a long answer about tides');
+    await page.getByTestId('stop').waitFor();
+    await openAgent(page, 'navigator');
+    await page.getByTestId('registry-switch').click();
+    await page.getByTestId('registry-close').click();
+    await page.getByTestId('error-callout').waitFor();
+    expect(await page.getByTestId('error-callout').textContent()).toContain('This agent is disabled');
+  });
+
   it('fits a narrow screen in the dark', async () => {
     const { page } = await open({ width: 360, dark: true });
     await page.keyboard.press('Control+k');
@@ -106,7 +117,7 @@ describe('the registry in the built playground', () => {
     await shoot(page, 'narrow-list');
     await page.getByTestId('registry-tab-tool').click();
     await page.getByTestId('registry-text').fill('convert_units');
-    await page.getByTestId('registry-count').getByText(/^1$/).waitFor();
+    await page.getByTestId('registry-count').getByText('1 tool').waitFor();
     await page.getByTestId('registry-row').click();
     await page.getByTestId('tool-params').waitFor();
     await shoot(page, 'narrow-tool');

@@ -2,7 +2,8 @@ import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Agent, ToolDefinition } from '../../../src/index.ts';
 import type { PageKind } from '../../registry/control.ts';
-import { type Filter, nameOf, type RegistryPages, tagsOf } from '../../state/registry-pages.ts';
+import { formatCount } from '../format.ts';
+import { type Filter, type Listing, nameOf, type RegistryPages, tagsOf } from '../../state/registry-pages.ts';
 
 const tabs: readonly { readonly kind: PageKind; readonly label: string }[] = [
   { kind: 'agent', label: 'Agents' },
@@ -32,7 +33,7 @@ export function RecordList({ pages }: { pages: RegistryPages }): JSX.Element {
       <Filters key={kind} pages={pages} />
       {listing && (
         <p class='registry-count' role='status' data-testid='registry-count'>
-          {countText(listing.items.length, listing.nextPageToken !== undefined)}
+          {countText(kind, listing)}
         </p>
       )}
       <ul class='registry-list'>
@@ -154,7 +155,7 @@ function Choice({ label, value, options, onChoose }: ChoiceProps): JSX.Element {
   );
 }
 
-function countText(count: number, hasMore: boolean): string {
-  if (count === 0) return 'Nothing fits.';
-  return `${count}${hasMore ? ' and more' : ''}`;
+function countText(kind: PageKind, { items, nextPageToken }: Listing): string {
+  if (items.length === 0) return 'Nothing fits.';
+  return `${formatCount(items.length, kind)}${nextPageToken === undefined ? '' : ' and more'}`;
 }

@@ -43,11 +43,8 @@ export function RegistryScreen({ playground }: { playground: Playground }): JSX.
           type='button'
           class='icon-button registry-back'
           data-testid='registry-back'
-          aria-label={form.value ? 'Back without saving' : opened.value ? 'Back to the list' : 'Back to the chat'}
-          onClick={() => {
-            if (form.value) pages.discard();
-            else goBack();
-          }}
+          aria-label={form.value ? 'Back to the agent' : opened.value ? 'Back to the list' : 'Back to the chat'}
+          onClick={goBack}
         >
           <Icon name='arrow' />
         </button>
@@ -86,10 +83,11 @@ function Content({ pages }: { pages: RegistryPages }): JSX.Element {
   return <RecordList pages={pages} />;
 }
 
-/** Escape does not throw away what was written. */
+/** Going back does not throw away what was written: it leads to the button that does. */
 function leaveForm(pages: RegistryPages, { announcement }: Playground): void {
-  if (!pages.form.value?.isDirty.value) pages.discard();
-  else announcement.value = 'There are changes: save them, or discard them';
+  if (!pages.form.value?.isDirty.value) return pages.discard();
+  document.querySelector<HTMLElement>('[data-testid=agent-discard]')?.focus();
+  announcement.value = 'There are changes: save them, or discard them';
 }
 
 /** The screen has the focus until it is closed; then the button has it that opens it, or the composer. */

@@ -100,6 +100,7 @@ describe('the registry screen', () => {
     page.press('Escape');
     expect(page.all('agent-form').length).toBe(1);
     expect(page.playground.announcement.value).toContain('There are changes');
+    expect(document.activeElement).toBe(page.all('agent-discard')[0]);
     await page.click('agent-discard');
     await page.find('agent-page');
     page.press('Escape');
