@@ -23,13 +23,16 @@ export interface Endpoint {
   readonly apiKey?: string;
 }
 
+/** What can be done with a plan besides answering it. */
+export type PlanSteering = 'pause' | 'resume' | 'cancel';
+
 /** The worker's control interface, called over comlink. */
 export interface Control {
   agents(): Promise<readonly AgentCard[]>;
   /** The next run uses this endpoint; `undefined`: the embedded rehearsal model. Rejects nothing: a wrong key shows in the run. */
   useEndpoint(endpoint: Endpoint | undefined): void;
-  /** Pauses a plan, which then starts nothing more, or lets it go on. */
-  setPaused(planId: string, isPaused: boolean): Promise<void>;
+  /** Pauses a plan, which then starts nothing more, lets it go on, or cancels it. */
+  steerPlan(planId: string, how: PlanSteering): Promise<void>;
   /** Exposes the runtime on this port; the page then calls `connectRuntime` on the other end. */
   open(port: MessagePort): void;
   /** Exposes the tree on this port, as a `TreeControl`. */

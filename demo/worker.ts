@@ -70,8 +70,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
 const control: Control = {
   agents: () => cardsOf((agentId) => registry.catalog.agent(agentId)),
   useEndpoint,
-  setPaused: (planId, isPaused) =>
-    isPaused ? runtime.planner.pause(planId, localPrincipal()) : runtime.planner.resume(planId, localPrincipal()),
+  steerPlan: (planId, how) => runtime.planner[how](planId, localPrincipal()),
   open: (port) => exposeRuntime(runtime, port),
   openTree: (port) => expose(tree.control, port),
   openRegistry: (port) => expose(registry.control, port),

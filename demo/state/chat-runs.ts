@@ -1,12 +1,14 @@
 /** Runs in chats: each fills an answer, and is kept while it goes on. */
 
+import { batch, computed, effect, untracked } from '@preact/signals';
 import type { Decision } from '../../src/interruption.ts';
+import type { PlanSteering } from '../control.ts';
 import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
 import { type Chat, headOf } from './chat.ts';
 import type { Schedule } from './frame-queue.ts';
 import type { Keeper } from './keeper.ts';
 import { type AssistantMessage, createAnswer, type Message, type ToolPart } from './message.ts';
-import { planOf, type PlanPart, planToFollow } from './plan.ts';
+import { cancelPlan, planOf, type PlanPart, planToFollow } from './plan.ts';
 import type { PlanQuestion } from './plan-data.ts';
 import { type Answer, answerQuestion } from './plan-reply.ts';
 import { type PlanTerms, type Run, startRun, type Transport } from './run.ts';
@@ -26,6 +28,8 @@ export interface ChatRunsOptions {
   readonly keeper: Keeper;
   /** Whether runs of this agent plan. */
   readonly isPlanner: (agentId: string) => boolean;
+  /** Does something with a plan of the page's worker. */
+  readonly steerPlan: (planId: string, how: PlanSteering) => Promise<void>;
   /** Names the model in use. */
   readonly modelLabel: () => string;
   readonly now: () => number;
@@ -43,6 +47,10 @@ export interface ChatRuns {
   decide(chat: Chat, part: ToolPart, decision: Decision): Promise<void>;
   /** Answers a question of the last answer's plan, and shows how it goes on. */
   reply(chat: Chat, question: PlanQuestion, answer: Answer): Promise<void>;
+  /** Pauses the last answer's plan, lets it go on, or cancels it. Does nothing with plans of endpoints, and with those that have ended. */
+  steer(chat: Chat, how: PlanSteering): Promise<void>;
+  /** Takes back what the last answer asks a person: its calls are not made, its plan is cancelled. Gives whether it asks anything. */
+  dismiss(chat: Chat): boolean;
   /** Writes the last message of the chat. */
   save(chat: Chat): Promise<void>;
 }
@@ -52,7 +60,7 @@ export const saveEveryMs = 3000;
 
 /** Gives the runs of chats; one that is not `isKept` any more has been deleted meanwhile. */
 export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat) => boolean }): ChatRuns {
-  const { transports, keeper, modelLabel, now, createId, isKept, isPlanner } = options;
+  const { transports, keeper, modelLabel, now, createId, isKept, isPlanner, steerPlan } = options;
 
   function saveFrom(chat: Chat, from: number): Promise<void> {
     return keeper.save(headOf(chat), { messages: chat.messages.value, from });
@@ -63,10 +71,16 @@ export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat)
   }
 
   /** Keeps the answer while it grows and when it has ended. */
-  async function follow(chat: Chat, run: Run): Promise<void> {
+  async function follow(chat: Chat, answer: AssistantMessage, run: Run): Promise<void> {
     const timer = setInterval(() => void save(chat), saveEveryMs);
+    const planId = computed(() => planOf(answer)?.planId);
+    // A plan goes on without the page: it must not be lost with a page that is closed in its first seconds.
+    const stopWatching = effect(() => {
+      if (planId.value !== undefined) untracked(() => void save(chat));
+    });
     await run.ended;
     clearInterval(timer);
+    stopWatching();
     chat.updatedAt.value = now();
     if (isKept(chat)) await save(chat);
   }
@@ -78,7 +92,7 @@ export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat)
     const agentId = chat.agentId.value;
     const run = startRun({ ...options, transport, chatId: chat.id, agentId, messages, answer, planner });
     chat.run.value = run;
-    void follow(chat, run);
+    void follow(chat, answer, run);
   }
 
   function goOn(chat: Chat): boolean {
@@ -99,6 +113,30 @@ export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat)
       const answer = createAnswer({ id: createId(), model: modelLabel(), startedAt: now(), via });
       start(chat, answer, isPlanner(chat.agentId.value) ? { allowHumanIntervention: true } : undefined);
       void saveFrom(chat, from);
+    },
+    async steer(chat, how) {
+      const answer = lastAnswer(chat.messages.value);
+      const plan = answer?.via === undefined ? answer && planToFollow(answer) : undefined;
+      if (!answer || !plan) return;
+      await steerPlan(plan.planId, how);
+      if (how !== 'cancel' || isWriting(answer)) return;
+      batch(() => {
+        cancelPlan(answer);
+        answer.outcome.value = { type: 'stopped', by: 'person', endedAt: now() };
+      });
+      if (isKept(chat)) await save(chat);
+    },
+    dismiss(chat) {
+      const answer = lastAnswer(chat.messages.value);
+      if (!answer) return false;
+      const [calls, plan] = [waitingCalls(answer), planToFollow(answer)];
+      batch(() => {
+        for (const { call } of calls) call.value = { ...call.value, state: 'undecided' };
+        if (plan && answer.via === undefined) cancelPlan(answer);
+      });
+      // One that cannot be cancelled ends at its deadline.
+      if (plan && answer.via === undefined) void steerPlan(plan.planId, 'cancel').catch(() => undefined);
+      return calls.length > 0 || plan !== undefined;
     },
     async decide(chat, part, decision) {
       const answer = lastAnswer(chat.messages.value);

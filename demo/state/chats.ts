@@ -1,8 +1,8 @@
 /** The chats of the page: which there are, which one is open, and what is done with them. */
 
-import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Decision } from '../../src/interruption.ts';
-import { waitingCalls } from './approval.ts';
+import type { PlanSteering } from '../control.ts';
 import { type Chat, createChat, isRunning, titleOf } from './chat.ts';
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
 import type { Keeper } from './keeper.ts';
@@ -20,7 +20,7 @@ export interface Chats {
   open(chatId: string): Promise<void>;
   /** Opens an empty chat. */
   begin(agentId?: string): void;
-  /** Sends a message in the open chat; calls that wait there are then not decided. Does nothing while a run is going on. */
+  /** Sends a message in the open chat; calls that wait there are then not decided, and a plan that waits is cancelled. Does nothing while a run is going on. */
   send(text: string): void;
   stop(): void;
   /** Goes on with the last answer where its calls were decided or its plan has not ended; else asks for it again, and drops it. */
@@ -29,6 +29,8 @@ export interface Chats {
   decide(part: ToolPart, decision: Decision): Promise<void>;
   /** Answers a question of the plan in the open chat. */
   reply(question: PlanQuestion, answer: Answer): Promise<void>;
+  /** Pauses the plan in the open chat, lets it go on, or cancels it. Does nothing with plans of endpoints. */
+  steerPlan(how: PlanSteering): Promise<void>;
   remove(chatId: string): Promise<void>;
   /** Writes the answers that are being streamed, as when the page is put aside. */
   saveRunning(): void;
@@ -71,9 +73,10 @@ export function createChats(options: ChatsOptions): Chats {
         all.value = [...all.value, chat];
       }
       chat.updatedAt.value = now();
-      const asked = dropWaiting(chat.messages.value);
+      const before = chat.messages.value.length;
+      const from = runs.dismiss(chat) ? before - 1 : before;
       chat.messages.value = [...chat.messages.value, { role: 'user', id: createId(), text: text.trim() }];
-      runs.ask(chat, asked);
+      runs.ask(chat, from);
     },
     stop: () => current.value.run.value?.stop(),
     retry() {
@@ -85,6 +88,7 @@ export function createChats(options: ChatsOptions): Chats {
     },
     decide: (part, decision) => runs.decide(current.value, part, decision),
     reply: (question, answer) => runs.reply(current.value, question, answer),
+    steerPlan: (how) => runs.steer(current.value, how),
     async remove(chatId) {
       const chat = find(chatId);
       if (!chat) return;
@@ -92,6 +96,7 @@ export function createChats(options: ChatsOptions): Chats {
       if (current.value === chat) current.value = blank(chat.agentId.value);
       chat.run.value?.stop();
       await chat.run.value?.ended;
+      runs.dismiss(chat);
       await keeper.remove(chatId);
     },
     saveRunning: () => all.value.filter(isRunning).forEach((chat) => void runs.save(chat)),
@@ -123,12 +128,4 @@ async function openChat(
 
 function withoutLastAnswer(messages: readonly Message[]): readonly Message[] {
   return messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
-}
-
-/** Takes back what the last answer asks a person. Gives how many messages stay as they were kept. */
-function dropWaiting(messages: readonly Message[]): number {
-  const last = messages.at(-1);
-  const waiting = last?.role === 'assistant' ? waitingCalls(last) : [];
-  batch(() => waiting.forEach(({ call }) => void (call.value = { ...call.value, state: 'undecided' })));
-  return waiting.length > 0 ? messages.length - 1 : messages.length;
 }

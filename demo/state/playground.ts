@@ -2,7 +2,7 @@
 
 import { type Signal, signal } from '@preact/signals';
 import type { Decision } from '../../src/interruption.ts';
-import type { AgentCard } from '../control.ts';
+import type { AgentCard, PlanSteering } from '../control.ts';
 import type { RegistryControl } from '../registry/control.ts';
 import type { TreeControl } from '../tree/control.ts';
 import { type Chats, createChats } from './chats.ts';
@@ -47,8 +47,8 @@ export interface Playground {
   decide(part: ToolPart, decision: Decision): void;
   /** Answers a question of the plan in the open chat. */
   reply(question: PlanQuestion, answer: Answer): void;
-  /** Pauses a plan of this page's worker, or lets it go on. */
-  setPaused(planId: string, isPaused: boolean): void;
+  /** Pauses the plan in the open chat, lets it go on, or cancels it, if it is this page's worker that runs it. */
+  steerPlan(how: PlanSteering): void;
 }
 
 interface PlaygroundOptions extends Connection {
@@ -78,6 +78,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     keeper,
     defaultAgentId: agents[0]?.id ?? '',
     isPlanner: (agentId) => agentOf(agents, agentId).plans === true,
+    steerPlan: (planId, how) => control.steerPlan(planId, how),
     modelLabel: () => modelLabel(settings.choice.value),
     now,
     createId: options.createId ?? (() => crypto.randomUUID()),
@@ -118,8 +119,8 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     },
     decide: (part, decision) => void chats.decide(part, decision),
     reply: (question, answer) => void chats.reply(question, answer),
-    // The plan as it is shown tells whether it is paused.
-    setPaused: (planId, isPaused) => void control.setPaused(planId, isPaused).catch(() => undefined),
+    // The plan as it is shown tells what came of it.
+    steerPlan: (how) => void chats.steerPlan(how).catch(() => undefined),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import * as v from 'valibot';
-import type { AgentCard, Endpoint } from '../control.ts';
+import type { AgentCard, Endpoint, PlanSteering } from '../control.ts';
 import { hostOf } from './endpoint.ts';
 import type { Notes } from './notes.ts';
 
@@ -10,7 +10,7 @@ import type { Notes } from './notes.ts';
 export interface RemoteControl {
   agents(): Promise<readonly AgentCard[]>;
   useEndpoint(endpoint: Endpoint | undefined): Promise<void>;
-  setPaused(planId: string, isPaused: boolean): Promise<void>;
+  steerPlan(planId: string, how: PlanSteering): Promise<void>;
 }
 
 /**
@@ -42,7 +42,7 @@ export interface Settings {
 
 /** What the settings work on. */
 export interface SettingsOptions {
-  readonly control: Omit<RemoteControl, 'setPaused'>;
+  readonly control: Omit<RemoteControl, 'steerPlan'>;
   readonly notes: Notes;
   /** Connects to a Pinnace endpoint. */
   readonly connect: (url: string) => Promise<void>;

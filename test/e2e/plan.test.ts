@@ -97,6 +97,17 @@ describe('a plan in the built playground', () => {
     expect(await page.locator('[data-testid=plan-task]').count()).toBe(3);
   });
 
+  it('is cancelled while it waits for a person', async () => {
+    const { page, problems } = await open();
+    await send(page, 'Ask me which port we sail for; calculate 6 * 7');
+    await page.getByTestId('plan-cancel').click();
+    await plan(page, 'cancelled').waitFor();
+    await page.getByTestId('stopped').waitFor();
+    await send(page, 'Calculate 6 * 7; calculate 7 * 8');
+    await plan(page, 'done').waitFor();
+    expect(problems).toEqual([]);
+  });
+
   it('goes on without its page, and is followed by the next one', async () => {
     const { page } = await open();
     await send(page, 'Calculate 6 * 7; calculate 7 * 8; calculate 8 * 9; ask me which port we sail for');

@@ -33,11 +33,10 @@ export function PlanCard({ part, message, playground, isLast }: PlanCardProps): 
   return (
     <section class='plan' data-testid='plan' data-state={view.state} aria-label='Plan'>
       <Head view={view}>
-        {isRunning && message.via === undefined && !isOver(view) && (
-          <Pause
-            isPaused={view.paused}
-            onPause={(isPaused) => playground.setPaused(part.planId, isPaused)}
-          />
+        {isLast && message.via === undefined && !isOver(part.view.value) && (
+          isRunning
+            ? <Pause isPaused={view.paused} onSteer={playground.steerPlan} />
+            : <Cancel onSteer={playground.steerPlan} />
         )}
       </Head>
       <Progress view={view} />
@@ -77,11 +76,29 @@ function Head({ view, children }: { view: PlanView; children: JSX.Element | fals
   );
 }
 
-function Pause({ isPaused, onPause }: { isPaused: boolean; onPause: (isPaused: boolean) => void }): JSX.Element {
+type OnSteer = Playground['steerPlan'];
+
+/** While the plan is followed; the composer's button stops it. */
+function Pause({ isPaused, onSteer }: { isPaused: boolean; onSteer: OnSteer }): JSX.Element {
   return (
-    <button type='button' class='quiet-button' data-testid='plan-pause' onClick={() => onPause(!isPaused)}>
+    <button
+      type='button'
+      class='quiet-button'
+      data-testid='plan-pause'
+      onClick={() => onSteer(isPaused ? 'resume' : 'pause')}
+    >
       <Icon name={isPaused ? 'play' : 'pause'} />
       <span>{isPaused ? 'Resume' : 'Pause'}</span>
+    </button>
+  );
+}
+
+/** While nobody follows it. */
+function Cancel({ onSteer }: { onSteer: OnSteer }): JSX.Element {
+  return (
+    <button type='button' class='quiet-button' data-testid='plan-cancel' onClick={() => onSteer('cancel')}>
+      <Icon name='stop' />
+      <span>Cancel</span>
     </button>
   );
 }
@@ -105,6 +122,9 @@ function Progress({ view: { counts, used } }: { view: PlanView }): JSX.Element {
       <p>
         <span role='status' aria-live='polite' data-testid='plan-counts'>{words.join(', ')}</span>
         {(used.tokens ?? 0) > 0 && <span>{formatCount(used.tokens ?? 0, 'token')}</span>}
+        {(used.cost ?? 0) > 0 && (
+          <span>cost {(used.cost ?? 0).toLocaleString('en', { maximumSignificantDigits: 3 })}</span>
+        )}
         {(used.steps ?? 0) > 0 && <span>{formatCount(used.steps ?? 0, 'step')}</span>}
       </p>
     </div>

@@ -40,6 +40,20 @@ describe('connectRuntime', () => {
     expect(calls[0]?.prompt).toHaveLength(200);
   });
 
+  it('lets an agent plan as the body says', async () => {
+    const stream = await connect(testRuntime(scriptedModel(says('Planned')))).sendMessages({
+      trigger: 'submit-message',
+      chatId: 'c1',
+      messageId: undefined,
+      messages: [userMessage('Plan')],
+      abortSignal: undefined,
+      body: { agentId: 'helper', planner: {} },
+    });
+    const chunks = await readAll(stream);
+    expect(chunks.filter(({ type }) => type === 'data-plan').length).toBeGreaterThan(0);
+    expect(textOf(chunks)).toBe('Planned');
+  });
+
   it('gives errors with their codes', async () => {
     const connected = connect(testRuntime(scriptedModel(says('hi'))));
     const error = await connected.run({ ...runRequest(), agentId: 'nobody' }, localPrincipal()).catch((e: unknown) =>

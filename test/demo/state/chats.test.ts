@@ -28,7 +28,8 @@ function create(): Chats {
   return createChats({
     transports: { chosen: () => undefined, to: () => transport },
     keeper,
-    isPlanner: (agentId) => agentId === 'pilot',
+    isPlanner: () => false,
+    steerPlan: async () => undefined,
     defaultAgentId: 'mate',
     modelLabel: () => 'rehearsal',
     now: () => ++time,

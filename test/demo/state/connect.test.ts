@@ -25,7 +25,7 @@ function control(agents: readonly AgentCard[]): Control {
   return {
     agents: async () => agents,
     useEndpoint: nothing,
-    setPaused: async () => undefined,
+    steerPlan: async () => undefined,
     open: nothing,
     openTree: nothing,
     openRegistry: nothing,

@@ -81,6 +81,17 @@ describe('the plan of an answer', () => {
     expect((await page.find('plan')).textContent).toContain('1,200 tokens');
   });
 
+  it('is kept as soon as it is there, for it goes on without the page', async () => {
+    const storage = memoryStorage();
+    await begin(storage);
+    show(planView([root]));
+    const chatId = page.playground.chats.current.value.id;
+    await vi.waitFor(async () => {
+      const [, kept] = await storage.list({ prefix: ['message', chatId], limit: 2 });
+      expect(kept?.value).toMatchObject({ parts: [{ type: 'plan', view: { planId: 'plan_1' } }] });
+    });
+  });
+
   it('tells changes politely', async () => {
     await begin();
     show(planView([root, atWork]));
@@ -108,7 +119,28 @@ describe('the plan of an answer', () => {
     await vi.waitFor(() => expect(page.all('plan-pause')[0]?.textContent).toBe('Resume'));
     expect(page.all('plan-state')[0]?.textContent).toBe('Paused');
     await page.click('plan-pause');
-    expect(page.paused).toEqual([['plan_1', true], ['plan_1', false]]);
+    expect(page.steered).toEqual([['plan_1', 'pause'], ['plan_1', 'resume']]);
+  });
+
+  it('is cancelled while it waits', async () => {
+    await suspend();
+    await page.click('plan-cancel');
+    await vi.waitFor(() => expect(stateOf()).toBe('cancelled'));
+    expect(page.steered).toEqual([['plan_1', 'cancel']]);
+    expect(page.all('plan-question')).toHaveLength(0);
+    expect((await page.find('stopped')).textContent).toBe('You stopped this answer.');
+  });
+
+  it('that waits is cancelled when another message is sent, or the chat is deleted', async () => {
+    await suspend();
+    await send(page, 'Never mind');
+    await untilSent(2);
+    expect(page.steered).toEqual([['plan_1', 'cancel']]);
+    await vi.waitFor(() => expect(page.all('plan-question')).toHaveLength(0));
+    page.unmount();
+    await suspend();
+    await page.playground.chats.remove(page.playground.chats.current.value.id);
+    expect(page.steered).toEqual([['plan_1', 'cancel']]);
   });
 
   it('can be looked at as it was, once it has ended', async () => {
