@@ -6,7 +6,7 @@ import { isOver, openQuestions, type PlanPart } from '../../state/plan.ts';
 import type { PlanQuestion as Question, PlanView } from '../../state/plan-data.ts';
 import { agentOf, type Playground } from '../../state/playground.ts';
 import { formatCount } from '../format.ts';
-import { Icon } from '../icon.tsx';
+import { PlanControls, PlanHead } from './plan-head.tsx';
 import { PlanQuestion } from './plan-question.tsx';
 import { PlanTimeline } from './plan-timeline.tsx';
 import { PlanTree } from './plan-tree.tsx';
@@ -32,13 +32,15 @@ export function PlanCard({ part, message, playground, isLast }: PlanCardProps): 
   const now = useNow(isRunning && !isOver(view), history.at(-1)?.at ?? 0);
   return (
     <section class='plan' data-testid='plan' data-state={view.state} aria-label='Plan'>
-      <Head view={view}>
+      <PlanHead view={view}>
         {isLast && message.via === undefined && !isOver(part.view.value) && (
-          isRunning
-            ? <Pause isPaused={view.paused} onSteer={playground.steerPlan} />
-            : <Cancel onSteer={playground.steerPlan} />
+          <PlanControls
+            isRunning={isRunning}
+            isPaused={view.paused}
+            onSteer={(how) => playground.steerPlan(how)}
+          />
         )}
-      </Head>
+      </PlanHead>
       <Progress view={view} />
       <PlanTree
         view={view}
@@ -51,55 +53,6 @@ export function PlanCard({ part, message, playground, isLast }: PlanCardProps): 
         <PlanTimeline history={history} index={looked.value} onLook={(index) => (looked.value = index)} />
       )}
     </section>
-  );
-}
-
-const states: Readonly<Record<PlanView['state'], string>> = {
-  new: 'Beginning',
-  running: 'Under way',
-  suspended: 'Waits for you',
-  done: 'Done',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
-};
-
-function Head({ view, children }: { view: PlanView; children: JSX.Element | false }): JSX.Element {
-  return (
-    <header class='plan-head'>
-      <Icon name='plan' />
-      <h3>Plan</h3>
-      <span class='plan-state' data-testid='plan-state'>
-        {view.paused && !isOver(view) ? 'Paused' : states[view.state]}
-      </span>
-      {children}
-    </header>
-  );
-}
-
-type OnSteer = Playground['steerPlan'];
-
-/** While the plan is followed; the composer's button stops it. */
-function Pause({ isPaused, onSteer }: { isPaused: boolean; onSteer: OnSteer }): JSX.Element {
-  return (
-    <button
-      type='button'
-      class='quiet-button'
-      data-testid='plan-pause'
-      onClick={() => onSteer(isPaused ? 'resume' : 'pause')}
-    >
-      <Icon name={isPaused ? 'play' : 'pause'} />
-      <span>{isPaused ? 'Resume' : 'Pause'}</span>
-    </button>
-  );
-}
-
-/** While nobody follows it. */
-function Cancel({ onSteer }: { onSteer: OnSteer }): JSX.Element {
-  return (
-    <button type='button' class='quiet-button' data-testid='plan-cancel' onClick={() => onSteer('cancel')}>
-      <Icon name='stop' />
-      <span>Cancel</span>
-    </button>
   );
 }
 
