@@ -21,6 +21,9 @@ export interface BrowserRuntimeOptions {
   readonly mcp?: (egress: Egress) => McpConnector;
 }
 
+/** How long a plan stays with a worker that is gone: a person who has reloaded the page looks at it meanwhile. */
+const planLeaseMs = 9000;
+
 /** Gives a runtime for a worker; pass it to `exposeRuntime`. */
 export function createBrowserRuntime(
   { name, catalog, secrets, tools, mcp }: BrowserRuntimeOptions,
@@ -35,8 +38,9 @@ export function createBrowserRuntime(
     tools: tools(storage),
     egress,
     sandbox: workerSandbox(),
+    plans: { leaseMs: planLeaseMs },
     ...(mcp && { mcp: mcp(egress) }),
   });
-  sweepPlans(runtime.planner); // plans that a reload or a closed tab has left; it ends with the worker
+  sweepPlans(runtime.planner, { intervalMs: planLeaseMs / 3 }); // plans that a reload or a closed tab has left; it ends with the worker
   return runtime;
 }

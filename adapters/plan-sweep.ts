@@ -5,12 +5,15 @@ import type { Planner } from '../src/orchestrator/planner/planner.ts';
 const everyMs = 15_000;
 
 /** Sweeps at once and from then on, one sweep at a time; gives how to stop. What fails is left to the next. */
-export function sweepPlans(planner: Pick<Planner, 'sweep'>): () => void {
+export function sweepPlans(
+  planner: Pick<Planner, 'sweep'>,
+  { intervalMs = everyMs }: { readonly intervalMs?: number } = {},
+): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stopped = false;
   const sweep = async (): Promise<void> => {
     await planner.sweep().catch(() => undefined);
-    if (!stopped) timer = setTimeout(() => void sweep(), everyMs);
+    if (!stopped) timer = setTimeout(() => void sweep(), intervalMs);
   };
   void sweep();
   return () => {
