@@ -31,23 +31,30 @@ function findSpawn(): Spawn | undefined {
 function startWorker(WorkerOfRealm: typeof Worker, ...[code, settings]: Parameters<Spawn>): Cell {
   const from = JSON.stringify(toDataUrl(prelude(settings)));
   const url = toDataUrl(`import { run } from ${from};\nrun(async (input) => {\n${code}\n});\n`);
-  const worker = new WorkerOfRealm(url, { type: 'module' });
-  return { reply: replyOf(worker), end: () => worker.terminate() };
+  const { promise: reply, resolve, reject } = Promise.withResolvers<unknown>();
+  const start = (mayTryAgain: boolean): Worker => {
+    const started = new WorkerOfRealm(url, { type: 'module' });
+    started.addEventListener('message', ({ data }: MessageEvent<unknown>) => resolve(data));
+    started.addEventListener('messageerror', () => resolve(undefined));
+    started.addEventListener('error', (event) => {
+      event.preventDefault(); // it is told to the caller; the console would show code and input
+      // Without a message the script could not be read, or a browser under load could not load it: nothing of it has run.
+      if (mayTryAgain && !ended && !(event instanceof ErrorEvent)) worker = start(false);
+      else reject(invalidCode('it is not the body of an async function'));
+    });
+    return started;
+  };
+  let ended = false;
+  let worker = start(true);
+  const end = (): void => {
+    ended = true;
+    worker.terminate();
+  };
+  return { reply, end };
 }
 
 function toDataUrl(source: string): string {
   return `data:text/javascript;charset=utf-8,${encodeURIComponent(source)}`;
-}
-
-function replyOf(worker: Worker): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    worker.addEventListener('message', ({ data }: MessageEvent<unknown>) => resolve(data));
-    worker.addEventListener('messageerror', () => resolve(undefined));
-    worker.addEventListener('error', (event) => {
-      event.preventDefault(); // it is told to the caller; the console would show code and input
-      reject(invalidCode('it is not the body of an async function'));
-    });
-  });
 }
 
 /** What a worker of the frame may load: its own two modules, and nothing else from anywhere. */

@@ -67,7 +67,7 @@ describe('the built playground', () => {
     const { page, problems } = await open();
     await send(page, 'Write a long answer about tides');
     await page.getByTestId('stop').waitFor();
-    await answer(page).getByText(/\w+ \w+ \w+/).first().waitFor();
+    await answer(page).getByText(/(?:\w+\W+){8}/).first().waitFor();
     await page.getByTestId('stop').click();
     await page.getByTestId('stopped').waitFor();
     await page.getByTestId('send').waitFor();
