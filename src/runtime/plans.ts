@@ -81,7 +81,8 @@ export async function takePlan(
 
   async function begin(): Promise<string> {
     const errand = { traceId, ...planner, ...errandOf(request) };
-    const options = key === undefined ? {} : { idempotencyKey: `run:${key}` };
+    // As the key of the run, the plan's belongs to the issuer.
+    const options = key === undefined ? {} : { idempotencyKey: `run:${principal.session?.issuer ?? ''}:${key}` };
     return (await plans!.start(errand, principal, options)).planId; // there is one, as was seen above
   }
 }

@@ -184,13 +184,14 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
     async start(request, principal, { idempotencyKey } = {}) {
       if (closed) throw new PinnaceError('unavailable', 'Cannot start a plan: the planner is closed');
       const { terms, tasks } = readPlanRequest(request, { limits, now: now() });
+      const { traceId: _, ...asked } = request; // a request that is sent again has a trace of its own
       const { tenant, subject, agents, scopes } = requireScope(principal, 'run:create');
       if (authorize) await requireTasks(tasks, authorize, { tenant, subject, agents, scopes });
       const found = await foundPlan({ storage, limits, now }, {
         owner: { tenant, subject, agents, scopes },
         terms,
         tasks,
-        idempotency: idempotencyKey === undefined ? undefined : { key: idempotencyKey, request },
+        idempotency: idempotencyKey === undefined ? undefined : { key: idempotencyKey, request: asked },
       });
       if ('known' in found) return { planId: found.known };
       own(found);

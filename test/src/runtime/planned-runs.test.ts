@@ -141,6 +141,15 @@ describe('a run that plans', () => {
     expect(await readAll(await runtime.run(planned('Is it sound?'), me, options))).toEqual(first);
   });
 
+  it('is one run and one plan for requests that come at once with the same key', async () => {
+    const storage = memoryStorage();
+    const runtime = runtimeWith(divides, { storage });
+    const ask = async () => await readAll(await runtime.run(planned('Is it sound?'), me, { idempotencyKey: 'key-1' }));
+    const [one, two] = await Promise.all([ask(), ask()]);
+    expect(two).toEqual(one);
+    expect(await storage.list({ prefix: ['plan-key'], limit: 10 })).toHaveLength(1);
+  });
+
   it('ends its plan when it is stopped, and leaves it to itself when only its reader goes', async () => {
     const runtime = runtimeWith(() => undefined);
     const stop = new AbortController();

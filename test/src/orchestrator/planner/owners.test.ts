@@ -66,7 +66,9 @@ describe('two processes with one plan', () => {
 describe('a plan', () => {
   it('is begun once for one key, also by two at once', async () => {
     const { planner } = testPlanner(async () => done(1));
-    const start = () => planner.start({ goal: 'g' }, me, { idempotencyKey: 'k' });
+    let traces = 0;
+    const start = () =>
+      planner.start({ goal: 'g', traceId: String(traces++).padStart(32, '0') }, me, { idempotencyKey: 'k' });
     const [a, b] = await Promise.all([start(), start()]);
     expect(a).toEqual(b);
     expect(await start()).toEqual(a);
