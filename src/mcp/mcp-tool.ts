@@ -3,7 +3,7 @@
 import { PinnaceError } from '../errors.ts';
 import type { McpCallResult, McpConnection } from '../ports.ts';
 import type { McpServer } from '../schema.ts';
-import { compileJsonSchema } from '../tools/json-schema.ts';
+import { checkBy, compileJsonSchema } from '../tools/json-schema.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import type { DriftWatch } from './drift-watch.ts';
@@ -29,7 +29,6 @@ export interface McpToolOptions {
  */
 export function createMcpTool(server: McpServer, pinned: PinnedDefinition, options: McpToolOptions): Tool {
   const { definition } = pinned;
-  const listIssues = compileJsonSchema(definition.paramsSchema);
   const shape = {
     source: server.alias,
     maxLength: options.maxLength,
@@ -41,10 +40,7 @@ export function createMcpTool(server: McpServer, pinned: PinnedDefinition, optio
     definition,
     describe: () => `MCP server ${server.alias} at ${origin}${pathname}`,
     isAvailable: () => !options.drift.isDrifted(server, pinned.pinned.definition.name),
-    check(value) {
-      const issues = listIssues(value);
-      return issues.length === 0 ? { ok: true, input: value } : { ok: false, issues };
-    },
+    check: checkBy(definition.paramsSchema),
     execute: async (input, context) => {
       const call = { server, pinned, input: input as McpInput, context }; // safe: inputs of MCP tools are objects, and checked
       return shapeResult(await callPinned(call, options), { ...shape, redact: context.redact });

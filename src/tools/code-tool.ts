@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { parse } from '../parse.ts';
 import type { Sandbox } from '../ports.ts';
 import type { ToolDefinition } from '../schema.ts';
-import { compileJsonSchema } from './json-schema.ts';
+import { checkBy } from './json-schema.ts';
 import type { Tool } from './tool.ts';
 
 /** The `config` of a tool of type `code`. */
@@ -23,13 +23,9 @@ export function createCodeTool(definition: ToolDefinition, { sandbox }: { readon
   const { code, timeoutMs } = parse(CodeToolConfig, definition.config ?? {}, {
     what: `the code of tool "${definition.id}"`,
   });
-  const listIssues = compileJsonSchema(definition.paramsSchema);
   return {
     definition,
-    check(value) {
-      const issues = listIssues(value);
-      return issues.length === 0 ? { ok: true, input: value } : { ok: false, issues };
-    },
+    check: checkBy(definition.paramsSchema),
     execute: (input, { signal }) => sandbox.run(code, { input, timeoutMs, signal }),
   };
 }

@@ -3,7 +3,7 @@
 import { PinnaceError } from '../errors.ts';
 import type { ToolDefinition } from '../schema.ts';
 import { defineTool } from './define-tool.ts';
-import { compileJsonSchema } from './json-schema.ts';
+import { checkBy } from './json-schema.ts';
 import type { Tool } from './tool.ts';
 
 /** What an extension module exports. */
@@ -48,13 +48,9 @@ export function createHandledTool(definition: ToolDefinition, handlers: Handlers
   if (typeof handler !== 'string' || !Object.hasOwn(handlers, handler)) return undefined;
   const execute = handlers[handler];
   if (!execute) return undefined;
-  const listIssues = compileJsonSchema(definition.paramsSchema);
   return {
     definition,
-    check(value) {
-      const issues = listIssues(value);
-      return issues.length === 0 ? { ok: true, input: value } : { ok: false, issues };
-    },
+    check: checkBy(definition.paramsSchema),
     execute,
   };
 }

@@ -15,7 +15,7 @@ import {
   needsApproval,
   secretNames,
 } from './http-tool-config.ts';
-import { compileJsonSchema } from './json-schema.ts';
+import { checkBy } from './json-schema.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
 import type { TemplateValues } from './template.ts';
 import type { Tool, ToolContext } from './tool.ts';
@@ -41,14 +41,12 @@ export function createHttpTool(definition: HttpToolDefinition, options: HttpTool
   const parsed = parse(ToolDefinition, { name: definition.id, type: 'http', ...definition }, { what });
   const config = parse(HttpToolConfig, definition.config, { what: `the template of tool "${definition.id}"` });
   checkSecrets(parsed, config);
-  const listIssues = compileJsonSchema(parsed.paramsSchema);
+  const check = checkBy(parsed.paramsSchema);
   return {
     definition: withPolicy(parsed, config),
     describe: () => `${config.method} ${config.origin}${config.path}`,
-    check(value) {
-      const issues = isObject(value) ? listIssues(value) : [{ path: '', message: 'must be an object' }];
-      return issues.length === 0 ? { ok: true, input: value } : { ok: false, issues };
-    },
+    check: (value) =>
+      isObject(value) ? check(value) : { ok: false, issues: [{ path: '', message: 'must be an object' }] },
     // `check` has let nothing but objects through, and invokeTool calls nothing that was not checked.
     execute: async (input, context) =>
       await callHttp(config, input as TemplateValues['input'], { ...options, ...context }),

@@ -4,6 +4,7 @@ import { dereference, type Schema, validate, Validator } from '@cfworker/json-sc
 import { PinnaceError } from '../errors.ts';
 import type { Issue } from '../parse.ts';
 import type { JsonSchema } from '../schema.ts';
+import type { Tool } from './tool.ts';
 
 /** The keywords whose wrong use would make a schema accept everything, described as a schema (draft 7 and 2020-12 agree here). */
 const metaSchema: Schema = {
@@ -141,4 +142,17 @@ function notASchema(where: string): PinnaceError {
     `Cannot use the JSON Schema: ${where} is not as JSON Schema defines it`,
     { details: { reason: 'invalid_schema' } },
   );
+}
+
+/**
+ * Gives the check of a tool whose input is described by JSON Schema alone.
+ *
+ * @throws PinnaceError `invalid_argument` as {@link compileJsonSchema} does.
+ */
+export function checkBy(schema: JsonSchema): Tool['check'] {
+  const listIssues = compileJsonSchema(schema);
+  return (value) => {
+    const issues = listIssues(value);
+    return issues.length === 0 ? { ok: true, input: value } : { ok: false, issues };
+  };
 }
