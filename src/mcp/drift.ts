@@ -3,6 +3,7 @@
 import { canonicalJson, checkData } from '../json.ts';
 import type { McpPin, PinnedTool } from '../schema.ts';
 import { asRecord } from './as-record.ts';
+import { knownFields } from './known-fields.ts';
 import { fingerprintOf } from './fingerprint.ts';
 
 /** How one tool differs from its pin. */
@@ -69,18 +70,6 @@ async function fingerprintOfLive(definition: unknown): Promise<string> {
   }
   return await fingerprintOf(definition);
 }
-
-const knownFields = new Set([
-  'name',
-  'title',
-  'description',
-  'inputSchema',
-  'outputSchema',
-  'annotations',
-  'execution',
-  'icons',
-  '_meta',
-]);
 
 /** The fields that differ. Names of fields that MCP does not know are the server's own words, and are not repeated. */
 export function changedFields(old: object, live: unknown): readonly string[] {

@@ -1,19 +1,8 @@
 /** Rules for the other fields of a definition: annotations, icons, execution, and those that nobody knows. */
 
 import { asRecord } from '../as-record.ts';
+import { knownFields } from '../known-fields.ts';
 import { below, error, type Remark, warning } from './finding.ts';
-
-const knownFields = new Set([
-  'name',
-  'title',
-  'description',
-  'inputSchema',
-  'outputSchema',
-  'annotations',
-  'execution',
-  'icons',
-  '_meta',
-]);
 
 /** What is wrong with a definition besides its name, its texts and its schemas. `origin` is the server's. */
 export function checkFields(definition: Readonly<Record<string, unknown>>, origin: string): readonly Remark[] {
