@@ -11,7 +11,7 @@ import { withContext } from './context.ts';
 import { narrow } from './limits.ts';
 import { callModelOnce, type ModelCall } from './model-turn.ts';
 import { createPrincipal, type Principal, requireScope } from './principal.ts';
-import type { ModelMessage } from './run.ts';
+import type { ModelMessage } from './model-messages.ts';
 import { createRunRedaction } from './run-redaction.ts';
 import type { StartParts } from './start-run.ts';
 import { createStepTools } from './step-tools.ts';

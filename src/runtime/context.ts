@@ -1,6 +1,6 @@
 /** Puts what a request supplies as context before the person's message, marked as data. */
 
-import type { ModelMessage } from './run.ts';
+import type { ModelMessage } from './model-messages.ts';
 import type { ContextItem } from './run-request.ts';
 
 /** Gives the messages with the context as one message of its own, before the last one of the user. */

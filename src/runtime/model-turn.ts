@@ -10,7 +10,8 @@ import {
 import { PinnaceError } from '../errors.ts';
 import type { ToolDefinition } from '../schema.ts';
 import { toModelError } from './model-error.ts';
-import { callSettings, type LoopOptions, type ModelMessage, refusedCall } from './run.ts';
+import type { ModelMessage } from './model-messages.ts';
+import { callSettings, type LoopOptions, refusedCall } from './run.ts';
 
 /** What the model says, and which calls it asks for. */
 export interface ModelTurn {

@@ -1,20 +1,16 @@
 /** The AI SDK's loop: the one file that loads the SDK. It calls the model, hands tool calls on, and gives UI message chunks. */
 
 import {
-  convertToModelMessages,
   experimental_streamTextLowMemory as streamText,
   isStepCount,
   jsonSchema,
-  type ModelMessage,
   NoSuchToolError,
-  safeValidateUIMessages,
   type Schema,
   type StopCondition,
   type TextStreamPart,
   tool as sdkTool,
   type ToolSet as SdkToolSet,
   toUIMessageChunk,
-  type UIMessage,
   type UIMessageChunk,
 } from 'ai';
 import type { LanguageModel } from '../ai-types.ts';
@@ -22,13 +18,11 @@ import { fromData, PinnaceError, toData } from '../errors.ts';
 import type { Agent } from '../schema.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { definitionTokens } from './definition-tokens.ts';
-import { toHistory } from './history.ts';
 import type { Limits } from './limits.ts';
+import type { ModelMessage } from './model-messages.ts';
 import { toModelError } from './model-error.ts';
 import type { RunEnd } from './run-end.ts';
 import type { StepTools } from './step-tools.ts';
-
-export type { ModelMessage };
 
 /** What the loop needs. */
 export interface LoopOptions {
@@ -291,27 +285,4 @@ export function refusedCall(error: unknown, missing: () => PinnaceError): Pinnac
   return NoSuchToolError.isInstance(error)
     ? missing()
     : new PinnaceError('invalid_argument', 'Cannot call the tool: its input is not JSON');
-}
-
-/**
- * Turns the chat's messages into the model's.
- *
- * @throws PinnaceError `invalid_argument` when a message is not what the AI SDK sends, or names a file by its address.
- */
-export async function toModelMessages(messages: readonly UIMessage[]): Promise<ModelMessage[]> {
-  const checked = await safeValidateUIMessages({ messages: toHistory(messages) });
-  if (!checked.success) throw invalidMessages(checked.error);
-  try {
-    return await convertToModelMessages(checked.data, { ignoreIncompleteToolCalls: true });
-  } catch (error) {
-    throw invalidMessages(error); // a file's address that is no URL
-  }
-}
-
-function invalidMessages(cause: unknown): PinnaceError {
-  return new PinnaceError(
-    'invalid_argument',
-    'Cannot read the run request: a part of its messages is not as the AI SDK sends it',
-    { details: { reason: 'invalid_messages' }, cause },
-  );
 }

@@ -9,7 +9,7 @@ import { narrow } from './limits.ts';
 import { type FollowedPlan, type Plans, takePlan } from './plans.ts';
 import { type Principal, requireScope } from './principal.ts';
 import type { Resolver } from './resolver.ts';
-import { toModelMessages } from './run.ts';
+import { toModelMessages } from './model-messages.ts';
 import { createRunAbort, type RunAbort } from './run-abort.ts';
 import { createRunRedaction } from './run-redaction.ts';
 import { parseRunRequest, type RunRequest } from './run-request.ts';

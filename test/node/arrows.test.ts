@@ -65,7 +65,7 @@ describe('imports', () => {
 
   it('of packages stand behind one door each', async () => {
     const doors: Readonly<Record<string, RegExp>> = {
-      'ai': /^(src\/runtime\/(run|model-turn)|adapters\/grounding\/embedder)\.ts$/,
+      'ai': /^(src\/runtime\/(run|model-turn|model-messages)|adapters\/grounding\/embedder)\.ts$/,
       'valibot': /^(src|adapters\/(transport|grounding\/code))\//,
       '@valibot/to-json-schema': /^src\/json-schema-of\.ts$/,
       '@cfworker/json-schema': /^src\/tools\/json-schema\.ts$/,

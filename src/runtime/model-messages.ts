@@ -1,0 +1,30 @@
+/** A chat's messages as a model takes them. */
+
+import { convertToModelMessages, type ModelMessage, safeValidateUIMessages, type UIMessage } from 'ai';
+import { PinnaceError } from '../errors.ts';
+import { toHistory } from './history.ts';
+
+export type { ModelMessage };
+
+/**
+ * Turns the chat's messages into the model's.
+ *
+ * @throws PinnaceError `invalid_argument` when a message is not what the AI SDK sends, or names a file by its address.
+ */
+export async function toModelMessages(messages: readonly UIMessage[]): Promise<ModelMessage[]> {
+  const checked = await safeValidateUIMessages({ messages: toHistory(messages) });
+  if (!checked.success) throw invalidMessages(checked.error);
+  try {
+    return await convertToModelMessages(checked.data, { ignoreIncompleteToolCalls: true });
+  } catch (error) {
+    throw invalidMessages(error); // a file's address that is no URL
+  }
+}
+
+function invalidMessages(cause: unknown): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    'Cannot read the run request: a part of its messages is not as the AI SDK sends it',
+    { details: { reason: 'invalid_messages' }, cause },
+  );
+}
