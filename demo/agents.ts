@@ -11,7 +11,6 @@ import {
   type ToolDefinition,
 } from '../src/index.ts';
 import type { AgentCard } from './control.ts';
-import { sampleTools } from './tools/index.ts';
 import { yardRoot } from './tree/yard.ts';
 
 /** An agent, and messages to begin with. */
@@ -206,13 +205,12 @@ export const sampleAgents: readonly AgentInput[] = samples.map(({ agent }) => ag
 /** The one provider of the sample agents: the model that needs no network, until a person connects an endpoint. */
 export const sampleProviders: readonly ProviderInput[] = [{ id: 'default', kind: 'rehearsal', model: 'rehearsal' }];
 
-/** Gives the sample agents as the page shows them: as `find` has them now. */
+/** Gives the sample agents as the page shows them: as `find` has them now, with those of the tools that they may use. */
 export async function cardsOf(
+  definitions: readonly ToolDefinition[],
   find: (agentId: string) => Promise<Agent | undefined> = () => Promise.resolve(undefined),
 ): Promise<readonly AgentCard[]> {
-  const storage = memoryStorage(); // nothing is stored
-  const definitions = sampleTools({ storage }).map(({ definition }) => definition);
-  const nothing = { active: new Set<string>(), storage, principal: localPrincipal() };
+  const nothing = { active: new Set<string>(), storage: memoryStorage(), principal: localPrincipal() };
   const discovery = discoveryTools(createToolIndex([]), nothing).definitions;
   const cards = await Promise.all(samples.map(async ({ agent, suggestions, panel, plans }) => {
     const found = await find(agent.id).catch(() => undefined); // without a storage they are as they were written

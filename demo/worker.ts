@@ -68,7 +68,8 @@ const runtime: PlanningRuntime = createBrowserRuntime({
 });
 
 const control: Control = {
-  agents: () => cardsOf((agentId) => registry.catalog.agent(agentId)),
+  agents: () =>
+    cardsOf(registry.tools.map(({ definition }) => definition), (agentId) => registry.catalog.agent(agentId)),
   useEndpoint,
   steerPlan: (planId, how) => runtime.planner[how](planId, localPrincipal()),
   open: (port) => exposeRuntime(runtime, port),

@@ -10,7 +10,7 @@ import { compileJsonSchema } from '../../src/tools/json-schema.ts';
 import { lastData, readAll, runRequest, terminalChunks, textOf, userMessage } from '../fixtures/runtime.ts';
 
 const tools = sampleTools({ storage: memoryStorage() });
-const agentCards = await cardsOf();
+const agentCards = await cardsOf(tools.map(({ definition }) => definition));
 
 /** A runtime as the page has it, but without its pauses. */
 function sampleRuntime() {
