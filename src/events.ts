@@ -16,14 +16,14 @@ export interface ObservedEvent {
   readonly spanId?: string;
   readonly parentSpanId?: string;
   readonly actor: { readonly type: 'agent' | 'user' | 'system'; readonly id: string };
-  /** Noun then verb: `run.start`, `run.end`, `tool.call`. */
+  /** Noun then verb: `run.start`, `run.end`, `tool.call`. What takes time is told of twice, see `startSpan`. */
   readonly action: string;
   readonly target: { readonly type: string; readonly id: string };
   readonly status: EventStatus;
   /** Milliseconds, from the start of the action. */
   readonly latency: number;
   readonly error: ErrorData | null;
-  /** Shape and size, never content. */
+  /** Shape and size, never content: `key=value` pairs, see `summaryOf`. */
   readonly payloadSummary: string;
 }
 
@@ -49,4 +49,9 @@ export function createEmit({ sinks, now }: { sinks: readonly EventSink[]; now: (
 /** A new W3C trace id: 16 random bytes as hexadecimal digits. */
 export function createTraceId(): string {
   return crypto.randomUUID().replaceAll('-', '');
+}
+
+/** A new W3C span id: 8 random bytes as hexadecimal digits. */
+export function createSpanId(): string {
+  return createTraceId().slice(16);
 }

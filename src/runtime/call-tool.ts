@@ -7,6 +7,7 @@ import type { Authorize, SecretScope, Storage } from '../ports.ts';
 import { takeToken } from '../rate-limit.ts';
 import type { Agent, SecretRef } from '../schema.ts';
 import type { Secret } from '../secret.ts';
+import { statusOfError } from '../span.ts';
 import { invokeTool, type ToolCall } from '../tools/invoke-tool.ts';
 import type { Slots } from '../tools/slots.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
@@ -119,7 +120,5 @@ function observeCall(
 }
 
 function statusOf(outcome: ToolOutcome): EventStatus {
-  if (outcome.ok) return 'ok';
-  if (outcome.error.code === 'cancelled') return 'cancelled';
-  return outcome.error.code === 'forbidden' || outcome.error.code === 'approval_required' ? 'denied' : 'error';
+  return outcome.ok ? 'ok' : statusOfError(outcome.error);
 }

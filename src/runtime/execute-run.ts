@@ -1,12 +1,13 @@
 /** Executes one run: the loop drives, the live run records, tool calls are made and observed. */
 
 import type { LanguageModel, UIMessageChunk } from '../ai-types.ts';
-import type { Emit, EventStatus } from '../events.ts';
+import type { Emit } from '../events.ts';
 import type { Interruptions } from '../interruption.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, SecretScope, Storage } from '../ports.ts';
 import type { Agent, SecretRef } from '../schema.ts';
 import type { Secret } from '../secret.ts';
+import { type SpanEnd, startSpan } from '../span.ts';
 import { askedIn, createLoopApprovals, spendApprovals } from './approvals.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Slots } from '../tools/slots.ts';
@@ -70,7 +71,7 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
     toolTokensSaved: 0,
   };
   const stepTools = createStepTools({ ...options, chatId: options.request.chat.id });
-  const watch = createWatch(options, startedAt);
+  const watch = createWatch(options);
   const announced = createAnnouncements();
   const scope = createRunScope();
   const push = (chunk: UIMessageChunk): void => driver.push(chunk);
@@ -128,30 +129,29 @@ function continuedMessage({ request: { chat }, runId }: RunOptions): string {
   return last && askedIn(last).length > 0 ? last.id : `msg_${runId.slice(4)}`;
 }
 
-const statuses: Record<RunEnd['type'], EventStatus> = {
+const statuses: Record<RunEnd['type'], SpanEnd['status']> = {
   completed: 'ok',
-  awaiting_approval: 'pending',
-  suspended: 'pending',
+  awaiting_approval: 'ok',
+  suspended: 'ok',
   stopped: 'error',
   cancelled: 'cancelled',
   failed: 'error',
 };
 
-/** Emits the run's start now, and its end when called. */
-function createWatch(
-  { agent, principal, traceId, emit, now, request, runId }: RunOptions,
-  startedAt: number,
-): (end: RunEnd) => void {
-  const facts = {
+/** Tells of the run's start now, and of its end when called. */
+function createWatch(options: RunOptions): (end: RunEnd) => void {
+  const { agent, principal, traceId, request, runId } = options;
+  const span = startSpan({
     traceId,
     actor: { type: 'user', id: principal.subject },
+    action: 'run.start',
+    endAction: 'run.end',
     target: { type: 'agent', id: agent.id },
-    payloadSummary: `${runId}, ${request.chat.messages.length} messages`,
-  } as const;
-  emit({ ...facts, action: 'run.start', status: 'pending', latency: 0, error: null });
+    payload: { runId, messages: request.chat.messages.length },
+  }, options);
   return (end) => {
-    const status = statuses[end.type];
-    emit({ ...facts, action: 'run.end', status, latency: now() - startedAt, error: 'error' in end ? end.error : null });
+    const error = 'error' in end ? end.error : null;
+    span.end({ status: statuses[end.type], error, payload: { state: end.type } });
   };
 }
 

@@ -1,0 +1,41 @@
+/** What an event says of a payload: its shape and size as `key=value` pairs, which people read and programs read back. */
+
+const longest = 512;
+/** What needs no quotes: numbers, names and ids. */
+const bare = /^[\w.:/@*+-]+$/;
+const pair = /([\w.]+)=("(?:[^"\\]|\\.)*"|\S+)/g;
+
+/** One fact of a payload. Never its content. */
+export type SummaryValue = string | number | boolean | undefined;
+
+/** Writes `{ steps: 2, state: 'completed' }` as `steps=2 state=completed`: at most 512 characters, what is undefined left out. */
+export function summaryOf(facts: Readonly<Record<string, SummaryValue>>): string {
+  let text = '';
+  for (const [key, value] of Object.entries(facts)) {
+    if (value === undefined) continue;
+    const next = `${text === '' ? '' : ' '}${key}=${valueOf(value)}`;
+    if (text.length + next.length > longest) break; // whole facts only
+    text += next;
+  }
+  return text;
+}
+
+/** Reads what {@link summaryOf} has written; numbers come back as numbers. What is no pair is passed over. */
+export function readSummary(text: string): Readonly<Record<string, string | number>> {
+  return Object.fromEntries([...text.matchAll(pair)].map(([, key, value]) => [key, readValue(value ?? '')]));
+}
+
+function valueOf(value: Exclude<SummaryValue, undefined>): string {
+  if (typeof value === 'number') return String(Math.round(value * 1000) / 1000);
+  const plain = String(value);
+  return bare.test(plain) && !isNumeric(plain) ? plain : JSON.stringify(plain);
+}
+
+function readValue(text: string): string | number {
+  if (text.startsWith('"')) return JSON.parse(text) as string; // safe: a JSON string begins with its quote
+  return isNumeric(text) ? Number(text) : text;
+}
+
+function isNumeric(text: string): boolean {
+  return Number.isFinite(Number(text));
+}
