@@ -91,6 +91,7 @@ export default defineConfig(async () => ({
           hookTimeout: 240_000,
           setupFiles,
           include: ['test/e2e/**/*.test.ts'],
+          globalSetup: 'test/tools/serve-playground.ts',
           fileParallelism: false,
         },
       },

@@ -1,19 +1,18 @@
 import { createServer as createProbe } from 'node:http';
 import { join } from 'node:path';
-import process from 'node:process';
-import { type Browser, chromium as browserType, type Page } from 'playwright';
+import type { Page } from 'playwright';
 import { createServer, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIssuer } from '../../adapters/transport/issuer.ts';
 import { developmentAudience } from '../../demo/development-issuer.ts';
 import { developmentIssuerPlugin } from '../../demo/issuer-plugin.ts';
-import { chromium } from '../tools/chromium.ts';
 import { type EndpointProcess, startEndpoint } from '../tools/endpoint.ts';
 import { closeServer, listen } from '../tools/http-server.ts';
+import { send, usePlayground } from '../tools/playground.ts';
 
 const root = join(import.meta.dirname, '../..');
+const { open, shoot } = usePlayground();
 let server: ViteDevServer;
-let browser: Browser;
 let endpoint: EndpointProcess;
 
 beforeAll(async () => {
@@ -36,11 +35,9 @@ beforeAll(async () => {
       PINNACE_AUTHORITIES: address,
     },
   });
-  browser = await browserType.launch(chromium);
 });
 
 afterAll(async () => {
-  await browser.close();
   await endpoint.stop();
   await server.close();
 });
@@ -58,12 +55,7 @@ function origin(): string {
 
 /** Opens the playground and chooses the endpoint. */
 async function openAtEndpoint(): Promise<{ page: Page; problems: string[] }> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: 'dark' });
-  const page = await context.newPage();
-  const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(String(error)));
-  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-  await page.goto(origin());
+  const { page, problems } = await open({ dark: true, url: origin() });
   await page.getByTestId('model-badge').click();
   await page.getByTestId('settings-pinnace').check();
   await page.getByTestId('settings-url').fill(endpoint.url);
@@ -71,17 +63,6 @@ async function openAtEndpoint(): Promise<{ page: Page; problems: string[] }> {
   await page.getByTestId('settings-save').click();
   await page.getByTestId('settings-dialog').waitFor({ state: 'detached' });
   return { page, problems };
-}
-
-async function send(page: Page, text: string): Promise<void> {
-  await page.getByTestId('composer').fill(text);
-  await page.keyboard.press('Enter');
-}
-
-/** Keeps pictures when a folder for them is named. */
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env['SHOTS'];
-  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
 }
 
 async function certify(init: RequestInit, url = origin()): Promise<number> {

@@ -1,53 +1,15 @@
-import { join } from 'node:path';
-import process from 'node:process';
-import { type Browser, chromium as browserType, type Locator, type Page } from 'playwright';
-import { build, preview, type PreviewServer } from 'vite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chromium } from '../tools/chromium.ts';
+import type { Locator, Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
+import { send, usePlayground } from '../tools/playground.ts';
 
-const root = join(import.meta.dirname, '../..');
-const configFile = join(root, 'vite.config.ts');
-/** A place of its own: other tests build the page, too. */
-const outDir = join(root, 'node_modules/.cache/plan-page');
-let server: PreviewServer;
-let browser: Browser;
+const playground = usePlayground();
+const { shoot } = playground;
 
-beforeAll(async () => {
-  await build({ configFile, logLevel: 'warn', build: { outDir } });
-  server = await preview({
-    configFile,
-    preview: { port: 0 },
-    build: { outDir },
-  });
-  browser = await browserType.launch(chromium);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
-
-/** Opens the playground in a context of its own with the agent that plans, and collects what the page complains about. */
-async function open({ width = 1280, height = 900, dark = false } = {}): Promise<{ page: Page; problems: string[] }> {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light' });
-  const page = await context.newPage();
-  const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(String(error)));
-  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-  await page.goto(server.resolvedUrls?.local[0] ?? '');
-  await page.locator('[data-testid=agent-card][data-agent=commodore]').click();
-  return { page, problems };
-}
-
-async function send(page: Page, text: string): Promise<void> {
-  await page.getByTestId('composer').fill(text);
-  await page.keyboard.press('Enter');
-}
-
-/** Keeps pictures when a folder for them is named. */
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env['SHOTS'];
-  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
+/** Opens the playground with the agent that plans. */
+async function open(look: Parameters<typeof playground.open>[0] = {}): ReturnType<typeof playground.open> {
+  const opened = await playground.open({ height: 900, ...look });
+  await opened.page.locator('[data-testid=agent-card][data-agent=commodore]').click();
+  return opened;
 }
 
 const plan = (page: Page, state: string): Locator => page.locator(`[data-testid=plan][data-state=${state}]`);

@@ -1,51 +1,16 @@
-import { join } from 'node:path';
-import process from 'node:process';
-import { type Browser, chromium as browserType, type Page } from 'playwright';
-import { build, preview, type PreviewServer } from 'vite';
+import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chromium } from '../tools/chromium.ts';
 import { startFaultServer } from '../tools/fault-server.ts';
+import { send, usePlayground } from '../tools/playground.ts';
 
-const root = join(import.meta.dirname, '../..');
-let server: PreviewServer;
-let browser: Browser;
+const { open, shoot } = usePlayground();
 let faults: Awaited<ReturnType<typeof startFaultServer>>;
 
 beforeAll(async () => {
-  await build({ configFile: join(root, 'vite.config.ts'), logLevel: 'warn' });
-  server = await preview({ configFile: join(root, 'vite.config.ts'), preview: { port: 0 } });
-  browser = await browserType.launch(chromium);
   faults = await startFaultServer();
 });
 
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-  await faults.close();
-});
-
-/** Opens the playground in a context of its own, and collects what the page complains about. */
-async function open({ width = 1280, height = 800, dark = false } = {}): Promise<{ page: Page; problems: string[] }> {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light' });
-  const page = await context.newPage();
-  const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(String(error)));
-  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-  await page.goto(server.resolvedUrls?.local[0] ?? '');
-  await page.getByTestId('composer').waitFor();
-  return { page, problems };
-}
-
-async function send(page: Page, text: string): Promise<void> {
-  await page.getByTestId('composer').fill(text);
-  await page.keyboard.press('Enter');
-}
-
-/** Keeps pictures when a folder for them is named. */
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env['SHOTS'];
-  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
-}
+afterAll(() => faults.close());
 
 const answer = (page: Page) => page.locator('[data-testid=message][data-role=assistant]').last();
 
