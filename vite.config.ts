@@ -43,7 +43,7 @@ async function browserProject(): Promise<TestProjectInlineConfiguration> {
   };
 }
 
-export default defineConfig(async () => ({
+export default defineConfig(async ({ mode }) => ({
   root: 'demo',
   base: './',
   resolve: { alias: [...alias] },
@@ -95,7 +95,7 @@ export default defineConfig(async () => ({
           fileParallelism: false,
         },
       },
-      ...(isDeno ? [] : [await browserProject()]),
+      ...(isDeno || mode !== 'test' ? [] : [await browserProject()]), // the page needs no browser of ours
     ],
   },
 }));

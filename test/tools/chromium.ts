@@ -2,19 +2,24 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress } from 'node:zlib';
 
 const modules: string = join(import.meta.dirname, '../../node_modules');
 
+async function decompress(packed: string, path: string): Promise<void> {
+  await pipeline(createReadStream(packed), createBrotliDecompress(), createWriteStream(path));
+}
+
+/** From a file, not through a pipe: tar may stop reading before the padding at the end, which breaks the pipe. */
 async function untar(packed: string, directory: string): Promise<void> {
-  const tar = spawn('tar', ['-x', '-C', directory], { stdio: ['pipe', 'ignore', 'inherit'] });
-  const [[code]] = await Promise.all([
-    once(tar, 'exit'),
-    pipeline(createReadStream(packed), createBrotliDecompress(), tar.stdin),
-  ]);
+  const archive = join(directory, basename(packed, '.br'));
+  await decompress(packed, archive);
+  const tar = spawn('tar', ['-x', '-f', archive, '-C', directory], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const [code] = await once(tar, 'exit');
   if (code !== 0) throw new Error(`tar of ${packed} exited with ${String(code)}`);
+  await rm(archive);
 }
 
 /** Unpacks, once, what @sparticuz/chromium carries: headless Chromium for Linux x64, its libraries and a font. */
@@ -26,7 +31,7 @@ async function unpack(): Promise<string> {
   await mkdir(temporary, { recursive: true });
   const shell = join(temporary, 'headless_shell');
   await Promise.all([
-    pipeline(createReadStream(join(bin, 'chromium.br')), createBrotliDecompress(), createWriteStream(shell)),
+    decompress(join(bin, 'chromium.br'), shell),
     untar(join(bin, 'fonts.tar.br'), temporary),
     untar(join(bin, 'al2023.tar.br'), temporary),
   ]);
