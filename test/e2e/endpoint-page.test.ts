@@ -1,4 +1,3 @@
-import { createServer as createProbe } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { createServer, type ViteDevServer } from 'vite';
@@ -7,7 +6,7 @@ import { createIssuer } from '../../adapters/transport/issuer.ts';
 import { developmentAudience } from '../../demo/development-issuer.ts';
 import { developmentIssuerPlugin } from '../../demo/issuer-plugin.ts';
 import { type EndpointProcess, startEndpoint } from '../tools/endpoint.ts';
-import { closeServer, listen } from '../tools/http-server.ts';
+import { freePort } from '../tools/http-server.ts';
 import { send, usePlayground } from '../tools/playground.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -41,13 +40,6 @@ afterAll(async () => {
   await endpoint.stop();
   await server.close();
 });
-
-async function freePort(): Promise<number> {
-  const probe = createProbe();
-  const { port } = new URL(await listen(probe));
-  await closeServer(probe);
-  return Number(port);
-}
 
 function origin(): string {
   return new URL(server.resolvedUrls?.local[0] ?? '').origin;

@@ -1,7 +1,7 @@
 /** What the servers that tests call have in common. */
 
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Server as SocketServer } from 'node:net';
 
 /** A running server. */
@@ -32,4 +32,12 @@ export async function closeServer(server: Server): Promise<void> {
   server.close();
   server.closeAllConnections();
   await once(server, 'close');
+}
+
+/** A port of 127.0.0.1 that nobody had a moment ago, for servers that must be told theirs. */
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  const { port } = new URL(await listen(probe));
+  await closeServer(probe);
+  return Number(port);
 }
