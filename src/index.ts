@@ -157,6 +157,7 @@ export type {
 } from './orchestrator/planner/run-agent.ts';
 export { createRedactor, type Redaction, type Redactor } from './redactor.ts';
 export type { AgentTools } from './runtime/agent-tools.ts';
+export type { NumberedSource } from './runtime/citations.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export { createPrincipal, localPrincipal, type Principal, type Scope, type Session } from './runtime/principal.ts';
 export type { RunRequestInput } from './runtime/run-request.ts';
@@ -187,7 +188,7 @@ export { createHttpTool, type HttpToolDefinition, type HttpToolOptions } from '.
 export { HttpMethod, HttpToolConfig, type HttpToolConfigInput, needsApproval } from './tools/http-tool-config.ts';
 export { invokeTool, type ToolCall } from './tools/invoke-tool.ts';
 export type { ToolSource } from './tools/tool-source.ts';
-export type { LogLevel, Progress, Tool, ToolContext, ToolOutcome } from './tools/tool.ts';
+export type { CitedSource, LogLevel, Progress, Tool, ToolContext, ToolOutcome } from './tools/tool.ts';
 export { calculatorTool } from './tools/builtin/calculator.ts';
 export { currentTimeTool } from './tools/builtin/current-time.ts';
 export { fetchUrlTool } from './tools/builtin/fetch-url.ts';

@@ -35,7 +35,7 @@ export interface CallOptions {
 }
 
 /** One call. */
-export type CallFacts = Pick<ToolCall, 'toolCallId' | 'log' | 'progress' | 'scope' | 'signal' | 'approved'>;
+export type CallFacts = Pick<ToolCall, 'toolCallId' | 'log' | 'progress' | 'cite' | 'scope' | 'signal' | 'approved'>;
 
 /** Calls a tool; never throws. */
 export async function callTool(

@@ -12,6 +12,7 @@ import { askedIn, createLoopApprovals, spendApprovals } from './approvals.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Slots } from '../tools/slots.ts';
 import type { ToolSet } from './assemble.ts';
+import { createCitations } from './citations.ts';
 import { withContext } from './context.ts';
 import { settleCalls } from './continue-run.ts';
 import { createDriver, type Driver } from './driver.ts';
@@ -75,7 +76,8 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const announced = createAnnouncements();
   const scope = createRunScope();
   const push = (chunk: UIMessageChunk): void => driver.push(chunk);
-  const invoke = createInvoke(options, { usage, live, announced, scope, push });
+  const citeOf = createCitations(options.request.chat.messages, push);
+  const invoke = createInvoke(options, { usage, live, announced, scope, citeOf, push });
   let loop: Loop | undefined;
   /** Before the loop: the calls that a person has decided on since. */
   const begin = async (): Promise<Loop> => {

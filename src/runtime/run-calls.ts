@@ -6,6 +6,7 @@ import type { RunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { beginCall, mayAct } from './call-record.ts';
 import { callTool } from './call-tool.ts';
+import type { CiteOf } from './citations.ts';
 import type { RunOptions } from './execute-run.ts';
 import type { LiveRun } from './live-run.ts';
 
@@ -31,6 +32,7 @@ interface InvokeOptions {
   readonly live: LiveRun;
   readonly announced: Announcements;
   readonly scope: RunScope;
+  readonly citeOf: CiteOf;
   readonly push: (chunk: UIMessageChunk) => void;
 }
 
@@ -42,7 +44,10 @@ export type Invoke = (
 ) => Promise<ToolOutcome>;
 
 /** Gives the function through which the loop calls tools; it never throws. */
-export function createInvoke(options: RunOptions, { usage, live, announced, scope, push }: InvokeOptions): Invoke {
+export function createInvoke(
+  options: RunOptions,
+  { usage, live, announced, scope, citeOf, push }: InvokeOptions,
+): Invoke {
   const { limits, redaction, agent } = options;
   const shared = { ...options, actor: { type: 'agent', id: agent.id } } as const;
   return async (tool, input, { toolCallId, signal, approved = false }) => {
@@ -57,7 +62,8 @@ export function createInvoke(options: RunOptions, { usage, live, announced, scop
       const refused = await recordCall(options, live, { toolCallId, tool: tool.definition.id });
       if (refused) return { ok: false, error: refused };
     }
-    return await callTool(tool, input, { call: { toolCallId, log, scope, signal, approved }, options: shared });
+    const call = { toolCallId, log, scope, signal, approved, cite: citeOf(toolCallId) };
+    return await callTool(tool, input, { call, options: shared });
   };
 }
 

@@ -22,6 +22,7 @@ export interface ToolCall {
   /** Texts stay as they are when absent. */
   readonly redact?: ToolContext['redact'];
   readonly progress?: ToolContext['progress'];
+  readonly cite?: ToolContext['cite'];
   /** Keeps what tools open until the run ends. */
   readonly scope?: RunScope | undefined;
   /** Ends the call, with the run. */
@@ -86,8 +87,8 @@ async function callHook(hook: () => ReturnType<Authorize>): Promise<Awaited<Retu
 }
 
 function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {
-  const { toolCallId, principal, secrets, log, redact = unchanged, progress, scope } = call;
-  return tool.execute(input, { signal, secrets, log, redact, progress, toolCallId, principal, scope });
+  const { toolCallId, principal, secrets, log, redact = unchanged, progress, cite, scope } = call;
+  return tool.execute(input, { signal, secrets, log, redact, progress, cite, toolCallId, principal, scope });
 }
 
 function unchanged(text: string): string {

@@ -19,6 +19,24 @@ export interface Progress {
   readonly message?: string;
 }
 
+/** Something that an output rests on, told so that answers can cite it and people can open it at the place. */
+export interface CitedSource {
+  readonly dataSourceId: string;
+  /** Of the hit, in its data source. */
+  readonly id: string;
+  readonly title?: string;
+  readonly uri: string;
+  readonly path?: string;
+  /** The first and the last, from 1. */
+  readonly lines?: readonly [from: number, to: number];
+  /** Of the source, when it was read. */
+  readonly version: string;
+  /** From 0 to 1. */
+  readonly confidence: number;
+  /** SHA-256 of the content, hexadecimal. */
+  readonly contentHash: string;
+}
+
 /** What a tool gets besides its input. */
 export interface ToolContext {
   /** Aborts when the call's time is up or the run ends. */
@@ -34,6 +52,11 @@ export interface ToolContext {
   readonly redact: (text: string) => string;
   /** Tells how far the work is; absent where nobody asked. */
   readonly progress?: ((progress: Progress) => void) | undefined;
+  /**
+   * Tells the run what the output rests on, and gives the numbers by which the answer is to cite it: no two sources of a chat share
+   * one. Absent where no run keeps count.
+   */
+  readonly cite?: ((sources: readonly CitedSource[]) => readonly number[]) | undefined;
   readonly toolCallId: string;
   /** For whom the tool works: state belongs to the tenant. */
   readonly principal: Principal;
