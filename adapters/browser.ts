@@ -1,6 +1,7 @@
 /** The wiring for a Web Worker: state in IndexedDB, models over fetch, the runtime on a port. */
 
 import { createRuntime, type PlanningRuntime } from '../src/create-runtime.ts';
+import type { Grounding } from '../src/orchestrator/grounding/create-grounding.ts';
 import type { Catalog, ClosableStorage, Egress, McpConnector, SecretSource, Watchable } from '../src/ports.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import type { ToolSource } from '../src/tools/tool-source.ts';
@@ -17,6 +18,8 @@ export interface BrowserRuntimeOptions {
   readonly catalog: Catalog;
   readonly secrets: SecretSource;
   readonly tools: (storage: ClosableStorage & Watchable) => readonly (Tool | ToolSource)[];
+  /** What agents ask that name `dataSources`; without it they have none. */
+  readonly grounding?: (storage: ClosableStorage & Watchable) => Grounding;
   /** The way to MCP servers, as `(egress) => mcpConnector({ egress })`; without it their tools are left out. */
   readonly mcp?: (egress: Egress) => McpConnector;
 }
@@ -26,7 +29,7 @@ const planLeaseMs = 9000;
 
 /** Gives a runtime for a worker; pass it to `exposeRuntime`. */
 export function createBrowserRuntime(
-  { name, catalog, secrets, tools, mcp }: BrowserRuntimeOptions,
+  { name, catalog, secrets, tools, grounding, mcp }: BrowserRuntimeOptions,
 ): PlanningRuntime {
   const storage = indexedDbStorage({ name });
   const egress = browserEgress();
@@ -39,6 +42,7 @@ export function createBrowserRuntime(
     egress,
     sandbox: workerSandbox(),
     plans: { leaseMs: planLeaseMs },
+    ...(grounding && { grounding: grounding(storage) }),
     ...(mcp && { mcp: mcp(egress) }),
   });
   sweepPlans(runtime.planner, { intervalMs: planLeaseMs / 3 }); // plans that a reload or a closed tab has left; it ends with the worker

@@ -1,6 +1,7 @@
 /** The wiring for Deno: state in Deno KV, models over fetch, events as lines on the console, the endpoint as a fetch handler. */
 
 import { createRuntime } from '../src/create-runtime.ts';
+import type { Grounding } from '../src/orchestrator/grounding/create-grounding.ts';
 import type { Registry } from '../src/orchestrator/registry/registry.ts';
 import type { Catalog, ClosableStorage, Egress, McpConnector, SecretSource, Storage, Watchable } from '../src/ports.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
@@ -25,6 +26,8 @@ export interface DenoEndpointOptions {
   readonly authenticator: (storage: EndpointStorage) => HandlerOptions['authenticator'];
   readonly tools: (storage: EndpointStorage) => readonly (Tool | ToolSource)[];
   readonly secrets?: SecretSource;
+  /** What agents ask that name `dataSources`; it is also served under `/v1/grounding` and `/v1/data-sources/:id/ingest`. */
+  readonly grounding?: (storage: EndpointStorage, registry: Registry | undefined) => Grounding;
   /** Serves MCP clients at `/mcp` with the tools of this agent. */
   readonly mcp?: Omit<McpRouteOptions, 'tools' | 'storage'> & { readonly agentId: string };
   /** The origins whose pages may call the endpoint. */
@@ -42,6 +45,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   const storage = denoKvStorage(kvPath === undefined ? {} : { path: kvPath });
   const tools = options.tools(storage);
   const { catalog, registry } = catalogOf(options, storage, tools);
+  const grounding = options.grounding?.(storage, registry);
   const [egress, sandbox] = [denoEgress(), denoSandbox()];
   const runtime = createRuntime({
     catalog,
@@ -53,6 +57,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     mcp: whenNeeded(egress),
     sinks: [consoleSink()],
     ...(secrets && { secrets }),
+    ...(grounding && { grounding }),
   });
   closeOnSignals(runtime, storage);
   let probed: Promise<Record<string, unknown>> | undefined;
@@ -71,6 +76,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     capabilities,
     ...(mcp && { mcp: mcpOf(mcp, { runtime, storage }) }),
     ...(registry && { registry }),
+    ...(grounding && { grounding: { grounding, storage } }),
   });
   return (request) => {
     sweep();

@@ -6,6 +6,8 @@ import { PinnaceError } from './errors.ts';
 import { createEmit } from './events.ts';
 import { createMcpServers } from './mcp/mcp-servers.ts';
 import { createMetrics } from './metrics.ts';
+import { createAgentGrounding } from './orchestrator/grounding/agent-grounding.ts';
+import type { Grounding } from './orchestrator/grounding/create-grounding.ts';
 import { modelAgent } from './orchestrator/planner/model-agent.ts';
 import type { PlanLimits } from './orchestrator/planner/plan-limits.ts';
 import type { PlanRequestInput } from './orchestrator/planner/plan-request.ts';
@@ -47,6 +49,8 @@ export interface CreateRuntimeOptions {
   readonly mcp?: McpConnector;
   /** Puts what `tool_find` has found into another order, as by embeddings. */
   readonly rerank?: Rerank;
+  /** What agents ask that name `dataSources`; without it they have none. */
+  readonly grounding?: Grounding;
   /** The bounds of plans. */
   readonly plans?: Partial<PlanLimits>;
   readonly sinks?: readonly EventSink[];
@@ -74,6 +78,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   requireStorage(options.storage);
   const { catalog, models, storage, secrets, tools = [], sinks = [], now = Date.now } = options;
   const discovery = createRunDiscovery({ storage, rerank: options.rerank, principal: localPrincipal() });
+  const dataSources = options.grounding && createAgentGrounding(options.grounding, { authorize: options.authorize });
   const emit = createEmit({ sinks, now });
   const mcp = createMcpServers({
     connector: options.mcp,
@@ -99,10 +104,14 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     sandbox: options.sandbox,
     handlers: options.handlers ?? {},
     discovery,
+    dataSources,
     mcp,
     // The terms come from callers: the planner's schema refuses what is none.
     plans: { ...planner, start: (errand, principal, how) => planner.start(errand as PlanRequestInput, principal, how) },
-    tools: distinct(tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]), discovery.tools),
+    tools: distinct(tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]), [
+      ...discovery.tools,
+      ...dataSources?.tools ?? [],
+    ]),
     authorize: options.authorize ?? (() => ({ decision: 'allow' })),
     limits: { ...defaultLimits, ...options.limits },
     emit,

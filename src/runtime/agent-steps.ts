@@ -8,6 +8,7 @@ import type { ToolDefinition } from '../schema.ts';
 import { approvalNeeded } from './approvals.ts';
 import { type CallOptions, callTool } from './call-tool.ts';
 import { withContext } from './context.ts';
+import { narrowToSources } from './data-sources.ts';
 import { narrow } from './limits.ts';
 import { callModelOnce, type ModelCall } from './model-turn.ts';
 import { createPrincipal, type Principal, requireScope } from './principal.ts';
@@ -27,6 +28,8 @@ export interface StepOf {
   readonly signal: AbortSignal;
   /** Narrows the agent's tools, by name. */
   readonly only?: readonly string[] | undefined;
+  /** The agents that have made it, one by the other: it has no data source that one of them has not. */
+  readonly above?: readonly string[] | undefined;
 }
 
 /** What the model is told. */
@@ -124,12 +127,13 @@ export function createAgentSteps(parts: StartParts): AgentSteps {
   };
 }
 
-async function prepare(parts: StartParts, { agentId, owner, errandId, traceId, only }: StepOf) {
+async function prepare(parts: StartParts, { agentId, owner, errandId, traceId, only, above = [] }: StepOf) {
   const { resolver } = parts;
   const principal = createPrincipal({ ...owner, via: 'in-process' });
   requireScope(principal, 'run:create', agentId);
   await resolver.refresh();
-  const { agent, model, secret } = await resolver.resolve(agentId, principal.tenant);
+  const { agent: whole, model, secret } = await resolver.resolve(agentId, principal.tenant);
+  const agent = await narrowToSources(whole, above, (id) => resolver.agent(id));
   const toolSet = await parts.toolSetOf(agent, await resolver.tools(), await resolver.servers(agent));
   const redaction = createRunRedaction();
   if (secret) redaction.add(secret);

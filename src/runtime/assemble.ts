@@ -14,6 +14,7 @@ export type Exclusion =
   | 'mcp_not_validated'
   | 'mcp_masked'
   | 'mcp_drifted'
+  | 'no_data_sources'
   | 'no_implementation'
   | 'name_taken';
 
@@ -23,7 +24,7 @@ export interface KnownTool {
   readonly tool?: Tool;
   /** The bare `*` of an allowlist does not mean it: its id, or a prefix of it, must be named. */
   readonly mustBeNamed?: boolean;
-  /** What the agent's selection of MCP servers says of it; then the allowlist is not asked. */
+  /** What the agent's selection of MCP servers, or of data sources, says of it; then the allowlist is not asked. */
   readonly ruling?: Exclusion | 'allowed';
 }
 
@@ -86,7 +87,7 @@ function exclude(
   },
 ): Exclusion | undefined {
   const isAllowed = allows.has(definition.id, mustBeNamed);
-  if (ruling !== undefined && ruling !== 'allowed') return ruling;
+  if (ruling !== undefined && ruling !== 'allowed') return mustBeNamed && !isAllowed ? 'not_allowed' : ruling;
   const unavailable = unavailability(definition, isAllowed || ruling === 'allowed');
   if (unavailable) return unavailable;
   if (!tool) return 'no_implementation';

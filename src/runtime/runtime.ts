@@ -15,6 +15,7 @@ import { type AgentTools, openAgentTools } from './agent-tools.ts';
 import { type AgentSteps, createAgentSteps } from './agent-steps.ts';
 import type { ManifestEntry } from './assemble.ts';
 import { chunksOf } from './chunks-of.ts';
+import type { DataSources } from './data-sources.ts';
 import type { Limits } from './limits.ts';
 import { createDismissal } from './dismissal.ts';
 import { prewarm, probe, within } from './operations.ts';
@@ -40,6 +41,7 @@ export interface RuntimeOptions {
   readonly handlers: Handlers;
   readonly mcp: McpSource;
   readonly discovery: Discovery | undefined;
+  readonly dataSources: DataSources | undefined;
   readonly plans: Plans | undefined;
   readonly authorize: Authorize;
   readonly limits: Limits;
@@ -234,7 +236,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
         signal,
         secret: async ({ secret }) => secret && await resolver.secret(secret, scope),
         toolNames: async () => [
-          ...options.tools.map(({ definition }) => definition.name),
+          ...[...options.tools, ...options.dataSources?.tools ?? []].map(({ definition }) => definition.name),
           ...(await resolver.tools()).map(({ name }) => name),
         ],
       });

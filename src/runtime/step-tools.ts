@@ -4,6 +4,7 @@ import { PinnaceError } from '../errors.ts';
 import type { Agent } from '../schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ToolSet } from './assemble.ts';
+import { namedTools } from './data-sources.ts';
 import type { Principal } from './principal.ts';
 
 /** The tools of a run, step by step. */
@@ -51,8 +52,8 @@ interface StepToolsOptions {
 }
 
 /**
- * Gives the tools of a run. An agent whose allowlist names `tool_find` starts with the discovery tools and with those that the
- * allowlist names one by one; what it allows by a prefix is there to be found.
+ * Gives the tools of a run. An agent whose allowlist names `tool_find` starts with the discovery tools, with those that the allowlist
+ * names one by one, and with the one that asks its data sources; what it allows by a prefix is there to be found.
  */
 export function createStepTools(options: StepToolsOptions): StepTools {
   const { toolSet: { tools }, discovery } = options;
@@ -86,7 +87,7 @@ function discovered(
 ): StepTools {
   const templates = new Set(discovery.tools);
   const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
-  const named = new Set(agent.entryTools);
+  const named = namedTools(agent);
   const active = tools.filter((tool) => named.has(tool.definition.id) && !templates.has(tool));
   const run = discovery.open(tools, {
     active: active.map(({ definition }) => definition.name),

@@ -4,6 +4,7 @@ import type { Agent, ToolDefinition } from '../schema.ts';
 import { implement, type Means } from '../tools/implement.ts';
 import type { Tool } from '../tools/tool.ts';
 import { assemble, type KnownTool, type ToolSet } from './assemble.ts';
+import { type DataSources, sourceToolsOf } from './data-sources.ts';
 import { type McpSource, type SelectedServer, selectMcpTools } from './mcp-tools.ts';
 import type { Discovery } from './step-tools.ts';
 
@@ -16,9 +17,10 @@ export type ToolSetOf = (
 
 /** Gives the function that assembles an agent's tool set from the composed tools and what the catalog has. */
 export function createToolSets(
-  { tools, discovery, mcp, ...means }: Means & {
+  { tools, discovery, dataSources, mcp, ...means }: Means & {
     readonly tools: readonly Tool[];
     readonly discovery: Discovery | undefined;
+    readonly dataSources: DataSources | undefined;
     readonly mcp: McpSource;
   },
 ): ToolSetOf {
@@ -26,7 +28,7 @@ export function createToolSets(
     ...tools.map((tool): KnownTool => ({ definition: tool.definition, tool })),
     ...(discovery?.tools ?? []).map((tool) => ({ definition: tool.definition, tool, mustBeNamed: true })),
   ];
-  const ids = new Set(composed.map(({ definition }) => definition.id));
+  const ids = new Set([...composed, ...dataSources?.tools ?? []].map(({ definition }) => definition.id));
   const made = new WeakMap<ToolDefinition, KnownTool>();
   const known = (definition: ToolDefinition): KnownTool => {
     const tool = made.get(definition) ?? toKnown(definition, implement(definition, means));
@@ -39,7 +41,8 @@ export function createToolSets(
     const last = sets.get(agent);
     if (last?.listed === listed && areSame(last.servers, servers)) return last.toolSet;
     const others = listed.filter(({ id }) => !ids.has(id)).map(known);
-    const toolSet = await assemble(agent, [...composed, ...others], await selectMcpTools(agent, servers, mcp));
+    const given = [...composed, ...sourceToolsOf(agent, dataSources), ...others];
+    const toolSet = await assemble(agent, given, await selectMcpTools(agent, servers, mcp));
     sets.set(agent, { listed, servers, toolSet });
     return toolSet;
   };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { recordSource } from '../../adapters/grounding/records.ts';
 import { textSource } from '../../adapters/grounding/text.ts';
-import { createGrounding, groundingTools } from '../../src/index.ts';
+import { createGrounding } from '../../src/index.ts';
 import { quiet } from '../fixtures/grounding.ts';
 import { callsTools, says, scriptedModel } from '../fixtures/model.ts';
-import { readAll, runRequest, testRuntime } from '../fixtures/runtime.ts';
+import { lastData, readAll, runRequest, testRuntime } from '../fixtures/runtime.ts';
 import { localPrincipal } from '../../src/index.ts';
 
 describe('Memory and Grounding Interface', () => {
@@ -27,7 +27,7 @@ describe('Memory and Grounding Interface', () => {
       }),
       says('Mia Wolf approves it [1] [2].'),
     );
-    const runtime = testRuntime({ model, tools: groundingTools(grounding) });
+    const runtime = testRuntime({ model, grounding, agent: { dataSources: ['handbook', 'people'], entryTools: [] } });
     const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
 
     const output = chunks.find(({ type }) => type === 'tool-output-available');
@@ -36,15 +36,22 @@ describe('Memory and Grounding Interface', () => {
         untrusted: true,
         fused: true,
         citations: expect.arrayContaining([
-          expect.objectContaining({
-            id: 'trips',
-            uri: 'handbook/trips.md',
-            contentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
-          }),
+          expect.objectContaining({ id: 'trips', uri: 'handbook/trips.md' }),
           expect.objectContaining({ id: 'p1', dataSourceId: 'people' }),
         ]),
         sources: [{ dataSourceId: 'handbook', status: 'ok' }, { dataSourceId: 'people', status: 'ok' }],
       },
+    });
+    expect(lastData(chunks, 'data-sources')).toMatchObject({
+      sources: expect.arrayContaining([
+        expect.objectContaining({
+          id: 'trips',
+          dataSourceId: 'handbook',
+          uri: 'handbook/trips.md',
+          confidence: expect.any(Number),
+          contentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        }),
+      ]),
     });
     const context = JSON.stringify(calls[1]?.prompt.filter(({ role }) => role !== 'system'));
     expect(context).toContain('Trips over 500 euros');

@@ -16,19 +16,27 @@ export interface AccessHooks {
     principal: Principal | undefined,
     dataSourceId: string,
   ) => readonly Filter[] | Promise<readonly Filter[]>;
+  /** Knows which sources are out of service, as a registry does; one that it does not know is in service. */
+  readonly records?: {
+    dataSource(dataSourceId: string): Promise<{ readonly state: 'active' | 'disabled' } | undefined>;
+  };
 }
 
 /** For whom a call works. Without a principal it is whoever composes in process: the tenant `local`. */
 export interface GroundingCallOptions {
   readonly principal?: Principal | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Who asks, where it is an agent: the hooks are told. */
+  readonly agentId?: string | undefined;
+  /** Is asked besides the host's own hook. */
+  readonly authorize?: Authorize | undefined;
 }
 
 /** What is wanted, and by whom. */
 export interface Wanted {
   readonly action: 'grounding.retrieve' | 'grounding.remember' | 'grounding.forget';
   readonly dataSourceId: string;
-  readonly principal: Principal | undefined;
+  readonly call: GroundingCallOptions;
 }
 
 /** The tenant whose data a call is about. */
@@ -39,15 +47,29 @@ export function tenantOf({ principal }: GroundingCallOptions): string {
 /**
  * Gives the caller's rights as filters.
  *
- * @throws PinnaceError `forbidden`.
+ * @throws PinnaceError `forbidden`, also for a source that is disabled, and what the records throw.
  */
-export async function requireAccess({ authorize, access }: AccessHooks, wanted: Wanted): Promise<readonly Filter[]> {
-  const { action, dataSourceId: id, principal } = wanted;
-  if (authorize) {
-    const answer = principal && await closed(() => authorize(action, principal, { type: 'data-source', id }, {}), id);
+export async function requireAccess(
+  { authorize, access, records }: AccessHooks,
+  wanted: Wanted,
+): Promise<readonly Filter[]> {
+  const { action, dataSourceId: id, call: { principal, agentId, authorize: more } } = wanted;
+  await requireActive(records, id);
+  for (const ask of new Set([authorize, more])) {
+    if (!ask) continue;
+    const about = agentId === undefined ? {} : { agentId };
+    const answer = principal && await closed(() => ask(action, principal, { type: 'data-source', id }, about), id);
     if (answer?.decision !== 'allow') throw forbidden(id, answer?.reason ?? 'it is not known for whom');
   }
   return access ? await closed(() => access(principal, id), id) : [];
+}
+
+async function requireActive(records: AccessHooks['records'], id: string): Promise<void> {
+  const record = await records?.dataSource(id);
+  if (record?.state !== 'disabled') return;
+  throw new PinnaceError('forbidden', `Cannot use the data source "${id}": it is disabled`, {
+    details: { reason: 'data_source_disabled' },
+  });
 }
 
 async function closed<T>(hook: () => T | Promise<T>, id: string): Promise<T> {

@@ -1,30 +1,26 @@
 /** What an answer is recorded by: ids and versions, contents as hashes. */
 
+import type { CitedSource } from '../../tools/tool.ts';
 import type { GroundingHit } from './request.ts';
 
 /** One hit, so that it can be found again and told whether it has changed. */
-export interface Citation {
-  readonly id: string;
-  readonly dataSourceId: string;
-  readonly uri: string;
-  readonly version: string;
-  readonly lines?: readonly [from: number, to: number];
-  readonly confidence: number;
-  /** SHA-256 of the content, hexadecimal. */
-  readonly contentHash: string;
-}
+export type Citation = CitedSource;
 
 /** Gives the citations of hits, in their order. */
 export function citationsOf(hits: readonly GroundingHit[]): Promise<Citation[]> {
-  return Promise.all(hits.map(async ({ id, dataSourceId, source: { uri, version, lines }, confidence, content }) => ({
-    id,
-    dataSourceId,
-    uri,
-    version,
-    ...(lines && { lines }),
-    confidence,
-    contentHash: await sha256Hex(content),
-  })));
+  return Promise.all(
+    hits.map(async ({ id, dataSourceId, title, source: { uri, path, version, lines }, confidence, content }) => ({
+      id,
+      dataSourceId,
+      ...(title !== undefined && { title }),
+      uri,
+      ...(path !== undefined && { path }),
+      version,
+      ...(lines && { lines }),
+      confidence,
+      contentHash: await sha256Hex(content),
+    })),
+  );
 }
 
 /** SHA-256 of a text as UTF-8, hexadecimal. */

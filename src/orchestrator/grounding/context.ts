@@ -10,6 +10,8 @@ export interface ContextOptions {
   readonly maxTokens?: number;
   /** From 0, all different, to 1, the most confident; 0.7 when absent. */
   readonly lambda?: number;
+  /** Gives the numbers to cite these by; from 1 when absent. */
+  readonly number?: ((citations: readonly Citation[]) => readonly number[]) | undefined;
 }
 
 /** Hits as a model reads them. It belongs in a user's message or a tool's output, never in a system prompt. */
@@ -40,20 +42,21 @@ export async function createContext(
   hits: readonly GroundingHit[],
   options: ContextOptions = {},
 ): Promise<GroundingContext> {
-  const { maxTokens = 2_000, lambda = 0.7 } = options;
+  const { maxTokens = 2_000, lambda = 0.7, number = fromOne } = options;
   const blocks = chooseBlocks(hits, { maxTokens: maxTokens - 60, lambda }); // 60 for the frame
   const omitted = hits.length - blocks.length;
   if (blocks.length === 0) return { text: 'Nothing was found.', citations: [], tokens: 5, omitted };
-  const body = blocks.map(({ hit, content }, at) => `${headOf(hit, at + 1)}\n${content}`).join('\n\n');
+  const plain = await citationsOf(blocks.map(({ hit }) => hit));
+  const numbers = number(plain);
+  const citations = plain.map((citation, at) => ({ n: numbers[at] ?? at + 1, ...citation }));
+  const body = blocks.map(({ hit, content }, at) => `${headOf(hit, citations[at]!.n)}\n${content}`).join('\n\n'); // one each
   const mark = (await sha256Hex(body)).slice(0, 16);
   const text = `${warning}\n<data ${mark}>\n${body}\n</data ${mark}>`;
-  const citations = await citationsOf(blocks.map(({ hit }) => hit));
-  return {
-    text,
-    citations: citations.map((citation, at) => ({ n: at + 1, ...citation })),
-    tokens: estimateTokens(text),
-    omitted,
-  };
+  return { text, citations, tokens: estimateTokens(text), omitted };
+}
+
+function fromOne(citations: readonly unknown[]): readonly number[] {
+  return citations.map((_, at) => at + 1);
 }
 
 function chooseBlocks(
@@ -69,7 +72,7 @@ function chooseBlocks(
       lambda * hit.confidence - (1 - lambda) * likeness;
     for (let i = 1; i < open.length; i++) if (worth(open[i]!) > worth(open[best]!)) best = i;
     const [{ hit, words }] = open.splice(best, 1) as [(typeof open)[number]]; // there is one at `best`
-    const head = estimateTokens(headOf(hit, hits.length)) + 1;
+    const head = estimateTokens(headOf(hit, 1000)) + 1;
     const share = Math.max(leastTokens, Math.floor(left / 2) - head);
     if (left < head + leastTokens) break;
     const content = cutToTokens(hit.content, Math.min(share, left - head));

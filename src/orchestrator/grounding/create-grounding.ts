@@ -10,11 +10,14 @@ import { retrieve, type RetrieveOptions } from './retrieve.ts';
 /** What grounding is composed of. */
 export interface CreateGroundingOptions extends RetrieveOptions {
   readonly sources: readonly GroundingSource[];
+  /** Tells agents what they find in a source, by its id. */
+  readonly descriptions?: Readonly<Record<string, string>>;
 }
 
 /** One question to many sources. */
 export interface Grounding {
   readonly sources: readonly GroundingSource[];
+  readonly descriptions: Readonly<Record<string, string>>;
   /**
    * Gives the best hits of the sources. One that fails or is too slow is reported, and the others answer.
    *
@@ -39,6 +42,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
   const byId = distinct(options.sources);
   return {
     sources: [...byId.values()],
+    descriptions: options.descriptions ?? {},
     async retrieve(input, call = {}) {
       const request = parse(RetrieveRequest, input, { what: 'the question' });
       return await retrieve(byId, request, { ...options, call });
@@ -46,7 +50,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
     async remember(input, call = {}) {
       const { dataSourceId, items, idempotencyKey } = parse(RememberInput, input, { what: 'what to remember' });
       const source = writable(byId, dataSourceId);
-      await requireAccess(options, { action: 'grounding.remember', dataSourceId, principal: call.principal });
+      await requireAccess(options, { action: 'grounding.remember', dataSourceId, call });
       const request = { tenant: tenantOf(call), items: items.map(withLines), idempotencyKey };
       return { ids: await source.remember(request, signalOf(call)) };
     },
@@ -54,11 +58,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       const { dataSourceId, ids, filters } = parse(ForgetInput, input, { what: 'what to forget' });
       if (!ids && !filters?.length) throw nothingNamed();
       const source = writable(byId, dataSourceId);
-      const rights = await requireAccess(options, {
-        action: 'grounding.forget',
-        dataSourceId,
-        principal: call.principal,
-      });
+      const rights = await requireAccess(options, { action: 'grounding.forget', dataSourceId, call });
       const all = [...filters ?? [], ...rights];
       const request = { tenant: tenantOf(call), ids, ...(all.length > 0 && { filters: all }) };
       return { forgotten: await source.forget(request, signalOf(call)) };
@@ -79,7 +79,7 @@ function writable(byId: ReadonlyMap<string, GroundingSource>, id: string): Writa
 }
 
 /** Whether a source can be written. */
-function isWritable(source: GroundingSource): source is WritableGroundingSource {
+export function isWritable(source: GroundingSource): source is WritableGroundingSource {
   return 'remember' in source && 'forget' in source;
 }
 

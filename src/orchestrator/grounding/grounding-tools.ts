@@ -1,37 +1,34 @@
 /** The tools by which an agent asks, keeps and forgets: `retrieve`, `remember`, `forget`. */
 
-import * as v from 'valibot';
 import { PinnaceError } from '../../errors.ts';
+import type { Authorize } from '../../ports.ts';
+import * as v from 'valibot';
 import { defineTool } from '../../tools/define-tool.ts';
-import type { Tool } from '../../tools/tool.ts';
-import { type ContextOptions, createContext } from './context.ts';
-import type { Grounding } from './create-grounding.ts';
-import { ForgetInput, RememberInput, type RetrieveInput, RetrieveRequest } from './request.ts';
+import type { Tool, ToolContext } from '../../tools/tool.ts';
+import { aboutGrounding } from './about-grounding.ts';
+import type { GroundingCallOptions } from './access.ts';
+import type { ContextOptions } from './context.ts';
+import { type Grounding, isWritable } from './create-grounding.ts';
+import { ForgetInput, RememberInput } from './request.ts';
+import { retrieveTool } from './retrieve-tool.ts';
 
 /** What the tools may reach. */
-export interface GroundingToolsOptions extends ContextOptions {
-  /** The ids of the sources; all when absent. */
+export interface GroundingToolsOptions extends Omit<ContextOptions, 'number'> {
+  /** The ids of the sources; all when absent. One that there is not is told of as such. */
   readonly dataSources?: readonly string[];
+  /** The agent whose tools they are: hooks are told. */
+  readonly agentId?: string;
+  /** Is asked before every access, besides the hook of the grounding. */
+  readonly authorize?: Authorize;
 }
-
-const { entries: asked } = RetrieveRequest;
-/** An agent has words, not vectors; it is told of sources by their ids. */
-const AgentQuestion = v.strictObject({
-  dataSourceIds: v.pipe(asked.dataSourceIds, v.description('Where to look; everywhere when absent')),
-  query: v.pipe(asked.query, v.description('What to look for, in words')),
-  topK: asked.topK,
-  filters: v.pipe(asked.filters, v.description('Conditions that all hits must meet')),
-  minConfidence: asked.minConfidence,
-  sort: asked.sort,
-  aggregate: v.pipe(asked.aggregate, v.description('Figures of records instead of records')),
-});
 
 /**
  * Gives the three tools. What `retrieve` finds comes as numbered blocks of data that is not trusted; no hits are said to be none.
- * `forget` waits for a person, unless the definition is changed.
+ * `remember` and `forget` wait for a person, unless the definition is changed.
  */
 export function groundingTools(grounding: Grounding, options: GroundingToolsOptions = {}): readonly Tool[] {
-  const ids = grounding.sources.map(({ id }) => id).filter((id) => options.dataSources?.includes(id) ?? true);
+  const { dataSources, agentId, authorize, ...budget } = options;
+  const ids = [...new Set(dataSources ?? grounding.sources.map(({ id }) => id))];
   const requireKnown = (id: string): void => {
     if (!ids.includes(id)) {
       throw new PinnaceError('not_found', `Cannot use the data source "${id}": there is ${ids.join(', ') || 'none'}`, {
@@ -39,68 +36,39 @@ export function groundingTools(grounding: Grounding, options: GroundingToolsOpti
       });
     }
   };
+  const callOf = ({ principal, signal }: ToolContext): GroundingCallOptions => {
+    return { principal, signal, agentId, authorize };
+  };
+  const dataSourceId = writableId(grounding, ids);
   return [
-    retrieveTool(grounding, { ...options, ids, requireKnown }),
+    retrieveTool(grounding, { budget, ids, requireKnown, callOf }),
     defineTool({
-      ...about(
-        'remember',
-        'Remember',
-        'Keeps texts in a data source, so that they can be retrieved later, also in other chats.',
-      ),
+      ...aboutGrounding('remember', 'Remember'),
+      description: 'Keeps texts in a data source, so that they can be retrieved later, also in other chats.',
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
-      input: RememberInput,
-      execute: (input, { principal, signal }) => {
+      approval: 'mutating',
+      input: v.strictObject({ ...RememberInput.entries, dataSourceId }),
+      execute: (input, context) => {
         requireKnown(input.dataSourceId);
-        return grounding.remember(input, { principal, signal });
+        return grounding.remember(input, callOf(context));
       },
     }),
     defineTool({
-      ...about('forget', 'Forget', 'Removes items from a data source, by their ids or by filters.'),
+      ...aboutGrounding('forget', 'Forget'),
+      description: 'Removes items from a data source, by their ids or by filters.',
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
       approval: 'mutating',
-      input: ForgetInput,
-      execute: (input, { principal, signal }) => {
+      input: v.strictObject({ ...ForgetInput.entries, dataSourceId }),
+      execute: (input, context) => {
         requireKnown(input.dataSourceId);
-        return grounding.forget(input, { principal, signal });
+        return grounding.forget(input, callOf(context));
       },
     }),
   ];
 }
 
-interface RetrieveToolOptions extends GroundingToolsOptions {
-  readonly ids: readonly string[];
-  readonly requireKnown: (id: string) => void;
-}
-
-function retrieveTool(grounding: Grounding, { ids, requireKnown, ...context }: RetrieveToolOptions): Tool {
-  return defineTool({
-    ...about(
-      'retrieve',
-      'Retrieve',
-      `Finds what is known about something, with its source and a confidence from 0 to 1. Data sources: ${
-        ids.join(', ') || 'none'
-      }.`.slice(0, 4096),
-    ),
-    annotations: { readOnlyHint: true },
-    input: AgentQuestion,
-    async execute({ dataSourceIds = ids, ...question }, { principal, signal }) {
-      dataSourceIds.forEach(requireKnown);
-      if (dataSourceIds.length === 0) requireKnown('');
-      // The schemas differ in what is optional only.
-      const input = { ...question, dataSourceIds } as RetrieveInput;
-      const { hits, sources, fused } = await grounding.retrieve(input, { principal, signal });
-      return { untrusted: true, ...await createContext(hits, context), sources, fused };
-    },
-  });
-}
-
-function about(id: string, title: string, description: string) {
-  return {
-    id,
-    title,
-    type: 'builtin' as const,
-    description,
-    category: 'grounding',
-    keywords: ['memory', 'context', 'search'],
-  };
+/** Nobody is asked to approve what could not be done: the model chooses among the sources that can be written. */
+function writableId({ sources }: Grounding, ids: readonly string[]): v.GenericSchema<string> {
+  const writable = sources.filter((source) => ids.includes(source.id) && isWritable(source)).map(({ id }) => id);
+  return writable.length > 0 ? v.picklist(writable) : RememberInput.entries.dataSourceId;
 }

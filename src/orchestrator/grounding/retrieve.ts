@@ -90,7 +90,7 @@ async function askAll(
         const rights = await requireAccess(circumstances, {
           action: 'grounding.retrieve',
           dataSourceId: id,
-          principal: call.principal,
+          call,
         });
         const depth = ids.length > 1 ? Math.min(200, topK * 3) : topK; // what others rank high may stand low here
         return {

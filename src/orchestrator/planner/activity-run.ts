@@ -172,11 +172,23 @@ function toTask(
   if (spec.role !== undefined) task.role = spec.role;
   if (spec.constraints !== undefined) task.constraints = spec.constraints;
   if (spec.tools !== undefined) task.tools = spec.tools;
+  const above = agentsAbove(agent);
+  if (above !== undefined) task.above = above;
   if (call) task.call = toCall(call);
   return task;
 }
 
 const none: readonly unknown[] = [];
+
+/** The other agents that have made this one: in large plans mostly none, and nothing is made for them. */
+function agentsAbove({ spec: { agentId }, parent }: AgentState): readonly string[] | undefined {
+  let ids: string[] | undefined;
+  for (let above = parent; above; above = above.parent) {
+    const id = above.spec.agentId;
+    if (id !== undefined && id !== agentId && !ids?.includes(id)) (ids ??= []).push(id);
+  }
+  return ids;
+}
 
 function toCall({ spec: { callId, tool, input, ask } }: CallState): NonNullable<AgentTask['call']> {
   return { ...(callId !== undefined && { callId }), tool, input, approved: ask !== undefined };

@@ -13,6 +13,7 @@ interface StepOf {
   readonly traceId: string;
   readonly signal: AbortSignal;
   readonly only?: readonly string[] | undefined;
+  readonly above?: readonly string[] | undefined;
 }
 
 type Outcome = { readonly ok: true; readonly output: unknown } | { readonly ok: false; readonly error: ErrorData };
@@ -83,7 +84,7 @@ export function modelAgent(steps: ModelSteps, { agentId }: { readonly agentId?: 
 }
 
 function stepOf(
-  { agentId, owner, planId, address, traceId, tools }: Omit<AgentTask, 'agentId'> & {
+  { agentId, owner, planId, address, traceId, tools, above }: Omit<AgentTask, 'agentId'> & {
     readonly agentId: string | undefined;
   },
   { signal }: AgentContext,
@@ -93,7 +94,7 @@ function stepOf(
       details: { reason: 'no_agent' },
     });
   }
-  return { agentId, owner, errandId: `${planId}:${address}`, traceId, signal, only: tools };
+  return { agentId, owner, errandId: `${planId}:${address}`, traceId, signal, only: tools, above };
 }
 
 async function act(steps: ModelSteps, call: NonNullable<AgentTask['call']>, of: StepOf): Promise<StepOutcome> {

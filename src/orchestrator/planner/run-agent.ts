@@ -87,6 +87,8 @@ export interface AgentTask {
   readonly context: readonly unknown[];
   readonly constraints?: string;
   readonly tools?: readonly string[];
+  /** The agents that have made this one, one by the other; absent where none has another id than its own. */
+  readonly above?: readonly string[];
   /** How many steps the agent has had, with this one. */
   readonly step: number;
   /** From 1; higher after failures. */

@@ -65,6 +65,7 @@ export async function assemblyRows(): Promise<Row[]> {
     sandbox: undefined,
     handlers: {},
     discovery: undefined,
+    dataSources: undefined,
     mcp: createMcpServers({
       connector: undefined,
       catalog: staticCatalog({ agents: [], providers: [] }),
