@@ -117,7 +117,7 @@ const commodore: Sample = {
   },
   suggestions: [
     'What time is it in Tokyo; convert 26.2 miles to kilometres; how many days are between 2026-11-20 and 2026-12-24',
-    'Calculate 1250 * 12; convert 5 knots to km/h; ask me which port we sail for',
+    'Calculate 1250 * 12, then convert 5 knots to km/h; ask me which port we sail for',
     'Call flaky with mode "error"; calculate 6 * 7; what time is it in Berlin',
   ],
 };

@@ -20,6 +20,7 @@ const PlanTask = v.object({
   attempt: v.optional(count, 1),
   startedAt: v.number(),
   endedAt: v.optional(v.number()),
+  used: v.optional(v.object({ tokens: v.optional(count, 0), cost: v.optional(count, 0) })),
   error: v.optional(v.object({ code: v.string(), retryable: v.optional(v.boolean(), false) })),
 });
 export type PlanTask = v.InferOutput<typeof PlanTask>;

@@ -13,6 +13,16 @@ export function formatCount(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** `cost 0.0123`: the unit is the provider's. */
+export function formatCost(cost: number): string {
+  return `cost ${cost.toLocaleString('en', { maximumSignificantDigits: 3 })}`;
+}
+
+/** `850 tokens`, `3.1K tokens`: where there is little room. */
+export function formatTokens(count: number): string {
+  return `${count.toLocaleString('en', { notation: 'compact' })} token${count === 1 ? '' : 's'}`;
+}
+
 /** The heading under which a chat stands in the list. */
 export function dayOf(time: number, now: number): 'Today' | 'Yesterday' | 'Last seven days' | 'Earlier' {
   const days = Math.round((startOfDay(now) - startOfDay(time)) / 86_400_000);

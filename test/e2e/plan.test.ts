@@ -21,7 +21,7 @@ describe('a plan in the built playground', () => {
     await page.getByTestId('plan').waitFor();
     await plan(page, 'done').waitFor();
     await page.getByTestId('send').waitFor();
-    expect(await page.locator('[data-testid=plan-task][data-status=done]').count()).toBe(3);
+    expect(await page.locator('[data-testid=plan-node][data-status=done]').count()).toBe(3);
     expect(await page.locator('[data-role=assistant]').textContent()).toMatch(/15,?000/);
     await shoot(page, 'plan-done');
     await page.getByTestId('plan-timeline').focus();
@@ -56,7 +56,50 @@ describe('a plan in the built playground', () => {
     await page.locator('[data-testid=plan]:is([data-state=done], [data-state=failed])').waitFor();
     await page.getByTestId('send').waitFor();
     await shoot(page, 'plan-failing');
+    expect(await page.locator('[data-testid=plan-node]').count()).toBe(3);
+    await page.getByTestId('plan-view-list').click();
     expect(await page.locator('[data-testid=plan-task]').count()).toBe(3);
+    await shoot(page, 'plan-failing-list');
+  });
+
+  it('draws who gave out what and what comes after what, and tells of the task that is chosen', async () => {
+    const { page, problems } = await open({ dark: true });
+    await send(page, 'Calculate 6 * 7, then convert 5 knots to km/h, then convert 3 miles to km; calculate 8 * 9');
+    await plan(page, 'done').waitFor();
+    await page.getByTestId('send').waitFor();
+    const ways = await page.getByTestId('plan-way').evaluateAll((all) =>
+      all.map((way) => Object.values((way as SVGElement).dataset).slice(1, 4).join(' '))
+    );
+    expect(ways).toEqual(expect.arrayContaining(['parent 1 1-1', 'after 1-1 1-2', 'after 1-2 1-3', 'parent 1 1-4']));
+    await page.locator('[data-testid=plan-node][data-address="1-1"]').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    expect(await page.getByTestId('plan-chosen').textContent()).toMatch(/convert 3 miles to km.*1-3.*after 1-2/i);
+    await shoot(page, 'plan-graph-dark');
+    expect(problems).toEqual([]);
+  });
+
+  it('keeps two hundred tasks readable, in a frame that is scrolled and dragged', async () => {
+    const { page } = await open();
+    const goals = Array.from({ length: 199 }, (_, i) => `Calculate ${i} * ${i}`);
+    await send(page, goals.join('; '));
+    await page.locator('[data-testid=plan-node]').nth(199).waitFor();
+    const frame = page.getByTestId('plan-graph');
+    const height = await frame.evaluate(({ clientHeight, scrollHeight }) => [clientHeight, scrollHeight]);
+    expect(height[0]).toBeLessThan(500);
+    expect(height[1]).toBeGreaterThan(500);
+    await page.locator('[data-testid=plan-node][data-look=done]').first().waitFor();
+    await shoot(page, 'plan-two-hundred');
+    const box = await frame.boundingBox();
+    if (!box) throw new Error('There is no graph');
+    await page.mouse.move(box.x + box.width - 20, box.y + 300);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 20, box.y + 100, { steps: 4 });
+    await page.mouse.up();
+    expect(await frame.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(150);
+    await page.locator('[data-testid=plan-node][data-address="1-150"]').click();
+    expect(await page.getByTestId('plan-chosen').textContent()).toContain('Calculate 149 * 149');
+    await shoot(page, 'plan-two-hundred-chosen');
   });
 
   it('is cancelled while it waits for a person', async () => {

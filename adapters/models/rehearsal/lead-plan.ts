@@ -35,19 +35,39 @@ function goalOf(prompt: CallOptions['prompt']): string {
   return first.content.flatMap((part) => part.type === 'text' ? [part.text] : []).join('\n').split('\n\n', 1)[0] ?? '';
 }
 
-function partsOf(goal: string): readonly string[] {
-  return goal.split(/\s*(?:[;\n]|,?\s+(?:and\s+then|and|then)\s+(?=\p{L}))\s*/u).map((part) =>
-    part.replace(/[\s.,]+$/u, '')
-  ).filter((part) => part !== '');
+interface Part {
+  readonly text: string;
+  /** Whether it comes after the part before it: "then" says so. */
+  readonly isNext: boolean;
+}
+
+function partsOf(goal: string): readonly Part[] {
+  const pieces = goal.split(
+    /\s*((?:[;\n](?:\s*(?:and\s+)?then\s+(?=\p{L}))?|,?\s+(?:and\s+then|and|then)\s+(?=\p{L})))\s*/u,
+  );
+  return pieces.flatMap((piece, i) => {
+    const text = i % 2 === 0 ? piece.replace(/[\s.,]+$/u, '') : '';
+    return text === '' ? [] : [{ text, isNext: /then/u.test(pieces[i - 1] ?? '') }];
+  });
 }
 
 /** "Ask me which port" is a question to a person; everything else is work. */
-function toCall(part: string, index: number): Call {
-  const asked = /^ask\s+(?:me|us|a\s+person|somebody|someone)\s+(.+)$/iu.exec(part)?.[1];
+function toCall({ text, isNext }: Part, index: number, parts: readonly Part[]): Call {
+  const asked = askedOf(text);
   if (asked !== undefined) {
     return callOf('ask_human', { question: `${asked.charAt(0).toUpperCase()}${asked.slice(1)}?` });
   }
-  return callOf('create', { goal: part, key: `part-${index + 1}`, onFailure: 'collect' });
+  const before = parts[index - 1];
+  const after = isNext && before && askedOf(before.text) === undefined ? [keyOf(index - 1)] : [];
+  return callOf('create', { goal: text, key: keyOf(index), onFailure: 'collect', ...(after.length > 0 && { after }) });
+}
+
+function askedOf(text: string): string | undefined {
+  return /^ask\s+(?:me|us|a\s+person|somebody|someone)\s+(.+)$/iu.exec(text)?.[1];
+}
+
+function keyOf(index: number): string {
+  return `part-${index + 1}`;
 }
 
 function callOf(toolName: string, input: unknown): Call {

@@ -5,11 +5,11 @@ import type { AssistantMessage } from '../../state/message.ts';
 import { isOver, openQuestions, type PlanPart } from '../../state/plan.ts';
 import type { PlanQuestion as Question, PlanView } from '../../state/plan-data.ts';
 import { agentOf, type Playground } from '../../state/playground.ts';
-import { formatCount } from '../format.ts';
+import { formatCost, formatCount } from '../format.ts';
 import { PlanControls, PlanHead } from './plan-head.tsx';
 import { PlanQuestion } from './plan-question.tsx';
 import { PlanTimeline } from './plan-timeline.tsx';
-import { PlanTree } from './plan-tree.tsx';
+import { PlanTasks } from './plan-tasks.tsx';
 
 interface PlanCardProps {
   readonly part: PlanPart;
@@ -42,8 +42,9 @@ export function PlanCard({ part, message, playground, isLast }: PlanCardProps): 
         )}
       </PlanHead>
       <Progress view={view} />
-      <PlanTree
+      <PlanTasks
         view={view}
+        latest={part.view.value.tasks}
         isAtWork={snapshot === undefined && isRunning && !view.paused}
         at={snapshot?.at ?? now}
         nameOf={(agentId) => agentOf(playground.agents, agentId).name}
@@ -75,9 +76,7 @@ function Progress({ view: { counts, used } }: { view: PlanView }): JSX.Element {
       <p>
         <span role='status' aria-live='polite' data-testid='plan-counts'>{words.join(', ')}</span>
         {(used.tokens ?? 0) > 0 && <span>{formatCount(used.tokens ?? 0, 'token')}</span>}
-        {(used.cost ?? 0) > 0 && (
-          <span>cost {(used.cost ?? 0).toLocaleString('en', { maximumSignificantDigits: 3 })}</span>
-        )}
+        {(used.cost ?? 0) > 0 && <span>{formatCost(used.cost ?? 0)}</span>}
         {(used.steps ?? 0) > 0 && <span>{formatCount(used.steps ?? 0, 'step')}</span>}
       </p>
     </div>

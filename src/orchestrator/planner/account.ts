@@ -57,9 +57,14 @@ export function use(account: Account, field: keyof Budget, amount: number): void
 export function useCall(account: Account, usage?: Usage): void {
   use(account, 'steps', 1);
   if (!usage) return;
-  const { tokens, cost } = usage;
-  if (typeof tokens === 'number' && tokens > 0) use(account, 'tokens', tokens);
-  if (typeof cost === 'number' && cost > 0) use(account, 'cost', cost);
+  const [tokens, cost] = [positive(usage.tokens), positive(usage.cost)];
+  if (tokens > 0) use(account, 'tokens', tokens);
+  if (cost > 0) use(account, 'cost', cost);
+}
+
+/** The amount, or nothing for what is none: whoever makes calls may tell anything. */
+export function positive(amount: unknown): number {
+  return typeof amount === 'number' && amount > 0 ? amount : 0;
 }
 
 /** Sets an amount aside, or with the sign -1 gives it back. */

@@ -1,10 +1,10 @@
 /** How agents begin, become ready, are told things and end. */
 
-import { closeAccount, createAccount, hold, use } from './account.ts';
+import { closeAccount, createAccount, hold, positive, use, useCall } from './account.ts';
 import { deliveredOf, type Refusal } from './folding.ts';
 import type { EventOf } from './plan-event.ts';
 import { added, type AgentState, hasEnded, none, type PlanState, stepOf } from './plan-state.ts';
-import type { InboxItem } from './run-agent.ts';
+import type { InboxItem, Usage } from './run-agent.ts';
 
 /** Makes an agent. Its address is its parent's and its number among the children, so it is never used again. */
 export function createAgent(state: PlanState, event: EventOf<'agent.created'>): Refusal | undefined {
@@ -58,6 +58,8 @@ function newAgent(
     started: false,
     memory: undefined,
     inbox: none,
+    tokens: 0,
+    cost: 0,
     children: none,
     keys: undefined,
     open: 0,
@@ -89,6 +91,13 @@ function newAgent(
 const nobody: readonly (AgentState | undefined)[] = [];
 const noWait = { mode: 'none' } as const;
 const untilTasksEnd = { mode: 'message' } as const;
+
+/** Books what one of the agent's steps or calls has used. */
+export function bookUsage(agent: AgentState, usage?: Usage): void {
+  useCall(agent.account, usage);
+  agent.tokens += positive(usage?.tokens);
+  agent.cost += positive(usage?.cost);
+}
 
 /** Puts an item into the inbox. */
 export function deliver(agent: AgentState, item: InboxItem): void {

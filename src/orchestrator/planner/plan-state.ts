@@ -20,6 +20,9 @@ export interface AgentState {
   /** The context, where it is kept out of line. */
   readonly context: Delivered | undefined;
   readonly account: Account;
+  /** What its own steps and calls have used, whatever account it was booked to. */
+  tokens: number;
+  cost: number;
   status: AgentStatus;
   /** The number of its next step, from 1. */
   step: number;

@@ -20,6 +20,8 @@ export interface PlanTaskView {
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly endedAt?: number;
+  /** What its own steps and calls have used; absent where that is nothing. */
+  readonly used?: { readonly tokens: number; readonly cost: number };
   readonly error?: Pick<ErrorData, 'code' | 'retryable' | 'retryAfterMs'>;
 }
 
@@ -101,7 +103,7 @@ function fitting({ agents }: PlanState, bytes: number): readonly PlanTaskView[] 
   return chosen.toSorted((a, b) => a.order - b.order).map(taskOf);
 }
 
-function taskOf({ id, spec, status, attempt, startedAt, endedAt, error }: AgentState): PlanTaskView {
+function taskOf({ id, spec, status, attempt, startedAt, endedAt, tokens, cost, error }: AgentState): PlanTaskView {
   return {
     address: id,
     ...(spec.key !== undefined && { key: spec.key }),
@@ -113,6 +115,7 @@ function taskOf({ id, spec, status, attempt, startedAt, endedAt, error }: AgentS
     attempt,
     startedAt,
     ...(endedAt !== undefined && { endedAt }),
+    ...((tokens > 0 || cost > 0) && { used: { tokens, cost } }),
     ...(error && { error: errorOf(error) }),
   };
 }

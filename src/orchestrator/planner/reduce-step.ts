@@ -1,7 +1,6 @@
 /** Folds what activities do: steps of agents, and calls of tools. */
 
-import { useCall } from './account.ts';
-import { deliver, markReady, settle } from './agent-changes.ts';
+import { bookUsage, deliver, markReady, settle } from './agent-changes.ts';
 import { deliveredOf, type Refusal } from './folding.ts';
 import type { EventOf, Waiting } from './plan-event.ts';
 import {
@@ -23,7 +22,7 @@ export function reduceStep(state: PlanState, event: StepEvent): Refusal | undefi
   const agent = agentOfStep(state, event.step);
   if (!agent) return 'there is no such agent';
   if (event.type === 'step.late') {
-    useCall(agent.account, event.usage);
+    bookUsage(agent, event.usage);
     return undefined;
   }
   if (hasEnded(agent)) return 'the agent has ended';
@@ -58,7 +57,7 @@ function reduceThought(
     return undefined;
   }
   agent.started = false;
-  useCall(agent.account, event.usage);
+  bookUsage(agent, event.usage);
   if (event.type === 'step.failed') {
     agent.attempt = event.attempt + 1;
     agent.status = 'waiting';
@@ -150,7 +149,7 @@ function reduceCall(
     return undefined;
   }
   call.started = false;
-  useCall(agent.account, event.usage);
+  bookUsage(agent, event.usage);
   if (event.type === 'call.done') return endCall(state, { agent, call }, undefined, event);
   call.attempt = event.attempt + 1;
   if (call.spec.retry && event.error.retryable && event.attempt < call.spec.retry.attempts) {

@@ -3,8 +3,8 @@
  * same state. The state is changed in place: copying ten thousand agents for each event would be quadratic.
  */
 
-import { createAccount, useCall } from './account.ts';
-import { createAgent, deliver, endAgent, wake } from './agent-changes.ts';
+import { createAccount } from './account.ts';
+import { bookUsage, createAgent, deliver, endAgent, wake } from './agent-changes.ts';
 import { deliveredOf, type Refusal } from './folding.ts';
 import type { EventOf, PlanEvent } from './plan-event.ts';
 import { hasEnded, livingBelow, type PlanState, rootOf } from './plan-state.ts';
@@ -89,7 +89,7 @@ function end(
   if (!agent) return 'there is no such agent';
   if (hasEnded(agent)) return 'the agent has ended';
   if (agent.open > 0 && livingBelow(agent).length > 0) return 'an agent below it has not ended';
-  if (event.type === 'agent.done' && (agent.parent || !state.created?.terms.given)) useCall(agent.account, event.usage);
+  if (event.type === 'agent.done' && (agent.parent || !state.created?.terms.given)) bookUsage(agent, event.usage);
   endAgent(state, agent, event);
   return undefined;
 }

@@ -63,7 +63,8 @@ describe('the plan of an answer', () => {
     await begin();
     const error = { code: 'deadline_exceeded', retryable: false } as const;
     show(planView([root, atWork, later, planTask('1-3', { status: 'failed', error })], { omitted: 4 }));
-    await page.find('plan');
+    await page.click('plan-view-list');
+    await page.find('plan-task');
     const tasks = page.all('plan-task');
     expect(tasks.map(({ dataset }) => [dataset['address'], dataset['status']])).toEqual([
       ['1', 'waiting'],
@@ -79,6 +80,65 @@ describe('the plan of an answer', () => {
     expect(tasks[1]?.closest('ul')?.parentElement?.tagName).toBe('LI');
     expect((await page.find('plan')).textContent).toContain('and 4 more tasks');
     expect((await page.find('plan')).textContent).toContain('1,200 tokens');
+  });
+
+  it('shows the tasks as a graph: what leads to each, who does it, what it took, how it stands', async () => {
+    await begin();
+    const used = { tokens: 340, cost: 0 };
+    show(planView([root, atWork, later, planTask('1-3', { agentId: 'mate', used })]));
+    await page.find('plan-graph');
+    const looks = page.all('plan-node').map(({ dataset }) => [dataset['address'], dataset['look']]);
+    expect(looks).toEqual([['1', 'waits'], ['1-1', 'work'], ['1-2', 'waits'], ['1-3', 'done']]);
+    expect(page.all('plan-node')[3]?.textContent).toMatch(/Goal of 1-3, DoneMate2\.0 s340 tokens/);
+    expect(page.all('plan-way').map(({ dataset: { kind, from, to } }) => `${kind} ${from} ${to}`)).toEqual(
+      ['parent 1 1-1', 'parent 1 1-2', 'after 1-1 1-2', 'parent 1 1-3'],
+    );
+    const marks = page.all('plan-node').map((node) => node.querySelector('path')?.getAttribute('d'));
+    expect(marks[1]).toBeUndefined(); // it turns
+    expect(new Set(marks).size).toBe(3);
+    page.all('plan-node')[2]?.click();
+    await vi.waitFor(() =>
+      expect(page.all('plan-chosen')[0]?.textContent).toMatch(/Goal of 1-2.*Waits its turn.*after 1-1/)
+    );
+  });
+
+  it('is gone through with the keyboard, one task in the order of the page', async () => {
+    await begin();
+    show(planView([root, planTask('1-1'), planTask('1-1-1'), planTask('1-2')]));
+    await page.find('plan-graph');
+    const focused = (): string | undefined => (document.activeElement as HTMLElement).dataset['address'];
+    const stops = (): (string | undefined)[] =>
+      page.all('plan-node').filter(({ tabIndex }) => tabIndex === 0).map(({ dataset }) => dataset['address']);
+    expect(stops()).toEqual(['1']);
+    page.all('plan-node')[0]?.focus();
+    const seen = ['ArrowRight', 'ArrowRight', 'ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowLeft', 'End'].map((key) => {
+      page.press(key);
+      return focused();
+    });
+    expect(seen).toEqual(['1-1', '1-1-1', '1-2', '1-1-1', '1-1', '1', '1-2']);
+    await vi.waitFor(() => expect(stops()).toEqual(['1-2']));
+  });
+
+  it('leaves each task of the graph in its place when more come, and while it is looked at as it was', async () => {
+    await begin();
+    show(planView([root, atWork]));
+    await page.find('plan-graph');
+    const placeOf = (address: string) =>
+      page.all('plan-node').find(({ dataset }) => dataset['address'] === address)?.style.transform;
+    const before = placeOf('1-1');
+    expect(before).toMatch(/translate/);
+    show(planView([root, atWork, later], { seq: 2 }));
+    await vi.waitFor(() => expect(placeOf('1-2')).toBeDefined());
+    expect(placeOf('1-1')).toBe(before);
+    finish();
+    const last = await vi.waitFor(() => {
+      expect(page.all('plan-timeline')).toHaveLength(1);
+      return placeOf('1-1');
+    });
+    await page.type('plan-timeline', '0');
+    await vi.waitFor(() => expect(placeOf('1-2')).toBeUndefined());
+    expect(placeOf('1-1')).toBe(last);
+    expect(page.all('plan-way')).toHaveLength(1);
   });
 
   it('is kept as soon as it is there, for it goes on without the page', async () => {
@@ -153,10 +213,10 @@ describe('the plan of an answer', () => {
     const range = await page.find('plan-timeline');
     expect(range).toMatchObject({ value: '2', max: '2' });
     await page.type('plan-timeline', '0');
-    await vi.waitFor(() => expect(page.all('plan-task')).toHaveLength(1));
+    await vi.waitFor(() => expect(page.all('plan-node')).toHaveLength(1));
     expect(stateOf()).toBe('running');
     await page.type('plan-timeline', '2');
-    await vi.waitFor(() => expect(page.all('plan-task')).toHaveLength(3));
+    await vi.waitFor(() => expect(page.all('plan-node')).toHaveLength(3));
     expect(stateOf()).toBe('done');
   });
 });
@@ -267,7 +327,7 @@ describe('a question of a plan', () => {
     await untilSent(1);
     expect(page.transport.replied).toEqual([{ runId: 'run-1', askId: 'ask-1', answer: 'Oslo' }]);
     show(planView([root, atWork], { seq: 5 }));
-    await vi.waitFor(() => expect(page.all('plan-task')).toHaveLength(2));
+    await vi.waitFor(() => expect(page.all('plan-node')).toHaveLength(2));
     page.playground.chats.saveRunning();
     await vi.waitFor(async () => {
       const [, kept] = await storage.list({ prefix: ['message', chatId], limit: 2 });

@@ -53,6 +53,21 @@ describe('the stream of a plan', () => {
     expect(await elsewhere.view(planId, me)).toEqual(last);
   });
 
+  it('tells what each agent has used by itself', async () => {
+    const usage = { tokens: 30, cost: 0.5 };
+    const { planner } = testPlanner(async (task) =>
+      task.address === '1' && task.step === 1
+        ? { ...next({ type: 'create', key: 'a', goal: 'a', budget: { tokens: 100 } }), usage: { tokens: 7 } }
+        : task.address === '1'
+        ? done('all')
+        : { type: 'done', result: 'a', usage }
+    );
+    const { planId } = await planner.start({ goal: 'g' }, me);
+    const last = viewsOf(await readAll(planner.stream(planId, me))).at(-1);
+    expect(last?.tasks).toMatchObject([{ used: { tokens: 7, cost: 0 } }, { used: usage }]);
+    expect(last?.used).toMatchObject({ tokens: 37, cost: 0.5 });
+  });
+
   it('ends with a suspended state when only a person can go on, and shows the question', async () => {
     const { planner } = testPlanner(async (task) =>
       task.step === 1 ? next({ type: 'ask_human', question: 'Go on?' }) : done('yes')

@@ -1,0 +1,163 @@
+/** A plan as a graph: where each task stands, and what leads to it. The same tasks always stand in the same places. */
+
+import { type TaskNode, treeOf } from './plan.ts';
+import type { PlanTask } from './plan-data.ts';
+import { type Box, curve, elbow } from './plan-ways.ts';
+
+/** A task in its place. */
+export interface PlacedTask extends Box {
+  readonly node: TaskNode;
+  /** Whether it is one of many in a pack, and small. */
+  readonly isTile: boolean;
+}
+
+/** Many tasks that one has given out side by side, put into one box. */
+export interface Pack extends Box {
+  /** The address of the task that has given them out. */
+  readonly parent: string;
+  readonly tasks: readonly TaskNode[];
+}
+
+/** What leads from one task to another: it has given it out, or it comes before it. */
+export interface GraphEdge {
+  readonly kind: 'parent' | 'after';
+  readonly from: string;
+  /** The address of a task; where it leads to a pack, of the pack's first. */
+  readonly to: string;
+  /** The way, as an SVG path in rem. */
+  readonly path: string;
+}
+
+/** The graph. */
+export interface PlanGraph {
+  /** By their addresses. */
+  readonly tasks: readonly PlacedTask[];
+  readonly packs: readonly Pack[];
+  readonly edges: readonly GraphEdge[];
+  readonly width: number;
+  readonly height: number;
+}
+
+/** In rem, as the sizes in `plan-graph.css`. */
+const size = { width: 12.5, height: 3.25, gapX: 2.25, gapY: 0.625, margin: 0.75 };
+const tile = { width: 4.25, height: 1.75, gap: 0.375, columns: 6 };
+/** So many side by side are still read one by one. */
+const mostSingle = 12;
+
+/**
+ * Lays the tasks out: each to the right of the task that gave it out and of all that it comes after, and below what was given out
+ * before it. Each has a line of its own, which it shares with its first part only: no way from a task to its parts crosses
+ * another task. What is added moves only what stands below it.
+ */
+export function layoutPlan(tasks: readonly PlanTask[]): PlanGraph {
+  const sorted = tasks.toSorted((a, b) => byNumbers.compare(a.address, b.address));
+  const { placed, packs } = place(sorted);
+  const boxes: readonly Box[] = [...placed.values(), ...packs];
+  return {
+    tasks: sorted.flatMap(({ address }) => placed.get(address) ?? []),
+    packs,
+    edges: [...waysToPacks(packs, placed), ...sorted.flatMap((task) => waysTo(task, placed))],
+    width: Math.max(0, ...boxes.map(({ x, width }) => x + width)) + size.margin,
+    height: Math.max(0, ...boxes.map(({ y, height }) => y + height)) + size.margin,
+  };
+}
+
+/** The address of the task that gave it out; empty for the first. */
+export function parentOf(address: string): string {
+  return address.slice(0, Math.max(0, address.lastIndexOf('-')));
+}
+
+/** `1-2` before `1-10`, and each before its parts. */
+const byNumbers = new Intl.Collator('en', { numeric: true });
+
+type Placed = ReadonlyMap<string, PlacedTask>;
+
+function place(tasks: readonly PlanTask[]): { readonly placed: Placed; readonly packs: readonly Pack[] } {
+  const layerOf = layersOf(tasks);
+  const awaited = new Set(tasks.flatMap(({ after }) => after));
+  const placed = new Map<string, PlacedTask>();
+  const packs: Pack[] = [];
+  let y = size.margin;
+  const put = (node: TaskNode): void => {
+    const { task: { address }, children } = node;
+    const box = { x: xOf(layerOf(address)), y, width: size.width, height: size.height };
+    placed.set(address, { node, isTile: false, ...box });
+    const many = loose(children, awaited);
+    for (const child of children) if (!many.includes(child)) put(child);
+    if (many.length > 0) {
+      const pack = packOf(address, many, { x: xOf(layerOf(address) + 1), y });
+      packs.push(pack);
+      for (const placedTile of tilesOf(pack)) placed.set(placedTile.node.task.address, placedTile);
+      y += pack.height + size.gapY;
+    } else if (children.length === 0) y += size.height + size.gapY;
+  };
+  for (const node of treeOf(tasks)) put(node);
+  return { placed, packs };
+}
+
+/** How many columns a task stands from the left: one more than whatever leads to it. A circle of tasks is cut where it is met. */
+function layersOf(tasks: readonly PlanTask[]): (address: string) => number {
+  const byId = new Map(tasks.map((task) => [task.address, task]));
+  const known = new Map<string, number>();
+  const layerOf = (address: string): number => {
+    const task = byId.get(address);
+    if (!task) return -1;
+    const layer = known.get(address);
+    if (layer !== undefined) return layer;
+    known.set(address, 0);
+    const found = 1 + Math.max(layerOf(parentOf(address)), ...task.after.map(layerOf));
+    known.set(address, found);
+    return found;
+  };
+  return layerOf;
+}
+
+function xOf(layer: number): number {
+  return size.margin + layer * (size.width + size.gapX);
+}
+
+/** Those that lead nowhere and wait for nothing, where they are many. */
+function loose(children: readonly TaskNode[], awaited: ReadonlySet<string>): readonly TaskNode[] {
+  const found = children.filter(({ task: { address, after }, children: parts }) =>
+    parts.length === 0 && after.length === 0 && !awaited.has(address)
+  );
+  return found.length > mostSingle ? found : [];
+}
+
+function packOf(parent: string, tasks: readonly TaskNode[], { x, y }: Pick<Box, 'x' | 'y'>): Pack {
+  const rows = Math.ceil(tasks.length / tile.columns);
+  const width = tile.columns * (tile.width + tile.gap) + tile.gap;
+  return { parent, tasks, x, y, width, height: rows * (tile.height + tile.gap) + tile.gap };
+}
+
+function tilesOf({ tasks, x, y }: Pack): readonly PlacedTask[] {
+  return tasks.map((node, i) => ({
+    node,
+    isTile: true,
+    x: x + tile.gap + (i % tile.columns) * (tile.width + tile.gap),
+    y: y + tile.gap + Math.floor(i / tile.columns) * (tile.height + tile.gap),
+    width: tile.width,
+    height: tile.height,
+  }));
+}
+
+function waysToPacks(packs: readonly Pack[], placed: Placed): readonly GraphEdge[] {
+  return packs.flatMap(({ parent: from, tasks: [first], ...box }) => {
+    const start = placed.get(from);
+    return start && first ? [{ kind: 'parent', from, to: first.task.address, path: elbow(start, box, size) }] : [];
+  });
+}
+
+function waysTo({ address, after }: PlanTask, placed: Placed): readonly GraphEdge[] {
+  const end = placed.get(address);
+  if (!end) return [];
+  const parent = parentOf(address);
+  const from = end.isTile ? undefined : placed.get(parent);
+  return [
+    ...(from ? [{ kind: 'parent' as const, from: parent, to: address, path: elbow(from, end, size) }] : []),
+    ...after.flatMap((before): GraphEdge[] => {
+      const start = placed.get(before);
+      return start && start !== end ? [{ kind: 'after', from: before, to: address, path: curve(start, end) }] : [];
+    }),
+  ];
+}

@@ -1,0 +1,42 @@
+/** How a task of a plan stands, for people: a word, and what it looks like. */
+
+import { isEnded, type TaskNode } from './plan.ts';
+import type { PlanTask, PlanView } from './plan-data.ts';
+
+/** How a task looks: each has a colour and a mark. */
+export type TaskLook = 'done' | 'failed' | 'cancelled' | 'work' | 'next' | 'asks' | 'waits';
+
+/** A plan as it is looked at. */
+export interface LookedAt {
+  readonly view: PlanView;
+  /** Whether those that are ready are being worked on right now. */
+  readonly isAtWork: boolean;
+  /** The time at which it is looked at. */
+  readonly at: number;
+}
+
+const ended = { done: 'Done', failed: 'Failed', cancelled: 'Cancelled' } as const;
+
+/** How the task stands. */
+export function lookOf(
+  { task, children }: TaskNode,
+  { view, isAtWork }: Pick<LookedAt, 'view' | 'isAtWork'>,
+): { readonly look: TaskLook; readonly word: string } {
+  const { status, address, after } = task;
+  if (status === 'done' || status === 'failed' || status === 'cancelled') return { look: status, word: ended[status] };
+  if (view.questions.some(({ agent }) => agent === address)) return { look: 'asks', word: 'Asks you' };
+  if (status === 'ready') {
+    if (isAtWork) return { look: 'work', word: 'At work' };
+    return { look: 'next', word: view.state === 'running' && !view.paused ? 'At work' : 'Next' };
+  }
+  const isAfter = (other: PlanTask): boolean => after.includes(other.address) && !isEnded(other);
+  if (view.tasks.some(isAfter)) return { look: 'waits', word: 'Waits its turn' };
+  if (children.some((child) => !isEnded(child.task))) return { look: 'waits', word: 'Waits for its parts' };
+  return { look: 'waits', word: 'Waits' };
+}
+
+/** How long the task has taken so far, in milliseconds; 0 for one that nobody has begun. */
+export function timeOf({ task, children }: TaskNode, at: number): number {
+  if (task.status === 'waiting' && children.length === 0) return 0;
+  return Math.max(0, (task.endedAt ?? at) - task.startedAt);
+}
