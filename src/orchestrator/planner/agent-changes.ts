@@ -38,7 +38,8 @@ export function createAgent(state: PlanState, event: EventOf<'agent.created'>): 
   return undefined;
 }
 
-function newAgent(
+/** Gives an agent as it is made, next in the order of creation. */
+export function newAgent(
   state: PlanState,
   event: EventOf<'agent.created'>,
   { parent, account }: Pick<AgentState, 'parent' | 'account'>,
@@ -89,7 +90,8 @@ function newAgent(
 }
 
 const nobody: readonly (AgentState | undefined)[] = [];
-const noWait = { mode: 'none' } as const;
+/** How an agent waits for nothing. */
+export const noWait = { mode: 'none' } as const;
 const untilTasksEnd = { mode: 'message' } as const;
 
 /** Books what one of the agent's steps or calls has used. */
@@ -148,9 +150,8 @@ export function endAgent(
       details: { reason: event.reason },
     };
   }
-  if (agent.pending > 0) closeAsks(state, agent);
-  agent.inbox = none;
-  agent.calls = agent.memory = agent.replies = undefined;
+  if (state.asks.size > 0) closeAsks(state, agent);
+  forget(agent);
   if (agent.spec.budget) closeAccount(agent.account);
   for (const dependent of agent.dependents) {
     if (hasEnded(dependent)) continue;
@@ -161,6 +162,26 @@ export function endAgent(
   agent.dependents = none;
   const { parent } = agent;
   if (parent && !hasEnded(parent)) tellParent(state, parent, agent);
+}
+
+/** What only a living agent needs. */
+function forget(agent: AgentState): void {
+  agent.inbox = none;
+  agent.calls =
+    agent.memory =
+    agent.replies =
+    agent.awaitedIds =
+    agent.retryAt =
+    agent.digest =
+      undefined;
+  agent.wait = noWait;
+  agent.awaited =
+    agent.pending =
+    agent.blockers =
+    agent.repeats =
+    agent.stalls =
+      0;
+  agent.started = agent.woken = false;
 }
 
 function closeAsks(state: PlanState, agent: AgentState): void {

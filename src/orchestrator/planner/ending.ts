@@ -45,13 +45,13 @@ function cancelled(agent: AgentState, reason: string): Omit<EventOf<'agent.cance
 }
 
 /** Whether the event ends an agent: then others may follow from it. */
-export function isEnd({ type }: PlanEvent): boolean {
-  return type === 'agent.done' || type === 'agent.failed' || type === 'agent.cancelled';
+export function isEnd(event: PlanEvent): event is EventOf<'agent.done' | 'agent.failed' | 'agent.cancelled'> {
+  return event.type === 'agent.done' || event.type === 'agent.failed' || event.type === 'agent.cancelled';
 }
 
 /** Gives the events that must follow an event, in the same commit. */
 export function followUps(state: PlanState, event: PlanEvent): readonly NewEvent[] {
-  if (event.type !== 'agent.done' && event.type !== 'agent.failed' && event.type !== 'agent.cancelled') return [];
+  if (!isEnd(event)) return [];
   const agent = state.agents.get(event.id);
   if (!agent) return [];
   if (!agent.parent) return [endOfRun(agent, event)];

@@ -12,11 +12,12 @@ import { createOutliner } from './outline.ts';
 import { eventVersion } from './plan-event.ts';
 import type { NumberedEvent } from './plan-journal.ts';
 import type { PlanLimits } from './plan-limits.ts';
-import { dueKey, type Inbound, type PlanHead, planPrefix, readInbound, readPlanEvents } from './plan-record.ts';
+import { dueKey, type Inbound, type PlanHead, planPrefix, readInbound } from './plan-record.ts';
 import type { PlanTerms } from './plan-request.ts';
 import { type AgentState, createPlanState, type PlanState, rootOf } from './plan-state.ts';
-import { reduce } from './reduce.ts';
+import { readState } from './read-state.ts';
 import type { PlanOwner } from './run-agent.ts';
+import type { SnapshotOptions } from './snapshot-store.ts';
 
 /** A plan that this process owns. */
 export interface OwnedPlan {
@@ -26,6 +27,8 @@ export interface OwnedPlan {
   readonly state: PlanState;
   /** The events that the plan begins with, where it is new. */
   readonly events: readonly NumberedEvent[];
+  /** The snapshots so far. */
+  readonly snapshots: Pick<SnapshotOptions, 'since' | 'last' | 'ended'>;
   /** What has come from outside meanwhile. */
   readonly inbound: Inbound;
 }
@@ -83,6 +86,7 @@ export async function foundPlan(
       version: result.version,
       state,
       events: numbered,
+      snapshots: { since: events.length, last: undefined, ended: [] },
       inbound: { items: [], taken: [] },
     };
   }
@@ -175,18 +179,7 @@ export async function claimPlan(
     when: ({ at, state }) => state.status === 'waiting' || (state.status === 'running' && now() - at >= limits.leaseMs),
   });
   if (!taken) return undefined;
-  const state = await foldPlan(storage, planId);
-  return { planId, ...taken, state, events: [], inbound: await readInbound(storage, planId) };
-}
-
-/** Reads the journal and folds it. */
-export async function foldPlan(storage: Storage, planId: string): Promise<PlanState> {
-  const state = createPlanState();
-  let last = 0;
-  for (let page = await readPlanEvents(storage, planId, last); page.length > 0;) {
-    for (const { event } of page) reduce(state, event);
-    last = page.at(-1)?.seq ?? last;
-    page = await readPlanEvents(storage, planId, last);
-  }
-  return state;
+  const { state, snapshot, ended } = await readState(storage, planId);
+  const snapshots = { since: snapshot?.seq ?? 0, last: snapshot, ended };
+  return { planId, ...taken, state, events: [], snapshots, inbound: await readInbound(storage, planId) };
 }

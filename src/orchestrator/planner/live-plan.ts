@@ -7,6 +7,7 @@ import { type ActivityRun, type ActivityRunOptions, startActivity } from './acti
 import type { AuthorizeCreate } from './authorize-create.ts';
 import type { Draft } from './draft.ts';
 import { failure, toFailure } from './failure.ts';
+import type { OwnedPlan } from './found-plan.ts';
 import { createGate } from './gate.ts';
 import type { PlanEvent } from './plan-event.ts';
 import { type NumberedEvent, openPlanJournal, type PlanJournal } from './plan-journal.ts';
@@ -52,6 +53,7 @@ export interface LivePlanOptions {
   readonly version: string;
   /** Folded up to the head. */
   readonly state: PlanState;
+  readonly snapshots: OwnedPlan['snapshots'];
   /** What has come from outside before. */
   readonly inbound: Inbound;
   readonly runAgent: RunAgent;
@@ -114,6 +116,7 @@ class Plan implements LivePlan {
         stallAfter: terms?.stallAfter ?? limits.stallAfter,
       },
       ttlMs: limits.retentionMs,
+      snapshots: { ...options.snapshots, every: limits.snapshotEvents },
       onCommit: (events) => {
         onCommit(events);
         this.#afterCommit();

@@ -9,6 +9,7 @@ import { createOutliner } from './outline.ts';
 import type { AskFacts, PlanEvent } from './plan-event.ts';
 import { askKey, dueKey, isOver, type PlanHead, planPrefix } from './plan-record.ts';
 import type { PlanState } from './plan-state.ts';
+import { createSnapshots, type SnapshotOptions } from './snapshot-store.ts';
 
 /** An event with its number. */
 export interface NumberedEvent {
@@ -40,6 +41,7 @@ export interface PlanJournalOptions {
   readonly settings: DraftSettings;
   readonly now: () => number;
   readonly ttlMs: number;
+  readonly snapshots: Pick<SnapshotOptions, 'every' | 'since' | 'last' | 'ended'>;
   /** These events are committed now; in their order. */
   readonly onCommit: (events: readonly NumberedEvent[]) => void;
   readonly onLost: (error: PinnaceError) => void;
@@ -73,6 +75,7 @@ export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
   });
   const outliner = createOutliner({ planId, owner: `${options.head.fence}`, ttlMs });
   const drafter = createDrafter(state, { settings, outliner });
+  const snapshots = createSnapshots(state, { ...options.snapshots, planId, ttlMs });
   const questions = createQuestionRecords(state, { planId, ttlMs, tenant: head.tenant });
   return {
     get seq() {
@@ -93,6 +96,8 @@ export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
         ? noChanges
         : [...changes, ...values, ...records];
       journal.append(texts, { changes: all });
+      const snapshot = snapshots.after(events, seq);
+      if (snapshot.length > 0) journal.append([], { changes: snapshot });
       return events;
     },
     setHead(next) {

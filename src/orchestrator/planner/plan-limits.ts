@@ -24,6 +24,8 @@ export interface PlanLimits {
   readonly leaseMs: number;
   /** A plan that waits for a timer this near keeps its owner. */
   readonly lingerMs: number;
+  /** So many events lie between two snapshots of a plan's state, more where more agents live. */
+  readonly snapshotEvents: number;
   /** How long the records of a plan are kept. */
   readonly retentionMs: number;
 }
@@ -43,5 +45,6 @@ export const defaultPlanLimits: PlanLimits = {
   stallAfter: 3,
   leaseMs: 30_000,
   lingerMs: 30_000,
+  snapshotEvents: 2000,
   retentionMs: 60 * dayMs,
 };

@@ -6,8 +6,8 @@ import type { Storage, Watchable } from '../../ports.ts';
 import { watchKey } from '../../watch.ts';
 import { type PlanOutcome, readOutcome } from './plan-outcome.ts';
 import { planPrefix, readPlan, readPlanEvents } from './plan-record.ts';
-import { createPlanState } from './plan-state.ts';
 import { viewOf } from './plan-view.ts';
+import { readState } from './read-state.ts';
 import { reduce } from './reduce.ts';
 
 /** At most so often a second is the plan shown. */
@@ -65,9 +65,10 @@ async function* views(
   { storage, planId, tenant, signal }: PlanStreamOptions & { readonly signal: AbortSignal },
   news: News,
 ): AsyncGenerator<UIMessageChunk, void> {
-  const state = createPlanState();
+  const read = await readState(storage, planId);
+  const { state } = read;
   let shown = -1;
-  for (let seq = 0; !signal.aborted;) {
+  for (let { seq } = read; !signal.aborted;) {
     const { seq: last, state: { status } } = await readPlan(storage, planId, tenant);
     while (seq < last) {
       const page = await readPlanEvents(storage, planId, seq);

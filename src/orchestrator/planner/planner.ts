@@ -5,7 +5,7 @@ import { PinnaceError } from '../../errors.ts';
 import type { Emit } from '../../events.ts';
 import { watchKey } from '../../watch.ts';
 import type { Authorize, Storage, Watchable } from '../../ports.ts';
-import { claimPlan, foldPlan, foundPlan, type OwnedPlan } from './found-plan.ts';
+import { claimPlan, foundPlan, type OwnedPlan } from './found-plan.ts';
 import { type AuthorizeCreate, requireTasks } from './authorize-create.ts';
 import { cancelPlan, pausePlan, replyToPlan, requireScope } from './inbound.ts';
 import { type LivePlan, runPlan } from './live-plan.ts';
@@ -20,6 +20,7 @@ import { type PlanRequestInput, readPlanRequest } from './plan-request.ts';
 import { streamPlan } from './plan-stream.ts';
 import { type PlanView, viewOf } from './plan-view.ts';
 import { createProviderPlaces } from './provider-places.ts';
+import { readState } from './read-state.ts';
 import type { RunAgent, ValueRef } from './run-agent.ts';
 import { duePlans } from './sweep.ts';
 
@@ -216,8 +217,9 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
     },
     stream: (planId, { tenant }, { signal } = {}) => streamPlan({ storage, planId, tenant, signal }),
     async view(planId, { tenant }) {
-      const { seq, state: { status } } = await readPlan(storage, planId, tenant);
-      const view = viewOf(await foldPlan(storage, planId), { seq, isSuspended: status === 'waiting' });
+      const { state: { status } } = await readPlan(storage, planId, tenant);
+      const { state, seq } = await readState(storage, planId);
+      const view = viewOf(state, { seq, isSuspended: status === 'waiting' });
       if (!view) throw new PinnaceError('internal', 'Cannot show the plan: its journal does not begin');
       return view;
     },

@@ -3,7 +3,7 @@
 import process from 'node:process';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createPlanner, type Storage } from '../../../src/index.ts';
-import { foldPlan } from '../../../src/orchestrator/planner/found-plan.ts';
+import { readState } from '../../../src/orchestrator/planner/read-state.ts';
 import { collect, cpuMs, median, type Row } from '../measure.ts';
 import { counted, leaf, me, runFlat } from './plans.ts';
 import { parallelism } from './peers.ts';
@@ -23,23 +23,37 @@ export async function measureOwn(): Promise<readonly Row[]> {
   return [
     row('commits for 10,000 tasks', storage.commits(), { unit: '', most: 700, digits: 0 }),
     row('journal for one task', storage.journalLength() / 10_000, { unit: 'characters', most: 300, digits: 0 }),
-    await measureResume(storage.storage),
+    ...await measureResume(storage.storage),
     await measureReply(),
     await measureMemory(),
   ];
 }
 
-/** Folds the 20,003 events of a plan of 10,000 tasks. */
-async function measureResume(storage: Storage): Promise<Row> {
+/** Reads the state of a plan with 20,003 events: 10,000 tasks, all of them done. */
+async function measureResume(storage: Storage): Promise<readonly Row[]> {
   const [entry] = await storage.list({ prefix: ['plan'], limit: 1 });
   const planId = entry?.key[1] as string; // there is one plan
+  const { snapshot } = await readState(storage, planId);
+  if (!snapshot || snapshot.seq < 15_000) throw new Error('There is no late snapshot');
+  const withoutSnapshot: Storage = {
+    ...storage,
+    get: async (key) => key[2] === 'snapshot' ? undefined : await storage.get(key),
+  };
+  const [whole, late] = [await measureRead(withoutSnapshot, planId), await measureRead(storage, planId)];
+  return [
+    row('fold of 20,000 events, read from the storage (CPU)', whole, { unit: 'ms', most: 40 }),
+    row(`the same from the snapshot at event ${snapshot.seq} (CPU)`, late, { unit: 'ms', most: 5 }),
+  ];
+}
+
+async function measureRead(storage: Storage, planId: string): Promise<number> {
   const times: number[] = [];
-  for (let i = 0; i < 15; i++) {
+  for (let i = 0; i < 25; i++) {
     const before = cpuMs();
-    await foldPlan(storage, planId);
+    await readState(storage, planId);
     times.push(cpuMs() - before);
   }
-  return row('fold of 20,000 events, read from the storage (CPU)', median(times.slice(5)), { unit: 'ms', most: 40 });
+  return median(times.slice(10));
 }
 
 /** From the reply of a person to the first activity that follows from it. */

@@ -11,6 +11,14 @@ describe('a plan whose process dies at a commit', () => {
     }, 60_000);
   }
 
+  for (const [parallelism, snapshotEvents] of [[1, 1], [4, 3], [64, 10]] as const) {
+    it(`goes on from a snapshot all the same, one every ${snapshotEvents} events, ${parallelism} at once`, async () => {
+      const limits = { snapshotEvents };
+      const deaths = await crashEverywhere({ open: async () => memoryStorage(), parallelism, limits });
+      expect(deaths).toBeGreaterThan(20);
+    }, 60_000);
+  }
+
   it('comes to the same end without a death', async () => {
     const whole = await runWithDeath(memoryStorage(), { death: undefined, parallelism: 4 });
     if (typeof whole === 'string') throw new Error(whole);
