@@ -52,27 +52,6 @@ type AgentRest =
     readonly used?: Account['used'];
   };
 
-/** The fields of an agent that are kept as they are. */
-const plainFields = [
-  'step',
-  'attempt',
-  'started',
-  'memory',
-  'inbox',
-  'wait',
-  'awaited',
-  'pending',
-  'woken',
-  'digest',
-  'repeats',
-  'stalls',
-  'revision',
-  'outline',
-  'facts',
-  'cites',
-  'error',
-] as const;
-
 const letters: Readonly<Record<AgentStatus, string>> = {
   waiting: 'w',
   ready: 'r',
@@ -81,8 +60,27 @@ const letters: Readonly<Record<AgentStatus, string>> = {
   cancelled: 'c',
 };
 const statusOf = new Map(Object.entries(letters).map(([status, letter]) => [letter, status as AgentStatus]));
-/** What {@link plainFields} are when an agent is made. */
-const asMade: Readonly<Record<(typeof plainFields)[number], unknown>> = {
+/** What is made again from the rest, and what has a form of its own. */
+type Derived = 'parent' | 'depth' | 'account' | 'context' | 'children' | 'keys' | 'open' | 'dependents' | 'blockers';
+type Formed =
+  | 'id'
+  | 'order'
+  | 'spec'
+  | 'status'
+  | 'startedAt'
+  | 'endedAt'
+  | 'result'
+  | 'retryAt'
+  | 'awaitedIds'
+  | 'replies'
+  | 'calls';
+/** The fields that are kept as they are, so that a new field of agents is kept, too. */
+type Plain = Exclude<keyof AgentState, Derived | Formed>;
+
+/** What these fields are when an agent is made. */
+const asMade: Readonly<Record<Plain, unknown>> = {
+  tokens: 0,
+  cost: 0,
   step: 1,
   attempt: 1,
   started: false,
@@ -101,6 +99,7 @@ const asMade: Readonly<Record<(typeof plainFields)[number], unknown>> = {
   cites: undefined,
   error: undefined,
 };
+const plainFields = Object.keys(asMade) as Plain[]; // an object of this module
 /** What every event has that makes an agent. */
 const specFields = new Set(['type', 'at', 'id', 'goal', 'key']);
 
@@ -162,21 +161,21 @@ interface Place {
 }
 
 /**
- * Makes the agents of a state that has none, with all that follows from what was kept.
+ * Makes the agents of a state that has none, with all that follows from what was kept. Where columns have an agent again, they count.
  *
  * @throws Error when the columns do not hold every agent up to the last, each below one before it.
  */
 export function addAgents(state: PlanState, all: readonly AgentColumns[]): void {
   const places: Place[] = [];
-  let count = 0;
+  let known = 0;
   for (const columns of all) {
     const rests = new Map(columns.rest);
-    count += columns.ids.length;
     columns.orders.forEach((order, i) => {
+      if (places[order] === undefined) known++;
       places[order] = { columns, i, rest: rests.size === 0 ? undefined : rests.get(i) };
     });
   }
-  if (places.length !== count) throw new Error('An agent is missing or there twice');
+  if (places.length !== known) throw new Error('An agent is missing');
   let parent: AgentState | undefined;
   for (const place of places) {
     const id = place.columns.ids[place.i] as string; // as many as there are orders

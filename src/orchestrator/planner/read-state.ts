@@ -1,11 +1,10 @@
 /** Reads the state of a plan: its last snapshot, and the events behind it. */
 
 import type { Storage } from '../../ports.ts';
-import { isEnd } from './ending.ts';
 import { readPlanEvents } from './plan-record.ts';
 import { type AgentState, createPlanState, hasEnded, type PlanState } from './plan-state.ts';
 import { reduce } from './reduce.ts';
-import { readSnapshot, type SnapshotRecord } from './snapshot-store.ts';
+import { changedAtEnd, readSnapshot, type SnapshotRecord } from './snapshot-store.ts';
 
 /** A state as it was read. */
 export interface ReadState {
@@ -27,7 +26,7 @@ export async function readState(storage: Storage, planId: string): Promise<ReadS
   for (let page = await readPlanEvents(storage, planId, seq); page.length > 0;) {
     for (const { event } of page) {
       reduce(state, event);
-      const agent = isEnd(event) ? state.agents.get(event.id) : undefined;
+      const agent = changedAtEnd(state, event);
       if (agent && hasEnded(agent)) ended.add(agent);
     }
     seq = page.at(-1)?.seq ?? seq;

@@ -1,6 +1,6 @@
 /**
  * Where snapshots are kept, so that a long journal need not be read from its start. One record names the parts of the last; those
- * with agents that have ended are written once, for such agents do not change, the rest with every snapshot. All of it goes with the
+ * with agents that have ended are written once, for such agents hardly change, the rest with every snapshot. All of it goes with the
  * owner's commits, so whoever has lost the plan writes none.
  */
 
@@ -8,7 +8,7 @@ import type { Key } from '../../key.ts';
 import type { Change, Storage } from '../../ports.ts';
 import { isEnd } from './ending.ts';
 import { eventVersion, type PlanEvent } from './plan-event.ts';
-import { type AgentState, hasEnded, type PlanState } from './plan-state.ts';
+import { agentOfStep, type AgentState, hasEnded, type PlanState } from './plan-state.ts';
 import { endedText, snapshotVersion, stateOf, stateText } from './snapshot.ts';
 
 /** One part: a text, in pieces of which each is one value. */
@@ -106,7 +106,7 @@ export interface SnapshotOptions {
 export function createSnapshots(state: PlanState, options: SnapshotOptions): Snapshots {
   const { planId, ttlMs, every } = options;
   let { last, since } = options;
-  let ended = [...options.ended];
+  let ended = new Set(options.ended);
   let due = since + every;
 
   const take = (seq: number): readonly Change[] => {
@@ -115,7 +115,7 @@ export function createSnapshots(state: PlanState, options: SnapshotOptions): Sna
     if (seq < due) return none;
     due = seq + every;
     const text = stateText(state, living);
-    const more = ended.length > 0 ? endedText(state, ended) : '';
+    const more = ended.size > 0 ? endedText(state, [...ended]) : '';
     if (text === undefined || text.length + more.length > mostLength) return none;
     const part = toPart(`${seq}`, text);
     const news = more === '' ? [] : [toPart(`${seq}.ended`, more)];
@@ -130,14 +130,14 @@ export function createSnapshots(state: PlanState, options: SnapshotOptions): Sna
     const written = [part, ...news].flatMap(({ part: own, pieces }) =>
       keysOf(planId, own).map((key, i) => ({ key, value: pieces[i], ttlMs }))
     );
-    [last, ended, since] = [record, [], seq];
+    [last, ended, since] = [record, new Set(), seq];
     return [...written, { key: recordKey(planId), value: record, ttlMs }, ...replaced];
   };
   return {
     after(events, seq) {
       for (const event of events) {
-        const agent = isEnd(event) ? state.agents.get(event.id) : undefined;
-        if (agent) ended.push(agent);
+        const agent = changedAtEnd(state, event);
+        if (agent) ended.add(agent);
       }
       return seq < due ? none : take(seq);
     },
@@ -145,6 +145,14 @@ export function createSnapshots(state: PlanState, options: SnapshotOptions): Sna
 }
 
 const none: readonly Change[] = [];
+
+/** The agent that ends by this event, or has ended and is told what a late step has used; others change until they end. */
+export function changedAtEnd(state: PlanState, event: PlanEvent): AgentState | undefined {
+  if (isEnd(event)) return state.agents.get(event.id);
+  if (event.type !== 'step.late') return undefined;
+  const agent = agentOfStep(state, event.step);
+  return agent && hasEnded(agent) ? agent : undefined;
+}
 
 function toPart(name: string, text: string): { readonly part: Part; readonly pieces: readonly string[] } {
   const pieces: string[] = [];
