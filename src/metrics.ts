@@ -1,21 +1,44 @@
 /** Counts and times what happens, in numbers alone: names and labels are fixed texts, never ids, keys or addresses. */
 
+import {
+  type CounterName,
+  type GaugeName,
+  type HistogramName,
+  metricCatalog,
+  type MetricName,
+} from './metric-catalog.ts';
+
 /** Labels of one series, as `{ layer: 'l1' }`. */
 export type Labels = Readonly<Record<string, string>>;
+
+/** Hears of everything that is counted and timed. It must not throw. */
+export interface MetricsObserver {
+  /** Something was added to a counter. */
+  count(name: CounterName, labels: Labels, by: number): void;
+  /** A duration in milliseconds was recorded. */
+  time(name: HistogramName, durationMs: number, labels: Labels): void;
+  /** There is a number to be asked for. */
+  gauge(name: GaugeName, read: () => number, labels: Labels): void;
+}
 
 /** What rooms count with. */
 export interface Metrics {
   /** Adds to a counter. */
-  count(name: string, labels?: Labels, by?: number): void;
+  count(name: CounterName, labels?: Labels, by?: number): void;
   /** Records a duration in milliseconds; it is shown in seconds. */
-  time(name: string, durationMs: number, labels?: Labels): void;
+  time(name: HistogramName, durationMs: number, labels?: Labels): void;
   /** Shows a number that is asked for when the metrics are read. */
-  gauge(name: string, read: () => number): void;
+  gauge(name: GaugeName, read: () => number, labels?: Labels): void;
   /** Everything in the text format that Prometheus reads. */
   text(): string;
+  /** Tells another system of everything from now on, and of the gauges that there are. */
+  observe(observer: MetricsObserver): void;
 }
 
-const bucketsMs = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 300_000];
+const [ms, s] = [[1, 2, 5, 10, 25, 50, 100, 250, 500], [1, 2.5, 5, 10, 30, 60, 300]];
+
+/** The upper limits of the buckets of a histogram, in milliseconds. */
+export const bucketsMs: readonly number[] = [...ms, ...s.map((seconds) => seconds * 1000)];
 
 interface Histogram {
   readonly counts: number[];
@@ -23,57 +46,86 @@ interface Histogram {
   count: number;
 }
 
+interface Gauge {
+  readonly read: () => number;
+  readonly labels: Labels;
+}
+
+/** The series of every metric of one type, by their labels as text. */
+type All<Name, Series> = Map<Name, Map<string, Series>>;
+
 /** Gives metrics, all at zero. */
 export function createMetrics(): Metrics {
-  const counters = new Map<string, Map<string, number>>();
-  const histograms = new Map<string, Map<string, Histogram>>();
-  const gauges = new Map<string, () => number>();
+  const counters: All<CounterName, number> = new Map();
+  const histograms: All<HistogramName, Histogram> = new Map();
+  const gauges: All<GaugeName, Gauge> = new Map();
+  const observers: MetricsObserver[] = [];
   return {
     count(name, labels = {}, by = 1) {
       const series = seriesOf(counters, name);
       const key = labelText(labels);
       series.set(key, (series.get(key) ?? 0) + by);
+      for (const observer of observers) observer.count(name, labels, by);
     },
     time(name, durationMs, labels = {}) {
       const series = seriesOf(histograms, name);
       const key = labelText(labels);
       const histogram = series.get(key) ?? { counts: bucketsMs.map(() => 0), sumMs: 0, count: 0 };
-      const bucket = bucketsMs.findIndex((limit) => durationMs <= limit);
-      if (bucket >= 0) histogram.counts[bucket] = (histogram.counts[bucket] ?? 0) + 1;
-      histogram.sumMs += durationMs;
-      histogram.count += 1;
+      record(histogram, durationMs);
       series.set(key, histogram);
+      for (const observer of observers) observer.time(name, durationMs, labels);
     },
-    gauge: (name, read) => void gauges.set(name, read),
-    text: () => [...counterLines(counters), ...gaugeLines(gauges), ...histogramLines(histograms), ''].join('\n'),
+    gauge(name, read, labels = {}) {
+      seriesOf(gauges, name).set(labelText(labels), { read, labels });
+      for (const observer of observers) observer.gauge(name, read, labels);
+    },
+    text: () =>
+      [
+        ...linesOf(counters, 'counter', (name, labels, value) => [`${name}${braced(labels)} ${value}`]),
+        ...linesOf(gauges, 'gauge', (name, labels, { read }) => [`${name}${braced(labels)} ${read()}`]),
+        ...linesOf(histograms, 'histogram', bucketLines),
+        '',
+      ].join('\n'),
+    observe(observer) {
+      observers.push(observer);
+      for (const [name, series] of gauges) {
+        for (const { read, labels } of series.values()) observer.gauge(name, read, labels);
+      }
+    },
   };
 }
 
-function seriesOf<T>(all: Map<string, Map<string, T>>, name: string): Map<string, T> {
-  const series = all.get(name) ?? new Map<string, T>();
+function seriesOf<Name, Series>(all: All<Name, Series>, name: Name): Map<string, Series> {
+  const series = all.get(name) ?? new Map<string, Series>();
   all.set(name, series);
   return series;
 }
 
+function record(histogram: Histogram, durationMs: number): void {
+  const bucket = bucketsMs.findIndex((limit) => durationMs <= limit);
+  if (bucket >= 0) histogram.counts[bucket] = (histogram.counts[bucket] ?? 0) + 1;
+  histogram.sumMs += durationMs;
+  histogram.count += 1;
+}
+
 function labelText(labels: Labels): string {
-  return Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',');
+  return Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`).join(',');
 }
 
-function counterLines(counters: ReadonlyMap<string, ReadonlyMap<string, number>>): string[] {
-  return [...counters].flatMap(([name, series]) => [
-    `# TYPE ${name} counter`,
-    ...[...series].map(([labels, value]) => `${name}${braced(labels)} ${value}`),
-  ]);
+/** The three characters that the format escapes, and no others. */
+function escaped(value: string): string {
+  return value.replace(/[\\"\n]/g, (character) => character === '\n' ? '\\n' : `\\${character}`);
 }
 
-function gaugeLines(gauges: ReadonlyMap<string, () => number>): string[] {
-  return [...gauges].flatMap(([name, read]) => [`# TYPE ${name} gauge`, `${name} ${read()}`]);
-}
-
-function histogramLines(histograms: ReadonlyMap<string, ReadonlyMap<string, Histogram>>): string[] {
-  return [...histograms].flatMap(([name, series]) => [
-    `# TYPE ${name} histogram`,
-    ...[...series].flatMap(([labels, histogram]) => bucketLines(name, labels, histogram)),
+function linesOf<Name extends MetricName, Series>(
+  all: All<Name, Series>,
+  type: string,
+  linesOfSeries: (name: Name, labels: string, series: Series) => string[],
+): string[] {
+  return [...all].flatMap(([name, series]) => [
+    `# HELP ${name} ${metricCatalog[name]}`,
+    `# TYPE ${name} ${type}`,
+    ...[...series].flatMap(([labels, one]) => linesOfSeries(name, labels, one)),
   ]);
 }
 

@@ -1,0 +1,118 @@
+/** What an event says as a span: its name, its kind and its attributes. */
+
+import { type Attributes, SpanKind, type SpanStatus, SpanStatusCode } from '@opentelemetry/api';
+import type { ObservedEvent } from '../../src/events.ts';
+import { readSummary } from '../../src/payload-summary.ts';
+import { attribute, mcpToolCall, operation } from './otel-names.ts';
+
+/** What a span is called, and what is known when it begins. */
+export interface SpanShape {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly attributes: Attributes;
+}
+
+type Payload = ReturnType<typeof readSummary>;
+type Shape = (event: ObservedEvent, payload: Payload) => SpanShape;
+
+/** Names hold ids of agents, models, tools and data sources, of which there are few, and never any other. */
+const shapes: Readonly<Record<string, Shape>> = {
+  'run.start': (event) => genAi(event, operation.invokeAgent, attribute.agentName),
+  'run.end': (event) => genAi(event, operation.invokeAgent, attribute.agentName),
+  'model.call': (event) => ({ ...genAi(event, operation.chat, attribute.model), kind: SpanKind.CLIENT }),
+  'tool.call': (event) => genAi(event, operation.executeTool, attribute.toolName),
+  'retrieve': (event) => genAi(event, operation.retrieval, attribute.dataSource),
+  'grounding.retrieve': (event) => genAi(event, operation.retrieval, attribute.dataSource),
+  'agent.create': (event) => ({ ...plain(event), attributes: { [attribute.operation]: operation.createAgent } }),
+  'plan': (event) => ({ ...plain(event), attributes: { [attribute.operation]: operation.plan } }),
+  'mcp.call': (_, { tool }) => ({
+    name: tool === undefined ? mcpToolCall : `${mcpToolCall} ${tool}`,
+    kind: SpanKind.CLIENT,
+    attributes: { [attribute.mcpMethod]: mcpToolCall, ...(tool !== undefined && { [attribute.toolName]: tool }) },
+  }),
+  'http.request': ({ target }, { method = 'HTTP' }) => ({
+    name: String(method),
+    kind: SpanKind.CLIENT,
+    attributes: { [attribute.httpMethod]: method, ...serverOf(target.id) },
+  }),
+};
+
+/** Gives the span that an event begins, or that it is the end of. */
+export function shapeOf(event: ObservedEvent): SpanShape {
+  const shape = Object.hasOwn(shapes, event.action) ? shapes[event.action] : undefined;
+  const { attributes, ...named } = (shape ?? plain)(event, readSummary(event.payloadSummary));
+  return { ...named, attributes: { ...attributes, ...ownOf(event) } };
+}
+
+/** What is known when a span ends. */
+export function endOf(event: ObservedEvent): Attributes {
+  const { runId, toolCallId, provider, inputTokens, outputTokens, firstChunkMs, finishReason, httpStatus } =
+    readSummary(
+      event.payloadSummary,
+    );
+  return {
+    ...failureOf(event),
+    ...defined({
+      [attribute.payload]: event.payloadSummary || undefined,
+      [attribute.runId]: runId,
+      [attribute.toolCallId]: toolCallId,
+      [attribute.provider]: provider,
+      [attribute.inputTokens]: inputTokens,
+      [attribute.outputTokens]: outputTokens,
+      [attribute.timeToFirstChunk]: typeof firstChunkMs === 'number' ? firstChunkMs / 1000 : undefined,
+      [attribute.finishReasons]: finishReason === undefined ? undefined : [String(finishReason)],
+      [attribute.httpStatus]: httpStatus,
+    }),
+  };
+}
+
+/** How an action stands, and what went wrong. */
+export function failureOf({ status, error }: ObservedEvent): Attributes {
+  return {
+    [attribute.status]: status,
+    ...(error && { [attribute.errorType]: error.code, [attribute.retryable]: error.retryable }),
+  };
+}
+
+/** Only what failed is an error: a refusal and a cancellation are answers. */
+export function statusOf({ status, error }: ObservedEvent): SpanStatus {
+  if (status !== 'error') return { code: SpanStatusCode.UNSET };
+  return { code: SpanStatusCode.ERROR, ...(error && { message: error.message }) };
+}
+
+/** What every span and every event within one says. */
+export function ownOf({ action, actor, target, spanId }: ObservedEvent): Attributes {
+  return {
+    [attribute.action]: action,
+    [attribute.actorType]: actor.type,
+    [attribute.actorId]: actor.id,
+    [attribute.targetType]: target.type,
+    [attribute.targetId]: target.id,
+    ...(spanId !== undefined && { [attribute.spanId]: spanId }),
+  };
+}
+
+function genAi({ target: { id } }: ObservedEvent, name: string, targetName: string): SpanShape {
+  return {
+    name: `${name} ${id}`,
+    kind: SpanKind.INTERNAL,
+    attributes: { [attribute.operation]: name, [targetName]: id },
+  };
+}
+
+function plain({ action }: ObservedEvent): SpanShape {
+  return { name: action, kind: SpanKind.INTERNAL, attributes: {} };
+}
+
+function serverOf(origin: string): Attributes {
+  if (!URL.canParse(origin)) return {};
+  const { hostname, port, protocol } = new URL(origin);
+  return {
+    [attribute.serverAddress]: hostname,
+    [attribute.serverPort]: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port),
+  };
+}
+
+function defined(attributes: Attributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,26 @@
+/** Every metric that there is, by its name in Prometheus. Those that end in `_total` are counters, in `_seconds` histograms. */
+
+/** What each metric says. */
+export const metricCatalog = {
+  pinnace_runs_total: 'Runs that have ended, by state',
+  pinnace_open_runs: 'Runs under way in this instance',
+  pinnace_tokens_total: 'Tokens of models that runs have used, by kind (input, output)',
+  pinnace_tool_calls_total: 'Calls of tools, by tool and status',
+  pinnace_cache_hits_total: 'What a cache had, by cache and layer (l1, stale, l2)',
+  pinnace_cache_misses_total: 'What a cache had to load, by cache',
+  pinnace_resolution_seconds: 'How long loading took, by cache',
+  pinnace_streams_opened_total: 'Event streams that began, runs and events alike',
+  pinnace_streams_closed_total: 'Event streams that have ended; the difference is open',
+} as const;
+
+/** The name of a metric. */
+export type MetricName = keyof typeof metricCatalog;
+
+/** The names of gauges, which are neither counters nor histograms. */
+export type GaugeName = Exclude<MetricName, CounterName | HistogramName>;
+
+/** The names of counters. */
+export type CounterName = Extract<MetricName, `${string}_total`>;
+
+/** The names of histograms of durations. */
+export type HistogramName = Extract<MetricName, `${string}_seconds`>;
