@@ -48,6 +48,7 @@ export type {
   VersionOptions,
 } from './orchestrator/registry/collection.ts';
 export type { RegistryQuery } from './orchestrator/registry/list.ts';
+export type { Labels, Metrics, MetricsObserver } from './metrics.ts';
 export type { Page, PageOptions } from './page.ts';
 export { createRegistry, type Registry, type RegistryOptions } from './orchestrator/registry/registry.ts';
 export type { CatalogExport } from './orchestrator/registry/catalog-document.ts';
