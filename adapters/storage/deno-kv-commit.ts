@@ -37,7 +37,8 @@ export interface Draft {
   readonly parts?: Parts;
 }
 
-type FoundHead = Deno.KvEntryMaybe<Head>;
+/** What stands under a head's key now. */
+export type FoundHead = Deno.KvEntryMaybe<Head>;
 
 /** Limits of Deno KV, with something to spare: 10 keys a read, 100 checks, 80 KiB of keys, 800 KiB in all, 64 KiB a value. */
 const keysPerRead = 10;
@@ -114,6 +115,27 @@ function largest(drafts: readonly Draft[]): Set<Draft> {
   return large;
 }
 
+/** What one atomic operation takes. */
+export interface Room {
+  /** Counts these drafts in, whose values stand in their heads, and tells whether all so far fit. */
+  readonly take: (drafts: readonly Draft[]) => boolean;
+}
+
+/** Gives an operation's room, with nothing in it. */
+export function createRoom(): Room {
+  let [checks, keys, total] = [0, 0, 0];
+  return {
+    take(drafts) {
+      checks += drafts.length;
+      for (const draft of drafts) {
+        keys += keySize(draft.key);
+        total += sizeWithoutValue(draft) + valueSize(draft);
+      }
+      return checks <= maxChecks && keys <= maxKeysBytes && total <= maxTotalBytes;
+    },
+  };
+}
+
 function valueSize({ bytes }: Draft): number {
   return bytes?.length ?? 0;
 }
@@ -127,7 +149,8 @@ function keySize(key: Deno.KvKey): number {
   return key.reduce<number>((sum, part) => sum + 2 + (part as string | Uint8Array).length, 0); // safe: see headKey
 }
 
-async function readHeads(kv: Deno.Kv, drafts: readonly Draft[]): Promise<FoundHead[]> {
+/** Reads what stands under the keys of these drafts. */
+export async function readHeads(kv: Deno.Kv, drafts: readonly Draft[]): Promise<FoundHead[]> {
   const reads: Promise<FoundHead[]>[] = [];
   for (let from = 0; from < drafts.length; from += keysPerRead) {
     reads.push(kv.getMany<Head[]>(drafts.slice(from, from + keysPerRead).map(({ key }) => key)));
@@ -135,7 +158,8 @@ async function readHeads(kv: Deno.Kv, drafts: readonly Draft[]): Promise<FoundHe
   return (await Promise.all(reads)).flat();
 }
 
-function livingVersion(head: FoundHead | undefined, time: number): string | undefined {
+/** The version that a caller sees; nothing where the entry has expired. */
+export function livingVersion(head: FoundHead | undefined, time: number): string | undefined {
   if (!head?.value || isExpired(head.value, time)) return undefined;
   return head.versionstamp;
 }
@@ -152,7 +176,7 @@ async function writeAhead(kv: Deno.Kv, drafts: readonly Draft[], time: number): 
 }
 
 /** The atomic operation: names the new parts, and notes the replaced ones as unnamed. Gives no version where it was too late. */
-async function writeHeads(
+export async function writeHeads(
   kv: Deno.Kv,
   drafts: readonly Draft[],
   { heads, marker, time }: {

@@ -6,7 +6,8 @@ import type { ClosableStorage, Entry, Watchable } from '../../src/ports.ts';
 import { isExpired, type ListBounds, listBounds, prepareChanges } from './changes.ts';
 import { createConnection } from './connection.ts';
 import { decodeValue } from './deno-kv-codec.ts';
-import { commitDrafts, draftChanges, type Head, headKey } from './deno-kv-commit.ts';
+import { draftChanges, type Head, headKey } from './deno-kv-commit.ts';
+import { groupCommits } from './deno-kv-group.ts';
 import { readParts, sweep, whenUnlocked } from './deno-kv-parts.ts';
 import { createKeyQueue } from './key-queue.ts';
 import { storageBlocked, storageFull } from './unavailable.ts';
@@ -37,6 +38,7 @@ export function denoKvStorage(
 ): ClosableStorage & Watchable {
   const connection = createConnection({ open: () => open({ path, openKv, time: now() }), shut: (kv) => kv.close() });
   const inTurn = createKeyQueue();
+  const commitGrouped = groupCommits(now); // those whose turn it is name different keys
 
   async function use<Result>(call: (kv: Deno.Kv) => Promise<Result>): Promise<Result> {
     try {
@@ -58,7 +60,7 @@ export function denoKvStorage(
     async commit(changes) {
       const drafts = draftChanges(prepareChanges(changes, now()));
       const ids = drafts.map(({ change }) => change.id);
-      return await use((kv) => inTurn(ids, () => commitDrafts(kv, drafts, now)));
+      return await use((kv) => inTurn(ids, () => commitGrouped(kv, drafts)));
     },
     watch(keys, { signal, onNews }) {
       const places = keys.map((key) => headKey(encodeKey(key)));
