@@ -1,11 +1,18 @@
 /** Puts the samples into a registry, where they are not there yet or older: what people have changed stays. */
 
-import { type AgentInput, PinnaceError, type ProviderInput, type Registry } from '../src/index.ts';
+import {
+  type AgentInput,
+  type DataSourceInput,
+  PinnaceError,
+  type ProviderInput,
+  type Registry,
+} from '../src/index.ts';
 
 /** What is put there. */
 export interface Samples {
   readonly agents: readonly AgentInput[];
   readonly providers: readonly ProviderInput[];
+  readonly dataSources: readonly DataSourceInput[];
 }
 
 /** Gives the function that registers what is missing: once, and again after a failure, which whoever waits does not see. */
@@ -14,7 +21,11 @@ export function createSamples(registry: Registry, samples: Samples): () => Promi
   return () => done ??= register(registry, samples).catch(() => void (done = undefined));
 }
 
-async function register(registry: Registry, { agents, providers }: Samples): Promise<void> {
+async function register(registry: Registry, { agents, providers, dataSources }: Samples): Promise<void> {
+  // Agents name them, so they come first.
+  await Promise.all(dataSources.map(async (source) => {
+    if (!await registry.dataSource(source.id)) await unlessThere(registry.dataSources.register(source));
+  }));
   await Promise.all([
     ...providers.map(async (provider) => {
       if (!await registry.provider(provider.id)) await unlessThere(registry.providers.register(provider));

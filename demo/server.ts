@@ -7,7 +7,8 @@ import { authenticateByScheme } from '../adapters/transport/by-scheme.ts';
 import { developmentAuthenticator } from '../adapters/transport/development-authenticator.ts';
 import type { Issuer } from '../adapters/transport/signed/roots.ts';
 import { createRegistry, type ExtensionModule, loadExtension } from '../src/index.ts';
-import { sampleAgents, sampleProviders } from './agents.ts';
+import { sampleAgents, sampleDataSources, sampleProviders } from './agents.ts';
+import { createKnowledge } from './knowledge/knowledge.ts';
 import { createSamples } from './register-samples.ts';
 import { sampleTools } from './tools/index.ts';
 
@@ -30,7 +31,11 @@ let addSamples = async (): Promise<void> => undefined;
 const endpoint = createDenoEndpoint({
   catalog(storage, tools) {
     const registry = createRegistry({ storage, tools, sinks: [consoleSink()] });
-    addSamples = createSamples(registry, { agents: [...sampleAgents, mcpAgent], providers: sampleProviders });
+    addSamples = createSamples(registry, {
+      agents: [...sampleAgents, mcpAgent],
+      providers: sampleProviders,
+      dataSources: sampleDataSources,
+    });
     return registry;
   },
   authenticator: (storage) =>
@@ -39,6 +44,7 @@ const endpoint = createDenoEndpoint({
       'Bearer': developmentAuthenticator({ token }),
     }),
   tools: (storage) => [...sampleTools({ storage }), ...extension],
+  grounding: (storage, registry) => createKnowledge(storage, registry),
   mcp: {
     agentId: mcpAgent.id,
     listed: extension.map(({ definition }) => definition.name),

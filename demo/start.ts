@@ -55,6 +55,9 @@ const body = JSON.stringify({
   agentId: 'navigator',
   chat: { id: 'c1', messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'What is 6 * 7?' }] }] },
 });
+const files = JSON.stringify({
+  files: [{ name: 'ship.md', text: '# The ship\n\nThe spare key hangs behind the chart table.' }],
+});
 const mcpClient = {
   mcpServers: { pinnace: { type: 'http', url: `${endpoint}/mcp`, headers: { Authorization: `Bearer ${token}` } } },
 };
@@ -74,6 +77,14 @@ console.log(`
     -d '${body}'
 
   curl '${endpoint}/v1/agents?tags=sample' -H 'authorization: Bearer ${token}'
+
+  Add to what the agent “almanac” knows, and ask it:
+
+  curl ${endpoint}/v1/data-sources/knowledge/ingest -H 'authorization: Bearer ${token}' \\
+    -H 'content-type: application/json' -d '${files}'
+
+  curl ${endpoint}/v1/grounding/knowledge/retrieve -H 'authorization: Bearer ${token}' \\
+    -H 'content-type: application/json' -d '{"query": "Where is the spare key?"}'
 
   Or give its tools to any MCP client:
 

@@ -10,15 +10,16 @@ import { exposeRuntime } from '../adapters/transport/comlink.ts';
 import type { PlanningRuntime } from '../src/create-runtime.ts';
 import type { Catalog } from '../src/ports.ts';
 import { localPrincipal } from '../src/runtime/principal.ts';
-import { cardsOf, sampleAgents, sampleProviders } from './agents.ts';
+import { cardsOf, sampleAgents, sampleDataSources, sampleProviders } from './agents.ts';
 import type { Control, Endpoint } from './control.ts';
+import { createKnowledge } from './knowledge/knowledge.ts';
 import { createRegistryHost, type RegistryHost } from './registry/host.ts';
 import { sampleTools } from './tools/index.ts';
 import { createTreeHost, type TreeHost } from './tree/host.ts';
 import { treeAgentId } from './tree/tools.ts';
 
 const secrets = memorySecrets();
-const samples = { agents: sampleAgents, providers: sampleProviders };
+const samples = { agents: sampleAgents, providers: sampleProviders, dataSources: sampleDataSources };
 /** What a person has connected; it ends with the worker, as its key does. */
 let connected: Catalog | undefined;
 
@@ -65,6 +66,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
     });
     return registry.tools;
   },
+  grounding: (storage) => createKnowledge(storage),
 });
 
 const control: Control = {

@@ -8,6 +8,7 @@ import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import { ask, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
 import { type CertificateSource, createCredentials } from './client/credential.ts';
 import { parseEventId, type Position } from './client/follow.ts';
+import { createRemoteGrounding, type RemoteGrounding } from './client/grounding.ts';
 import { createRemoteRegistry, type RemoteRegistry } from './client/registry.ts';
 import { createSend } from './client/send.ts';
 import { type Wait, wait as platformWait } from './client/wait.ts';
@@ -75,6 +76,8 @@ export interface Client extends ChatTransport<UIMessage> {
   validateMcpServer(serverId: string, request?: McpValidationInput, options?: CallOptions): Promise<McpValidation>;
   /** The registries of the endpoint. */
   readonly registry: RemoteRegistry;
+  /** The data sources of the endpoint. */
+  readonly grounding: RemoteGrounding;
   /** Calls any other route, as `call('GET', '/v1/agents/helper/manifest')`, and gives the JSON of its answer. */
   call(method: string, path: string, options?: CallOptions & { readonly body?: unknown }): Promise<unknown>;
 }
@@ -98,6 +101,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     call,
     registry: createRemoteRegistry((question) => ask(connection, question)),
+    grounding: createRemoteGrounding(connection),
     run: (request, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
       startRun(connection, { request, idempotencyKey, signal }),
     resume: async (runId, { signal, lastEventId } = {}) =>

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../adapters/catalog/static.ts';
 import { modelSource } from '../../adapters/models/source.ts';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
-import { cardsOf, sampleAgents, sampleProviders } from '../../demo/agents.ts';
+import { cardsOf, sampleAgents, sampleDataSources, sampleProviders } from '../../demo/agents.ts';
+import { createKnowledge } from '../../demo/knowledge/knowledge.ts';
 import { flakySecret } from '../../demo/tools/flaky.ts';
 import { sampleTools } from '../../demo/tools/index.ts';
 import { createRuntime, localPrincipal, type UIMessageChunk } from '../../src/index.ts';
@@ -20,6 +21,7 @@ function sampleRuntime() {
     models: modelSource({ rehearsal: { delayMs: 0 } }),
     storage,
     tools: sampleTools({ storage }),
+    grounding: createKnowledge(storage),
     limits: { toolMs: 1000 }, // one suggestion waits for it; no other tool may reach it on a slow machine
   });
 }
@@ -55,6 +57,11 @@ describe('sampleAgents', () => {
     }
   });
 
+  it('name only data sources that there are', () => {
+    const ids: readonly string[] = sampleDataSources.map(({ id }) => id);
+    for (const id of sampleAgents.flatMap(({ dataSources = [] }) => dataSources)) expect(ids).toContain(id);
+  });
+
   it('have every tool that they may use in their set', async () => {
     const runtime = sampleRuntime();
     for (const { id, name, tools: shown } of agentCards) {
@@ -85,7 +92,7 @@ describe('cardsOf', () => {
     expect(agentCards.map(({ id }) => id)).toEqual(sampleAgents.map(({ id }) => id));
     for (const { name, description, tools: shown, suggestions } of agentCards) {
       expect(description.length, name).toBeGreaterThan(30);
-      expect(shown.length, name).toBeGreaterThan(3);
+      expect(shown.length, name).toBeGreaterThan(0);
       expect([3, 4], name).toContain(suggestions.length);
     }
   });
@@ -171,6 +178,24 @@ describe('cardsOf', () => {
     for (const text of said) expect(textOf(chunks)).toContain(text);
     expect(lastData(chunks, 'data-plan')['tasks']).toHaveLength(agents);
     expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'stop' });
+  });
+
+  it.each<[number, readonly string[]]>([
+    [0, ['An approval holds for one call', 'Approvals.md']],
+    [1, ['the outcome is unknown', 'Runs and retries.md']],
+    [2, ['how probable it is', 'Knowledge.md']],
+    [3, ['steps', 'Budgets.md']],
+  ])('suggest to the almanac, as number %d, what its sources answer', async (index, [said = '', file = '']) => {
+    const message = agentCards.find(({ id }) => id === 'almanac')?.suggestions[index] ?? '';
+    const chunks = await say('almanac', message);
+    expect(callsIn(chunks)).toEqual([['retrieve', { query: message, topK: 6 }]]);
+    const { sources } = lastData(chunks, 'data-sources') as { sources: { n: number; uri: string }[] };
+    const cited = [...textOf(chunks).matchAll(/\[(\d+)\]/g)].map(([, n]) =>
+      sources.find((one) => one.n === Number(n))?.uri
+    );
+    expect(textOf(chunks)).toContain(said);
+    expect(cited[0]).toBe(`guide/${file}`);
+    expect(chunks.at(-1)).toMatchObject({ type: 'finish' });
   });
 
   it('suggest a long answer', async () => {

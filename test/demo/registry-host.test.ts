@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
-import { sampleAgents, sampleProviders } from '../../demo/agents.ts';
+import { sampleAgents, sampleDataSources, sampleProviders } from '../../demo/agents.ts';
 import type { Answer, RegistryControl } from '../../demo/registry/control.ts';
 import { localPrincipal, PinnaceError, type Storage, type UIMessageChunk } from '../../src/index.ts';
 import { hostedRegistry } from '../fixtures/registry-host.ts';
@@ -54,7 +54,10 @@ describe('createRegistryHost', () => {
     valueOf(await control.updateAgent('drill', { role: 'mine' }, await revisionOf(control, 'drill')));
     await control.agent('navigator');
     const newer = sampleAgents.map((agent) => ({ ...agent, version: '0.10.0', description: 'Newer' }));
-    const later = hostedRegistry({ storage, samples: { agents: newer, providers: sampleProviders } });
+    const later = hostedRegistry({
+      storage,
+      samples: { agents: newer, providers: sampleProviders, dataSources: sampleDataSources },
+    });
     expect(valueOf(await later.control.agent('navigator')).agent).toMatchObject({ description: 'Newer' });
     expect(valueOf(await later.control.agent('drill')).agent.description).not.toBe('Newer');
     const older = hostedRegistry({ storage });

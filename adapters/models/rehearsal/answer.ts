@@ -1,5 +1,6 @@
 /** What the rehearsal model answers to a prompt: the one place that decides. */
 
+import { sourcesStep } from './ask-sources.ts';
 import { type ActiveTool, activeToolsOf } from './choose-tool.ts';
 import { stagesOf } from './clauses.ts';
 import { type CallOptions, type Conversation, type PastCall, readConversation, stringify } from './conversation.ts';
@@ -52,7 +53,8 @@ function answerAlone(options: CallOptions, seed: number): Answer {
   const situation = readSituation(options, seed);
   const retries = retriesOf(situation);
   if (retries.calls.length > 0) return { reasoning: '', ...retries };
-  const errand = situation.mustCall ? undefined : treeStep(situation.conversation, situation.tools);
+  const { conversation, tools, mustCall } = situation;
+  const errand = mustCall ? undefined : treeStep(conversation, tools) ?? sourcesStep(conversation, tools);
   if (errand) return { reasoning: '', text: errand.text ?? '', calls: withIds(errand.calls ?? [], situation) };
   const plan = hasFailed(situation) && !situation.mustCall ? nothing : nextStep(situation);
   const reasoning = reasoningOf(plan, situation);

@@ -36,6 +36,15 @@ export async function ask(
   return text === '' ? undefined : JSON.parse(text);
 }
 
+/** Asks for an answer that is told as events. */
+export function openEvents(
+  { base, send }: Connection,
+  { path, body, signal }: { readonly path: string; readonly body: unknown; readonly signal: AbortSignal },
+): Promise<Response> {
+  const headers = { accept: 'text/event-stream', 'idempotency-key': quote(crypto.randomUUID()) };
+  return send({ method: 'POST', url: resolvePath(base, path), body, headers, signal });
+}
+
 /** Starts a run, or joins it where the key has started it before, and follows it to its end. */
 export async function startRun(
   connection: Connection,

@@ -37,7 +37,7 @@ async function choose(testId: string, value: string): Promise<void> {
 
 describe('the registry screen', () => {
   it('lists agents and tools, by text, tag, state and page', async () => {
-    expect(ids()).toEqual(['bosun', 'commodore', 'drill', 'logbook', 'navigator', 'purser']);
+    expect(ids()).toEqual(['almanac', 'bosun', 'commodore', 'drill', 'logbook', 'navigator', 'purser']);
     await page.type('registry-text', 'notes');
     await vi.waitFor(() => expect(ids()).toEqual(['logbook']));
     await page.click('registry-tab-tool');

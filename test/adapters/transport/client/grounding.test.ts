@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { textSource } from '../../../../adapters/grounding/text.ts';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import type { Client } from '../../../../adapters/transport/client.ts';
+import { createGrounding, type IngestProgress, type IngestReport } from '../../../../src/index.ts';
+import { scriptedModel } from '../../../fixtures/model.ts';
+import { testRuntime } from '../../../fixtures/runtime.ts';
+import { signedEndpoint } from '../../../fixtures/signed-endpoint.ts';
+
+const files = ['anchor', 'sail', 'rope'].map((name) => ({
+  name: `${name}.md`,
+  text: `# ${name}\n\nThe ${name} is checked in May.`,
+}));
+
+/** Clients of an endpoint with one source; `through` stands between. */
+async function openEndpoint(through = (_attempt: number, response: Response): Response => response) {
+  const storage = memoryStorage();
+  const grounding = createGrounding({ sources: [textSource({ id: 'handbook', storage })] });
+  const runtime = testRuntime({ model: scriptedModel().model, storage });
+  const endpoint = await signedEndpoint(runtime, { storage, grounding: { grounding, storage } });
+  let attempts = 0;
+  return async (tenant = 't1'): Promise<Client> =>
+    await endpoint.client({ tenant, scopes: ['grounding:read', 'registry:write'] }, {
+      fetch: async (request) => through(++attempts, await endpoint.serve(request)),
+      wait: (ms, signal) =>
+        ms < 45_000 ? Promise.resolve() : new Promise((_, reject) => signal.addEventListener('abort', reject)),
+    });
+}
+
+async function ingested(client: Client): Promise<{ readonly told: IngestProgress[]; readonly report: IngestReport }> {
+  const told: IngestProgress[] = [];
+  const progress = client.grounding.ingest('handbook', files);
+  for (;;) {
+    const { done, value } = await progress.next();
+    if (done) return { told, report: value };
+    told.push(value);
+  }
+}
+
+/** Ends the body behind the n-th event. */
+function cutAfter(events: number, response: Response): Response {
+  let seen = 0;
+  const cut = new TransformStream<string, string>({
+    transform(text, controller) {
+      for (const event of text.split(/(?<=\n\n)/)) {
+        if (++seen > events) return controller.terminate();
+        controller.enqueue(event);
+      }
+    },
+  });
+  const body = response.body!.pipeThrough(new TextDecoderStream()).pipeThrough(cut).pipeThrough(
+    new TextEncoderStream(),
+  );
+  return new Response(body, response);
+}
+
+describe('client.grounding', () => {
+  it('fills a data source, tells how far it is, and asks it', async () => {
+    const client = await (await openEndpoint())();
+    const { told, report } = await ingested(client);
+    expect(report).toMatchObject({ written: 3 });
+    expect(told.filter(({ state }) => state === 'done').map(({ file }) => file)).toEqual(files.map(({ name }) => name));
+    const { hits, sources } = await client.grounding.retrieve('handbook', {
+      query: 'when is the sail checked',
+      topK: 1,
+    });
+    expect(hits).toMatchObject([{ content: expect.stringContaining('May'), source: { uri: 'sail.md' } }]);
+    expect(sources).toMatchObject([{ status: 'ok' }]);
+  });
+
+  it('goes on with an ingestion whose connection was cut, and writes nothing twice', async () => {
+    const client = await (await openEndpoint((attempt, response) => attempt < 3 ? cutAfter(4, response) : response))();
+    const { told, report } = await ingested(client);
+    expect(told.some(({ state }) => state === 'unchanged')).toBe(true);
+    expect(report.files.map(({ file }) => file)).toEqual(files.map(({ name }) => name));
+    const { hits } = await client.grounding.retrieve('handbook', { query: 'checked in May' });
+    expect(hits).toHaveLength(3);
+  });
+
+  it('gives up where nothing comes any more', async () => {
+    const client = await (await openEndpoint((_, response) => cutAfter(0, response)))();
+    await expect(ingested(client)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('says what was refused', async () => {
+    const client = await (await openEndpoint())();
+    await expect(client.grounding.retrieve('nowhere', { query: 'x' })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(client.grounding.ingest('nowhere', files).next()).rejects.toMatchObject({ code: 'not_found' });
+    await expect(client.grounding.ingest('handbook', []).next()).rejects.toMatchObject({ code: 'invalid_argument' });
+    const stopped = client.grounding.ingest('handbook', files, { signal: AbortSignal.abort() });
+    await expect(stopped.next()).rejects.toThrow('abort');
+  });
+
+  it('sees what belongs to its own tenant', async () => {
+    const open = await openEndpoint();
+    await ingested(await open('t1'));
+    expect(await (await open('t2')).grounding.retrieve('handbook', { query: 'anchor' })).toMatchObject({ hits: [] });
+  });
+});
