@@ -27,12 +27,19 @@ export interface ObservedEvent {
   readonly payloadSummary: string;
 }
 
-/** Hands an event to every sink; the time is added here. */
-export type Emit = (event: Omit<ObservedEvent, 'timestamp'>) => void;
+/** An event as it is told: the time is added, and the tenant, whose event it is, is for those who choose who may see it. */
+export type ToldEvent = Omit<ObservedEvent, 'timestamp'> & { readonly tenant?: string | undefined };
+
+/** Hands an event to every sink. */
+export type Emit = (event: ToldEvent) => void;
+
+/** Tells nobody: whoever would tell this need not even put it into words. */
+export const unheard: Emit = () => undefined;
 
 /** Gives the function that hands events to the sinks in order. A sink that fails loses its event and nothing else. */
 export function createEmit({ sinks, now }: { sinks: readonly EventSink[]; now: () => number }): Emit {
-  return (event) => {
+  if (sinks.length === 0) return unheard;
+  return ({ tenant: _, ...event }) => {
     const error = event.error && toLoggable(event.error);
     const stamped: ObservedEvent = { timestamp: new Date(now()).toISOString(), ...event, error };
     for (const sink of sinks) {

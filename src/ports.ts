@@ -129,6 +129,8 @@ export interface EgressOptions {
   readonly signal: AbortSignal;
   /** For the whole exchange, the body too; 10 s when absent. */
   readonly timeoutMs?: number;
+  /** The W3C `traceparent` of the request, for its own origin alone; platforms whose servers would refuse it leave it out. */
+  readonly traceparent?: string | undefined;
   /** Header values with secrets. */
   readonly secretHeaders?: Readonly<Record<string, SecretText>>;
   /** Fields of a body of JSON or form data, with secrets. */
@@ -172,6 +174,8 @@ export interface McpCall {
   readonly signal: AbortSignal;
   /** For the whole call, however much progress it tells of. */
   readonly timeoutMs: number;
+  /** Goes along as `traceparent` of the call's `_meta` (W3C Trace Context). */
+  readonly traceparent?: string | undefined;
   readonly onProgress?: (
     progress: { readonly progress: number; readonly total?: number; readonly message?: string },
   ) => void;

@@ -27,3 +27,8 @@ export function parseTraceparent(header: string | null | undefined): TraceParent
 function isZero(id: string): boolean {
   return /^0+$/.test(id);
 }
+
+/** Writes the header for what a span sends elsewhere. */
+export function toTraceparent({ traceId, spanId }: { readonly traceId: string; readonly spanId: string }): string {
+  return `00-${traceId}-${spanId}-01`;
+}

@@ -2,6 +2,7 @@
 
 import { PinnaceError } from '../../src/errors.ts';
 import type { Egress, EgressOptions } from '../../src/ports.ts';
+import { parseTraceparent } from '../../src/traceparent.ts';
 import { guardAnswer } from './answer.ts';
 import { type CircuitOptions, createCircuits, type HeldAnswer } from './circuits.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
@@ -30,9 +31,10 @@ export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Eg
   return {
     async fetch(request, options) {
       checkSecrets(options);
-      const { origins, signal, timeoutMs = 10_000 } = options;
+      const { origins, signal, timeoutMs = 10_000, traceparent } = options;
       const reach = { schemes, origins, loopback };
       const first = await firstHop(request, reach);
+      if (parseTraceparent(traceparent)) first.headers.set('traceparent', traceparent ?? '');
       const deadline = createDeadline({ signal, timeoutMs });
       const follow = (): Promise<HeldAnswer> => exchange(first, { send, reach, options, deadline });
       try {

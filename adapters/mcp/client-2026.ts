@@ -10,6 +10,7 @@ import {
   type McpSession,
   noTimeoutMs,
   type OpenOptions,
+  paramsOf,
   progressOf,
   serverInfoOf,
 } from './session.ts';
@@ -50,7 +51,7 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
         timeout: noTimeoutMs,
       }),
     call: async (call, until) =>
-      await client.callTool({ name: call.name, arguments: call.input }, {
+      await client.callTool(paramsOf(call), {
         signal: until,
         timeout: noTimeoutMs,
         toolDefinition: forHeaders(call),

@@ -9,6 +9,7 @@ import {
   type McpSession,
   noTimeoutMs,
   type OpenOptions,
+  paramsOf,
   progressOf,
   serverInfoOf,
 } from './session.ts';
@@ -47,7 +48,7 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
         { signal: until, timeout: noTimeoutMs },
       ),
     call: async (call, until) =>
-      await client.request({ method: 'tools/call', params: { name: call.name, arguments: call.input } }, ResultSchema, {
+      await client.request({ method: 'tools/call', params: paramsOf(call) }, ResultSchema, {
         signal: until,
         timeout: noTimeoutMs,
         ...progressOf(call),

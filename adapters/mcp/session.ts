@@ -68,3 +68,12 @@ export function progressOf(
       onProgress({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }),
   };
 }
+
+/** Gives the parameters of `tools/call`. */
+export function paramsOf({ name, input, traceparent }: McpCall): {
+  readonly name: string;
+  readonly arguments: Record<string, unknown>;
+  readonly _meta?: { readonly traceparent: string };
+} {
+  return { name, arguments: { ...input }, ...(traceparent !== undefined && { _meta: { traceparent } }) };
+}

@@ -77,7 +77,7 @@ async function startRun(c: Context, principal: Principal, context: HandlerContex
     const started = await runtime.start(data, principal, {
       signals: [revoked.signal],
       idempotency: { key, fingerprint },
-      traceId: parseTraceparent(c.req.header('traceparent') ?? null)?.traceId,
+      trace: parseTraceparent(c.req.header('traceparent') ?? null),
     });
     void (started.ended ?? Promise.resolve()).then(release);
     return started;

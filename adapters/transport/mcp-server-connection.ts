@@ -48,6 +48,7 @@ export async function serveMcp(
     const { result, changed } = await session.call(params, {
       signal,
       progressToken: meta?.progressToken,
+      traceparent: meta?.['traceparent'],
       clientCapabilities: server.getClientCapabilities(),
       notify: (method, sent) => sendNotification({ method, params: sent }),
       log: (level, data) => server.sendLoggingMessage({ level, data }),

@@ -83,6 +83,7 @@ function contextOf({ mcpReq: { signal, _meta, envelope = {}, notify, log } }: Se
   return {
     signal,
     progressToken: _meta?.progressToken,
+    traceparent: _meta?.['traceparent'],
     clientCapabilities: said[CLIENT_CAPABILITIES_META_KEY],
     notify: (method, params) => notify({ method, params }),
     log: (level, text) => log(level, text),

@@ -2,6 +2,7 @@
 
 import { createTraceId, type Emit } from '../events.ts';
 import type { McpValidation } from '../mcp-validation.ts';
+import { summaryOf } from '../payload-summary.ts';
 import type { Catalog, McpConnector } from '../ports.ts';
 import type { McpServer } from '../schema.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -112,16 +113,17 @@ async function report(
   const hidden = tools.filter(({ kind }) => kind !== 'added');
   for (const change of hidden) {
     const id = exposedName(server.alias, change.name) ?? server.alias;
-    emit({ ...facts, action: 'mcp.tool_changed', target: { type: 'tool', id }, payloadSummary: summaryOf(change) });
+    emit({
+      ...facts,
+      action: 'mcp.tool_changed',
+      target: { type: 'tool', id },
+      payloadSummary: summaryOf(factsOf(change)),
+    });
   }
   const added = tools.length - hidden.length;
   if (added > 0 || instructionsChanged) {
-    const news = [
-      ...(added > 0 ? [`${added} tools that are not pinned`] : []),
-      ...(instructionsChanged ? ['other instructions'] : []),
-    ];
     const target = { type: 'mcp-server', id: server.id };
-    emit({ ...facts, action: 'mcp.server_changed', target, payloadSummary: news.join(', ') });
+    emit({ ...facts, action: 'mcp.server_changed', target, payloadSummary: summaryOf({ added, instructionsChanged }) });
   }
   const changed = tools.filter(({ kind }) => kind === 'changed').map(({ name }) => name);
   if (changed.length === 0 || !await storeDrift(catalog, server, changed)) return;
@@ -129,7 +131,7 @@ async function report(
 }
 
 /** Which fields differ and both fingerprints, shortened: nothing of what the server says now. */
-function summaryOf({ kind, fields, old, new: now }: ToolChange): string {
-  if (kind === 'removed') return 'removed';
-  return `${fields.join(', ')} changed, ${old?.slice(0, 12)} -> ${now?.slice(0, 12)}`;
+function factsOf({ kind, fields, old, new: now }: ToolChange) {
+  if (kind === 'removed') return { change: kind };
+  return { change: kind, fields: fields.join(','), pinned: old?.slice(0, 12), offered: now?.slice(0, 12) };
 }

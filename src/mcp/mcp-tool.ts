@@ -3,9 +3,11 @@
 import { PinnaceError } from '../errors.ts';
 import type { McpCallResult, McpConnection } from '../ports.ts';
 import type { McpServer } from '../schema.ts';
+import { type Span, within } from '../span.ts';
 import { checkBy, compileJsonSchema } from '../tools/json-schema.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
+import { toTraceparent } from '../traceparent.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { PinnedDefinition } from './pinned-tools.ts';
 import { shapeResult } from './result.ts';
@@ -43,7 +45,14 @@ export function createMcpTool(server: McpServer, pinned: PinnedDefinition, optio
     check: checkBy(definition.paramsSchema),
     execute: async (input, context) => {
       const call = { server, pinned, input: input as McpInput, context }; // safe: inputs of MCP tools are objects, and checked
-      return shapeResult(await callPinned(call, options), { ...shape, redact: context.redact });
+      return await within(context.span, {
+        action: 'mcp.call',
+        target: { type: 'mcp-server', id: server.id },
+        payload: { tool: pinned.pinned.definition.name },
+      }, async (span) => {
+        const result = await callPinned({ ...call, span }, options);
+        return shapeResult(result, { ...shape, redact: context.redact });
+      });
     },
   };
 }
@@ -55,6 +64,7 @@ interface PinnedCall {
   readonly pinned: PinnedDefinition;
   readonly input: McpInput;
   readonly context: ToolContext;
+  readonly span: Span | undefined;
 }
 
 async function callPinned(call: PinnedCall, options: McpToolOptions): Promise<McpCallResult> {
@@ -98,7 +108,7 @@ async function compareNow(
 const maxProgressLines = 50;
 
 function callOver(connection: McpConnection, call: PinnedCall, options: McpToolOptions): Promise<McpCallResult> {
-  const { pinned: { pinned: { definition } }, input, context: { signal, log, progress: tell } } = call;
+  const { pinned: { pinned: { definition } }, input, span, context: { signal, log, progress: tell } } = call;
   let lines = 0;
   return connection.callTool({
     name: definition.name,
@@ -106,6 +116,7 @@ function callOver(connection: McpConnection, call: PinnedCall, options: McpToolO
     definition,
     signal,
     timeoutMs: options.timeoutMs,
+    traceparent: span && toTraceparent(span),
     onProgress({ progress, total }) {
       tell?.({ progress, ...(total !== undefined && { total }) }); // the message is the server's words
       if (++lines <= maxProgressLines) {

@@ -3,6 +3,7 @@
 import { createTraceId, type Emit } from '../events.ts';
 import { PinnaceError, toData } from '../errors.ts';
 import type { McpValidation, McpValidationRequest } from '../mcp-validation.ts';
+import { summaryOf } from '../payload-summary.ts';
 import type { Catalog, McpConnection, McpConnector } from '../ports.ts';
 import type { McpServer } from '../schema.ts';
 import type { Secret } from '../secret.ts';
@@ -54,7 +55,7 @@ export async function validateServer(
   try {
     const answer = await validate(serverId, validation, options);
     const { status, tools, findings } = answer;
-    const payloadSummary = `${tools.length} tools, ${findings.length} findings`;
+    const payloadSummary = summaryOf({ tools: tools.length, findings: findings.length });
     const isRefused = request.approve && status !== 'valid';
     const latency = options.now() - startedAt;
     options.emit({ ...facts, status: isRefused ? 'denied' : 'ok', latency, error: null, payloadSummary });

@@ -2,6 +2,7 @@
 
 import type { JSONValue } from '../ai-types.ts';
 import { type ErrorData, fromData, type PinnaceError, toData } from '../errors.ts';
+import { type Span, traceAt } from '../span.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import type { ToolDefinition } from '../schema.ts';
@@ -13,7 +14,7 @@ import { narrow } from './limits.ts';
 import { callModelOnce, type ModelCall } from './model-turn.ts';
 import { createPrincipal, type Principal, requireScope } from './principal.ts';
 import type { ModelMessage } from './model-messages.ts';
-import { createRunRedaction } from './run-redaction.ts';
+import { createRunRedaction, redactedEmit } from './run-redaction.ts';
 import type { StartParts } from './start-run.ts';
 import { createStepTools } from './step-tools.ts';
 
@@ -25,6 +26,8 @@ export interface StepOf {
   /** Names the errand: what tools are loaded in one step is there in the next. */
   readonly errandId: string;
   readonly traceId: string;
+  /** What the step is within, where the errand is told of. */
+  readonly span?: Span | undefined;
   readonly signal: AbortSignal;
   /** Narrows the agent's tools, by name. */
   readonly only?: readonly string[] | undefined;
@@ -94,13 +97,14 @@ export function createAgentSteps(parts: StartParts): AgentSteps {
   return {
     async think(request) {
       const { model, tools, ...rest } = await prepare(parts, request);
-      const { agent, limits, notes } = rest;
+      const { agent, limits, notes, place } = rest;
       const primitives = new Set(request.primitives.map(({ name }) => name));
       const offered = tools.filter(({ definition }) => !primitives.has(definition.name));
       const messages = [...withOutcomes(request.history as readonly ModelMessage[] ?? [], request.said)]; // ours of the last step
       const { text, calls, tokens } = await callModelOnce({
         agent,
         model,
+        place,
         limits,
         signal: request.signal,
         instructions: [request.instructions, agent.instructions].filter((part) => part !== '').join('\n\n'),
@@ -127,22 +131,24 @@ export function createAgentSteps(parts: StartParts): AgentSteps {
   };
 }
 
-async function prepare(parts: StartParts, { agentId, owner, errandId, traceId, only, above = [] }: StepOf) {
+async function prepare(parts: StartParts, { agentId, owner, errandId, traceId, span, only, above = [] }: StepOf) {
   const { resolver } = parts;
   const principal = createPrincipal({ ...owner, via: 'in-process' });
   requireScope(principal, 'run:create', agentId);
   await resolver.refresh();
-  const { agent: whole, model, secret } = await resolver.resolve(agentId, principal.tenant);
+  const actor = { type: 'agent', id: agentId } as const;
+  const redaction = createRunRedaction();
+  const telling = { emit: redactedEmit(parts.emit, redaction), now: parts.now };
+  const place = span ?? traceAt({ traceId, tenant: principal.tenant, actor }, telling);
+  const { agent: whole, model, secret } = await resolver.resolve(agentId, principal.tenant, place);
   const agent = await narrowToSources(whole, above, (id) => resolver.agent(id));
   const toolSet = await parts.toolSetOf(agent, await resolver.tools(), await resolver.servers(agent));
-  const redaction = createRunRedaction();
   if (secret) redaction.add(secret);
   const stepTools = createStepTools({ agent, toolSet, discovery: parts.discovery, principal, chatId: errandId });
   await stepTools.restore();
   const tools = stepTools.current().filter(({ definition }) => only?.includes(definition.name) ?? true);
   const limits = narrow(parts.limits, agent.limits);
-  const actor = { type: 'agent', id: agent.id } as const;
-  const facts = { agent, principal, actor, limits, traceId, redaction, resolveSecret: resolver.secret };
+  const facts = { agent, principal, actor, limits, place, redaction, resolveSecret: resolver.secret };
   const call: CallOptions = { ...parts, ...facts };
   return { ...call, model, tools, notes: toolSet.notes, missing: (name: string) => stepTools.missing(name) };
 }

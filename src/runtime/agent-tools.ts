@@ -1,11 +1,13 @@
 /** The tools of an agent without its model: for a person or a program that calls them through a client of its own. */
 
 import { createTraceId } from '../events.ts';
+import { traceAt } from '../span.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { type CallFacts, callTool } from './call-tool.ts';
 import { narrow } from './limits.ts';
 import type { Principal } from './principal.ts';
-import { createRunRedaction } from './run-redaction.ts';
+import { createRunRedaction, redactedEmit } from './run-redaction.ts';
+import type { StartOptions } from './runtime.ts';
 import type { StartParts } from './start-run.ts';
 
 /** What an agent may use, and the way to call it. */
@@ -16,7 +18,11 @@ export interface AgentTools {
    * Calls a tool in the agent's name: with its limits and secrets, asked for by `authorize`, redacted and observed. Never throws. A
    * call that a person must approve is refused as `approval_required`, for there is no run that could wait.
    */
-  readonly call: (tool: Tool, input: unknown, call: Omit<CallFacts, 'approved'>) => Promise<ToolOutcome>;
+  readonly call: (
+    tool: Tool,
+    input: unknown,
+    call: Omit<CallFacts, 'approved'> & { readonly trace?: StartOptions['trace'] },
+  ) => Promise<ToolOutcome>;
 }
 
 /** Gives the tools of an agent to a principal who may run it. */
@@ -37,14 +43,18 @@ export async function openAgentTools(parts: StartParts, agentId: string, princip
   } as const;
   return {
     tools,
-    async call(tool, input, { signal, log, progress, toolCallId }) {
+    async call(tool, input, { signal, log, progress, toolCallId, trace }) {
       const facts: CallFacts = {
         toolCallId,
         signal: AbortSignal.any([signal, closing]),
         log: (text, level) => log(redaction.text(text), level),
         progress: progress && ((told) => progress(redaction.data(told))),
       };
-      return await callTool(tool, input, { call: facts, options: { ...options, traceId: createTraceId() } });
+      const { traceId = createTraceId(), parentSpanId } = trace ?? {};
+      const { actor, emit, now } = options;
+      const telling = { emit: redactedEmit(emit, redaction), now };
+      const place = traceAt({ traceId, parentSpanId, tenant: principal.tenant, actor }, telling);
+      return await callTool(tool, input, { call: facts, options: { ...options, place } });
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Agent } from '../schema.ts';
 import { describeCall, needsApproval } from '../tools/approval.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { RunOptions } from './execute-run.ts';
+import type { LoopSpans } from './loop-spans.ts';
 import type { LoopApprovals } from './run.ts';
 
 /** A call of an earlier run that a person was asked about. */
@@ -24,7 +25,7 @@ type Facts = Pick<
 >;
 
 /** Gives how the loop of this run asks for approvals. */
-export function createLoopApprovals(facts: Facts): LoopApprovals {
+export function createLoopApprovals(facts: Facts, spans: Pick<LoopSpans, 'current'>): LoopApprovals {
   const { principal, agent, runId, interruptions } = facts;
   return {
     needed: (tool, input) => approvalNeeded(facts, tool, input),
@@ -32,6 +33,9 @@ export function createLoopApprovals(facts: Facts): LoopApprovals {
       const binding = await bindingOf(facts, tool, input);
       const { tenant } = principal;
       const { id } = await interruptions.open({ kind: 'approval', runId, tenant, agentId: agent.id, binding });
+      const target = { type: 'tool', id: tool.definition.id };
+      const payload = { runId, approvalId: id };
+      spans.current.tell({ action: 'approval.request', target, status: 'ok', payload });
       return id;
     },
   };

@@ -1,13 +1,13 @@
 /** One tool call with all that stands around it: its turn, its secrets, `invokeTool`, redaction, what is told of it. */
 
 import { toData } from '../errors.ts';
-import type { Emit, EventStatus, ObservedEvent } from '../events.ts';
+import type { EventStatus, ObservedEvent } from '../events.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, SecretScope, Storage } from '../ports.ts';
 import { takeToken } from '../rate-limit.ts';
 import type { Agent, SecretRef } from '../schema.ts';
 import type { Secret } from '../secret.ts';
-import { statusOfError } from '../span.ts';
+import { type Place, type Span, statusOfError } from '../span.ts';
 import { invokeTool, type ToolCall } from '../tools/invoke-tool.ts';
 import type { Slots } from '../tools/slots.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
@@ -22,14 +22,14 @@ export interface CallOptions {
   readonly principal: Principal;
   /** Who decides on the calls: the agent's model, or a person's own client. */
   readonly actor: ObservedEvent['actor'];
-  readonly traceId: string;
+  /** What the calls are within. */
+  readonly place: Place;
   readonly limits: Limits;
   readonly storage: Storage;
   readonly slots: Slots;
   readonly authorize: Authorize;
-  readonly resolveSecret: (ref: SecretRef, scope: SecretScope) => Promise<Secret>;
+  readonly resolveSecret: (ref: SecretRef, scope: SecretScope, place: Place) => Promise<Secret>;
   readonly redaction: RunRedaction;
-  readonly emit: Emit;
   readonly metrics: Metrics;
   readonly now: () => number;
 }
@@ -43,14 +43,20 @@ export async function callTool(
   input: unknown,
   { call, options }: { readonly call: CallFacts; readonly options: CallOptions },
 ): Promise<ToolOutcome> {
-  const startedAt = options.now();
+  const span = options.place.start({
+    action: 'tool.call',
+    actor: options.actor,
+    target: { type: 'tool', id: tool.definition.id },
+    payload: () => ({ toolCallId: call.toolCallId.slice(0, 64), input: lengthOf(input) }),
+  });
   const outcome = await callInTurn(tool, options, call.signal, async () => {
-    const secrets = await toolSecrets(tool, options);
+    const secrets = await toolSecrets(tool, options, span);
     const redact = (text: string): string => options.redaction.text(text);
-    const facts = { ...callFacts(options, tool), ...call, secrets, redact };
+    const facts = { ...callFacts(options, tool), ...call, secrets, redact, span };
     return redacted(await invokeTool(tool, input, facts), options);
   });
-  observeCall(options, { tool, outcome, startedAt });
+  options.metrics.count('pinnace_tool_calls_total', { tool: tool.definition.id, status: statusOf(outcome) });
+  tellEnd(span, tool, outcome);
   return outcome;
 }
 
@@ -79,9 +85,12 @@ async function callInTurn(
 async function toolSecrets(
   { definition: { id: toolId, secrets } }: Tool,
   { agent, principal: { tenant }, resolveSecret, redaction }: CallOptions,
+  span: Span,
 ): Promise<Readonly<Record<string, Secret>>> {
   const scope = { tenant, agentId: agent.id, toolId };
-  const entries = await Promise.all(secrets.map(async (ref) => [ref.id, await resolveSecret(ref, scope)] as const));
+  const entries = await Promise.all(
+    secrets.map(async (ref) => [ref.id, await resolveSecret(ref, scope, span)] as const),
+  );
   for (const [, secret] of entries) redaction.add(secret);
   return Object.fromEntries(entries);
 }
@@ -102,23 +111,23 @@ function callFacts({ agent, principal, authorize, limits }: CallOptions, { defin
   };
 }
 
-function observeCall(
-  { actor, traceId, emit, metrics, now }: CallOptions,
-  { tool, outcome, startedAt }: { tool: Tool; outcome: ToolOutcome; startedAt: number },
-): void {
-  metrics.count('pinnace_tool_calls_total', { tool: tool.definition.id, status: statusOf(outcome) });
-  emit({
-    traceId,
-    actor,
-    action: 'tool.call',
-    target: { type: 'tool', id: tool.definition.id },
-    status: statusOf(outcome),
-    latency: now() - startedAt,
-    error: outcome.ok ? null : outcome.error,
-    payloadSummary: '',
-  });
+/** A call that has failed is told of once more, as an error of its own, for whoever makes up for it or tries it again. */
+function tellEnd(span: Span, { definition: { id } }: Tool, outcome: ToolOutcome): void {
+  const status = statusOf(outcome);
+  const error = outcome.ok ? null : outcome.error;
+  if (status === 'error') span.tell({ action: 'error', target: { type: 'tool', id }, status, error });
+  span.end({ status, error });
 }
 
-function statusOf(outcome: ToolOutcome): EventStatus {
+/** In UTF-16 code units of JSON; nothing for what is no JSON, which the check refuses. */
+function lengthOf(input: unknown): number | undefined {
+  try {
+    return JSON.stringify(input)?.length;
+  } catch {
+    return undefined;
+  }
+}
+
+function statusOf(outcome: ToolOutcome): Exclude<EventStatus, 'pending'> {
   return outcome.ok ? 'ok' : statusOfError(outcome.error);
 }

@@ -1,13 +1,12 @@
 /** Executes one run: the loop drives, the live run records, tool calls are made and observed. */
 
 import type { LanguageModel, UIMessageChunk } from '../ai-types.ts';
-import type { Emit } from '../events.ts';
 import type { Interruptions } from '../interruption.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, SecretScope, Storage } from '../ports.ts';
 import type { Agent, SecretRef } from '../schema.ts';
 import type { Secret } from '../secret.ts';
-import { type SpanEnd, startSpan } from '../span.ts';
+import type { Place, Span, SpanEnd } from '../span.ts';
 import { askedIn, createLoopApprovals, spendApprovals } from './approvals.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Slots } from '../tools/slots.ts';
@@ -18,6 +17,7 @@ import { settleCalls } from './continue-run.ts';
 import { createDriver, type Driver } from './driver.ts';
 import type { Limits } from './limits.ts';
 import type { LiveRun } from './live-run.ts';
+import { createLoopSpans, type LoopSpans } from './loop-spans.ts';
 import type { FollowedPlan } from './plans.ts';
 import type { Principal } from './principal.ts';
 import { type ModelMessage, toModelMessages } from './model-messages.ts';
@@ -41,6 +41,8 @@ export interface RunOptions {
   readonly principal: Principal;
   readonly runId: string;
   readonly traceId: string;
+  /** The run as it is told of. */
+  readonly span: Span;
   readonly abort: RunAbort;
   readonly authorize: Authorize;
   readonly storage: Storage;
@@ -49,17 +51,16 @@ export interface RunOptions {
   readonly discovery: Discovery | undefined;
   /** What the run follows, instead of calling the model itself. */
   readonly plan: FollowedPlan | undefined;
-  readonly resolveSecret: (ref: SecretRef, scope: SecretScope) => Promise<Secret>;
+  readonly resolveSecret: (ref: SecretRef, scope: SecretScope, place: Place) => Promise<Secret>;
   readonly redaction: RunRedaction;
   readonly ttlMs: number;
-  readonly emit: Emit;
   readonly metrics: Metrics;
   readonly now: () => number;
 }
 
 /** Executes the run to its end, into its record. Never throws. */
 export function executeRun(options: RunOptions, live: LiveRun): void {
-  const { runId, traceId, abort, now, redaction, plan } = options;
+  const { runId, traceId, span, abort, now, redaction, plan } = options;
   const { signal } = abort;
   const startedAt = now();
   const usage = {
@@ -72,12 +73,12 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
     toolTokensSaved: 0,
   };
   const stepTools = createStepTools({ ...options, chatId: options.request.chat.id });
-  const watch = createWatch(options);
+  const spans = createLoopSpans(options);
   const announced = createAnnouncements();
   const scope = createRunScope();
   const push = (chunk: UIMessageChunk): void => driver.push(chunk);
   const citeOf = createCitations(options.request.chat.messages, push);
-  const invoke = createInvoke(options, { usage, live, announced, scope, citeOf, push });
+  const invoke = createInvoke(options, { usage, live, announced, scope, citeOf, spans, push });
   let loop: Loop | undefined;
   /** Before the loop: the calls that a person has decided on since. */
   const begin = async (): Promise<Loop> => {
@@ -86,6 +87,8 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
     const messages = await settleCalls(options.request.chat.messages, { calls, invoke, push, signal, traceId });
     return startLoop({
       ...options,
+      model: spans.model,
+      spans,
       messages: calls.length === 0
         ? options.messages
         : withContext(await toModelMessages(messages), options.request.context),
@@ -94,7 +97,7 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
       tokenBudget: options.request.budget?.tokens,
       signal,
       usage,
-      approvals: createLoopApprovals(options),
+      approvals: createLoopApprovals(options, spans),
       invoke,
     });
   };
@@ -112,7 +115,7 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
       const end = redaction.data(how);
       abort.release();
       void scope.close();
-      watch(end);
+      tellEnd(end, { span, spans });
       countRun(options, end, usage);
       void live.end(end, finalUsage());
     },
@@ -140,21 +143,10 @@ const statuses: Record<RunEnd['type'], SpanEnd['status']> = {
   failed: 'error',
 };
 
-/** Tells of the run's start now, and of its end when called. */
-function createWatch(options: RunOptions): (end: RunEnd) => void {
-  const { agent, principal, traceId, request, runId } = options;
-  const span = startSpan({
-    traceId,
-    actor: { type: 'user', id: principal.subject },
-    action: 'run.start',
-    endAction: 'run.end',
-    target: { type: 'agent', id: agent.id },
-    payload: { runId, messages: request.chat.messages.length },
-  }, options);
-  return (end) => {
-    const error = 'error' in end ? end.error : null;
-    span.end({ status: statuses[end.type], error, payload: { state: end.type } });
-  };
+function tellEnd(end: RunEnd, { span, spans }: { readonly span: Span; readonly spans: LoopSpans }): void {
+  const how = { status: statuses[end.type], error: 'error' in end ? end.error : null };
+  spans.end(how);
+  span.end({ ...how, payload: { state: end.type } });
 }
 
 function countRun(

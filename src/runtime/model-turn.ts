@@ -9,8 +9,10 @@ import {
 } from 'ai';
 import { PinnaceError } from '../errors.ts';
 import type { ToolDefinition } from '../schema.ts';
+import type { Place } from '../span.ts';
 import { toModelError } from './model-error.ts';
 import type { ModelMessage } from './model-messages.ts';
+import { watchModel } from './model-watch.ts';
 import { callSettings, type LoopOptions, refusedCall } from './run.ts';
 
 /** What the model says, and which calls it asks for. */
@@ -31,6 +33,8 @@ export interface ModelCall {
 
 /** What one call of a model needs. */
 export interface ModelTurnOptions extends Pick<LoopOptions, 'agent' | 'model' | 'limits' | 'signal'> {
+  /** What the call is within. */
+  readonly place: Place;
   readonly instructions: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
@@ -59,10 +63,12 @@ export async function callModelOnce(options: ModelTurnOptions): Promise<ModelTur
 }
 
 function streamOnce(options: ModelTurnOptions, tools: SdkToolSet): ReadableStream<TextStreamPart<SdkToolSet>> {
-  const { agent: { modelSettings }, model, limits, signal, messages, instructions } = options;
+  const { agent: { modelSettings }, place, limits, signal, messages, instructions } = options;
+  const { model, onLanguageModelCallEnd } = watchModel(options.model, () => place);
   return streamText({
     ...callSettings(modelSettings, limits),
     model,
+    onLanguageModelCallEnd,
     ...(instructions !== '' && { instructions }),
     messages: [...messages],
     tools,

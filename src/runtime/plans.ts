@@ -6,6 +6,7 @@ import type { Principal } from './principal.ts';
 import { failed, type Loop, type Usage } from './run.ts';
 import type { RunEnd } from './run-end.ts';
 import type { RunRequest } from './run-request.ts';
+import type { Span } from '../span.ts';
 
 /** What the runtime is given of a planner. */
 export interface Plans {
@@ -61,7 +62,7 @@ export interface FollowedPlan {
 export async function takePlan(
   plans: Plans | undefined,
   request: RunRequest,
-  { principal, key, traceId }: { principal: Principal; key: string | undefined; traceId: string },
+  { principal, key, span }: { principal: Principal; key: string | undefined; span: Pick<Span, 'traceId' | 'spanId'> },
 ): Promise<FollowedPlan | undefined> {
   const { planner } = request;
   if (planner === undefined) return undefined;
@@ -80,7 +81,7 @@ export async function takePlan(
   };
 
   async function begin(): Promise<string> {
-    const errand = { traceId, ...planner, ...errandOf(request) };
+    const errand = { traceId: span.traceId, parentSpanId: span.spanId, ...planner, ...errandOf(request) };
     // As the key of the run, the plan's belongs to the issuer.
     const options = key === undefined ? {} : { idempotencyKey: `run:${principal.session?.issuer ?? ''}:${key}` };
     return (await plans!.start(errand, principal, options)).planId; // there is one, as was seen above

@@ -10,6 +10,7 @@ import type { Metrics } from '../metrics.ts';
 import type { Catalog, ModelSource, SecretScope, SecretSource, Storage } from '../ports.ts';
 import type { Agent, McpServer, Provider, SecretRef, ToolDefinition } from '../schema.ts';
 import type { Secret } from '../secret.ts';
+import { type Place, within } from '../span.ts';
 import type { SelectedServer } from './mcp-tools.ts';
 
 /** Where things are looked up. */
@@ -39,11 +40,11 @@ export interface Resolver {
    * @throws PinnaceError `not_found` for an unknown agent or provider, `forbidden` for a disabled agent, whatever catalog, secret
    * source and model source throw.
    */
-  resolve(agentId: string, tenant: string): Promise<Resolved>;
+  resolve(agentId: string, tenant: string, place?: Place): Promise<Resolved>;
   /** Forgets what was invalidated before now, wherever that was. Never rejects: what a storage that fails means, the claim says. */
   refresh(): Promise<void>;
   /** A tool's secret. @throws PinnaceError as the secret source does, `unavailable` when it does not answer in time. */
-  readonly secret: (ref: SecretRef, scope: SecretScope) => Promise<Secret>;
+  readonly secret: (ref: SecretRef, scope: SecretScope, place?: Place) => Promise<Secret>;
   /** The agent alone, as its manifest needs it. */
   agent(agentId: string): Promise<Agent>;
   /** How often something was forgotten: what was resolved before may be out of date when the number has changed. */
@@ -99,13 +100,13 @@ export function createResolver(options: ResolverOptions): Resolver {
       subscribe();
       await bulletin.refresh().catch(() => undefined);
     },
-    async resolve(agentId, tenant) {
+    async resolve(agentId, tenant, place) {
       const found = await agent(agentId);
       const provider = requireProvider(found, await caches.providers.get(found.providerId));
-      const secret = await resolveSecret(found, provider, { tenant, options, caches });
+      const secret = await resolveSecret(found, provider, { tenant, place, options, caches });
       return { agent: found, model: options.models.model(provider, secret), secret };
     },
-    secret: (ref, scope) => getSecret({ ...scope, ref }, { options, caches }),
+    secret: (ref, scope, place) => getSecret({ ...scope, ref }, { place, options, caches }),
     async tools() {
       subscribe();
       return await caches.tools.get('all') ?? [];
@@ -229,23 +230,33 @@ interface SecretId extends SecretScope {
 async function resolveSecret(
   agent: Agent,
   { id, secret: ref }: Provider,
-  { tenant, options, caches }: { tenant: string; options: ResolverOptions; caches: Caches },
+  { tenant, ...means }: { readonly tenant: string } & SecretMeans,
 ): Promise<Secret | undefined> {
   if (!ref) return undefined;
-  if (!options.secrets) {
+  if (!means.options.secrets) {
     throw new PinnaceError(
       'unavailable',
       `Cannot run agent "${agent.id}": provider "${id}" needs a secret and the runtime has no secret source`,
       { retryable: false, details: { reason: 'no_secret_source' } },
     );
   }
-  return await getSecret({ tenant, agentId: agent.id, ref }, { options, caches });
+  return await getSecret({ tenant, agentId: agent.id, ref }, means);
 }
 
-async function getSecret(
-  id: SecretId,
-  { options: { secrets }, caches }: { options: ResolverOptions; caches: Caches },
-): Promise<Secret> {
+interface SecretMeans {
+  readonly options: ResolverOptions;
+  readonly caches: Caches;
+  /** Where it is told of that a secret was given to somebody. */
+  readonly place: Place | undefined;
+}
+
+async function getSecret(id: SecretId, means: SecretMeans): Promise<Secret> {
+  const { ref, toolId } = id;
+  const facts = { action: 'secret.resolve', target: { type: 'secret', id: ref.id }, payload: { tool: toolId } };
+  return await within(means.place, facts, () => findSecret(id, means));
+}
+
+async function findSecret(id: SecretId, { options: { secrets }, caches }: SecretMeans): Promise<Secret> {
   const { ref } = id;
   const secret = secrets && await caches.secrets.get(JSON.stringify(id)).catch((error: unknown) => {
     if (!(error instanceof PinnaceError) || error.code !== 'deadline_exceeded') throw error;

@@ -9,6 +9,7 @@ import { callTool } from './call-tool.ts';
 import type { CiteOf } from './citations.ts';
 import type { RunOptions } from './execute-run.ts';
 import type { LiveRun } from './live-run.ts';
+import type { LoopSpans } from './loop-spans.ts';
 
 /** Lets a call wait until the stream has shown it: its log lines come after it, and its record is of a call that was shown. */
 export interface Announcements {
@@ -33,6 +34,7 @@ interface InvokeOptions {
   readonly announced: Announcements;
   readonly scope: RunScope;
   readonly citeOf: CiteOf;
+  readonly spans: LoopSpans;
   readonly push: (chunk: UIMessageChunk) => void;
 }
 
@@ -46,7 +48,7 @@ export type Invoke = (
 /** Gives the function through which the loop calls tools; it never throws. */
 export function createInvoke(
   options: RunOptions,
-  { usage, live, announced, scope, citeOf, push }: InvokeOptions,
+  { usage, live, announced, scope, citeOf, spans, push }: InvokeOptions,
 ): Invoke {
   const { limits, redaction, agent } = options;
   const shared = { ...options, actor: { type: 'agent', id: agent.id } } as const;
@@ -63,7 +65,7 @@ export function createInvoke(
       if (refused) return { ok: false, error: refused };
     }
     const call = { toolCallId, log, scope, signal, approved, cite: citeOf(toolCallId) };
-    return await callTool(tool, input, { call, options: shared });
+    return await callTool(tool, input, { call, options: { ...shared, place: spans.current } });
   };
 }
 

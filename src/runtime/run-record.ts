@@ -12,6 +12,8 @@ export interface RunState {
   readonly agentId: string;
   readonly chatId: string;
   readonly traceId: string;
+  /** The run as it is told of: whoever finds it lost tells its end. */
+  readonly span?: { readonly spanId: string; readonly parentSpanId?: string; readonly subject: string };
   /** The plan that the run follows. */
   readonly planId?: string;
   /** Milliseconds since 1970. */

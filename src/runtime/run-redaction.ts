@@ -1,6 +1,7 @@
 /** The second net of one run: what goes to the client, to the model and to logs loses every secret that the run was given. */
 
 import type { UIMessageChunk } from '../ai-types.ts';
+import { type Emit, unheard } from '../events.ts';
 import { createRedactor, type Redaction, type Redactor } from '../redactor.ts';
 import type { Secret } from '../secret.ts';
 import { redactData } from './redact-data.ts';
@@ -74,6 +75,13 @@ export function createRunRedaction(): RunRedaction {
     },
     flush: () => [...open.keys()].flatMap(close),
   };
+}
+
+/** Takes the run's secrets out of what is told of it, as a tool may have put one where an id should be. */
+export function redactedEmit(emit: Emit, { text }: Pick<RunRedaction, 'text'>): Emit {
+  if (emit === unheard) return emit;
+  return ({ target: { type, id }, payloadSummary, ...event }) =>
+    emit({ ...event, target: { type, id: text(id) }, payloadSummary: text(payloadSummary) });
 }
 
 function isDelta(chunk: UIMessageChunk): chunk is DeltaChunk {

@@ -14,11 +14,12 @@ import {
   type UIMessageChunk,
 } from 'ai';
 import type { LanguageModel } from '../ai-types.ts';
-import { fromData, PinnaceError, toData } from '../errors.ts';
+import { type ErrorData, fromData, PinnaceError, toData } from '../errors.ts';
 import type { Agent } from '../schema.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { definitionTokens } from './definition-tokens.ts';
 import type { Limits } from './limits.ts';
+import type { LoopSpans } from './loop-spans.ts';
 import type { ModelMessage } from './model-messages.ts';
 import { toModelError } from './model-error.ts';
 import type { RunEnd } from './run-end.ts';
@@ -28,6 +29,8 @@ import type { StepTools } from './step-tools.ts';
 export interface LoopOptions {
   readonly agent: Agent;
   readonly model: LanguageModel;
+  /** Is told of the steps. */
+  readonly spans: LoopSpans;
   readonly messages: readonly ModelMessage[];
   readonly tools: StepTools;
   /** All that the run may use, to tell what discovery saved. */
@@ -96,7 +99,8 @@ export function startLoop(options: LoopOptions): Loop {
 }
 
 function callModel(options: LoopOptions, tools: SdkToolSet): ReadableStream<TextStreamPart<SdkToolSet>> {
-  const { agent: { instructions, modelSettings }, model, messages, limits, signal, tokenBudget, usage } = options;
+  const { agent: { instructions, modelSettings }, model, spans, messages, limits, signal, tokenBudget, usage } =
+    options;
   const budgetSpent: StopCondition<SdkToolSet> = () => usage.totalTokens >= (tokenBudget ?? Infinity);
   return streamText({
     ...callSettings(modelSettings, limits),
@@ -106,6 +110,7 @@ function callModel(options: LoopOptions, tools: SdkToolSet): ReadableStream<Text
     tools,
     // The SDK reads `tools` anew for each step.
     prepareStep: () => {
+      spans.beginStep();
       takeStepTools(tools, options);
       return undefined;
     },
@@ -117,6 +122,7 @@ function callModel(options: LoopOptions, tools: SdkToolSet): ReadableStream<Text
     toolApproval: async ({ toolCall }) => await approvalOf(toolCall, options),
     stopWhen: [isStepCount(limits.steps), budgetSpent],
     abortSignal: signal,
+    onLanguageModelCallEnd: spans.onLanguageModelCallEnd,
   }).stream;
 }
 
@@ -255,7 +261,7 @@ function addUsage(
 
 function toChunks(
   part: TextStreamPart<SdkToolSet>,
-  { traceId, tools: stepTools }: LoopOptions,
+  { traceId, spans, tools: stepTools }: LoopOptions,
   tools: SdkToolSet,
 ): readonly UIMessageChunk[] {
   if (part.type === 'start') return []; // ours was sent before
@@ -265,9 +271,20 @@ function toChunks(
   if (!chunk) return [];
   const error = errorOfCall(part, missing);
   if (!error) return [chunk];
+  if (part.type === 'tool-call') tellRefused(error, spans);
   const { code, message, retryable } = error;
   const data = { toolCallId: error.toolCallId, tool: error.tool, code, message, retryable, attempt: 1, traceId };
   return [chunk, { type: 'data-tool-error', data }];
+}
+
+/** A call that could not even be made is none that is told of: its error is. The name that it gave may be anything. */
+function tellRefused({ code, message, retryable }: ErrorData, { current }: LoopSpans): void {
+  current.tell({
+    action: 'error',
+    target: { type: 'tool', id: 'unknown' },
+    status: 'error',
+    error: { code, message, retryable },
+  });
 }
 
 /** The error of a call that failed or could not even be made. */

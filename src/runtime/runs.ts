@@ -2,6 +2,7 @@
 
 import { createBulletin } from '../bulletin.ts';
 import { PinnaceError } from '../errors.ts';
+import type { Emit } from '../events.ts';
 import { groupCommits } from '../group-commit.ts';
 import { creation, headKey } from '../journal.ts';
 import type { Storage } from '../ports.ts';
@@ -19,7 +20,7 @@ import {
 import { readEvents, readRun } from './stored-run.ts';
 
 /** A run as its caller sees it. */
-export interface RunStatus extends Omit<RunState, 'tenant'> {
+export interface RunStatus extends Omit<RunState, 'tenant' | 'span'> {
   readonly runId: string;
   readonly lastSeq: number;
 }
@@ -34,6 +35,7 @@ export interface RunCursor {
 
 /** What names a new run. */
 export interface ClaimOptions {
+  readonly runId: string;
   readonly principal: Principal;
   readonly state: RunState;
   /** The caller's key with what was asked for; without one nothing can ask for the same again. */
@@ -49,7 +51,7 @@ export interface Runs {
   /** Claims the key and creates the record; when another was faster, gives that run. */
   claim(
     options: ClaimOptions,
-  ): Promise<{ readonly live: LiveRun; readonly runId: string } | { readonly known: RunStatus }>;
+  ): Promise<{ readonly live: LiveRun } | { readonly known: RunStatus }>;
   /** @throws PinnaceError `not_found` for an unknown run and one of another tenant, `run_expired` for one past its retention. */
   status(principal: Principal, runId: string, scope?: Scope): Promise<RunStatus>;
   /** @throws PinnaceError as `status`, and `last_event_id_invalid` when the run has no event of this number. */
@@ -76,13 +78,15 @@ export interface RunsOptions {
   readonly retentionMs: number;
   /** How long records are kept. */
   readonly ttlMs: number;
+  /** Is told of the end of runs that are found lost. */
+  readonly emit: Emit;
 }
 
 /** Gives the runs of a storage. */
 export function createRuns(options: RunsOptions): Runs {
-  const { now, retentionMs, ttlMs } = options;
+  const { now, retentionMs, ttlMs, emit } = options;
   const storage = groupCommits(options.storage);
-  const stored = { storage, now, ttlMs };
+  const stored = { storage, now, ttlMs, emit };
   const lives = new Map<string, LiveRun>();
   const closing = new AbortController();
   const cancels = createBulletin<string>(storage, 'cancel');
@@ -114,9 +118,8 @@ export function createRuns(options: RunsOptions): Runs {
   return {
     find,
     status,
-    async claim({ principal, state, idempotency, detachGraceMs, abort }) {
+    async claim({ runId, principal, state, idempotency, detachGraceMs, abort }) {
       subscribe();
-      const runId = `run_${crypto.randomUUID().replaceAll('-', '')}`;
       const record: IdempotencyRecord = { runId, fingerprint: idempotency?.fingerprint ?? '' };
       const key = idempotency && idempotencyKey(principal, idempotency.key);
       const previous = key && await storage.get(key);
@@ -138,7 +141,7 @@ export function createRuns(options: RunsOptions): Runs {
       const live = createLiveRun({ storage, runId, state, version: result.version, now, ttlMs, detachGraceMs, abort });
       lives.set(runId, live);
       void live.gone.then(() => lives.delete(runId));
-      return { live, runId };
+      return { live };
     },
     async cursor(principal, runId, after) {
       const { lastSeq } = await status(principal, runId);
@@ -223,7 +226,10 @@ function mayAccess({ tenant, agents }: Principal, state: RunState): boolean {
   return state.tenant === tenant && (agents === '*' || agents.includes(state.agentId));
 }
 
-function toStatus(runId: string, { seq, state: { tenant: _, ...state } }: { seq: number; state: RunState }): RunStatus {
+function toStatus(
+  runId: string,
+  { seq, state: { tenant: _, span: __, ...state } }: { seq: number; state: RunState },
+): RunStatus {
   return { runId, ...state, lastSeq: seq };
 }
 

@@ -16,6 +16,7 @@ import { type AgentSteps, createAgentSteps } from './agent-steps.ts';
 import type { ManifestEntry } from './assemble.ts';
 import { chunksOf } from './chunks-of.ts';
 import type { DataSources } from './data-sources.ts';
+import { decide } from './decide.ts';
 import type { Limits } from './limits.ts';
 import { createDismissal } from './dismissal.ts';
 import { prewarm, probe, within } from './operations.ts';
@@ -134,7 +135,8 @@ export interface StartOptions {
   /** Each stops the run. */
   readonly signals?: readonly (AbortSignal | undefined)[];
   readonly idempotency?: ClaimOptions['idempotency'];
-  readonly traceId?: string | undefined;
+  /** The trace that the run is part of, and the span there that it is within; a trace of its own when absent. */
+  readonly trace?: { readonly traceId: string; readonly parentSpanId?: string | undefined } | undefined;
 }
 
 /** A run that was started, or one that was known. */
@@ -212,7 +214,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     },
     async decide(runId, approvalId, decision, principal) {
       requireScope(principal, 'tool:approve');
-      await interruptions.decide(principal, runId, approvalId, decision);
+      await decide({ principal, runId, approvalId, decision }, { ...options, runs, interruptions });
     },
     async reply(runId, reply, principal) {
       const { planId } = await runs.status(principal, runId, 'tool:approve');

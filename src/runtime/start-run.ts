@@ -1,7 +1,9 @@
 /** The way of one request, first to last: parse, replay, resolve, assemble, run. Its stream is read from the run log. */
 
+import { toData } from '../errors.ts';
 import { createTraceId } from '../events.ts';
 import type { Interruptions } from '../interruption.ts';
+import { type Span, statusOfError } from '../span.ts';
 import type { Slots } from '../tools/slots.ts';
 import { withContext } from './context.ts';
 import { executeRun } from './execute-run.ts';
@@ -11,7 +13,9 @@ import { type Principal, requireScope } from './principal.ts';
 import type { Resolver } from './resolver.ts';
 import { toModelMessages } from './model-messages.ts';
 import { createRunAbort, type RunAbort } from './run-abort.ts';
-import { createRunRedaction } from './run-redaction.ts';
+import { createRunRedaction, redactedEmit, type RunRedaction } from './run-redaction.ts';
+import type { RunState } from './run-record.ts';
+import { spanOfRun } from './run-span.ts';
 import { parseRunRequest, type RunRequest } from './run-request.ts';
 import type { ClaimOptions, Runs } from './runs.ts';
 import type { RuntimeOptions, Started, StartOptions } from './runtime.ts';
@@ -36,53 +40,80 @@ export interface StartParts extends RuntimeOptions {
 export async function startRun(
   parts: StartParts,
   input: unknown,
-  { principal, signals = [], idempotency, traceId }: StartOptions & { readonly principal: Principal },
+  { principal, signals = [], idempotency, trace }: StartOptions & { readonly principal: Principal },
 ): Promise<Started> {
   const request = parseRunRequest(input, parts.limits);
   requireScope(principal, 'run:create', request.agentId);
   const [known] = await Promise.all([parts.runs.find(principal, idempotency), parts.resolver.refresh()]);
   if (known) return { runId: known.runId, known };
   const abort = createRunAbort([...signals, parts.closing]);
+  const redaction = createRunRedaction();
+  const claimant = { ...beginTelling(parts, request, { principal, trace, redaction }), principal, idempotency, abort };
   try {
-    return await claimAndExecute(parts, request, { principal, idempotency, traceId, abort });
-  } catch (error) {
+    return await claimAndExecute(parts, request, { ...claimant, redaction });
+  } catch (thrown) {
     abort.release();
-    throw error;
+    const error = toData(thrown);
+    claimant.span.end({ status: statusOfError(error), error, payload: { state: 'refused' } });
+    throw thrown;
   }
 }
 
-interface Claimant extends Pick<StartOptions, 'idempotency' | 'traceId'> {
+interface Claimant extends Pick<StartOptions, 'idempotency'> {
   readonly principal: Principal;
   readonly abort: RunAbort;
+  readonly redaction: RunRedaction;
+  readonly runId: string;
+  readonly span: Span;
+  /** Whose part `span` is, for whoever must tell its end later. */
+  readonly told: NonNullable<RunState['span']>;
+}
+
+/** The run is told of from its first look-up on: what refuses it is seen as well. */
+function beginTelling(
+  { emit, now }: StartParts,
+  { agentId, chat }: RunRequest,
+  { principal: { tenant, subject }, trace, redaction }: Pick<Claimant, 'principal' | 'redaction'> & {
+    readonly trace: StartOptions['trace'];
+  },
+): Pick<Claimant, 'runId' | 'span' | 'told'> {
+  const { traceId = createTraceId(), parentSpanId } = trace ?? {};
+  const runId = `run_${crypto.randomUUID().replaceAll('-', '')}`;
+  const facts = { traceId, parentSpanId, runId, tenant, subject, agentId, messages: chat.messages.length };
+  const span = spanOfRun(facts, { emit: redactedEmit(emit, redaction), now });
+  const told = { spanId: span.spanId, ...(parentSpanId !== undefined && { parentSpanId }), subject };
+  return { runId, span, told };
 }
 
 /** Everything that may refuse the request comes before the claim: a key is kept only for a run that was started. */
 async function claimAndExecute(
   parts: StartParts,
   asked: RunRequest,
-  { principal, idempotency, traceId = createTraceId(), abort }: Claimant,
+  { principal, idempotency, abort, redaction, runId, span, told }: Claimant,
 ): Promise<Started> {
   const { resolver, runs, toolSetOf } = parts;
+  const { traceId } = span;
   const { forgotten } = resolver;
-  const { agent, model, secret } = await resolver.resolve(asked.agentId, principal.tenant);
+  const { agent, model, secret } = await resolver.resolve(asked.agentId, principal.tenant, span);
+  if (secret) redaction.add(secret);
   const toolSet = await toolSetOf(agent, await resolver.tools(), await resolver.servers(agent));
   const request = { ...asked, context: [...toolSet.notes, ...asked.context] };
   const messages = withContext(await toModelMessages(request.chat.messages), request.context);
   const limits = narrow(parts.limits, agent.limits, request.limits);
-  const plan = await takePlan(parts.plans, request, { principal, key: idempotency?.key, traceId });
-  const state = startingState(request, { principal, now: parts.now, traceId, plan });
+  const plan = await takePlan(parts.plans, request, { principal, key: idempotency?.key, span });
+  const state = { ...startingState(request, { principal, now: parts.now, traceId, plan }), span: told };
   const { detachGraceMs } = limits;
   const stop = (reason: unknown): void => abort.abort(reason);
-  const claimed = await runs.claim({ principal, state, idempotency, detachGraceMs, abort: stop });
+  const claimed = await runs.claim({ runId, principal, state, idempotency, detachGraceMs, abort: stop });
   if ('known' in claimed) {
     abort.release();
+    span.end({ status: 'cancelled', payload: { state: 'known' } });
     return { runId: claimed.known.runId, known: claimed.known };
   }
-  const { runId, live } = claimed;
-  const redaction = createRunRedaction();
-  if (secret) redaction.add(secret);
+  const { live } = claimed;
   const resolved = { agent, model, toolSet, messages, limits, request, principal, plan };
-  executeRun({ ...parts, ...state, ...resolved, runId, abort, resolveSecret: resolver.secret, redaction }, live);
+  const run = { ...parts, ...resolved, runId, traceId, span, abort, resolveSecret: resolver.secret, redaction };
+  executeRun(run, live);
   // What was heard before the run was known here did not stop it.
   if (resolver.forgotten !== forgotten) parts.dismiss([agent.id]);
   return { runId, ended: live.gone };

@@ -1,12 +1,14 @@
 /** A run as the storage has it: its state, its events, and its end when the instance that executed it is gone. */
 
 import type { PinnaceError } from '../errors.ts';
+import type { Emit } from '../events.ts';
 import { type JournalHead, openJournal, readHead, readItems, takeOver } from '../journal.ts';
 import type { Storage } from '../ports.ts';
 import { workerLost } from './live-run.ts';
 import { type RunEvent, runPrefix, type RunState } from './run-record.ts';
 import { closingChunks } from './run-chunks.ts';
 import { lostCalls } from './call-record.ts';
+import { spanOfRun } from './run-span.ts';
 
 /** What reading a stored run needs. */
 export interface StoredRunOptions {
@@ -14,6 +16,8 @@ export interface StoredRunOptions {
   readonly now: () => number;
   /** How long records are kept. */
   readonly ttlMs: number;
+  /** Is told of the end of a lost run. */
+  readonly emit: Emit;
 }
 
 /** Without a sign of life for this long, a running run is lost. */
@@ -69,5 +73,18 @@ async function endLostRun(runId: string, options: StoredRunOptions): Promise<Jou
   };
   journal.append(chunks.map((chunk) => JSON.stringify(chunk)), { state });
   await journal.flush().catch(() => undefined);
-  return lost ? undefined : { ...head, seq: head.seq + chunks.length, state };
+  if (lost) return undefined;
+  tellLost(runId, state, options);
+  return { ...head, seq: head.seq + chunks.length, state };
+}
+
+/** Tells of the end that nobody was left to tell of. */
+function tellLost(runId: string, state: RunState, options: StoredRunOptions): void {
+  const { span, startedAt, error = null } = state;
+  if (!span) return;
+  spanOfRun({ ...state, ...span, runId, beganAt: startedAt }, options).end({
+    status: 'error',
+    error,
+    payload: { state: state.state },
+  });
 }

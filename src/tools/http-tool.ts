@@ -16,6 +16,7 @@ import {
   secretNames,
 } from './http-tool-config.ts';
 import { checkBy } from './json-schema.ts';
+import { withinRequest } from './request-span.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
 import type { TemplateValues } from './template.ts';
 import type { Tool, ToolContext } from './tool.ts';
@@ -73,18 +74,22 @@ function checkSecrets({ id, secrets }: ToolDefinition, config: HttpToolConfig): 
   );
 }
 
-type CallOptions = HttpToolOptions & Pick<ToolContext, 'signal' | 'secrets' | 'redact'>;
+type CallOptions = HttpToolOptions & Pick<ToolContext, 'signal' | 'secrets' | 'redact' | 'span'>;
 
 async function callHttp(
   config: HttpToolConfig,
   input: TemplateValues['input'],
-  { egress, signal, secrets, redact, ...clock }: CallOptions,
+  { egress, signal, secrets, redact, span, ...clock }: CallOptions,
 ): Promise<HttpToolOutput> {
-  const { origin, redirectOrigins, maxBytes, timeoutMs, retries } = config;
+  const { method, origin, redirectOrigins, maxBytes, timeoutMs, retries } = config;
   const terms = { origins: [origin, ...redirectOrigins], maxBytes, timeoutMs, signal };
   const send = async (): Promise<HttpToolOutput> => {
     const { request, ...secretParts } = buildRequest(config, { input, secrets });
-    return await shapeAnswer(await egress.fetch(request, { ...terms, ...secretParts }), config, { redact });
+    return await withinRequest(span, { origin, method }, async (trace) => {
+      const answer = await egress.fetch(request, { ...terms, ...secretParts, ...trace.options });
+      trace.note(answer);
+      return await shapeAnswer(answer, config, { redact });
+    });
   };
   if (isIdempotent(config)) return await withRetries(send, { ...clock, retries, signal });
   try {

@@ -5,6 +5,7 @@ import { invalid } from '../parse.ts';
 import type { Authorize } from '../ports.ts';
 import type { Principal } from '../runtime/principal.ts';
 import type { Secret } from '../secret.ts';
+import type { Span } from '../span.ts';
 import { needsApproval } from './approval.ts';
 import type { RunScope } from './run-scope.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
@@ -25,6 +26,8 @@ export interface ToolCall {
   readonly cite?: ToolContext['cite'];
   /** Keeps what tools open until the run ends. */
   readonly scope?: RunScope | undefined;
+  /** The call as it is told of. */
+  readonly span?: Span | undefined;
   /** Ends the call, with the run. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -87,8 +90,8 @@ async function callHook(hook: () => ReturnType<Authorize>): Promise<Awaited<Retu
 }
 
 function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {
-  const { toolCallId, principal, secrets, log, redact = unchanged, progress, cite, scope } = call;
-  return tool.execute(input, { signal, secrets, log, redact, progress, cite, toolCallId, principal, scope });
+  const { toolCallId, principal, secrets, log, redact = unchanged, progress, cite, scope, span } = call;
+  return tool.execute(input, { signal, secrets, log, redact, progress, cite, toolCallId, principal, scope, span });
 }
 
 function unchanged(text: string): string {
@@ -122,8 +125,9 @@ async function withinLimits(
 }
 
 /** Gives the output as JSON would carry it: a cycle, a BigInt or too many bytes are the tool's failure, not the run's. */
-function shapeOutput(tool: Tool, output: unknown, { maxOutputLength }: ToolCall): unknown {
+function shapeOutput(tool: Tool, output: unknown, { maxOutputLength, span }: ToolCall): unknown {
   const text = stringify(tool, output) ?? 'null';
+  span?.note({ output: text.length });
   if (text.length > maxOutputLength) {
     throw new PinnaceError('budget_exceeded', `Cannot use the output of tool "${tool.definition.id}": it is too long`, {
       details: { reason: 'output_too_large', maxOutputLength },

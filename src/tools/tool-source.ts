@@ -2,12 +2,20 @@
 
 import { fromData } from '../errors.ts';
 import type { ToolDefinition } from '../schema.ts';
+import type { Span } from '../span.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
 /** Tools with one way to call them. `call` never throws; a name that is not among the definitions is `not_found`. */
 export interface ToolSource {
   readonly definitions: readonly ToolDefinition[];
-  call(name: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolOutcome>;
+  call(name: string, input: unknown, options?: ToolSourceCall): Promise<ToolOutcome>;
+}
+
+/** The circumstances of a call. */
+export interface ToolSourceCall {
+  readonly signal?: AbortSignal;
+  /** The call as it is told of. */
+  readonly span?: Span | undefined;
 }
 
 /** Whether these are tools with a way to call them, and not one tool. */
@@ -20,8 +28,8 @@ export function toolsOf(source: ToolSource): readonly Tool[] {
   return source.definitions.map((definition): Tool => ({
     definition,
     check: (input) => ({ ok: true, input }),
-    async execute(input, { signal }) {
-      const outcome = await source.call(definition.name, input, { signal });
+    async execute(input, { signal, span }) {
+      const outcome = await source.call(definition.name, input, { signal, span });
       if (outcome.ok) return outcome.output;
       throw fromData(outcome.error);
     },

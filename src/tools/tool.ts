@@ -5,6 +5,7 @@ import type { Issue } from '../parse.ts';
 import type { Principal } from '../runtime/principal.ts';
 import type { ToolDefinition } from '../schema.ts';
 import type { Secret } from '../secret.ts';
+import type { Span } from '../span.ts';
 import type { RunScope } from './run-scope.ts';
 
 /** How much a line of a tool's log matters. */
@@ -62,6 +63,11 @@ export interface ToolContext {
   readonly principal: Principal;
   /** Keeps what the tool opens until the run ends; absent where a call stands for itself. */
   readonly scope?: RunScope | undefined;
+  /**
+   * The call as it is told of: what the tool does can be told of within, as `span.start({ action, target })`, and what it sends
+   * elsewhere can carry `toTraceparent(span)`. Absent where nobody tells of the call.
+   */
+  readonly span?: Span | undefined;
 }
 
 /** What became of a tool call. */

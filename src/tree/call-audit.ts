@@ -1,5 +1,7 @@
 /** Makes the audit entry of a call. */
 
+import { type Place, statusOfError } from '../span.ts';
+import type { AuditEntry } from './audit.ts';
 import { canonicalJson } from './canonical.ts';
 import type { Caller } from './call-tool.ts';
 import { sha256 } from './sha256.ts';
@@ -15,6 +17,8 @@ export interface Audited {
   readonly outcome: TreeOutcome;
   readonly versionBefore: string;
   readonly started: number;
+  /** Where it is told of, besides. */
+  readonly span: Place | undefined;
 }
 
 /** Writes the entry; never throws, whatever the input is made of. */
@@ -32,6 +36,23 @@ export function auditCall(caller: Caller, { core, session }: CallContext, call: 
     ms: caller.now() - started,
   };
   caller.desk.audit.add(entry, caller.audit);
+  tell(entry, call);
+}
+
+/** The nodes are ids of the tree's own making; the first of them names the target. */
+function tell(
+  { op, targets, ms, versionBefore, versionAfter }: Omit<AuditEntry, 'seq'>,
+  { span, outcome }: Audited,
+): void {
+  const error = outcome.ok ? null : outcome.error;
+  span?.tell({
+    action: `tree.${op}`,
+    target: { type: 'tree-node', id: targets[0] ?? '' },
+    status: error ? statusOfError(error) : 'ok',
+    latency: ms,
+    error,
+    payload: { nodes: targets.length, versionBefore, versionAfter },
+  });
 }
 
 /** What the input says; nothing, where it cannot even be read. */

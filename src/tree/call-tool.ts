@@ -3,6 +3,7 @@
 import { PinnaceError } from '../errors.ts';
 import { checkData } from '../json.ts';
 import { parse } from '../parse.ts';
+import type { Place } from '../span.ts';
 import type { AuditSink } from './audit.ts';
 import { auditCall } from './call-audit.ts';
 import { type Core, slotOf } from './core.ts';
@@ -38,10 +39,12 @@ export interface Call {
   readonly name: string;
   readonly input: unknown;
   readonly signal: AbortSignal | undefined;
+  /** The call as it is told of. */
+  readonly span: Place | undefined;
 }
 
 /** Calls the tool; never throws. */
-export async function callTool(caller: Caller, { spec, name, input, signal }: Call): Promise<TreeOutcome> {
+export async function callTool(caller: Caller, { spec, name, input, signal, span }: Call): Promise<TreeOutcome> {
   if (!spec) return { ok: false, error: toTreeError(unknownTool(name)) };
   const context: CallContext = { ...caller, session: sessionOf(caller.desk, caller.agentId) };
   const versionBefore = versionOf(context.core, context.session);
@@ -58,7 +61,7 @@ export async function callTool(caller: Caller, { spec, name, input, signal }: Ca
   } catch (error) {
     outcome = { ok: false, error: toTreeError(error) };
   }
-  if (spec.kind !== 'read') auditCall(caller, context, { spec, input, outcome, versionBefore, started });
+  if (spec.kind !== 'read') auditCall(caller, context, { spec, input, outcome, versionBefore, started, span });
   return outcome;
 }
 

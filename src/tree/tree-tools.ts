@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../errors.ts';
 import type { ToolDefinition } from '../schema.ts';
-import type { ToolSource } from '../tools/tool-source.ts';
+import type { ToolSource, ToolSourceCall } from '../tools/tool-source.ts';
 import type { AuditEntry, AuditSink } from './audit.ts';
 import { type Caller, callTool } from './call-tool.ts';
 import { defaultTreeLimits, type TreeLimits } from './limits.ts';
@@ -38,7 +38,7 @@ export interface TreeToolsOptions {
 
 /** The tools of a tree for one agent. */
 export interface TreeTools extends ToolSource {
-  call(name: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<TreeOutcome>;
+  call(name: string, input: unknown, options?: ToolSourceCall): Promise<TreeOutcome>;
   /** The latest entries about all agents of the tree. */
   auditTrail(options?: { readonly after?: number; readonly limit?: number }): readonly AuditEntry[];
 }
@@ -81,7 +81,8 @@ export function treeTools(tree: Tree, options: TreeToolsOptions): TreeTools {
     get definitions(): readonly ToolDefinition[] {
       return toolDefinitions();
     },
-    call: (name, input, more) => callTool(caller, { spec: toolSpecs.get(name), name, input, signal: more?.signal }),
+    call: (name, input, { signal, span } = {}) =>
+      callTool(caller, { spec: toolSpecs.get(name), name, input, signal, span }),
     auditTrail: (range) => desk.audit.list(range),
   };
 }

@@ -2,6 +2,7 @@
 
 import { type PinnaceError, toData } from '../../../src/errors.ts';
 import type { AgentTools } from '../../../src/runtime/agent-tools.ts';
+import { parseTraceparent } from '../../../src/traceparent.ts';
 import type { LogLevel, Progress, Tool } from '../../../src/tools/tool.ts';
 import { requireCapabilities } from './capabilities.ts';
 import { type CallResult, toCallResult, toErrorResult, toProtocolError } from './result.ts';
@@ -11,6 +12,8 @@ import type { Toolbox } from './toolbox.ts';
 export interface CallContext {
   readonly signal: AbortSignal;
   readonly progressToken: string | number | undefined;
+  /** The `traceparent` of the request's `_meta`, whatever it is. */
+  readonly traceparent?: unknown;
   /** What the client says that it can do; `undefined` where the protocol lets it say nothing. */
   readonly clientCapabilities: Readonly<Record<string, unknown>> | undefined;
   /** Sends a notification that belongs to the call. */
@@ -59,7 +62,10 @@ function refuse(error: PinnaceError, nested: boolean): CallResult {
 async function callTool(
   tool: Tool,
   input: unknown,
-  { call, context: { signal, progressToken, notify, log } }: { call: AgentTools['call']; context: CallContext },
+  { call, context: { signal, progressToken, traceparent, notify, log } }: {
+    call: AgentTools['call'];
+    context: CallContext;
+  },
 ): Promise<CallResult> {
   const ignore = (): void => undefined; // the client is gone, and the call ends with it
   const progress = (told: Progress): void =>
@@ -67,6 +73,7 @@ async function callTool(
   const outcome = await call(tool, input, {
     toolCallId: crypto.randomUUID(),
     signal,
+    trace: parseTraceparent(typeof traceparent === 'string' ? traceparent : undefined),
     log: (text, level = 'info') => void log(levels[level], text.slice(0, 4096)).catch(ignore),
     ...(progressToken !== undefined && { progress }),
   });

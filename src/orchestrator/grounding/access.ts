@@ -3,6 +3,7 @@
 import { PinnaceError } from '../../errors.ts';
 import type { Filter } from '../../filter.ts';
 import type { Authorize } from '../../ports.ts';
+import type { Place } from '../../span.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 
 type Principal = ToolContext['principal'];
@@ -30,6 +31,8 @@ export interface GroundingCallOptions {
   readonly agentId?: string | undefined;
   /** Is asked besides the host's own hook. */
   readonly authorize?: Authorize | undefined;
+  /** Where it is told of. */
+  readonly span?: Place | undefined;
 }
 
 /** What is wanted, and by whom. */

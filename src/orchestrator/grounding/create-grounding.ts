@@ -3,6 +3,7 @@
 import { PinnaceError } from '../../errors.ts';
 import { parse } from '../../parse.ts';
 import type { GroundingSource, WritableGroundingSource } from '../../ports.ts';
+import { type InnerFacts, within } from '../../span.ts';
 import { type GroundingCallOptions, requireAccess, tenantOf } from './access.ts';
 import { ForgetInput, type GroundingAnswer, RememberInput, type RetrieveInput, RetrieveRequest } from './request.ts';
 import { retrieve, type RetrieveOptions } from './retrieve.ts';
@@ -45,14 +46,19 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
     descriptions: options.descriptions ?? {},
     async retrieve(input, call = {}) {
       const request = parse(RetrieveRequest, input, { what: 'the question' });
-      return await retrieve(byId, request, { ...options, call });
+      return await within(call.span, factsOf('retrieve', request.dataSourceId, request.dataSourceIds), async (span) => {
+        const answer = await retrieve(byId, request, { ...options, call });
+        span?.note({ hits: answer.hits.length, failed: answer.sources.filter(({ error }) => error).length });
+        return answer;
+      });
     },
     async remember(input, call = {}) {
       const { dataSourceId, items, idempotencyKey } = parse(RememberInput, input, { what: 'what to remember' });
       const source = writable(byId, dataSourceId);
       await requireAccess(options, { action: 'grounding.remember', dataSourceId, call });
       const request = { tenant: tenantOf(call), items: items.map(withLines), idempotencyKey };
-      return { ids: await source.remember(request, signalOf(call)) };
+      const work = () => source.remember(request, signalOf(call));
+      return { ids: await within(call.span, factsOf('remember', dataSourceId), work) };
     },
     async forget(input, call = {}) {
       const { dataSourceId, ids, filters } = parse(ForgetInput, input, { what: 'what to forget' });
@@ -61,9 +67,16 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       const rights = await requireAccess(options, { action: 'grounding.forget', dataSourceId, call });
       const all = [...filters ?? [], ...rights];
       const request = { tenant: tenantOf(call), ids, ...(all.length > 0 && { filters: all }) };
-      return { forgotten: await source.forget(request, signalOf(call)) };
+      const work = () => source.forget(request, signalOf(call));
+      return { forgotten: await within(call.span, factsOf('forget', dataSourceId), work) };
     },
   };
+}
+
+/** What is told of a call: which sources, and how many. */
+function factsOf(action: string, id: string | undefined, others: readonly string[] = []): InnerFacts {
+  const all = [...(id === undefined ? [] : [id]), ...others];
+  return { action, target: { type: 'data-source', id: all[0] ?? '' }, payload: { sources: all.length } };
 }
 
 function withLines<Item extends { readonly lines?: readonly number[] | undefined }>({ lines, ...item }: Item) {

@@ -36,8 +36,8 @@ export function groundingTools(grounding: Grounding, options: GroundingToolsOpti
       });
     }
   };
-  const callOf = ({ principal, signal }: ToolContext): GroundingCallOptions => {
-    return { principal, signal, agentId, authorize };
+  const callOf = ({ principal, signal, span }: ToolContext): GroundingCallOptions => {
+    return { principal, signal, span, agentId, authorize };
   };
   const dataSourceId = writableId(grounding, ids);
   return [

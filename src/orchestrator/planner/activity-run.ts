@@ -5,7 +5,9 @@ import { type AuthorizeCreate, type Creator, deniedCreates, noneDenied } from '.
 import { failure, toFailure } from './failure.ts';
 import { readValue } from './outline.ts';
 import type { Activity, AgentState, CallState, PlanState } from './plan-state.ts';
+import { type Span, type SpanEnd, statusOfError } from '../../span.ts';
 import { spanIdOf } from './span-id.ts';
+import type { PlanTelling } from './tell-plan.ts';
 import type { AgentContext, AgentTask, Delivered, InboxItem, RunAgent, StepOutcome, ValueRef } from './run-agent.ts';
 
 /** An activity under way. */
@@ -22,6 +24,8 @@ export interface ActivityRunOptions {
   readonly storage: Storage;
   readonly runAgent: RunAgent;
   readonly authorize: AuthorizeCreate | undefined;
+  /** Is told of every activity. */
+  readonly telling: Pick<PlanTelling, 'begin'> | undefined;
   /** `denied` are the actions that the agent may not do, by their place. */
   readonly onEnd: (run: ActivityRun, outcome: StepOutcome, denied: ReadonlyMap<number, string>) => void;
 }
@@ -31,7 +35,9 @@ export function startActivity(activity: Activity, options: ActivityRunOptions): 
   const { state, runAgent, onEnd } = options;
   const { agent } = activity;
   const inbox = activity.call ? noItems : inboxOf(agent, state);
-  const run = new Run(activity, { storage: options.storage, planId: state.created?.planId ?? '', seen: inbox.length });
+  const told = options.telling?.begin(activity);
+  const given = { storage: options.storage, planId: state.created?.planId ?? '', seen: inbox.length, span: told?.span };
+  const run = new Run(activity, given);
   const needsReading = agent.memory?.ref !== undefined || agent.context?.ref !== undefined;
   const work = needsReading ? readFirst(run, activity, state, inbox).then((task) => runAgent(task, run)) : attempt(
     runAgent,
@@ -39,10 +45,24 @@ export function startActivity(activity: Activity, options: ActivityRunOptions): 
     run,
   );
   work.then(
-    (outcome) => tellEnd(run, isOutcome(outcome) ? outcome : nonsense, options),
-    (error: unknown) => onEnd(run, { type: 'failed', error: toFailure(error) }, noneDenied),
+    (given) => {
+      const outcome = isOutcome(given) ? given : nonsense;
+      told?.end(endOf(outcome));
+      return tellEnd(run, outcome, options);
+    },
+    (thrown: unknown) => {
+      const error = toFailure(thrown);
+      told?.end({ status: statusOfError(error), error });
+      onEnd(run, { type: 'failed', error }, noneDenied);
+    },
   );
   return run;
+}
+
+function endOf(outcome: StepOutcome): SpanEnd {
+  const { type, usage } = outcome;
+  const error = type === 'failed' ? toFailure(outcome.error) : null;
+  return { status: error ? statusOfError(error) : 'ok', error, payload: { outcome: type, tokens: usage?.tokens } };
 }
 
 /** Whoever wants sub-agents is told which of them it may have before anything is decided. */
@@ -105,11 +125,16 @@ class Run implements ActivityRun, AgentContext {
   readonly seen: number;
   readonly #storage: Storage;
   readonly #planId: string;
+  readonly span: Span | undefined;
   #controller: AbortController | undefined;
   #reason: unknown;
 
-  constructor(activity: Activity, { storage, planId, seen }: { storage: Storage; planId: string; seen: number }) {
+  constructor(
+    activity: Activity,
+    { storage, planId, seen, span }: { storage: Storage; planId: string; seen: number; span: Span | undefined },
+  ) {
     this.activity = activity;
+    this.span = span;
     this.seen = seen;
     this.#storage = storage;
     this.#planId = planId;

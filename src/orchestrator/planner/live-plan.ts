@@ -10,7 +10,8 @@ import { failure, toFailure } from './failure.ts';
 import type { OwnedPlan } from './found-plan.ts';
 import { createGate } from './gate.ts';
 import type { PlanEvent } from './plan-event.ts';
-import { type NumberedEvent, openPlanJournal, type PlanJournal } from './plan-journal.ts';
+import type { PlanTelling } from './tell-plan.ts';
+import { openPlanJournal, type PlanJournal } from './plan-journal.ts';
 import type { PlanLimits } from './plan-limits.ts';
 import type { Inbound, PlanHead } from './plan-record.ts';
 import { type Activity, hasEnded, type PlanState } from './plan-state.ts';
@@ -61,7 +62,7 @@ export interface LivePlanOptions {
   readonly limits: PlanLimits;
   readonly places: ProviderPlaces;
   readonly now: () => number;
-  readonly onCommit: (events: readonly NumberedEvent[]) => void;
+  readonly telling: PlanTelling | undefined;
 }
 
 /** So many events may wait for their commit before no more activities are started. */
@@ -98,13 +99,13 @@ class Plan implements LivePlan {
   #heartbeat: ReturnType<typeof setInterval>;
 
   constructor(options: LivePlanOptions) {
-    const { state, limits, now, onCommit } = options;
+    const { state, limits, now, telling } = options;
     this.state = state;
     this.#options = options;
     const terms = state.created?.terms;
     const { storage, runAgent, authorize } = options;
     const onEnd: ActivityRunOptions['onEnd'] = (run, outcome, denied) => this.#settle(run, outcome, denied);
-    this.#runOptions = { state, storage, runAgent, authorize, onEnd };
+    this.#runOptions = { state, storage, runAgent, authorize, telling, onEnd };
     this.#reservations = createReservations(limits.reserve);
     this.#parallelism = terms?.maxParallelism ?? limits.maxParallelism;
     this.#journal = openPlanJournal({
@@ -118,7 +119,7 @@ class Plan implements LivePlan {
       ttlMs: limits.retentionMs,
       snapshots: { ...options.snapshots, every: limits.snapshotEvents },
       onCommit: (events) => {
-        onCommit(events);
+        telling?.onCommit(events);
         this.#afterCommit();
       },
       onLost: (error) => this.#lose(error),

@@ -1,6 +1,7 @@
 /** Agents of a plan whose steps a model decides: tasks become what the model is told, and what it asks for becomes actions. */
 
 import { type ErrorData, PinnaceError, toData } from '../../errors.ts';
+import type { Span } from '../../span.ts';
 import type { ActionInput } from './action.ts';
 import { type PlanTool, planTools, readPlanCall } from './plan-tools.ts';
 import type { AgentContext, AgentTask, Delivered, InboxItem, PlanOwner, RunAgent, StepOutcome } from './run-agent.ts';
@@ -11,6 +12,7 @@ interface StepOf {
   readonly owner: PlanOwner;
   readonly errandId: string;
   readonly traceId: string;
+  readonly span?: Span | undefined;
   readonly signal: AbortSignal;
   readonly only?: readonly string[] | undefined;
   readonly above?: readonly string[] | undefined;
@@ -87,14 +89,14 @@ function stepOf(
   { agentId, owner, planId, address, traceId, tools, above }: Omit<AgentTask, 'agentId'> & {
     readonly agentId: string | undefined;
   },
-  { signal }: AgentContext,
+  { signal, span }: AgentContext,
 ): StepOf {
   if (agentId === undefined) {
     throw new PinnaceError('invalid_argument', 'Cannot do the task: it names no agent', {
       details: { reason: 'no_agent' },
     });
   }
-  return { agentId, owner, errandId: `${planId}:${address}`, traceId, signal, only: tools, above };
+  return { agentId, owner, errandId: `${planId}:${address}`, traceId, span, signal, only: tools, above };
 }
 
 async function act(steps: ModelSteps, call: NonNullable<AgentTask['call']>, of: StepOf): Promise<StepOutcome> {

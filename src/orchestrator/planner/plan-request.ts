@@ -28,6 +28,8 @@ export const PlanRequest = v.strictObject({
   /** Milliseconds for the whole plan. */
   timeout: v.optional(DurationMs),
   traceId: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, 'must be 32 hexadecimal digits'))),
+  /** The span that the plan is within: 16 hexadecimal digits. */
+  parentSpanId: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/, 'must be 16 hexadecimal digits'))),
   budget: v.optional(Budget, {}),
   /** The agent of the registry that plans. */
   agentId: v.optional(v.string()),

@@ -2,14 +2,13 @@
 
 import type { UIMessageChunk } from '../../ai-types.ts';
 import { PinnaceError } from '../../errors.ts';
-import type { Emit } from '../../events.ts';
+import { type Emit, unheard } from '../../events.ts';
 import { watchKey } from '../../watch.ts';
 import type { Authorize, Storage, Watchable } from '../../ports.ts';
 import { claimPlan, foundPlan, type OwnedPlan } from './found-plan.ts';
 import { type AuthorizeCreate, requireTasks } from './authorize-create.ts';
 import { cancelPlan, pausePlan, replyToPlan, requireScope } from './inbound.ts';
 import { type LivePlan, runPlan } from './live-plan.ts';
-import { observe } from './observe.ts';
 import { readValue } from './outline.ts';
 import type { AskFacts } from './plan-event.ts';
 import type { NumberedEvent } from './plan-journal.ts';
@@ -23,6 +22,7 @@ import { createProviderPlaces } from './provider-places.ts';
 import { readState } from './read-state.ts';
 import type { RunAgent, ValueRef } from './run-agent.ts';
 import { duePlans } from './sweep.ts';
+import { tellPlan } from './tell-plan.ts';
 
 /** The verified caller. */
 type Principal = Parameters<Authorize>[1];
@@ -133,9 +133,8 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
 
   const own = (owned: OwnedPlan): LivePlan => {
     const { planId } = owned;
-    const onCommit = emit ? observe(owned.state, emit) : () => undefined;
-    onCommit(owned.events);
-    const plan = runPlan({ ...owned, storage, runAgent, authorize, limits, places, now, onCommit });
+    const telling = emit && emit !== unheard ? tellPlan(owned, { emit, now }) : undefined;
+    const plan = runPlan({ ...owned, storage, runAgent, authorize, limits, places, now, telling });
     live.set(planId, plan);
     const takeInbound = async (): Promise<void> => {
       const inbound = await readInbound(storage, planId);
@@ -147,6 +146,7 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
     const leave = async (): Promise<void> => {
       const how = await plan.released;
       stop();
+      telling?.leave();
       live.delete(planId);
       // What came while the plan was being left, its owner has not seen: whoever brought it has seen that there was an owner.
       if (how === 'lost' && !closed) goOnLater(planId);
@@ -185,7 +185,7 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
     async start(request, principal, { idempotencyKey } = {}) {
       if (closed) throw new PinnaceError('unavailable', 'Cannot start a plan: the planner is closed');
       const { terms, tasks } = readPlanRequest(request, { limits, now: now() });
-      const { traceId: _, ...asked } = request; // a request that is sent again has a trace of its own
+      const { traceId: _, parentSpanId: __, ...asked } = request; // a request that is sent again has a trace of its own
       const { tenant, subject, agents, scopes } = requireScope(principal, 'run:create');
       if (authorize) await requireTasks(tasks, authorize, { tenant, subject, agents, scopes });
       const found = await foundPlan({ storage, limits, now }, {

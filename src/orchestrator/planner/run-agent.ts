@@ -1,6 +1,7 @@
 /** The function that does an agent's work, one activity at a time: given by whoever composes the planner. */
 
 import type { ErrorData } from '../../errors.ts';
+import type { Span } from '../../span.ts';
 import type { ActionInput, Effect, WaitForInput } from './action.ts';
 
 /** What an activity used. Missing fields are zero. */
@@ -119,6 +120,8 @@ export interface AgentContext {
   readonly spanId: string;
   /** The span of the agent that made this one. */
   readonly parentSpanId: string | undefined;
+  /** The step as it is told of; a tool call is told of within its agent. Absent where nobody tells of plans. */
+  readonly span?: Span | undefined;
   /** Aborts when the agent is cancelled, or its time is up. */
   readonly signal: AbortSignal;
   /** Reads a large value that is delivered by reference. */

@@ -3,7 +3,9 @@
 import { PinnaceError, toData } from '../../errors.ts';
 import { createTraceId, type Emit } from '../../events.ts';
 import { createInvalidations } from '../../invalidations.ts';
+import { summaryOf } from '../../payload-summary.ts';
 import type { Authorize, Storage } from '../../ports.ts';
+import { statusOfError } from '../../span.ts';
 import { cacheKeyOf, kindNames, type RecordKind } from '../../record-kinds.ts';
 import { type Changed, commitDraft, type Draft, type RegistryAction } from './draft.ts';
 import type { Author } from './history.ts';
@@ -107,7 +109,7 @@ function tell(
 ): void {
   const traceId = intent.traceId ?? createTraceId();
   for (const { action, kind, id, revision, differences } of changed) {
-    const payloadSummary = `revision ${revision}, ${differences} differences`;
+    const payloadSummary = summaryOf({ revision, differences });
     const facts = factsOf({ ...intent, traceId, action, kind, id });
     emit({ ...facts, status: 'ok', latency, error: null, payloadSummary });
   }
@@ -117,6 +119,6 @@ function tell(
 function refusedOf(intent: Intent, thrown: unknown) {
   const error = toData(thrown);
   const isUnknown = error.code === 'not_found' || error.code === 'invalid_argument';
-  const status = error.code === 'forbidden' ? 'denied' as const : 'error' as const;
+  const status = statusOfError(error);
   return { ...factsOf(isUnknown ? { ...intent, id: '' } : intent), status, error };
 }

@@ -5,6 +5,7 @@ import { PinnaceError } from '../../errors.ts';
 import type { Egress } from '../../ports.ts';
 import { readText } from '../../read-text.ts';
 import { defineTool } from '../define-tool.ts';
+import { withinRequest } from '../request-span.ts';
 import type { Tool } from '../tool.ts';
 
 const maxBytes = 1_048_576;
@@ -25,9 +26,17 @@ export function fetchUrlTool({ egress }: { readonly egress: Egress }): Tool {
     annotations: { readOnlyHint: true, openWorldHint: true },
     keywords: ['web', 'http', 'page', 'download', 'read'],
     input: Input,
-    async execute({ url }, { signal, redact }) {
-      const answer = await egress.fetch(requestOf(url), { origins: 'any', maxBytes, signal });
-      const text = await readText(answer.body);
+    async execute({ url }, { signal, redact, span }) {
+      const request = requestOf(url);
+      const { answer, text } = await withinRequest(
+        span,
+        { origin: new URL(url).origin, method: 'GET' },
+        async (trace) => {
+          const given = await egress.fetch(request, { origins: 'any', maxBytes, signal });
+          trace.note(given);
+          return { answer: given, text: await readText(given.body) };
+        },
+      );
       const cut = text.length > maxLength && { truncated: true };
       return {
         source: url,

@@ -94,12 +94,12 @@ describe('validateMcpServer', () => {
     await run();
     expect(calls[0]?.tools?.map(({ name }) => name)).toEqual(['docs__search']);
     expect(mcp.asked.calls).toHaveLength(1);
-    expect(events.filter(({ action }) => action.startsWith('mcp.'))).toMatchObject([{
+    expect(events.filter(({ action }) => action === 'mcp.approve')).toMatchObject([{
       action: 'mcp.approve',
       actor: { type: 'user', id: 'local' },
       target: { type: 'mcp-server', id: 'docs-server' },
       status: 'ok',
-      payloadSummary: '1 tools, 0 findings',
+      payloadSummary: 'tools=1 findings=0',
     }]);
   });
 

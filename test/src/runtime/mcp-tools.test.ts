@@ -263,7 +263,9 @@ describe('a server that changes', () => {
       expect.objectContaining({
         target: { type: 'tool', id: 'docs__search' },
         status: 'denied',
-        payloadSummary: expect.stringMatching(/^description changed, [0-9a-f]{12} -> [0-9a-f]{12}$/),
+        payloadSummary: expect.stringMatching(
+          /^change=changed fields=description pinned="?[0-9a-f]{12}"? offered="?[0-9a-f]{12}"?$/,
+        ),
       }),
     ]);
     expect(JSON.stringify([chunks, calls, sink.events])).not.toContain('mallory');

@@ -3,6 +3,7 @@ import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createPlanner, type ObservedEvent, type RunAgent } from '../../../../src/index.ts';
 import { createPrincipal } from '../../../../src/runtime/principal.ts';
 import { checkOrder } from '../../../fixtures/plan-order.ts';
+import { faultsOf, linesOf } from '../../../fixtures/events.ts';
 import { done, eventsOf, me, next, resultsOf, testClock, testPlanner } from '../../../fixtures/plan.ts';
 
 /** An agent whose children wait for a sign, one for each process. */
@@ -23,12 +24,12 @@ describe('two processes with one plan', () => {
     const clock = testClock();
     const storage = memoryStorage({ now: clock.now });
     const sign = Promise.withResolvers<void>();
-    const told: Pick<ObservedEvent, 'action' | 'target'>[] = [];
+    const told: ObservedEvent[] = [];
     const first = createPlanner({
       storage,
       now: clock.now,
       runAgent: waiting(sign.promise),
-      emit: (event) => told.push(event),
+      emit: (event) => told.push({ timestamp: '', ...event }),
     });
     const { planId } = await first.start({ goal: 'g' }, me);
     await expect.poll(() => eventsOf(first, planId)).toHaveLength(5);
@@ -36,7 +37,7 @@ describe('two processes with one plan', () => {
       storage,
       now: clock.now,
       runAgent: waiting(Promise.resolve()),
-      emit: (event) => told.push(event),
+      emit: (event) => told.push({ timestamp: '', ...event }),
     });
     clock.advance(20_000);
     expect(await second.sweep()).toBe(0);
@@ -47,8 +48,10 @@ describe('two processes with one plan', () => {
     expect(await first.outcome(planId, me)).toMatchObject({ state: 'done' });
     const events = await eventsOf(second, planId);
     checkOrder(events);
-    const ends = told.filter(({ action }) => action === 'plan.agent.done').map(({ target }) => target.id);
+    const ends = told.filter(({ action }) => action === 'agent.end').map(({ target }) => target.id);
     expect(ends).toEqual(['1-1', '1-2', '1']); // nothing was told twice
+    // The steps of the first go on until it has noticed.
+    expect(faultsOf(told).filter((fault) => !fault.endsWith('step: outlives its parent'))).toEqual([]);
   });
 
   it('wait for the same outcome', async () => {
@@ -105,16 +108,29 @@ describe('a plan', () => {
       emit: (event) => told.push({ timestamp: '', ...event }),
     });
     const traceId = '0af7651916cd43dd8448eb211c80319c';
-    const { planId } = await planner.run({ goal: 'sk-SECRET', traceId }, me);
-    expect(told.map(({ action }) => action)).toEqual(
-      (await eventsOf(planner, planId)).map(({ event }) => `plan.${event.type}`),
-    );
-    expect(told.every((event) => event.traceId === traceId && /^[0-9a-f]{16}$/.test(event.spanId ?? ''))).toBe(true);
-    const spans = new Map(told.map(({ target, spanId }) => [target.id, spanId]));
-    expect(new Set(spans.values()).size).toBe(3);
-    for (const { target, parentSpanId } of told) {
-      expect(parentSpanId).toBe(target.id === '1' ? undefined : spans.get('1'));
-    }
+    const parentSpanId = 'b7ad6b7169203331';
+    const { planId } = await planner.run({ goal: 'sk-SECRET', traceId, parentSpanId }, me);
+    expect(linesOf(told)).toEqual([
+      'plan pending',
+      'plan > agent pending',
+      'plan > agent > step pending',
+      'plan > agent > step ok',
+      'plan > agent > agent pending',
+      'plan > agent > agent pending',
+      'plan > agent > agent > step pending',
+      'plan > agent > agent > step pending',
+      'plan > agent > agent > step ok',
+      'plan > agent > agent > step ok',
+      'plan > agent > agent ok',
+      'plan > agent > agent ok',
+      'plan > agent > step pending',
+      'plan > agent > step ok',
+      'plan > agent ok',
+      'plan ok',
+    ]);
+    expect(faultsOf(told)).toEqual([]);
+    expect(told.every((event) => event.traceId === traceId)).toBe(true);
+    expect(told[0]).toMatchObject({ parentSpanId, target: { type: 'plan', id: planId } });
     expect(JSON.stringify(told)).not.toContain('SECRET');
   });
 });

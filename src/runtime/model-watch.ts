@@ -1,0 +1,65 @@
+/** Tells of a model's calls, of every try one by one: the SDK tries again by itself, and says nothing of what failed before. */
+
+import type { LanguageModel } from '../ai-types.ts';
+import { PinnaceError, toData } from '../errors.ts';
+import { type Place, type Span, statusOfError } from '../span.ts';
+import { toModelError } from './model-error.ts';
+
+/** A model whose calls are told of. */
+export interface ModelWatch {
+  readonly model: LanguageModel;
+  /** For the SDK, which calls it when a call is over, and before the tools that it asks for. */
+  readonly onLanguageModelCallEnd: (call: EndedCall) => void;
+}
+
+/** What the SDK says of a call. */
+interface EndedCall {
+  readonly provider: string;
+  readonly finishReason: string;
+  readonly usage: {
+    readonly inputTokens: number | undefined;
+    readonly outputTokens: number | undefined;
+    readonly totalTokens: number | undefined;
+  };
+  readonly performance: { readonly timeToFirstOutputMs: number | undefined };
+}
+
+/** Gives the model with its calls told of at a place. A call that breaks off is ended with what it is within. */
+export function watchModel(model: LanguageModel, place: () => Place): ModelWatch {
+  const { specificationVersion, provider, modelId } = model;
+  let call: Span | undefined;
+  const begin = (): void => {
+    call = place().start({ action: 'model.call', target: { type: 'model', id: modelId }, payload: { provider } });
+  };
+  return {
+    model: {
+      specificationVersion,
+      provider,
+      modelId,
+      get supportedUrls() {
+        return model.supportedUrls;
+      },
+      doGenerate: (options) => model.doGenerate(options),
+      async doStream(options) {
+        begin();
+        try {
+          return await model.doStream(options);
+        } catch (thrown) {
+          const error = toData(toModelError(thrown));
+          call?.end({ status: statusOfError(error), error });
+          throw thrown;
+        }
+      },
+    },
+    onLanguageModelCallEnd({ finishReason, usage, performance }) {
+      const { inputTokens, outputTokens, totalTokens } = usage;
+      const firstChunkMs = performance.timeToFirstOutputMs;
+      const failed = finishReason === 'error' &&
+        new PinnaceError('unavailable', 'The model endpoint reported an error');
+      call?.end({
+        ...(failed ? { status: 'error', error: toData(failed) } : { status: 'ok' }),
+        payload: { inputTokens, outputTokens, totalTokens, firstChunkMs, finishReason },
+      });
+    },
+  };
+}

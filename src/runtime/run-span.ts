@@ -1,0 +1,31 @@
+/** A run as it is told of: `run.start` when it begins, `run.end` when it has ended, whoever finds that out. */
+
+import { type Span, type SpanFacts, type SpanOptions, startSpan } from '../span.ts';
+
+/** The run and who asked for it. */
+export interface RunFacts extends Pick<SpanFacts, 'traceId' | 'parentSpanId' | 'spanId' | 'beganAt'> {
+  readonly runId: string;
+  readonly tenant: string;
+  readonly subject: string;
+  readonly agentId: string;
+  readonly messages?: number;
+}
+
+/** Gives the span. */
+export function spanOfRun(
+  { traceId, parentSpanId, spanId, beganAt, runId, tenant, subject, agentId, messages }: RunFacts,
+  options: SpanOptions,
+): Span {
+  return startSpan({
+    traceId,
+    parentSpanId,
+    ...(spanId !== undefined && { spanId }),
+    ...(beganAt !== undefined && { beganAt }),
+    tenant,
+    actor: { type: 'user', id: subject },
+    action: 'run.start',
+    endAction: 'run.end',
+    target: { type: 'agent', id: agentId },
+    payload: { runId, messages },
+  }, options);
+}

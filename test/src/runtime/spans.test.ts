@@ -1,0 +1,326 @@
+import { describe, expect, it, vi } from 'vitest';
+import { staticCatalog } from '../../../adapters/catalog/static.ts';
+import { memorySecrets } from '../../../adapters/secrets/memory.ts';
+import { memorySink } from '../../../adapters/sinks/memory.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import {
+  createRuntime,
+  createTree,
+  defineTool,
+  type Egress,
+  localPrincipal,
+  PinnaceError,
+  treeTools,
+} from '../../../src/index.ts';
+import { readSummary } from '../../../src/payload-summary.ts';
+import { faultsOf, linesOf } from '../../fixtures/events.ts';
+import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
+import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
+import * as v from 'valibot';
+
+const me = localPrincipal();
+
+function watched() {
+  const { sink, events } = memorySink();
+  return { sinks: [sink], events };
+}
+
+const add = defineTool({
+  id: 'add',
+  description: 'Adds',
+  input: v.object({ a: v.number(), b: v.number() }),
+  annotations: { readOnlyHint: true },
+  execute: ({ a, b }) => a + b,
+});
+
+describe('the events of a run', () => {
+  it('nest: the run, its steps, in each the model call and then the tool calls', async () => {
+    const { sinks, events } = watched();
+    const { model } = scriptedModel(callsTools({ tool: 'add', input: { a: 1, b: 2 }, id: 'c1' }), says('3'));
+    await readAll(await testRuntime({ model, tools: [add], sinks }).run(runRequest(), me));
+    expect(linesOf(events)).toEqual([
+      'run pending',
+      'run > step pending',
+      'run > step > model.call pending',
+      'run > step > model.call ok',
+      'run > step > tool.call pending',
+      'run > step > tool.call ok',
+      'run > step ok',
+      'run > step pending',
+      'run > step > model.call pending',
+      'run > step > model.call ok',
+      'run > step ok',
+      'run ok',
+    ]);
+    expect(faultsOf(events)).toEqual([]);
+    expect(new Set(events.map(({ traceId }) => traceId)).size).toBe(1);
+    const [begun, , , called] = events;
+    expect(begun).toMatchObject({ actor: { type: 'user', id: 'local' }, target: { type: 'agent', id: 'helper' } });
+    expect(readSummary(begun!.payloadSummary)).toEqual({ runId: expect.stringMatching(/^run_/), messages: 1 });
+    expect(called).toMatchObject({ actor: { type: 'agent', id: 'helper' }, target: { type: 'model', id: 'scripted' } });
+    expect(readSummary(called!.payloadSummary)).toMatchObject({
+      provider: 'test',
+      inputTokens: 10,
+      outputTokens: 5,
+      totalTokens: 15,
+      firstChunkMs: expect.any(Number),
+      finishReason: 'tool-calls',
+    });
+    expect(events[5]).toMatchObject({ actor: { type: 'agent', id: 'helper' }, target: { type: 'tool', id: 'add' } });
+    expect(readSummary(events[5]!.payloadSummary)).toEqual({ toolCallId: 'c1', input: 13, output: 1 });
+    expect(events[6]?.payloadSummary).toBe('step=1');
+  });
+
+  it('continue the trace that the request came in, below the span it came from', async () => {
+    const { sinks, events } = watched();
+    const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, sinks });
+    const trace = { traceId: '0af7651916cd43dd8448eb211c80319c', parentSpanId: 'b7ad6b7169203331' };
+    await (await runtime.start(runRequest(), me, { trace })).ended;
+    expect(events[0]).toMatchObject({ action: 'run.start', ...trace });
+    expect(events.every(({ traceId }) => traceId === trace.traceId)).toBe(true);
+  });
+
+  it('tell of a run that is refused, and why', async () => {
+    const { sinks, events } = watched();
+    const runtime = testRuntime({ model: scriptedModel().model, agent: { state: 'disabled' }, sinks });
+    await expect(runtime.run(runRequest(), me)).rejects.toMatchObject({ code: 'forbidden' });
+    expect(linesOf(events)).toEqual(['run pending', 'run denied']);
+    expect(events[1]).toMatchObject({ error: { code: 'forbidden', details: { reason: 'agent_disabled' } } });
+  });
+
+  it('tell of a repeated request once', async () => {
+    const { sinks, events } = watched();
+    const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, sinks });
+    const ask = async () => await readAll(await runtime.run(runRequest(), me, { idempotencyKey: 'k' }));
+    expect(await ask()).toEqual(await ask());
+    expect(events.filter(({ action }) => action === 'run.start')).toHaveLength(1);
+  });
+
+  it('tell of every try of a model, with what it failed with', async () => {
+    const { sinks, events } = watched();
+    const { model } = scriptedModel(says('Hi'));
+    let tries = 0;
+    const moody = {
+      ...model,
+      doStream: (options: Parameters<typeof model.doStream>[0]) =>
+        ++tries === 1
+          ? Promise.reject(new PinnaceError('unavailable', 'The model is busy', { retryable: true }))
+          : model.doStream(options),
+    };
+    await readAll(await testRuntime({ model: moody, sinks, limits: { modelRetries: 0 } }).run(runRequest(), me));
+    expect(linesOf(events)).toEqual([
+      'run pending',
+      'run > step pending',
+      'run > step > model.call pending',
+      'run > step > model.call error',
+      'run > step error',
+      'run error',
+    ]);
+    expect(events[3]).toMatchObject({ error: { code: 'unavailable', retryable: true } });
+  });
+
+  it('end with a run that is stopped in the middle of a call, the innermost first', async () => {
+    const { sinks, events } = watched();
+    const stop = new AbortController();
+    const wait = defineTool({
+      id: 'wait',
+      description: 'Waits',
+      input: v.object({}),
+      execute: () => {
+        stop.abort('user');
+        return new Promise(() => undefined);
+      },
+    });
+    const { model } = scriptedModel(callsTools({ tool: 'wait', input: {} }));
+    const runtime = testRuntime({ model, tools: [wait], sinks });
+    await readAll(await runtime.run(runRequest(), me, { signal: stop.signal }));
+    await runtime.close();
+    expect(linesOf(events).slice(-4)).toEqual([
+      'run > step > tool.call pending',
+      'run > step > tool.call cancelled',
+      'run > step cancelled',
+      'run cancelled',
+    ]);
+    expect(faultsOf(events)).toEqual([]);
+  });
+
+  it.each([
+    ['its own time is over', { limits: { totalMs: 200 } }, 'error'],
+    ['the runtime is closed', {}, 'cancelled'],
+  ])('all end when %s', async (_, options, status) => {
+    const { sinks, events } = watched();
+    const { model } = scriptedModel(() => stallingStream([]));
+    const runtime = testRuntime({ model, sinks, ...options });
+    const { ended } = await runtime.start(runRequest(), me, {});
+    await vi.waitFor(() => expect(events).toHaveLength(3));
+    if (status === 'cancelled') await runtime.close();
+    await ended;
+    expect(linesOf(events).slice(-3)).toEqual([
+      `run > step > model.call ${status}`,
+      `run > step ${status}`,
+      `run ${status}`,
+    ]);
+    expect(faultsOf(events)).toEqual([]);
+  });
+
+  it('tell of its secrets by name, in the place that needed them', async () => {
+    const { sinks, events } = watched();
+    const keyed = defineTool({
+      id: 'keyed',
+      description: 'Uses a key',
+      secrets: [{ id: 'weather-key' }],
+      input: v.object({}),
+      execute: () => 'sunny',
+    });
+    const { model } = scriptedModel(callsTools({ tool: 'keyed', input: {} }), says('Sunny'));
+    const runtime = createRuntime({
+      catalog: staticCatalog({
+        agents: [{ id: 'helper', name: 'Helper', providerId: 'p', entryTools: ['*'] }],
+        providers: [{ id: 'p', kind: 'custom', secret: { id: 'model-key' } }],
+      }),
+      models: { model: () => model },
+      secrets: memorySecrets({ 'weather-key': 'SECRET-weather-1', 'model-key': 'SECRET-model-1' }),
+      storage: memoryStorage(),
+      tools: [keyed],
+      sinks,
+    });
+    await readAll(await runtime.run(runRequest(), me));
+    const resolved = events.flatMap((event, at) => event.action === 'secret.resolve' ? [at] : []);
+    expect(resolved.map((at) => `${linesOf(events)[at]} ${events[at]?.target.id}`)).toEqual([
+      'run > secret.resolve pending model-key',
+      'run > secret.resolve ok model-key',
+      'run > step > tool.call > secret.resolve pending weather-key',
+      'run > step > tool.call > secret.resolve ok weather-key',
+    ]);
+    expect(JSON.stringify(events)).not.toContain('SECRET');
+  });
+
+  it('tell of the requests of HTTP tools by their origin, which are sent their place in the trace', async () => {
+    const { sinks, events } = watched();
+    const sent: (string | undefined)[] = [];
+    const egress: Egress = {
+      fetch(_, { traceparent }) {
+        sent.push(traceparent);
+        return Promise.resolve(Response.json({ temperature: 20 }, { status: sent.length === 1 ? 503 : 200 }));
+      },
+    };
+    const { model } = scriptedModel(callsTools({ tool: 'weather', input: {} }), says('20 degrees'));
+    const catalog = staticCatalog({
+      agents: [{ id: 'helper', name: 'Helper', providerId: 'p', entryTools: ['*'] }],
+      providers: [{ id: 'p', kind: 'custom' }],
+      tools: [{
+        id: 'weather',
+        name: 'weather',
+        type: 'http',
+        description: 'The weather',
+        paramsSchema: { type: 'object' },
+        config: { method: 'GET', origin: 'https://api.example.com', path: '/today', retries: 1 },
+      }],
+    });
+    const runtime = createRuntime({ catalog, models: { model: () => model }, storage: memoryStorage(), egress, sinks });
+    await readAll(await runtime.run(runRequest(), me));
+    const requests = events.filter(({ action }) => action === 'http.request');
+    expect(requests.map(({ status, target, payloadSummary }) => [status, target.id, payloadSummary])).toEqual([
+      ['pending', 'https://api.example.com', 'method=GET'],
+      ['error', 'https://api.example.com', 'method=GET httpStatus=503'],
+      ['pending', 'https://api.example.com', 'method=GET'],
+      ['ok', 'https://api.example.com', 'method=GET httpStatus=200'],
+    ]);
+    expect(linesOf(events)).toContain('run > step > tool.call > http.request ok');
+    const spans = requests.filter(({ status }) => status === 'pending');
+    expect(sent).toEqual(spans.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`));
+  });
+
+  it('tell of what a tool does by itself, until the call has ended', async () => {
+    const { sinks, events } = watched();
+    const tooLate = Promise.withResolvers<void>();
+    const busy = defineTool({
+      id: 'busy',
+      description: 'Is busy',
+      input: v.object({}),
+      execute(_, { span }) {
+        span?.start({ action: 'db.query', target: { type: 'table', id: 'orders' } }).end({ status: 'ok' });
+        void tooLate.promise.then(() => span?.start({ action: 'db.late', target: { type: 'table', id: 'orders' } }));
+        span?.start({ action: 'db.open', target: { type: 'table', id: 'orders' } });
+        return 1;
+      },
+    });
+    const { model } = scriptedModel(callsTools({ tool: 'busy', input: {} }), says('Done'));
+    await readAll(await testRuntime({ model, tools: [busy], sinks }).run(runRequest(), me));
+    tooLate.resolve();
+    await tooLate.promise;
+    const own = linesOf(events).filter((line) => line.includes('db.')).map((line) => line.split('tool.call > ')[1]);
+    expect(own).toEqual(['db.query pending', 'db.query ok', 'db.open pending', 'db.open cancelled']);
+    expect(faultsOf(events)).toEqual([]);
+  });
+
+  it('tell of changes of a tree by what was changed', async () => {
+    const { sinks, events } = watched();
+    const tree = createTree({
+      payloadTypes: { item: { schema: v.strictObject({ name: v.string() }) } },
+      rows: [{ nodeId: 'root', parentId: null, payloadType: 'item', payload: { name: 'Plan' } }],
+    });
+    const tools = treeTools(tree, { agentId: 'helper', role: 'editor' });
+    const { model } = scriptedModel(
+      callsTools({ tool: 'expand_node', input: { nodeId: 'root' } }),
+      says('Done'),
+    );
+    await readAll(await testRuntime({ model, tools: [tools], sinks }).run(runRequest(), me));
+    expect(events.find(({ action }) => action === 'tree.expand_node')).toMatchObject({
+      actor: { type: 'agent', id: 'helper' },
+      parentSpanId: events.find(({ action }) => action === 'tool.call')?.spanId,
+    });
+  });
+
+  it('tell who asked for an approval, and who gave it, in one trace', async () => {
+    const { sinks, events } = watched();
+    const risky = defineTool({
+      id: 'risky',
+      description: 'Changes things',
+      approval: 'always',
+      input: v.object({}),
+      execute: () => 'done',
+    });
+    const { model } = scriptedModel(callsTools({ tool: 'risky', input: {} }));
+    const runtime = testRuntime({ model, tools: [risky], sinks });
+    const { runId, ended } = await runtime.start(runRequest(), me, {});
+    await ended;
+    const asked = events.find(({ action }) => action === 'approval.request');
+    expect(asked).toMatchObject({ status: 'ok', actor: { id: 'helper' }, target: { type: 'tool', id: 'risky' } });
+    const { approvalId } = readSummary(asked!.payloadSummary);
+    await runtime.decide(runId, String(approvalId), { approved: false, reason: 'sk-SECRET' }, me);
+    expect(events.at(-1)).toMatchObject({
+      action: 'approval.decide',
+      traceId: asked?.traceId,
+      actor: { type: 'user', id: 'local' },
+      target: { type: 'approval', id: approvalId },
+      status: 'ok',
+      payloadSummary: `runId=${runId} approved=false`,
+    });
+    await expect(runtime.decide(runId, String(approvalId), { approved: true }, me)).rejects.toThrow();
+    expect(events.at(-1)).toMatchObject({ action: 'approval.decide', error: { code: 'already_decided' } });
+    await expect(runtime.decide(runId, 'apr_SECRET', { approved: true }, me)).rejects.toThrow();
+    expect(JSON.stringify(events)).not.toContain('SECRET');
+  });
+
+  it('tell of the end of a run whose instance is gone, by whoever finds that out', async () => {
+    let time = 1_000_000;
+    const now = () => time;
+    const storage = memoryStorage({ now });
+    const { model } = scriptedModel(() => stallingStream([]));
+    const first = watched();
+    const lost = testRuntime({ model, storage, now, sinks: first.sinks });
+    const { runId } = await lost.start(runRequest(), me, {});
+    const { sinks, events } = watched();
+    const finder = testRuntime({ model, storage, now, sinks });
+    time += 60_000;
+    expect(await finder.runs.status(me, runId)).toMatchObject({ state: 'failed' });
+    const begun = first.events.find(({ action }) => action === 'run.start');
+    const { traceId, spanId, actor, target } = begun!;
+    expect(events).toMatchObject([
+      { action: 'run.end', status: 'error', traceId, spanId, actor, target, latency: 60_000 },
+    ]);
+    expect(events[0]?.error).toMatchObject({ details: { reason: 'worker_lost' } });
+    await lost.close();
+  });
+});
