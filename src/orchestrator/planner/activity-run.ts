@@ -45,8 +45,8 @@ export function startActivity(activity: Activity, options: ActivityRunOptions): 
     run,
   );
   work.then(
-    (given) => {
-      const outcome = isOutcome(given) ? given : nonsense;
+    (result) => {
+      const outcome = isOutcome(result) ? result : nonsense;
       told?.end(endOf(outcome));
       return tellEnd(run, outcome, options);
     },

@@ -297,9 +297,11 @@ describe('the events of a run', () => {
       status: 'ok',
       payloadSummary: `runId=${runId} approved=false`,
     });
-    await expect(runtime.decide(runId, String(approvalId), { approved: true }, me)).rejects.toThrow();
+    const again = runtime.decide(runId, String(approvalId), { approved: true }, me);
+    await expect(again).rejects.toMatchObject({ code: 'already_decided' });
     expect(events.at(-1)).toMatchObject({ action: 'approval.decide', error: { code: 'already_decided' } });
-    await expect(runtime.decide(runId, 'apr_SECRET', { approved: true }, me)).rejects.toThrow();
+    const unknown = runtime.decide(runId, 'apr_SECRET', { approved: true }, me);
+    await expect(unknown).rejects.toMatchObject({ code: 'not_found' });
     expect(JSON.stringify(events)).not.toContain('SECRET');
   });
 
