@@ -1,6 +1,7 @@
 /** Pinnace: an agent runtime that runs unchanged in a Web Worker and on Deno. */
 
 export type { ChatTransport, LanguageModel, UIMessage, UIMessageChunk } from './ai-types.ts';
+export { createRules, Rule, type RuleInput, type RuleOptions } from './authorize-rules.ts';
 export { checkUrl, type UrlCheck, type UrlPolicy, type UrlRule } from './check-url.ts';
 export { createRuntime, type CreateRuntimeOptions, type PlanningRuntime } from './create-runtime.ts';
 export { type DataRecord, parseCsv } from './csv.ts';

@@ -390,7 +390,7 @@ export interface Authenticator {
 
 /** What `Authorize` answers. */
 export type Authorization =
-  | { readonly decision: 'allow' }
+  | { readonly decision: 'allow'; readonly reason?: string }
   | { readonly decision: 'deny'; readonly reason: string }
   | { readonly decision: 'ask'; readonly reason: string };
 

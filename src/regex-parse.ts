@@ -1,6 +1,6 @@
 /** Reads the regular expressions that can be matched in linear time: no look-around, no back-references. */
 
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from './errors.ts';
 
 /** One step of a machine. `split` and `jump` take no character. */
 export type Step =
