@@ -74,6 +74,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     authenticator: authenticator(storage),
     origins,
     capabilities,
+    planner: runtime.planner,
     ...(mcp && { mcp: mcpOf(mcp, { runtime, storage }) }),
     ...(registry && { registry }),
     ...(grounding && { grounding: { grounding, storage } }),

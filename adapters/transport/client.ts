@@ -9,6 +9,7 @@ import { ask, type Connection, joinRun, runPath, startRun } from './client/conne
 import { type CertificateSource, createCredentials } from './client/credential.ts';
 import { parseEventId, type Position } from './client/follow.ts';
 import { createRemoteGrounding, type RemoteGrounding } from './client/grounding.ts';
+import { createRemotePlans, type RemotePlans } from './client/plans.ts';
 import { createRemoteRegistry, type RemoteRegistry } from './client/registry.ts';
 import { createSend } from './client/send.ts';
 import { type Wait, wait as platformWait } from './client/wait.ts';
@@ -74,6 +75,8 @@ export interface Client extends ChatTransport<UIMessage> {
   reply(runId: string, reply: PlanReply, options?: CallOptions): Promise<void>;
   /** Looks at what an MCP server offers, and with `approve` pins it. */
   validateMcpServer(serverId: string, request?: McpValidationInput, options?: CallOptions): Promise<McpValidation>;
+  /** The plans that runs of the endpoint have begun. */
+  readonly plans: RemotePlans;
   /** The registries of the endpoint. */
   readonly registry: RemoteRegistry;
   /** The data sources of the endpoint. */
@@ -100,6 +103,7 @@ export function createClient(options: ClientOptions): Client {
     ask(connection, { method, path, body, signal });
   return {
     call,
+    plans: createRemotePlans(call),
     registry: createRemoteRegistry((question) => ask(connection, question)),
     grounding: createRemoteGrounding(connection),
     run: (request, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>

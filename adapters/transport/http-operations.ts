@@ -12,7 +12,7 @@ import { describeEndpoint } from './openapi.ts';
 
 /** Adds the routes. Those for health need no signature and tell no secrets. */
 export function addOperationRoutes(context: HandlerContext): void {
-  const { app, runtime, authenticator, capabilities, maxBodyBytes, registry, grounding } = context;
+  const { app, runtime, authenticator, capabilities, maxBodyBytes, registry, grounding, planner } = context;
   const authorized = async (request: Request, scope: Scope): Promise<Principal> => {
     const principal = await authenticator.authenticate(request);
     requireScope(principal, scope);
@@ -26,7 +26,12 @@ export function addOperationRoutes(context: HandlerContext): void {
   });
   app.get(
     '/v1/openapi.json',
-    (c) => c.json(describeEndpoint({ registry: registry !== undefined, grounding: grounding !== undefined })),
+    (c) =>
+      c.json(describeEndpoint({
+        registry: registry !== undefined,
+        grounding: grounding !== undefined,
+        plans: planner !== undefined,
+      })),
   );
   app.get('/v1/metrics', async (c) => {
     await authorized(c.req.raw, 'admin');

@@ -7,10 +7,12 @@ import type { Authenticator } from '../../src/ports.ts';
 import type { Principal } from '../../src/runtime/principal.ts';
 import type { HostedRuntime } from '../../src/runtime/runtime.ts';
 import { addMcpRoute, type McpRouteOptions } from './http-mcp.ts';
+import type { Planner } from '../../src/orchestrator/planner/planner.ts';
 import type { Registry } from '../../src/orchestrator/registry/registry.ts';
 import { addRegistryRoutes } from './http-registry.ts';
 import { addGroundingRoutes, type GroundingRouteOptions } from './http-grounding.ts';
 import { addOperationRoutes } from './http-operations.ts';
+import { addPlanRoutes } from './http-plans.ts';
 import { problemResponse } from './http-problem.ts';
 import { createQuotas, type QuotaLimits } from './http-quotas.ts';
 import { addRunRoutes } from './http-runs.ts';
@@ -33,6 +35,8 @@ export interface HandlerOptions {
   readonly registry?: Registry;
   /** Serves grounding, at `/v1/grounding` and `/v1/data-sources/:id/ingest`; absent, it is not served. */
   readonly grounding?: GroundingRouteOptions;
+  /** Serves the plans that this planner keeps, at `/v1/plans/:id`; absent, they are not served. */
+  readonly planner?: Planner;
   /** What `GET /v1/readyz` tells besides, as what the platform can do. */
   readonly capabilities?: () => Promise<Readonly<Record<string, unknown>>>;
   readonly now?: () => number;
@@ -45,9 +49,10 @@ export interface Revocable {
 
 /** What routes share. */
 export interface HandlerContext
-  extends Required<Omit<HandlerOptions, 'quotas' | 'origins' | 'mcp' | 'registry' | 'grounding'>> {
+  extends Required<Omit<HandlerOptions, 'quotas' | 'origins' | 'mcp' | 'registry' | 'grounding' | 'planner'>> {
   readonly registry: Registry | undefined;
   readonly grounding: GroundingRouteOptions | undefined;
+  readonly planner: Planner | undefined;
   readonly app: Hono;
   readonly runtime: HostedRuntime;
   readonly quotas: ReturnType<typeof createQuotas>;
@@ -72,6 +77,7 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     mcp,
     registry,
     grounding,
+    planner,
   } = options;
   if (typeof authenticator?.authenticate !== 'function') {
     throw new TypeError('Cannot make a handler without an authenticator');
@@ -102,12 +108,14 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     quotas,
     registry,
     grounding,
+    planner,
   };
   addRunRoutes(context);
   addOperationRoutes(context);
   if (mcp) addMcpRoute(context, { mcp, origins });
   if (registry) addRegistryRoutes(context, registry);
   if (grounding) addGroundingRoutes(context, grounding);
+  if (planner) addPlanRoutes(context, planner);
   for (const path of new Set(app.routes.map((route) => route.path))) {
     if (path.startsWith('/v1/') && !path.endsWith('*')) app.all(path, methodNotAllowed); // not that of CORS
   }

@@ -5,15 +5,16 @@ import { RunRequest } from '../../src/runtime/run-request.ts';
 import { describeGrounding } from './openapi-grounding.ts';
 import { ApprovalDecision, Invalidation, Prewarm, Reply } from './http-requests.ts';
 import { body, id as runId, type Json, json, nothing, operation, problem } from './openapi-parts.ts';
+import { describePlans } from './openapi-plans.ts';
 import { describeRegistry } from './openapi-registry.ts';
 
 const stream: Json = { description: 'An event stream of UI message chunks', content: { 'text/event-stream': {} } };
 const lastEventId: Json = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };
 const key: Json = { name: 'Idempotency-Key', in: 'header', required: true, schema: { type: 'string' } };
 
-/** Gives the description of the endpoint, with the registries and grounding where it serves them. */
+/** Gives the description of the endpoint, with the registries, grounding and plans where it serves them. */
 export function describeEndpoint(
-  { registry, grounding }: { readonly registry: boolean; readonly grounding: boolean },
+  { registry, grounding, plans }: { readonly registry: boolean; readonly grounding: boolean; readonly plans: boolean },
 ): Json {
   return {
     openapi: '3.1.0',
@@ -77,6 +78,7 @@ export function describeEndpoint(
       },
       ...(registry && describeRegistry()),
       ...(grounding && describeGrounding()),
+      ...(plans && describePlans()),
       '/v1/metrics': { get: operation('Metrics for Prometheus', { responses: { 200: json, default: problem } }) },
       '/v1/healthz': { get: { summary: 'Alive', responses: { 200: json } } },
       '/v1/readyz': { get: { summary: 'Ready', responses: { 200: json, 503: json } } },

@@ -18,7 +18,7 @@ const budgets: Readonly<Record<string, number>> = {
   'adapters/transport/mcp-server.ts': 108,
   'src/index.ts': 245,
   'demo/main.tsx': 67,
-  'demo/worker.ts': 312,
+  'demo/worker.ts': 316,
 };
 
 let over = 0;

@@ -66,6 +66,7 @@ export async function foundPlan(
   const headState: PlanHead = {
     status: 'running',
     tenant: owner.tenant,
+    subject: owner.subject,
     traceId,
     goal: goal.slice(0, 200).toWellFormed(),
     startedAt: at,

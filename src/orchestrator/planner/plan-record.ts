@@ -11,6 +11,8 @@ import type { PlanPhase } from './plan-state.ts';
 export interface PlanHead {
   readonly status: 'running' | 'waiting' | Exclude<PlanPhase, 'new' | 'running'>;
   readonly tenant: string;
+  /** For whom the plan works; absent from plans that were begun before it was kept here. */
+  readonly subject?: string;
   readonly traceId: string;
   readonly goal: string;
   /** Milliseconds since 1970. */
@@ -77,12 +79,24 @@ export function isOver({ status }: PlanHead): boolean {
 /** Reads the head of a plan of this tenant. @throws PinnaceError `not_found`. */
 export async function readPlan(storage: Storage, planId: string, tenant: string): Promise<JournalHead<PlanHead>> {
   const found = planId.length > 64 ? undefined : await readHead<PlanHead>(storage, planPrefix(planId));
-  if (!found || found.head.state.tenant !== tenant) {
-    throw new PinnaceError('not_found', 'Cannot find the plan: it is unknown, or its records have expired', {
-      details: { reason: 'plan_not_found' },
-    });
-  }
+  if (!found || found.head.state.tenant !== tenant) throw notFound();
   return found.head;
+}
+
+/** Rejects unless the plan works for this very subject. @throws PinnaceError `not_found`, as for one that is not there. */
+export async function requireOwner(
+  storage: Storage,
+  planId: string,
+  { tenant, subject }: { readonly tenant: string; readonly subject: string },
+): Promise<void> {
+  const { state } = await readPlan(storage, planId, tenant);
+  if (state.subject !== undefined && state.subject !== subject) throw notFound();
+}
+
+function notFound(): PinnaceError {
+  return new PinnaceError('not_found', 'Cannot find the plan: it is unknown, or its records have expired', {
+    details: { reason: 'plan_not_found' },
+  });
 }
 
 /** Reads the events behind `after`, some at a time; none when there are no more for now. */

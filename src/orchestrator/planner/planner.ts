@@ -14,7 +14,7 @@ import type { AskFacts } from './plan-event.ts';
 import type { NumberedEvent } from './plan-journal.ts';
 import { defaultPlanLimits, type PlanLimits } from './plan-limits.ts';
 import { type PlanOutcome, readOutcome } from './plan-outcome.ts';
-import { bellKey, readInbound, readPlan, readPlanEvents } from './plan-record.ts';
+import { bellKey, readInbound, readPlan, readPlanEvents, requireOwner } from './plan-record.ts';
 import { type PlanRequestInput, readPlanRequest } from './plan-request.ts';
 import { streamPlan } from './plan-stream.ts';
 import { type PlanView, viewOf } from './plan-view.ts';
@@ -77,6 +77,8 @@ export interface Planner {
     principal: Principal,
     options?: { readonly signal?: AbortSignal },
   ): ReadableStream<UIMessageChunk>;
+  /** Rejects with `not_found` unless the plan works for this very subject, where the methods ask for its tenant alone. */
+  requireOwner(planId: string, principal: Principal): Promise<void>;
   /** How the plan stands, as people see it. */
   view(planId: string, principal: Principal): Promise<PlanView>;
   /** The questions that wait for a person. */
@@ -216,6 +218,7 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
       return await readPlanEvents(storage, planId, after);
     },
     stream: (planId, { tenant }, { signal } = {}) => streamPlan({ storage, planId, tenant, signal }),
+    requireOwner: (planId, principal) => requireOwner(storage, planId, principal),
     async view(planId, { tenant }) {
       const { state: { status } } = await readPlan(storage, planId, tenant);
       const { state, seq } = await readState(storage, planId);

@@ -11,6 +11,7 @@ import { settleAnswer } from './settle-ask.ts';
 export function settleInbound(draft: Draft, item: InboundItem): void {
   if (item.type === 'answer') return settleAnswer(draft, item.ask, item);
   if (item.type !== 'cancel') {
+    if ((item.type === 'pause') === draft.state.paused) return; // asked for again
     draft.add({ type: item.type === 'pause' ? 'run.paused' : 'run.resumed', by: item.by });
     return;
   }

@@ -46,9 +46,30 @@ async function requireTools(context: RuleContext, agent: Agent): Promise<void> {
   const added = agent.entryTools.flatMap((id, at) =>
     isPattern(id) || known.has(id) || isGiven(context, 'tool', id) ? [] : [{ id, at }]
   );
-  const found = await Promise.all(added.map(({ id }) => find('tool', id)));
-  const unknown = added.filter((_, i) => found[i] === undefined);
+  const isKnown = async ({ id }: { readonly id: string }): Promise<boolean> =>
+    await find('tool', id) !== undefined || await isMcpTool(context, agent, id);
+  const found = await Promise.all(added.map(isKnown));
+  const unknown = added.filter((_, i) => found[i] !== true);
   if (unknown.length > 0) throw unknownTools(unknown.map(({ at }) => at));
+}
+
+/** Whether this is a tool that a server offers, as far as its pin says: before it has one, whatever stands behind its alias. */
+async function isMcpTool(context: RuleContext, agent: Agent, id: string): Promise<boolean> {
+  const dash = id.indexOf('__');
+  if (dash < 1) return false;
+  const [alias, name] = [id.slice(0, dash), id.slice(dash + 2)];
+  const server = await serverOf(context, agent, alias);
+  if (!server || name === '') return false;
+  return server.pinned?.tools.some(({ definition }) => definition.name === name) !== false;
+}
+
+/** The server of this alias: one that the agent names, which may be written in the same commit, or any other. */
+async function serverOf(context: RuleContext, { mcp }: Agent, alias: string): Promise<McpServer | undefined> {
+  const named = await Promise.all(Object.keys(mcp).map((serverId) => context.find('mcpServer', serverId)));
+  const own = named.find((server) => server?.alias === alias);
+  if (own) return own;
+  const other = await holderOf(alias, context);
+  return other === undefined ? undefined : await context.find('mcpServer', other);
 }
 
 /** Says the places and not the ids: what a caller sends is not repeated. */

@@ -47,7 +47,12 @@ function endpoint(
   });
   const registry = createRegistry({ storage, sinks: [sink] });
   const grounding = createGrounding({ sources: [textSource({ id: 'notes', storage })] });
-  const handle = createHandler(runtime, { authenticator, registry, grounding: { grounding, storage } });
+  const handle = createHandler(runtime, {
+    authenticator,
+    registry,
+    grounding: { grounding, storage },
+    planner: runtime.planner,
+  });
   return {
     async ask(request) {
       const response = await handle(request);
@@ -63,7 +68,8 @@ function endpoint(
 }
 
 /** Every method of every path, as the endpoint describes itself. */
-const routes = Object.entries(describeEndpoint({ registry: true, grounding: true })['paths'] as Record<string, object>) // its shape is OpenAPI's
+const described = describeEndpoint({ registry: true, grounding: true, plans: true });
+const routes = Object.entries(described['paths'] as Record<string, object>) // its shape is OpenAPI's
   .flatMap(([path, methods]) => Object.keys(methods).map((method) => ({ path, method: method.toUpperCase() })));
 
 /** They read nothing of a request. */

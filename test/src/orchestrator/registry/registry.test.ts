@@ -350,6 +350,38 @@ describe('what is bound', () => {
     expect((await registry.tools.list()).items).toHaveLength(2);
   });
 
+  it('may be a tool of an MCP server: any before the server is pinned, then those of the pin', async () => {
+    const registry = await filled();
+    const unknownTool = { ...bad, details: { reason: 'unknown_tool', issues: [{ path: 'entryTools.1' }] } };
+    const naming = (id: string, ...entryTools: string[]) => registry.agents.register(agent({ id, entryTools }));
+    await expect(naming('early', 'add', 'files__read')).rejects.toMatchObject(unknownTool);
+    await registry.mcpServers.register(mcpServer());
+    expect((await naming('unpinned', 'add', 'files__read')).entryTools).toEqual(['add', 'files__read']);
+    for (const wrong of ['files__', 'file__read', '__read', 'files_read']) {
+      await expect(naming('wrong', 'add', wrong)).rejects.toMatchObject(bad);
+    }
+
+    const definition = { name: 'read', inputSchema: { type: 'object' } };
+    const pinned = { definition, fingerprint: '0'.repeat(64), status: 'valid' as const };
+    const pin = { protocolVersion: '2025-11-25', serverInfo: { name: 's', version: '1' }, tools: [pinned] };
+    await registry.mcpServers.update('files', { pinned: pin }, { version: 1 });
+    expect((await naming('pinned', 'add', 'files__read')).entryTools).toEqual(['add', 'files__read']);
+    await expect(naming('offers', 'add', 'files__write')).rejects.toMatchObject(unknownTool);
+    // What it names already holds up no other change of the agent.
+    await registry.mcpServers.update('files', { alias: 'papers' }, { version: 2 });
+    expect(await registry.agents.update('pinned', { name: 'Reader' }, { version: 1 })).toMatchObject({
+      name: 'Reader',
+    });
+  });
+
+  it('may be a tool of an MCP server that the same document brings', async () => {
+    const registry = await filled();
+    const agents = [agent({ id: 'reader', entryTools: ['files__read'], mcp: { files: {} } })];
+    const whole = { ...await registry.export(), agents, mcpServers: [mcpServer()] };
+    await registry.import(whole);
+    expect(await registry.agents.get('reader')).toMatchObject({ entryTools: ['files__read'] });
+  });
+
   it('may be a tool that is given as code or comes with the runtime, and a pattern for whatever there is', async () => {
     const given = parse(ToolDefinition, tool({ id: 'notes_add', name: 'notes_add' }), { what: 'the tool' });
     const registry = await filled({ tools: [given] });
