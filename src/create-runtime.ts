@@ -3,6 +3,7 @@
 import type { Rerank } from './discovery/rerank.ts';
 import { createRunDiscovery } from './discovery/run-discovery.ts';
 import { PinnaceError } from './errors.ts';
+import { createEventRing, type EventRing } from './event-ring.ts';
 import { createEmit } from './events.ts';
 import { createMcpServers } from './mcp/mcp-servers.ts';
 import { createMetrics } from './metrics.ts';
@@ -54,6 +55,8 @@ export interface CreateRuntimeOptions {
   /** The bounds of plans. */
   readonly plans?: Partial<PlanLimits>;
   readonly sinks?: readonly EventSink[];
+  /** Where the last events are kept for those who watch; one of its own when absent. Give the registry the same. */
+  readonly ring?: EventRing;
   /** Is asked before every tool call; the default allows what the agent's tool set holds. */
   readonly authorize?: Authorize;
   readonly limits?: Partial<Limits>;
@@ -76,10 +79,11 @@ export interface PlanningRuntime extends HostedRuntime {
  */
 export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   requireStorage(options.storage);
-  const { catalog, models, storage, secrets, tools = [], sinks = [], now = Date.now } = options;
+  const { catalog, models, storage, secrets, tools = [], sinks = [], ring = createEventRing(), now = Date.now } =
+    options;
   const discovery = createRunDiscovery({ storage, rerank: options.rerank, principal: localPrincipal() });
   const dataSources = options.grounding && createAgentGrounding(options.grounding, { authorize: options.authorize });
-  const emit = createEmit({ sinks, now });
+  const emit = createEmit({ sinks, ring, now });
   const mcp = createMcpServers({
     connector: options.mcp,
     catalog,
@@ -115,6 +119,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     authorize: options.authorize ?? (() => ({ decision: 'allow' })),
     limits: { ...defaultLimits, ...options.limits },
     emit,
+    ring,
     metrics: createMetrics(),
     now,
   });

@@ -19,13 +19,17 @@ export interface LoggedEvent {
 }
 
 /** Which events are wanted: those that have all of this. */
-export interface EventQuery extends PageOptions {
+export interface EventFilter {
   readonly traceId?: string | undefined;
   /** The id of who did it. */
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
   /** The id of what it was done to. */
   readonly target?: string | undefined;
+}
+
+/** Which events of a log are wanted, page by page. */
+export interface EventQuery extends EventFilter, PageOptions {
   /** From this time on, in milliseconds since 1970. */
   readonly from?: number | undefined;
   /** Before this time. */
@@ -229,7 +233,12 @@ function matches(event: ObservedEvent, query: EventQuery): boolean {
   const at = Date.parse(event.timestamp);
   if (query.from !== undefined && at < query.from) return false;
   if (query.until !== undefined && at >= query.until) return false;
-  return fields.every((field) => query[field] === undefined || valueOf(event, field) === query[field]);
+  return matchesFilter(event, query);
+}
+
+/** Whether the event has all that is wanted. */
+export function matchesFilter(event: ObservedEvent, filter: EventFilter): boolean {
+  return fields.every((field) => filter[field] === undefined || valueOf(event, field) === filter[field]);
 }
 
 /** Clocks of instances differ: an event may stand so much before older ones. */

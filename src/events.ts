@@ -36,12 +36,21 @@ export type Emit = (event: ToldEvent) => void;
 /** Tells nobody: whoever would tell this need not even put it into words. */
 export const unheard: Emit = () => undefined;
 
+/** Who is told of events. */
+export interface EmitOptions {
+  readonly sinks: readonly EventSink[];
+  /** Keeps the last events for those who watch. */
+  readonly ring?: { readonly hear: (event: ObservedEvent, tenant: string | undefined) => void } | undefined;
+  readonly now: () => number;
+}
+
 /** Gives the function that hands events to the sinks in order. A sink that fails loses its event and nothing else. */
-export function createEmit({ sinks, now }: { sinks: readonly EventSink[]; now: () => number }): Emit {
-  if (sinks.length === 0) return unheard;
-  return ({ tenant: _, ...event }) => {
+export function createEmit({ sinks, ring, now }: EmitOptions): Emit {
+  if (sinks.length === 0 && !ring) return unheard;
+  return ({ tenant, ...event }) => {
     const error = event.error && toLoggable(event.error);
     const stamped: ObservedEvent = { timestamp: new Date(now()).toISOString(), ...event, error };
+    ring?.hear(stamped, tenant);
     for (const sink of sinks) {
       try {
         // A sink may be an async function all the same: its rejection must not become an unhandled one.

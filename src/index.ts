@@ -29,12 +29,14 @@ export {
 } from './errors.ts';
 export {
   createEventLog,
+  type EventFilter,
   type EventLog,
   type EventLogOptions,
   type EventQuery,
   type LoggedEvent,
   type Verification,
 } from './event-log.ts';
+export { createEventRing, type EventRing, type SeenEvent, type WatchOptions } from './event-ring.ts';
 export type { EventStatus, ObservedEvent } from './events.ts';
 export type { Decision, Interruption } from './interruption.ts';
 export { Filter, type FilterOp } from './filter.ts';

@@ -3,11 +3,12 @@
 import { type Endpoint, expose, type Remote, transfer, wrap } from 'comlink';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/ai-types.ts';
 import { type ErrorData, fromData, PinnaceError, toData } from '../../src/errors.ts';
+import type { SeenEvent, WatchOptions } from '../../src/event-ring.ts';
 import type { Decision } from '../../src/interruption.ts';
 import type { PlanReply } from '../../src/runtime/plans.ts';
 import { localPrincipal } from '../../src/runtime/principal.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
-import type { Manifest, Runtime } from '../../src/runtime/runtime.ts';
+import type { HostedRuntime, Manifest, Runtime } from '../../src/runtime/runtime.ts';
 
 /** Comlink keeps an error's name and text and drops its code: so a call answers with data either way. */
 type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ErrorData };
@@ -25,6 +26,7 @@ interface Wire {
   reply(runId: string, reply: PlanReply): Promise<Answer<void>>;
   invalidate(keys: readonly string[]): Promise<Answer<void>>;
   close(drainMs: number): Promise<Answer<void>>;
+  events(options: Omit<WatchOptions, 'signal'>): Answer<ReadableStream<SeenEvent>>;
 }
 
 /** The most messages that a transport sends: the last ones. */
@@ -34,7 +36,10 @@ const maxMessages = 200;
  * Serves a runtime on a worker's own port, or on the one given. Whoever holds the other end is the local principal: hand it to
  * nobody else.
  */
-export function exposeRuntime(runtime: Runtime, endpoint: Endpoint = globalThis as unknown as Endpoint): void {
+export function exposeRuntime(
+  runtime: Runtime & Partial<Pick<HostedRuntime, 'events'>>,
+  endpoint: Endpoint = globalThis as unknown as Endpoint,
+): void {
   const runs = new Map<string, AbortController>();
   const principal = localPrincipal();
   const wire: Wire = {
@@ -55,6 +60,11 @@ export function exposeRuntime(runtime: Runtime, endpoint: Endpoint = globalThis 
     reply: (runId, reply) => answerOf(() => runtime.reply(runId, reply, principal)),
     invalidate: (keys) => answerOf(() => runtime.invalidate(keys)),
     close: (drainMs) => answerOf(() => runtime.close({ drainMs })),
+    events(options) {
+      if (!runtime.events) return { ok: false, error: toData(unwatched()) };
+      const value = runtime.events(principal, options);
+      return transfer({ ok: true, value }, [value]);
+    },
   };
   expose(wire, endpoint);
 }
@@ -85,7 +95,10 @@ function whenEnded<T>(stream: ReadableStream<T>, ended: () => void): ReadableStr
 }
 
 /** A runtime in a worker, which is also a transport for AI SDK chats: `body.agentId` names the agent, `body.planner` says how it plans. */
-export type ConnectedRuntime = Runtime & ChatTransport<UIMessage>;
+export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & {
+  /** Gives what happens there, until the stream is cancelled or the signal aborts. Rejects with `unavailable` where nobody tells. */
+  events(options?: WatchOptions): Promise<ReadableStream<SeenEvent>>;
+};
 
 /**
  * Gives the runtime that the worker exposes. Aborting a run's signal stops it there, and so does cancelling its stream. A page is
@@ -100,6 +113,10 @@ export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
     reply: async (runId, reply) => valueOf(await wire.reply(runId, reply)),
     invalidate: async (keys) => valueOf(await wire.invalidate(keys)),
     close: async ({ drainMs = 0 } = {}) => valueOf(await wire.close(drainMs)),
+    async events({ signal, ...options } = {}) {
+      const stream = valueOf(await wire.events(options));
+      return signal ? stopped(stream, signal) : stream;
+    },
     sendMessages: ({ chatId, messages, abortSignal, body }) => {
       const chat = { id: chatId, messages: messages.slice(-maxMessages) };
       return runOver(wire, { ...agentOf(body), ...plannerOf(body), chat }, { signal: abortSignal });
@@ -121,6 +138,19 @@ async function runOver(
   const callId = crypto.randomUUID();
   signal?.addEventListener('abort', () => void wire.cancel(callId, reasonOf(signal)), { once: true });
   return valueOf(await wire.run(callId, request, idempotencyKey));
+}
+
+/** Ends the stream, on the other side too. */
+function stopped<T>(stream: ReadableStream<T>, signal: AbortSignal): ReadableStream<T> {
+  const { readable, writable } = new TransformStream<T, T>();
+  void stream.pipeTo(writable, { signal, preventAbort: true }).catch(() => writable.close()).catch(() => undefined);
+  return readable;
+}
+
+function unwatched(): PinnaceError {
+  return new PinnaceError('unavailable', 'Cannot watch the runtime: it tells nobody what happens there', {
+    retryable: false,
+  });
 }
 
 function valueOf<T>(answer: Answer<T>): T {

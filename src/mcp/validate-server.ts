@@ -23,8 +23,9 @@ export interface ValidateOptions {
 /** Who asks, and what the runtime knows. */
 export interface Validation {
   readonly request: McpValidationRequest;
-  /** Who approves. */
+  /** Who approves, and for whom. */
   readonly subject: string;
+  readonly tenant: string;
   readonly signal: AbortSignal;
   /** The server's secret. */
   readonly secret: (server: McpServer) => Promise<Secret | undefined>;
@@ -45,9 +46,10 @@ export async function validateServer(
   options: ValidateOptions,
 ): Promise<McpValidation> {
   const startedAt = options.now();
-  const { request, subject } = validation;
+  const { request, subject, tenant } = validation;
   const facts = {
     traceId: createTraceId(),
+    tenant,
     actor: { type: 'user', id: subject },
     action: request.approve ? 'mcp.approve' : 'mcp.look',
     target: { type: 'mcp-server', id: serverId },

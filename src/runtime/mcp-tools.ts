@@ -25,6 +25,7 @@ export interface McpSource {
   validate(serverId: string, validation: {
     readonly request: McpValidationRequest;
     readonly subject: string;
+    readonly tenant: string;
     readonly signal: AbortSignal;
     readonly secret: (server: McpServer) => Promise<Secret | undefined>;
     readonly toolNames: () => Promise<readonly string[]>;

@@ -2,13 +2,15 @@
 
 import type { UIMessageChunk } from '../ai-types.ts';
 import { PinnaceError } from '../errors.ts';
-import type { Emit } from '../events.ts';
+import type { EventRing, SeenEvent, WatchOptions } from '../event-ring.ts';
+import { createTraceId, type Emit } from '../events.ts';
 import { createInterruptions, type Decision } from '../interruption.ts';
 import { type McpValidation, type McpValidationInput, McpValidationRequest } from '../mcp-validation.ts';
 import type { Metrics } from '../metrics.ts';
 import { parse } from '../parse.ts';
 import type { Authorize, Catalog, Egress, ModelSource, Sandbox, SecretSource, Storage } from '../ports.ts';
 import type { Handlers } from '../tools/extension.ts';
+import { type Place, traceAt } from '../span.ts';
 import { createSlots } from '../tools/slots.ts';
 import type { Tool } from '../tools/tool.ts';
 import { type AgentTools, openAgentTools } from './agent-tools.ts';
@@ -47,6 +49,7 @@ export interface RuntimeOptions {
   readonly authorize: Authorize;
   readonly limits: Limits;
   readonly emit: Emit;
+  readonly ring: EventRing;
   readonly metrics: Metrics;
   readonly now: () => number;
 }
@@ -125,6 +128,15 @@ export interface HostedRuntime extends Runtime {
     principal: Principal,
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<McpValidation>;
+  /**
+   * Gives what happens here, as it happens: the events of the principal's tenant, and to whoever composes in process those that
+   * are nobody's. A watcher who reads slowly loses events, is told how many, and holds nothing up.
+   *
+   * @throws PinnaceError `forbidden` without the scope `admin`.
+   */
+  events(principal: Principal, options?: WatchOptions): ReadableStream<SeenEvent>;
+  /** Where it is told of what a principal does outside runs. */
+  place(principal: Principal, trace?: StartOptions['trace']): Place;
   /** Asks the storage and the catalog whether they answer. */
   ready(): Promise<Readonly<Record<string, 'ok' | 'failed'>>>;
   readonly metrics: Metrics;
@@ -235,6 +247,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       return await options.mcp.validate(serverId, {
         request: parse(McpValidationRequest, input, { what: 'the check of an MCP server' }),
         subject: principal.subject,
+        tenant: principal.tenant,
         signal,
         secret: async ({ secret }) => secret && await resolver.secret(secret, scope),
         toolNames: async () => [
@@ -242,6 +255,20 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
           ...(await resolver.tools()).map(({ name }) => name),
         ],
       });
+    },
+    events(principal, { signal, ...wanted } = {}) {
+      requireScope(principal, 'admin');
+      const { tenant, via } = principal;
+      const mayBe = (of: string | undefined): boolean => of === tenant || (of === undefined && via === 'in-process');
+      return options.ring.watch(mayBe, {
+        ...wanted,
+        signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal,
+      });
+    },
+    place(principal, trace) {
+      const { traceId = createTraceId(), parentSpanId } = trace ?? {};
+      const actor = { type: 'user', id: principal.subject } as const;
+      return traceAt({ traceId, parentSpanId, tenant: principal.tenant, actor }, options);
     },
     ready: () => probe({ storage: options.storage.get(['ready']), catalog: options.catalog.listTools({ limit: 1 }) }),
     async close({ drainMs = 0 } = {}) {

@@ -1,5 +1,6 @@
 /** The registry: agents, tools, MCP servers, providers and data sources over one storage, and a runtime's catalog at once. */
 
+import type { EventRing } from '../../event-ring.ts';
 import { createEmit } from '../../events.ts';
 import type { Authorize, Catalog, EventSink, Storage } from '../../ports.ts';
 import type { CatalogInputs, CatalogRecords, RecordKind } from '../../record-kinds.ts';
@@ -20,6 +21,8 @@ export interface RegistryOptions {
   /** The tools that the composition gives as code: agents may name them, and nothing can change them here. */
   readonly tools?: readonly ToolDefinition[];
   readonly sinks?: readonly EventSink[];
+  /** Keeps the last events for those who watch a runtime: that of the runtime. */
+  readonly ring?: EventRing;
   /** Is asked before every write of a principal (`registry.register`, `registry.update`, …). */
   readonly authorize?: Authorize;
   /** Called after each write with the keys for `invalidate` of a runtime over another storage. */
@@ -69,10 +72,10 @@ export interface Registry extends Catalog {
  * const runtime = createRuntime({ catalog: registry, storage, models });
  */
 export function createRegistry(
-  { storage, tools = [], sinks = [], authorize, onChange, now = Date.now }: RegistryOptions,
+  { storage, tools = [], sinks = [], ring, authorize, onChange, now = Date.now }: RegistryOptions,
 ): Registry {
   const composed = new Map(tools.map((tool) => [tool.id, tool]));
-  const write = createWriter({ storage, now, emit: createEmit({ sinks, now }), authorize, onChange });
+  const write = createWriter({ storage, now, emit: createEmit({ sinks, ring, now }), authorize, onChange });
   const options = { storage, composed, write };
   const agents = createCollection('agent', options);
   return {

@@ -96,6 +96,7 @@ function factsOf({ action, kind, id, ...given }: Intent) {
   return {
     traceId: given.traceId ?? createTraceId(),
     actor: { type, id: actorId },
+    tenant: given.principal?.tenant,
     action: `registry.${action}`,
     target: { type: kind, id },
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ConnectedRuntime, connectRuntime, exposeRuntime } from '../../../adapters/transport/comlink.ts';
-import { localPrincipal, PinnaceError, type Runtime } from '../../../src/index.ts';
+import { type HostedRuntime, localPrincipal, PinnaceError, type Runtime } from '../../../src/index.ts';
 import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { readAll, runRequest, terminalChunks, testRuntime, textOf, userMessage } from '../../fixtures/runtime.ts';
 
@@ -52,6 +52,26 @@ describe('connectRuntime', () => {
     const chunks = await readAll(stream);
     expect(chunks.filter(({ type }) => type === 'data-plan').length).toBeGreaterThan(0);
     expect(textOf(chunks)).toBe('Planned');
+  });
+
+  it('shows what happens on the other side, until the watcher leaves', async () => {
+    const connected = connect(testRuntime(scriptedModel(says('hi'))));
+    const stop = new AbortController();
+    const events = await connected.events({ filter: { target: 'helper' }, after: 0, signal: stop.signal });
+    await readAll(await connected.run(runRequest(), localPrincipal()));
+    const reader = events.getReader();
+    const first = await reader.read();
+    expect(first.value).toMatchObject({ seq: 1, event: { action: 'run.start', target: { id: 'helper' } } });
+    reader.releaseLock();
+    stop.abort();
+    const rest = await readAll(events);
+    expect(rest.every(({ event }) => event.target.id === 'helper')).toBe(true);
+  });
+
+  it('says so where nobody tells what happens', async () => {
+    const silent: Runtime & Partial<Pick<HostedRuntime, 'events'>> = { ...testRuntime(scriptedModel(says('hi'))) };
+    delete silent.events;
+    await expect(connect(silent).events()).rejects.toMatchObject({ code: 'unavailable', retryable: false });
   });
 
   it('gives errors with their codes', async () => {

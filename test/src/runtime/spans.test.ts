@@ -12,6 +12,7 @@ import {
   PinnaceError,
   treeTools,
 } from '../../../src/index.ts';
+import { createPrincipal } from '../../../src/runtime/principal.ts';
 import { readSummary } from '../../../src/payload-summary.ts';
 import { faultsOf, linesOf } from '../../fixtures/events.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
@@ -303,6 +304,36 @@ describe('the events of a run', () => {
     const unknown = runtime.decide(runId, 'apr_SECRET', { approved: true }, me);
     await expect(unknown).rejects.toMatchObject({ code: 'not_found' });
     expect(JSON.stringify(events)).not.toContain('SECRET');
+  });
+
+  it('are seen by their tenant alone', async () => {
+    const runtime = testRuntime({ model: scriptedModel(says('Hi')).model });
+    const ann = createPrincipal({ ...me, tenant: 'a', subject: 'ann' });
+    const bob = createPrincipal({ ...me, tenant: 'b', subject: 'bob', via: 'http' });
+    await readAll(await runtime.run(runRequest(), ann));
+    await runtime.invalidate(['agent:helper']);
+    await readAll(await runtime.run(runRequest(), bob));
+    const actorsOf = async (principal: typeof ann): Promise<Set<string>> => {
+      const actors = new Set<string>();
+      for await (const { event } of runtime.events(principal, { after: 0 })) {
+        actors.add(event.actor.id);
+        if (event.action === 'run.end') break;
+      }
+      return actors;
+    };
+    expect(await actorsOf(ann)).toEqual(new Set(['ann', 'helper']));
+    expect(await actorsOf(bob)).toEqual(new Set(['bob', 'helper']));
+    const stop = new AbortController();
+    const nobodys = runtime.events(ann, { after: 0, filter: { action: 'cache.invalidate' } });
+    expect((await nobodys.getReader().read()).value?.event.target.id).toBe('agent:helper');
+    const hidden = readAll(
+      runtime.events(bob, { after: 0, filter: { action: 'cache.invalidate' }, signal: stop.signal }),
+    );
+    stop.abort();
+    expect(await hidden).toEqual([]);
+    const { scopes: _, ...rest } = me;
+    expect(() => runtime.events(createPrincipal({ ...rest, scopes: ['run:create'] }))).toThrow('the scope "admin"');
+    await runtime.close();
   });
 
   it('tell of the end of a run whose instance is gone, by whoever finds that out', async () => {
