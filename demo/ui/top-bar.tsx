@@ -23,7 +23,7 @@ export function TopBar({ chat, playground }: { chat: Chat; playground: Playgroun
       </button>
       <div class='top-title'>
         <span class='top-agent'>{title === '' ? 'New chat' : agent.name}</span>
-        {title !== '' && <span class='top-chat'>{title}</span>}
+        {title !== '' && <h1 class='top-chat'>{title}</h1>}
       </div>
       <ModelBadge playground={playground} />
       <button

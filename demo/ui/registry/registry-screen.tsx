@@ -31,7 +31,7 @@ export function RegistryScreen({ playground }: { playground: Playground }): JSX.
   }, [playground]);
   const title = opened.value ? nameOf(recordOf(opened.value)) : 'Agents and tools';
   return (
-    <section
+    <main
       class='registry'
       aria-label='Registry'
       data-testid='registry'
@@ -70,7 +70,7 @@ export function RegistryScreen({ playground }: { playground: Playground }): JSX.
         )}
         <Content pages={pages} />
       </div>
-    </section>
+    </main>
   );
 }
 

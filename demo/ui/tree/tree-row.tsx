@@ -78,18 +78,18 @@ export function TreeRow(props: TreeRowProps): JSX.Element {
       <Kind row={row} onCheck={() => actions.onCheck(row)} />
       {isWriting
         ? <NameField name={name} onName={(written) => actions.onName(row, written)} onCancel={actions.onCancel} />
-        : <span class='tree-name'>{name}</span>}
-      {mark && <span class='tree-who'>{mark.who}</span>}
-      {!mark && state !== undefined && payloadType === 'job' && <span class='tree-state'>{state}</span>}
+        : <span class='tree-name'>{name}</span>} {mark && <span class='tree-who'>{mark.who}</span>}
+      {!mark && state !== undefined && payloadType === 'job' && <span class='tree-state'>{state}</span>}{' '}
       {!mark && row.person !== undefined && <span class='tree-person'>{row.person}</span>}
     </div>
   );
 }
 
-function labelOf({ name, state, person, childrenCount }: PanelRow, mark: TreeRowProps['mark']): string {
+/** Begins with what is seen, in the same words and order: who speaks to the machine says what is written there. */
+function labelOf({ name, state, person, childrenCount, payloadType }: PanelRow, mark: TreeRowProps['mark']): string {
   const inside = childrenCount > 0 ? `${childrenCount.toLocaleString('en')} inside` : undefined;
-  const changed = mark && `changed by ${mark.who}`;
-  return [name, state, person, inside, changed].filter((part) => part !== undefined).join(', ');
+  const facts = payloadType === 'job' ? [state, person] : [person, state];
+  return [name, mark && `${mark.who} changed it`, ...facts, inside].filter((part) => part !== undefined).join(', ');
 }
 
 const icons: Readonly<Record<string, IconName>> = { area: 'area', job: 'job' };

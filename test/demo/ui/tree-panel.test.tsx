@@ -136,7 +136,7 @@ describe('the tree panel', () => {
     await agent('update_payload_property', { nodeId: 'n5', propertyName: 'name', newValue: 'Splice the main brace' });
     await vi.waitFor(() => expect(row('n5')?.dataset['mark']).toBe('other'));
     expect(row('n5')?.textContent).toContain('Mate');
-    expect(row('n5')?.getAttribute('aria-label')).toContain('changed by Mate');
+    expect(row('n5')?.getAttribute('aria-label')).toContain('Mate changed it');
     expect(page.all('announcement')[0]?.textContent).toContain('Mate: Changed “Splice the main brace”');
     await vi.waitFor(() => expect(activeLabel()).toContain('Splice the main brace'));
     await page.click('tree-undo');

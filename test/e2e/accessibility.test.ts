@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import type { Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
+import { send, usePlayground } from '../tools/playground.ts';
+
+const { open } = usePlayground();
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** What axe finds wrong on the page as it is now: the rule, and where. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe); // over the debugger: the page's policy lets no script in
+  // Colours that are on their way to others are no findings.
+  await page.evaluate(() =>
+    Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => undefined)))
+  );
+  const { violations: found } = await page.evaluate(
+    (values) =>
+      (globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } }).axe.run({
+        runOnly: { type: 'tag', values },
+      }),
+    rules,
+  );
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')} ${failureSummary}`)
+  );
+}
+
+const chooses = (agent: string) => (page: Page) =>
+  page.locator(`[data-testid=agent-card][data-agent=${agent}]`).click();
+const ends = (page: Page) => page.getByTestId('answer-footer').waitFor();
+
+/** Every screen: its name, and the way there. */
+const screens: readonly (readonly [name: string, go: (page: Page) => Promise<void>])[] = [
+  ['the welcome', () => Promise.resolve()],
+  ['an answer with a tool call', async (page) => {
+    await send(page, 'What is 6 * 7?');
+    await ends(page);
+    await page.getByTestId('tool-card').click();
+  }],
+  ['a failing tool', async (page) => {
+    await chooses('drill')(page);
+    await send(page, 'Call the flaky tool until it fails');
+    await ends(page);
+  }],
+  ['an approval', async (page) => {
+    await chooses('logbook')(page);
+    await page.getByTestId('suggestion').getByText('overboard').click();
+    await page.getByTestId('approve').waitFor();
+  }],
+  ['the settings', (page) => page.getByTestId('model-badge').click()],
+  ['the command palette', (page) => page.keyboard.press('Control+k')],
+  ['the tree', async (page) => {
+    await page.getByTestId('open-tree').click();
+    await page.getByRole('treeitem').first().waitFor();
+  }],
+  ['the registry', async (page) => {
+    await page.getByTestId('open-registry').click();
+    await page.getByTestId('registry-row').first().waitFor();
+  }],
+  ['an agent’s page', async (page) => {
+    await page.getByTestId('open-registry').click();
+    await page.locator('[data-testid=registry-row][data-id=navigator]').click();
+    await page.getByTestId('agent-page').waitFor();
+  }],
+  ['an agent’s form', async (page) => {
+    await page.getByTestId('open-registry').click();
+    await page.locator('[data-testid=registry-row][data-id=navigator]').click();
+    await page.getByTestId('agent-edit').click();
+    await page.getByTestId('field-instructions').waitFor();
+  }],
+  ['a plan that is done', async (page) => {
+    await chooses('commodore')(page);
+    await send(page, 'Calculate 1250 * 12; convert 5 knots to km/h');
+    await page.locator('[data-testid=plan][data-state=done]').waitFor();
+    await page.getByTestId('send').waitFor();
+  }],
+  ['a plan that asks', async (page) => {
+    await chooses('commodore')(page);
+    await send(page, 'Calculate 6 * 7; ask me which port we sail for');
+    await page.locator('[data-testid=plan][data-state=suspended]').waitFor();
+  }],
+];
+
+describe.each([['light', false], ['dark', true]])('the playground in %s colours, to axe', (_, dark) => {
+  it.each(screens)('has nothing wrong on %s', async (_name, go) => {
+    const { page } = await open({ dark });
+    await go(page);
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+  });
+});
