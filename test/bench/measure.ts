@@ -1,5 +1,6 @@
 /** How benchmarks measure: variants in turn within one run, medians of rounds, ratios round by round. */
 
+import { appendFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import process from 'node:process';
 
@@ -68,9 +69,20 @@ export function ratioOf(ours: readonly number[] = [], theirs: readonly number[] 
   return median(ours.map((value, i) => value / (theirs[i] ?? NaN)));
 }
 
-/** Prints the rows, and the machine that they were measured on. */
+/** What one benchmark has measured, and on what. */
+export interface Report {
+  readonly title: string;
+  readonly runtime: string;
+  readonly machine: string;
+  readonly rows: readonly Row[];
+}
+
+/** Prints the rows, and the machine that they were measured on; adds them to the file that `BENCH_REPORTS` names, one JSON text a line. */
 export function report(title: string, rows: readonly Row[]): void {
   const runtime = 'Deno' in globalThis ? `Deno ${Deno.version.deno}` : `Node ${process.versions.node}`;
-  console.log(`\n${title} (${runtime}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown processor'})`);
+  const machine = `${cpus().length} x ${cpus()[0]?.model ?? 'unknown processor'}`;
+  console.log(`\n${title} (${runtime}, ${machine})`);
   console.table(rows);
+  const file = process.env['BENCH_REPORTS'];
+  if (file) appendFileSync(file, `${JSON.stringify({ title, runtime, machine, rows } satisfies Report)}\n`);
 }
