@@ -117,6 +117,7 @@ export {
   type SourceReport,
 } from './orchestrator/grounding/request.ts';
 export {
+  forgetFile,
   ingest,
   type IngestFile,
   type IngestOptions,

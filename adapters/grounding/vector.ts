@@ -17,6 +17,8 @@ export interface VectorSourceOptions extends ItemSourceOptions {
   readonly embedder?: Embedder;
   /** `int8` takes a quarter of the memory, and its scores are near the cosine; `float32` when absent. */
   readonly keep?: 'float32' | 'int8';
+  /** Whether vectors that the embedder made are kept by their texts, so that none is made twice; true when absent. */
+  readonly keepEmbeddings?: boolean;
   /** The length of all vectors; that of a tenant's first one when absent. */
   readonly dimensions?: number;
 }
@@ -29,8 +31,8 @@ export interface VectorSourceOptions extends ItemSourceOptions {
  * await memory.remember({ tenant: 'local', items: [{ text: 'Mia likes green tea' }] }, signal);
  */
 export function vectorSource(options: VectorSourceOptions): ItemSource {
-  const { embedder, storage, keep = 'float32', dimensions } = options;
-  const embed = embedder && cacheEmbeddings(embedder, storage);
+  const { embedder, storage, keep = 'float32', keepEmbeddings = true, dimensions } = options;
+  const embed = embedder && cacheEmbeddings(embedder, keepEmbeddings ? storage : undefined);
   return createItemSource(options, {
     kind: 'vector',
     capabilities: { query: embedder !== undefined, embedding: true, filters: filterOps, records: false },

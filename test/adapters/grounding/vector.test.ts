@@ -100,6 +100,14 @@ describe('vectorSource', () => {
     expect(embedder.calls).toHaveLength(3);
   });
 
+  it('keeps no vectors of texts where that is not wanted', async () => {
+    const storage = memoryStorage();
+    const source = vectorSource({ id: 'v', storage, embedder: hashedEmbedder(), keepEmbeddings: false });
+    await source.remember({ tenant: 'local', items: [{ text: 'green tea' }] }, quiet());
+    expect(await source.retrieve({ tenant: 'local', query: 'tea', topK: 1, filters: [] }, quiet())).toHaveLength(1);
+    expect(await storage.list({ prefix: ['embedding'], limit: 1 })).toEqual([]);
+  });
+
   it('stops while it embeds', async () => {
     const abort = new AbortController();
     const hashed = hashedEmbedder();

@@ -83,6 +83,22 @@ export async function ingest(
   return { files, written };
 }
 
+/**
+ * Removes what `ingest` has made of a file, and what it has noted: the same file is ingested anew afterwards. Gives how many pieces
+ * there were. Rights are those of `forget`.
+ */
+export async function forgetFile(
+  grounding: Grounding,
+  options: Pick<IngestOptions, 'dataSourceId' | 'storage'> & { readonly name: string },
+  call: GroundingCallOptions = {},
+): Promise<number> {
+  const { dataSourceId, storage, name } = options;
+  const filters = [{ field: 'file', op: 'eq' as const, value: name }];
+  const { forgotten } = await grounding.forget({ dataSourceId, filters }, call);
+  await storage.commit([{ key: markKey(name, { options, call }) }]);
+  return forgotten;
+}
+
 interface Circumstances {
   readonly options: IngestOptions;
   readonly call: GroundingCallOptions;
@@ -159,14 +175,20 @@ function itemId(name: string, at: number): string {
 }
 
 async function readMark(file: IngestFile, hash: string, circumstances: Circumstances): Promise<Mark> {
-  const known = (await circumstances.options.storage.get(markKey(file, circumstances)))?.value as Mark | undefined; // written below
+  const known = (await circumstances.options.storage.get(markKey(file.name, circumstances)))?.value as Mark | undefined; // written below
   return known ?? { hash, done: 0, total: 0, former: 0 };
 }
 
 async function writeMark(file: IngestFile, value: Mark, circumstances: Circumstances): Promise<void> {
-  await circumstances.options.storage.commit([{ key: markKey(file, circumstances), value }]);
+  await circumstances.options.storage.commit([{ key: markKey(file.name, circumstances), value }]);
 }
 
-function markKey({ name }: IngestFile, { options: { dataSourceId }, call }: Circumstances): readonly string[] {
+function markKey(
+  name: string,
+  { options: { dataSourceId }, call }: {
+    readonly options: Pick<IngestOptions, 'dataSourceId'>;
+    readonly call: GroundingCallOptions;
+  },
+): readonly string[] {
   return ['ingest', tenantOf(call), dataSourceId, name.slice(-300)];
 }

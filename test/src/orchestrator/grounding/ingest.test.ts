@@ -3,6 +3,7 @@ import { textSource } from '../../../../adapters/grounding/text.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import {
   createGrounding,
+  forgetFile,
   type GroundingHit,
   ingest,
   type IngestFile,
@@ -28,7 +29,7 @@ function setUp() {
   const find = async (query: string): Promise<GroundingHit | undefined> =>
     (await grounding.retrieve({ dataSourceId: 'docs', query, topK: 1 })).hits[0];
   const size = async () => (await source.stats('local', quiet())).items;
-  return { run, find, size, grounding };
+  return { run, find, size, grounding, storage };
 }
 
 const fileOf = (name: string, text: string): IngestFile => ({ name, text: () => text });
@@ -127,5 +128,19 @@ describe('ingest', () => {
       expect(content.length).toBeLessThanOrEqual(301);
       expect(content.isWellFormed()).toBe(true);
     }
+  });
+});
+
+describe('forgetFile', () => {
+  it('removes all pieces of one file, whatever its records call their fields, and lets it be ingested anew', async () => {
+    const { run, find, size, grounding, storage } = setUp();
+    const rows = fileOf('rows.csv', 'file,berth\nlog.txt,one\nlog.txt,two\n');
+    await run([fileOf('log.txt', longText(10)), rows]);
+    const all = await size();
+    expect(await forgetFile(grounding, { dataSourceId: 'docs', storage, name: 'log.txt' })).toBe(all - 2);
+    expect(await size()).toBe(2);
+    expect(await find('subject3')).toBeUndefined();
+    expect((await run([fileOf('log.txt', longText(10))])).files).toMatchObject([{ state: 'done' }]);
+    expect(await size()).toBe(all);
   });
 });
