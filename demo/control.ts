@@ -11,7 +11,7 @@ export interface AgentCard {
   /** Messages to begin with. */
   readonly suggestions: readonly string[];
   /** What the page shows beside a chat with the agent. */
-  readonly panel?: 'tree';
+  readonly panel?: 'tree' | 'knowledge';
   /** Its runs make plans: they are asked for with `planner`. */
   readonly plans?: boolean;
 }
@@ -39,6 +39,8 @@ export interface Control {
   openTree(port: MessagePort): void;
   /** Exposes the registry on this port, as a `RegistryControl`. */
   openRegistry(port: MessagePort): void;
+  /** Exposes the knowledge on this port, as a `KnowledgeControl`. */
+  openKnowledge(port: MessagePort): void;
 }
 
 /** A Pinnace endpoint, and who certifies this page's key for it. */

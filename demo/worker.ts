@@ -12,7 +12,7 @@ import type { Catalog } from '../src/ports.ts';
 import { localPrincipal } from '../src/runtime/principal.ts';
 import { cardsOf, sampleAgents, sampleDataSources, sampleProviders } from './agents.ts';
 import type { Control, Endpoint } from './control.ts';
-import { createKnowledge } from './knowledge/knowledge.ts';
+import { createKnowledgeHost, type KnowledgeHost } from './knowledge/host.ts';
 import { createRegistryHost, type RegistryHost } from './registry/host.ts';
 import { sampleTools } from './tools/index.ts';
 import { createTreeHost, type TreeHost } from './tree/host.ts';
@@ -50,6 +50,8 @@ const current: Catalog = {
 let tree: TreeHost;
 /** So does the registry: its pages and the runs see the same records. */
 let registry: RegistryHost;
+/** And the knowledge: what a person adds in the panel, agents find. */
+let knowledge: KnowledgeHost;
 
 const runtime: PlanningRuntime = createBrowserRuntime({
   name: 'pinnace',
@@ -57,6 +59,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
   secrets,
   tools: (storage) => {
     tree = createTreeHost({ storage });
+    knowledge = createKnowledgeHost({ storage, exclusively });
     registry = createRegistryHost({
       storage,
       samples,
@@ -66,7 +69,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
     });
     return registry.tools;
   },
-  grounding: (storage) => createKnowledge(storage),
+  grounding: () => knowledge.grounding,
 });
 
 const control: Control = {
@@ -77,6 +80,13 @@ const control: Control = {
   open: (port) => exposeRuntime(runtime, port),
   openTree: (port) => expose(tree.control, port),
   openRegistry: (port) => expose(registry.control, port),
+  openKnowledge: (port) => expose(knowledge.control, port),
 };
+
+/** One tab at a time indexes; a browser without locks lets each. */
+async function exclusively(work: () => Promise<void>): Promise<void> {
+  if (navigator.locks) await navigator.locks.request('pinnace-knowledge', work);
+  else await work();
+}
 
 expose(control);

@@ -2,6 +2,7 @@
 
 import { type Remote, transfer, wrap } from 'comlink';
 import type { AgentCard, Control } from '../control.ts';
+import type { KnowledgeControl } from '../knowledge/control.ts';
 import type { RegistryControl } from '../registry/control.ts';
 import type { TreeControl } from '../tree/control.ts';
 import type { Transport } from './run.ts';
@@ -15,6 +16,7 @@ export interface Connection {
   /** Connects to the tree; nothing is opened there before it is asked. */
   readonly connectTree: () => TreeControl;
   readonly connectRegistry: () => RegistryControl;
+  readonly connectKnowledge: () => KnowledgeControl;
 }
 
 interface ConnectOptions {
@@ -50,6 +52,7 @@ export async function connect(
       transport: connectRuntime(port2),
       connectTree: () => connectTree(control),
       connectRegistry: () => connectRegistry(control),
+      connectKnowledge: () => connectKnowledge(control),
     };
   } finally {
     clearTimeout(timer);
@@ -67,6 +70,12 @@ function connectRegistry(control: Remote<Control>): RegistryControl {
   const { port1, port2 } = new MessageChannel();
   void control.openRegistry(transfer(port1, [port1]));
   return wrap<RegistryControl>(port2);
+}
+
+function connectKnowledge(control: Remote<Control>): KnowledgeControl {
+  const { port1, port2 } = new MessageChannel();
+  void control.openKnowledge(transfer(port1, [port1]));
+  return wrap<KnowledgeControl>(port2);
 }
 
 /** The event of a script that was not found has no text. */

@@ -3,6 +3,7 @@
 import { type Signal, signal } from '@preact/signals';
 import type { Decision } from '../../src/interruption.ts';
 import type { AgentCard, PlanSteering } from '../control.ts';
+import type { KnowledgeControl } from '../knowledge/control.ts';
 import type { RegistryControl } from '../registry/control.ts';
 import type { TreeControl } from '../tree/control.ts';
 import { type Chats, createChats } from './chats.ts';
@@ -38,6 +39,8 @@ export interface Playground {
   readonly tree: { readonly isShown: Signal<boolean>; readonly connect: () => TreeControl };
   /** The registry over the chat: whether it is shown, and the way to it. */
   readonly registry: { readonly isShown: Signal<boolean>; readonly connect: () => RegistryControl };
+  /** The knowledge beside the chat. */
+  readonly knowledge: KnowledgeAccess;
   /** Read out by screen readers. */
   readonly announcement: Signal<string>;
   /** Sends, or asks for the key first when the endpoint's was not kept. */
@@ -49,6 +52,21 @@ export interface Playground {
   reply(question: PlanQuestion, answer: Answer): void;
   /** Pauses the plan in the open chat, lets it go on, or cancels it, if it is this page's worker that runs it. */
   steerPlan(how: PlanSteering): void;
+}
+
+/** A place in a file of the knowledge. */
+export interface KnowledgePlace {
+  readonly file: string;
+  /** Which part, from 0. */
+  readonly piece: number;
+}
+
+/** Whether the knowledge is shown, what of it, and the way to it. */
+export interface KnowledgeAccess {
+  readonly isShown: Signal<boolean>;
+  /** Where it should be opened; whoever opens it there takes this away. */
+  readonly wanted: Signal<KnowledgePlace | undefined>;
+  readonly connect: () => KnowledgeControl;
 }
 
 interface PlaygroundOptions extends Connection {
@@ -108,6 +126,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     focusRequests: signal(0),
     tree: { isShown: signal(false), connect: options.connectTree },
     registry: { isShown: signal(false), connect: options.connectRegistry },
+    knowledge: { isShown: signal(false), wanted: signal(undefined), connect: options.connectKnowledge },
     announcement: signal(''),
     send(text) {
       if (!isReady()) return false;

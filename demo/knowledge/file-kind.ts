@@ -1,0 +1,29 @@
+/** What can be done with a file, by its name. */
+
+/** `archive`: its files are taken one by one. */
+export type FileKind = 'document' | 'code' | 'archive';
+
+/** As `ingest` reads them. */
+const documents = new Set(['md', 'markdown', 'html', 'htm', 'xhtml', 'json', 'csv', 'txt', 'text', 'log']);
+const codes = new Set(
+  ('bash c cc clj cpp cs css cxx dart ex exs go graphql h hpp hs ini java jl js jsx kt lua m mjs ml mm mts php pl proto ps1 py r ' +
+    'rb rs sass scala scss sh sql svelte swift toml ts tsx vue xml yaml yml zig zsh').split(' '),
+);
+const types: Readonly<Record<string, FileKind>> = {
+  'text/plain': 'document',
+  'text/markdown': 'document',
+  'text/html': 'document',
+  'text/csv': 'document',
+  'application/json': 'document',
+  'application/zip': 'archive',
+};
+
+/** Gives what a file is; nothing for what is neither text nor an archive. */
+export function fileKind(name: string, type = ''): FileKind | undefined {
+  const base = name.slice(name.lastIndexOf('/') + 1);
+  const ending = base.includes('.') ? base.slice(base.lastIndexOf('.') + 1).toLowerCase() : '';
+  if (documents.has(ending)) return 'document';
+  if (codes.has(ending)) return 'code';
+  if (ending === 'zip') return 'archive';
+  return types[type.split(';')[0]?.trim().toLowerCase() ?? ''];
+}

@@ -1,0 +1,112 @@
+/** The knowledge of the page's worker: files that people give, indexed and kept in the browser, open to the page and to agents. */
+
+import {
+  type Grounding,
+  type GroundingSource,
+  PinnaceError,
+  type Storage,
+  toData,
+  type Watchable,
+} from '../../src/index.ts';
+import type { Answer } from '../registry/control.ts';
+import { addFiles } from './add-files.ts';
+import type { KnowledgeControl, KnowledgeFile, KnowledgeNews } from './control.ts';
+import { fallbackStorage } from './fallback-storage.ts';
+import { findParts } from './finder.ts';
+import { guideFiles } from './guide.ts';
+import { createIndexer, type Exclusively } from './indexer.ts';
+import { createLibrary, type FileRecord, type Library } from './library.ts';
+import { readParts } from './read-parts.ts';
+import { createSources } from './sources.ts';
+
+/** The knowledge, for the page and for agents. */
+export interface KnowledgeHost {
+  readonly control: KnowledgeControl;
+  readonly sources: readonly GroundingSource[];
+  readonly grounding: Grounding;
+}
+
+interface KnowledgeHostOptions {
+  readonly storage: Storage & Partial<Watchable>;
+  /** Makes tabs take turns with indexing; where there is no such thing, they do not. */
+  readonly exclusively?: Exclusively;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Gives the host. It reads and writes nothing before it is asked. */
+export function createKnowledgeHost(
+  { storage: given, exclusively = (work) => work(), now = Date.now }: KnowledgeHostOptions,
+): KnowledgeHost {
+  const listeners = new Set<(news: KnowledgeNews) => void>();
+  const storage = fallbackStorage(given);
+  const library: Library = createLibrary({
+    storage,
+    watch: given.watch && ((keys, options) => given.watch?.(keys, options)),
+    onNews({ changed, removed }) {
+      const news = { changed: changed.map(toFile), removed };
+      for (const listener of listeners) listener(news);
+      indexer.recheck();
+    },
+  });
+  const sources = createSources(storage, library);
+  const indexer = createIndexer({ storage, library, sources, exclusively });
+  let searching: AbortController | undefined;
+
+  const ready = async <T>(work: () => T | Promise<T>): Promise<Answer<T>> => {
+    try {
+      await library.ready();
+      return { ok: true, value: await work() };
+    } catch (error) {
+      return { ok: false, error: toData(error) };
+    }
+  };
+  const setState = (name: string, state: 'stopped' | 'waiting', from: readonly KnowledgeFile['state'][]) =>
+    library.update([name], ({ error: _, ...now }) => from.includes(now.state) ? { ...now, state } : undefined);
+  const add: KnowledgeControl['add'] = (uploads) =>
+    ready(async () => {
+      try {
+        return await addFiles(uploads, { library, now });
+      } finally {
+        indexer.kick();
+      }
+    });
+
+  return {
+    sources: sources.sources,
+    grounding: sources.grounding,
+    control: {
+      open: (onNews) =>
+        ready(() => {
+          listeners.add(onNews);
+          indexer.kick();
+          return { files: library.all().map(toFile), isKept: storage.isKept() };
+        }),
+      add,
+      addGuide: () => add(guideFiles()),
+      stop: (name) => ready(() => setState(name, 'stopped', ['waiting', 'indexing'])),
+      resume: (name) =>
+        ready(async () => {
+          await setState(name, 'waiting', ['stopped', 'failed']);
+          indexer.kick();
+        }),
+      remove: (names) =>
+        ready(async () => {
+          const records = names.flatMap((name) => library.get(name) ?? []);
+          await library.remove(records.map(({ name }) => name));
+          await indexer.forget(records);
+        }),
+      search: (query) =>
+        ready(async () => {
+          searching?.abort(new PinnaceError('cancelled', 'A newer search has begun'));
+          const own = searching = new AbortController();
+          return await findParts(sources.grounding, query, own.signal);
+        }),
+      parts: (wanted) => ready(() => readParts({ library, grounding: sources.grounding }, wanted)),
+    },
+  };
+}
+
+function toFile({ hash: _, type: __, ...file }: FileRecord): KnowledgeFile {
+  return file;
+}

@@ -1,0 +1,68 @@
+/** The data sources of the knowledge: parts of documents by their words and by their likeness, code by its symbols and words. */
+
+import { type CodeSource, codeSource, type OpenTree } from '../../adapters/grounding/code-repo.ts';
+import { hashedEmbedder } from '../../adapters/grounding/hashed-embedder.ts';
+import { textSource } from '../../adapters/grounding/text.ts';
+import { vectorSource } from '../../adapters/grounding/vector.ts';
+import { createGrounding, type Grounding, type GroundingSource, type Storage } from '../../src/index.ts';
+import type { Library } from './library.ts';
+
+/** The ids of the sources. */
+export const sourceIds = { words: 'knowledge', likeness: 'knowledge-likeness', code: 'knowledge-code' } as const;
+
+/** The sources, and the ways to them. */
+export interface KnowledgeSources {
+  readonly sources: readonly GroundingSource[];
+  readonly grounding: Grounding;
+  /** Keeps and forgets parts of documents in both of their sources. */
+  readonly filling: Grounding;
+  /** Reads the code anew. */
+  readonly refreshCode: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Gives the sources; the code is what the library has of it. */
+export function createSources(storage: Storage, library: Library): KnowledgeSources {
+  const words = textSource({ id: sourceIds.words, storage });
+  // The embedder is quicker than a storage.
+  const likeness = vectorSource({
+    id: sourceIds.likeness,
+    storage,
+    embedder: hashedEmbedder(),
+    keepEmbeddings: false,
+  });
+  const code: CodeSource = codeSource({ id: sourceIds.code, tree: () => () => Promise.resolve(codeOf(library)) });
+  const sources = [words, likeness, code];
+  const grounding = createGrounding({ sources });
+  return {
+    sources,
+    grounding,
+    filling: inBoth(grounding),
+    refreshCode: (signal) => code.refresh('local', signal),
+  };
+}
+
+function inBoth(grounding: Grounding): Grounding {
+  return {
+    ...grounding,
+    async remember(input, call) {
+      await grounding.remember({ ...input, dataSourceId: sourceIds.likeness }, call);
+      return await grounding.remember(input, call);
+    },
+    async forget(input, call) {
+      await grounding.forget({ ...input, dataSourceId: sourceIds.likeness }, call);
+      return await grounding.forget(input, call);
+    },
+  };
+}
+
+function codeOf(library: Library): OpenTree {
+  return { repo: 'files', files: filesOf(library) };
+}
+
+async function* filesOf(library: Library): OpenTree['files'] {
+  await library.ready();
+  const records = library.all().filter(({ kind, state }) => kind === 'code' && state !== 'failed');
+  for (const { name, size } of records.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    yield { path: name, size, read: async () => await library.content(name) ?? new Uint8Array() };
+  }
+}
