@@ -29,6 +29,7 @@ function control(agents: readonly AgentCard[]): Control {
     open: nothing,
     openTree: nothing,
     openRegistry: nothing,
+    openKnowledge: nothing,
   };
 }
 
