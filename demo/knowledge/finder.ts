@@ -37,7 +37,7 @@ export async function findParts(
       seen.some(({ way }) => way !== 'likeness') || confidence >= leastLikeness
     ),
     tookMs: performance.now() - start,
-    hasMore: together.hits.length === limit,
+    hasMore: alone.some(({ way, hits }) => way !== 'likeness' && hits.length === limit),
     problems: together.sources.flatMap(({ error }) => error ? [error.message] : []),
   };
 }

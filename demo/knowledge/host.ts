@@ -62,7 +62,7 @@ export function createKnowledgeHost(
     }
   };
   const setState = (name: string, state: 'stopped' | 'waiting', from: readonly KnowledgeFile['state'][]) =>
-    library.update([name], ({ error: _, ...now }) => from.includes(now.state) ? { ...now, state } : undefined);
+    library.update([name], ({ error: _, ...record }) => from.includes(record.state) ? { ...record, state } : undefined);
   const add: KnowledgeControl['add'] = (uploads) =>
     ready(async () => {
       try {
@@ -100,7 +100,9 @@ export function createKnowledgeHost(
         ready(async () => {
           searching?.abort(new PinnaceError('cancelled', 'A newer search has begun'));
           const own = searching = new AbortController();
-          return await findParts(sources.grounding, query, own.signal);
+          const found = await findParts(sources.grounding, query, own.signal);
+          // What another tab has removed may be found for a moment.
+          return { ...found, parts: found.parts.filter(({ file }) => library.get(file)) };
         }),
       parts: (wanted) => ready(() => readParts({ library, grounding: sources.grounding }, wanted)),
     },

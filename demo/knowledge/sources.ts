@@ -22,11 +22,13 @@ export interface KnowledgeSources {
 
 /** Gives the sources; the code is what the library has of it. */
 export function createSources(storage: Storage, library: Library): KnowledgeSources {
-  const words = textSource({ id: sourceIds.words, storage });
+  const refreshMs = 0; // what another tab has just added is found
+  const words = textSource({ id: sourceIds.words, storage, refreshMs });
   // The embedder is quicker than a storage.
   const likeness = vectorSource({
     id: sourceIds.likeness,
     storage,
+    refreshMs,
     embedder: hashedEmbedder(),
     keepEmbeddings: false,
   });

@@ -61,6 +61,16 @@ export interface KnowledgePlace {
   readonly piece: number;
 }
 
+/** What can stand beside the chat, one at a time. */
+export type Beside = 'tree' | 'knowledge';
+
+/** Shows what stands beside the chat in the place of what stood there; `isShown` false: nothing. */
+export function showBeside({ tree, knowledge, registry }: Playground, beside: Beside, isShown = true): void {
+  tree.isShown.value = isShown && beside === 'tree';
+  knowledge.isShown.value = isShown && beside === 'knowledge';
+  if (isShown) registry.isShown.value = false;
+}
+
 /** Whether the knowledge is shown, what of it, and the way to it. */
 export interface KnowledgeAccess {
   readonly isShown: Signal<boolean>;

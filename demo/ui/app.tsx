@@ -14,6 +14,7 @@ import { TopBar } from './top-bar.tsx';
 
 const SettingsDialog = lazy(async () => (await import('./settings-dialog.tsx')).SettingsDialog);
 const TreePanel = lazy(async () => (await import('./tree/tree-panel.tsx')).TreePanel);
+const KnowledgePanel = lazy(async () => (await import('./knowledge/knowledge-panel.tsx')).KnowledgePanel);
 const RegistryScreen = lazy(async () => (await import('./registry/registry-screen.tsx')).RegistryScreen);
 const Switcher = lazy(async () => (await import('./switcher.tsx')).Switcher);
 
@@ -22,7 +23,9 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
   const overlay = playground.overlay.value;
   const chat = playground.chats.current.value;
   const hasRegistry = playground.registry.isShown.value;
-  const hasTree = playground.tree.isShown.value && !hasRegistry;
+  const hasKnowledge = playground.knowledge.isShown.value && !hasRegistry;
+  const hasTree = playground.tree.isShown.value && !hasRegistry && !hasKnowledge;
+  const hasPanel = hasTree || hasKnowledge;
   useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (handleShortcut(event, playground)) event.preventDefault();
@@ -33,9 +36,9 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
   }, []);
   return (
     <>
-      <div class='frame' data-tree={hasTree} data-registry={hasRegistry}>
+      <div class='frame' data-beside={hasPanel} data-registry={hasRegistry}>
         <SideBar playground={playground} />
-        <main class='main' inert={overlay === 'drawer' || hasRegistry || (hasTree && isCovering())}>
+        <main class='main' inert={overlay === 'drawer' || hasRegistry || (hasPanel && isCovering())}>
           <TopBar chat={chat} playground={playground} />
           <Thread key={chat.id} chat={chat} playground={playground} />
           <div class='dock'>
@@ -45,6 +48,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
           </div>
         </main>
         {hasTree && <TreePanel playground={playground} />}
+        {hasKnowledge && <KnowledgePanel playground={playground} />}
         {hasRegistry && <RegistryScreen playground={playground} />}
       </div>
       {overlay === 'settings' && <SettingsDialog playground={playground} />}

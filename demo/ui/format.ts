@@ -51,3 +51,15 @@ function shorten(text: string, length = 120): string {
 function startOfDay(time: number): number {
   return new Date(time).setHours(0, 0, 0, 0);
 }
+
+/** `900 bytes`, `1.4 kB`, `23 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return formatCount(bytes, 'byte');
+  const [unit, size] = bytes < 999_500 ? ['kB', bytes / 1_000] : ['MB', bytes / 1_000_000];
+  return `${size < 9.95 ? size.toFixed(1) : Math.round(size).toLocaleString('en')} ${unit}`;
+}
+
+/** `line 7`, `lines 7–9`. */
+export function formatLines([from, to]: readonly [from: number, to: number]): string {
+  return from === to ? `line ${from}` : `lines ${from}–${to}`;
+}

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { Playground } from '../state/playground.ts';
+import { type Playground, showBeside } from '../state/playground.ts';
 import { nextTheme, type Theme } from '../state/theme.ts';
 import { ChatList } from './chat-list.tsx';
 import { Icon, type IconName } from './icon.tsx';
@@ -62,6 +62,23 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
         >
           <Icon name='records' />
           Agents and tools
+        </button>
+        <button
+          type='button'
+          class='quiet-button open-registry'
+          data-testid='side-knowledge'
+          aria-pressed={playground.knowledge.isShown.value}
+          onClick={() => {
+            overlay.value = 'none';
+            showBeside(
+              playground,
+              'knowledge',
+              !playground.knowledge.isShown.value || playground.registry.isShown.value,
+            );
+          }}
+        >
+          <Icon name='book' />
+          Knowledge
         </button>
         <div class='side-foot'>
           <button

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { agentOf, type Playground } from '../state/playground.ts';
+import { agentOf, type Playground, showBeside } from '../state/playground.ts';
 import { Dialog } from './dialog.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -124,6 +124,13 @@ function destinations(playground: Playground): readonly Destination[] {
       title: 'Registry of agents and tools',
       hint: 'Page',
       go: () => (registry.isShown.value = true),
+    },
+    {
+      id: 'knowledge',
+      icon: 'book',
+      title: 'Knowledge',
+      hint: 'Panel',
+      go: () => showBeside(playground, 'knowledge'),
     },
     { id: 'model', icon: 'lock', title: 'Model settings', hint: 'Settings', go: () => (overlay.value = 'settings') },
   ];

@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import type { Chat } from '../state/chat.ts';
-import { agentOf, type Playground } from '../state/playground.ts';
+import { agentOf, type Playground, showBeside } from '../state/playground.ts';
 import { Icon } from './icon.tsx';
 import { ModelBadge } from './model-badge.tsx';
 
 /** What is open, and which model answers. */
 export function TopBar({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
-  const { overlay, chats, agents, tree } = playground;
+  const { overlay, chats, agents, tree, knowledge } = playground;
   const title = chat.title.value;
   const agent = agentOf(agents, chat.agentId.value);
   return (
@@ -33,9 +33,20 @@ export function TopBar({ chat, playground }: { chat: Chat; playground: Playgroun
         aria-label='Tree'
         title='The yard’s tree'
         aria-pressed={tree.isShown.value}
-        onClick={() => (tree.isShown.value = !tree.isShown.value)}
+        onClick={() => showBeside(playground, 'tree', !tree.isShown.value)}
       >
         <Icon name='tree' />
+      </button>
+      <button
+        type='button'
+        class='icon-button'
+        data-testid='open-knowledge'
+        aria-label='Knowledge'
+        title='The knowledge: your files'
+        aria-pressed={knowledge.isShown.value}
+        onClick={() => showBeside(playground, 'knowledge', !knowledge.isShown.value)}
+      >
+        <Icon name='book' />
       </button>
       <button type='button' class='icon-button only-narrow' aria-label='New chat' onClick={() => chats.begin()}>
         <Icon name='plus' />

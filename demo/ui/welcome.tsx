@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { AgentCard } from '../control.ts';
 import type { Chat } from '../state/chat.ts';
 import { hostOf } from '../state/endpoint.ts';
-import { agentOf, type Playground } from '../state/playground.ts';
+import { agentOf, type Playground, showBeside } from '../state/playground.ts';
 import { endpointOf } from '../state/settings.ts';
 import { Icon } from './icon.tsx';
 import { Mark, Soundings } from './mark.tsx';
@@ -17,7 +17,7 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
   const agent = agentOf(agents, chat.agentId.value);
   const choose = ({ id, panel }: AgentCard): void => {
     chat.agentId.value = id;
-    if (panel === 'tree' && isBeside()) playground.tree.isShown.value = true;
+    if (panel && isBeside()) showBeside(playground, panel);
   };
   return (
     <div class='welcome' data-testid='welcome'>

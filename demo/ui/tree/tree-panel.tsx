@@ -19,7 +19,7 @@ export function TreePanel({ playground }: { playground: Playground }): JSX.Eleme
   return (
     <section
       ref={section}
-      class='tree-panel'
+      class='side-panel'
       aria-label='Tree'
       data-testid='tree-panel'
       onKeyDown={(event) => {
@@ -72,7 +72,7 @@ function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.El
   const status = panel.status.value;
   const isFollowing = panel.isFollowing.value;
   return (
-    <header class='tree-head'>
+    <header class='panel-head'>
       <h2>The yard</h2>
       {status && (
         <p data-testid='tree-status'>
@@ -106,7 +106,7 @@ function Problem({ panel: { problem, status } }: { panel: Panel }): JSX.Element 
     (isUnkept ? 'The browser gives this page no storage: what you change here ends with the page.' : undefined);
   if (text === undefined) return null;
   return (
-    <p class='tree-problem' role='alert' data-testid='tree-problem'>
+    <p class='panel-problem' role='alert' data-testid='tree-problem'>
       <Icon name='warning' />
       <span>{text}</span>
       {problem.value !== undefined && (

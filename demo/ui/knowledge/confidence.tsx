@@ -1,0 +1,19 @@
+import type { JSX } from 'preact';
+
+const meaning = 'How probable it is that this has to do with your words, from 0 to 100 %';
+
+/** A confidence in a word and a number. */
+export function Confidence({ value }: { value: number }): JSX.Element {
+  const word = value >= 0.7 ? 'strong' : value >= 0.3 ? 'fair' : 'weak';
+  return (
+    <span class='know-confidence' data-strength={word} title={meaning}>
+      <span class='know-dot' aria-hidden='true' />
+      {word} <span class='visually-hidden'>match, confidence</span> {percentOf(value)}
+    </span>
+  );
+}
+
+/** `97 %`; what is next to nothing is told as such. */
+export function percentOf(value: number): string {
+  return value > 0 && value < 0.01 ? '< 1 %' : `${Math.round(value * 100)} %`;
+}
