@@ -99,7 +99,8 @@ describe('the knowledge beside the chat', () => {
     await page.getByTestId('open-knowledge').click();
     await ready(page, 'long.txt');
     await page.getByTestId('knowledge-search').fill('subject2999');
-    await page.locator('[data-testid=knowledge-result][data-file="long.txt"]').first().waitFor();
+    await page.getByTestId('knowledge-result').first().waitFor();
+    expect(await page.getByTestId('knowledge-result').first().getAttribute('data-file')).toBe('long.txt');
   });
 
   it('shows in a second tab what is added, found and removed in the first', async () => {
@@ -113,6 +114,7 @@ describe('the knowledge beside the chat', () => {
     await file(page, 'tides.md').getByTestId('knowledge-remove').click();
     await page.getByTestId('knowledge-remove-yes').click();
     await other.getByText('There are no files yet').waitFor();
+    expect(await other.getByTestId('knowledge-result').count()).toBe(0);
   });
 
   it('says of each file why it could not be read, and of what is here already that it is', async () => {

@@ -205,7 +205,7 @@ describe('the knowledge panel', () => {
       hasMore: true,
       problems: ['The data source took longer than 20000 ms'],
     };
-    const search = vi.fn(() => good(found));
+    const search = vi.fn<KnowledgeControl['search']>(() => good(found));
     await open({ files: [file('a.md')] }, { search });
     for (const typed of ['h', 'hi', 'high water']) await page.type('knowledge-search', typed);
     await page.find('knowledge-result');
