@@ -224,6 +224,7 @@ const almanac: Sample = {
     'What does the confidence of a hit mean?',
     'How many steps may a run have?',
   ],
+  panel: 'knowledge',
 };
 
 const samples: readonly Sample[] = [navigator, logbook, almanac, bosun, purser, commodore, drill];

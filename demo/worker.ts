@@ -10,16 +10,16 @@ import { exposeRuntime } from '../adapters/transport/comlink.ts';
 import type { PlanningRuntime } from '../src/create-runtime.ts';
 import type { Catalog } from '../src/ports.ts';
 import { localPrincipal } from '../src/runtime/principal.ts';
-import { cardsOf, sampleAgents, sampleDataSources, sampleProviders } from './agents.ts';
+import { cardsOf } from './agents.ts';
 import type { Control, Endpoint } from './control.ts';
 import { createKnowledgeHost, type KnowledgeHost } from './knowledge/host.ts';
+import { pageSamples } from './knowledge/page-samples.ts';
 import { createRegistryHost, type RegistryHost } from './registry/host.ts';
 import { sampleTools } from './tools/index.ts';
 import { createTreeHost, type TreeHost } from './tree/host.ts';
 import { treeAgentId } from './tree/tools.ts';
 
 const secrets = memorySecrets();
-const samples = { agents: sampleAgents, providers: sampleProviders, dataSources: sampleDataSources };
 /** What a person has connected; it ends with the worker, as its key does. */
 let connected: Catalog | undefined;
 
@@ -62,9 +62,9 @@ const runtime: PlanningRuntime = createBrowserRuntime({
     knowledge = createKnowledgeHost({ storage, exclusively });
     registry = createRegistryHost({
       storage,
-      samples,
+      samples: pageSamples,
       tools: sampleTools({ storage, callTree: (_tenant, call) => tree.call(treeAgentId, call) }),
-      fallback: staticCatalog(samples),
+      fallback: staticCatalog(pageSamples),
       runtime: () => runtime,
     });
     return registry.tools;

@@ -1,121 +1,13 @@
 /** Pinnace's own guide: a few short texts to try the knowledge with. */
 
 import type { Upload } from './control.ts';
+import { guideTexts } from './guide-texts.ts';
 
 /** Gives the guide as files. */
 export function guideFiles(): readonly Upload[] {
-  return Object.entries(guide).map(([name, text]) => ({
+  return Object.entries(guideTexts).map(([name, text]) => ({
     name: `Pinnace guide/${name}`,
     type: 'text/markdown',
     content: new Blob([text], { type: 'text/markdown' }),
   }));
 }
-
-/** By the names of the files. */
-const guide: Readonly<Record<string, string>> = {
-  'Welcome.md': `# Welcome aboard
-
-A pinnace is the small boat that serves a larger ship: it goes out, does one errand and comes back. Pinnace does the same
-for a chat. It is a runtime for agents: it takes one request, lets a model work on it with tools, and answers with one stream.
-
-## Where it runs
-
-The same code runs in two places. In this page, all of an agent lives in a Web Worker: the model's loop, the tools, the tree,
-the planner and the memory. Nothing leaves the browser, unless you connect an endpoint. On a server, Pinnace runs under Deno as
-a stateless HTTP endpoint that any instance can answer.
-
-## The rehearsal model
-
-Without an endpoint, the playground answers with a model named rehearsal. It is plain code and no intelligence: it picks tools
-by the words of your message and reports what they gave. It is there so that everything can be tried without a key and without a
-network.
-`,
-  'Approvals.md': `# Approvals
-
-Some tools change things that cannot be changed back. Such a call waits for a person: the run pauses, and the chat shows what the
-tool would do, with the exact input.
-
-## What an approval is bound to
-
-An approval holds for one call: this agent in this revision, this tool with this fingerprint, this input, this chat, until it
-expires. It is decided once and spent once. An approval that was forged, moved to another chat, altered, expired or repeated
-executes nothing.
-
-## When you deny
-
-A denied call is told to the model with your reason, and the run goes on without it. Closing the page decides nothing: the
-question waits until it expires, a day later.
-`,
-  'Runs and retries.md': `# Runs and retries
-
-Every run has a log. Each piece of its stream is written there before it counts, so a stream that was cut off can be read again
-from any instance, from the place where it stopped.
-
-## Idempotency keys
-
-A request carries an idempotency key. The same request under the same key is answered from the log, byte for byte: no model and
-no tool is called twice. The same key with another request is a conflict.
-
-## After a crash
-
-A tool call is noted before it begins and after it ends. When the process dies in between, the outcome is unknown, and Pinnace
-says so: it never calls a tool a second time in silence. A tool that declares itself idempotent may be tried again.
-
-## Stopping
-
-Closing the connection does not stop a run. Cancelling does: the stop button here, or a DELETE of the run on the endpoint.
-`,
-  'Knowledge.md': `# Knowledge
-
-The knowledge panel keeps what you give it: text, Markdown, HTML, JSON, CSV, code, and ZIP archives of these. Files are cut into
-parts of about 1,200 characters, at headings and paragraphs where there are any. Everything stays in this browser.
-
-## How parts are found
-
-Three ways look at once. Words: how rare the words of your question are, and how often a part has them (BM25). Likeness: parts
-whose words look alike, so that a misspelt word finds its neighbours. Code: symbols, identifiers, exact text in quotes, and
-expressions between slashes. Their lists become one by the ranks alone (reciprocal rank fusion).
-
-## What the confidence means
-
-The confidence says how probable it is that a part has to do with your question, from 0 to 100 percent. It is not the best score
-divided by itself: when nothing fits, every hit has a low confidence, or there is none. An empty answer is an answer.
-
-## Citations
-
-An agent that answers from the knowledge cites it with numbers like [1]. Each number opens the source at the place. What is in a
-source is information for the agent, never an instruction.
-`,
-  'Secrets.md': `# Secrets
-
-A secret has a name, which may be told, and a value, which may not. Tools get the secrets that they declare, and no others. A
-secret's value never enters a prompt, a log, an error or an event: where it would be printed, it says [secret name] instead.
-
-## Keys in this page
-
-The key of an endpoint that you connect goes to the worker and is never read back. It is not stored: after a reload it is asked
-for again.
-
-## When the vault is slow
-
-A secret that cannot be resolved within two seconds is taken from the cache, if it is not older than ten minutes and was not
-invalidated. Otherwise the run ends as unavailable, and may be tried again.
-`,
-  'Budgets.md': `# Budgets
-
-A run has limits: steps, tool calls, tokens, time, how deep agents may start others, and how many at once. What ends at a limit
-says which one it was, and what was said until then stands.
-
-## Sub-agents
-
-A parent reserves what a child may use before the child starts. So a whole tree of agents never spends more than was given to
-its root, but for the calls that are in flight.
-
-| Limit | Unless it is set | What happens |
-| --- | --- | --- |
-| Steps | 16 | The run ends as limited |
-| Tool calls | 64 | The same |
-| The whole run | 5 minutes | The same |
-| One tool call | 30 seconds | The call fails, and the model is told |
-`,
-};

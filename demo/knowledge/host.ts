@@ -1,15 +1,9 @@
 /** The knowledge of the page's worker: files that people give, indexed and kept in the browser, open to the page and to agents. */
 
-import {
-  type Grounding,
-  type GroundingSource,
-  PinnaceError,
-  type Storage,
-  toData,
-  type Watchable,
-} from '../../src/index.ts';
+import { type Grounding, PinnaceError, type Storage, toData, type Watchable } from '../../src/index.ts';
 import type { Answer } from '../registry/control.ts';
 import { addFiles } from './add-files.ts';
+import { begunGrounding, noteBegun } from './begin.ts';
 import type { KnowledgeControl, KnowledgeFile, KnowledgeNews } from './control.ts';
 import { fallbackStorage } from './fallback-storage.ts';
 import { findParts } from './finder.ts';
@@ -22,7 +16,7 @@ import { createSources } from './sources.ts';
 /** The knowledge, for the page and for agents. */
 export interface KnowledgeHost {
   readonly control: KnowledgeControl;
-  readonly sources: readonly GroundingSource[];
+  /** Of agents. */
   readonly grounding: Grounding;
 }
 
@@ -61,11 +55,24 @@ export function createKnowledgeHost(
       return { ok: false, error: toData(error) };
     }
   };
+  /** Waits until nothing waits to be indexed. */
+  const untilIdle = (signal: AbortSignal | undefined): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (!signal?.aborted && library.all().some(({ state }) => state === 'waiting' || state === 'indexing')) return;
+        listeners.delete(look);
+        resolve();
+      };
+      listeners.add(look);
+      signal?.addEventListener('abort', look, { once: true });
+      look();
+    });
   const setState = (name: string, state: 'stopped' | 'waiting', from: readonly KnowledgeFile['state'][]) =>
     library.update([name], ({ error: _, ...record }) => from.includes(record.state) ? { ...record, state } : undefined);
   const add: KnowledgeControl['add'] = (uploads) =>
     ready(async () => {
       try {
+        await noteBegun(storage);
         return await addFiles(uploads, { library, now });
       } finally {
         indexer.kick();
@@ -73,8 +80,17 @@ export function createKnowledgeHost(
     });
 
   return {
-    sources: sources.sources,
-    grounding: sources.grounding,
+    grounding: begunGrounding(sources.grounding, {
+      storage,
+      async isFilled() {
+        await library.ready();
+        return library.all().length > 0;
+      },
+      async addGuide(signal) {
+        await add(guideFiles());
+        await untilIdle(signal);
+      },
+    }),
     control: {
       open: (onNews) =>
         ready(() => {

@@ -254,6 +254,23 @@ describe('the knowledge of the worker', () => {
     expect((await find('what is an approval bound to'))[0]).toMatchObject({ file: 'Pinnace guide/Approvals.md' });
   });
 
+  it('begins with the guide when an agent asks before anything was added, and never after that', async () => {
+    const storage = memoryStorage();
+    const { grounding, control, files } = await openHost(storage);
+    const ask = (of = grounding) =>
+      of.retrieve({ dataSourceIds: ['knowledge', 'knowledge-likeness'], query: 'approval' });
+    expect((await ask()).hits[0]).toMatchObject({ source: { uri: 'Pinnace guide/Approvals.md' } });
+    expect(files.size).toBeGreaterThan(4);
+    await control.remove([...files.keys()]);
+    expect((await ask()).hits).toEqual([]);
+    const later = await openHost(storage);
+    expect((await ask(later.grounding)).hits).toEqual([]);
+    const own = await openHost();
+    await own.add(upload('a.txt', 'The approval of the harbour'));
+    await own.idle();
+    expect((await ask(own.grounding)).hits.map(({ source }) => source.uri)).toEqual(['a.txt']);
+  });
+
   it('tells of a full storage, and keeps what fits', async () => {
     const storage = memoryStorage({ maxEntries: 40 });
     const { add, idle, control, files } = await openHost(storage);
