@@ -14,7 +14,7 @@ import {
   type ToolDefinition,
 } from '../src/index.ts';
 import type { AgentCard } from './control.ts';
-import { knowledge } from './knowledge/knowledge.ts';
+import { knowledge } from './knowledge/data-sources.ts';
 import { yardRoot } from './tree/yard.ts';
 
 /** An agent, and messages to begin with. */

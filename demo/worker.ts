@@ -12,7 +12,8 @@ import type { Catalog } from '../src/ports.ts';
 import { localPrincipal } from '../src/runtime/principal.ts';
 import { cardsOf } from './agents.ts';
 import type { Control, Endpoint } from './control.ts';
-import { createKnowledgeHost, type KnowledgeHost } from './knowledge/host.ts';
+import type { KnowledgeHost } from './knowledge/host.ts';
+import { lazyKnowledgeHost } from './knowledge/lazy-host.ts';
 import { pageSamples } from './knowledge/page-samples.ts';
 import { createRegistryHost, type RegistryHost } from './registry/host.ts';
 import { sampleTools } from './tools/index.ts';
@@ -59,7 +60,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
   secrets,
   tools: (storage) => {
     tree = createTreeHost({ storage });
-    knowledge = createKnowledgeHost({ storage, exclusively });
+    knowledge = lazyKnowledgeHost({ storage, exclusively });
     registry = createRegistryHost({
       storage,
       samples: pageSamples,

@@ -2,7 +2,7 @@
 
 import type { Filter, Grounding, GroundingAnswer, GroundingHit } from '../../src/index.ts';
 import type { FoundPart, FoundParts, KnowledgeQuery, Seen, Way } from './control.ts';
-import { sourceIds } from './sources.ts';
+import { sourceIds } from './data-sources.ts';
 
 /** Lines of code in one part. */
 export const linesPerPart = 40;

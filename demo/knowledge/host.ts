@@ -20,7 +20,8 @@ export interface KnowledgeHost {
   readonly grounding: Grounding;
 }
 
-interface KnowledgeHostOptions {
+/** What the host is made of. */
+export interface KnowledgeHostOptions {
   readonly storage: Storage & Partial<Watchable>;
   /** Makes tabs take turns with indexing; where there is no such thing, they do not. */
   readonly exclusively?: Exclusively;

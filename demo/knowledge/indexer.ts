@@ -3,7 +3,8 @@
 import { forgetFile, ingest, PinnaceError, type Storage, toData } from '../../src/index.ts';
 import { decodeText } from './decode.ts';
 import type { FileRecord, Library } from './library.ts';
-import { type KnowledgeSources, sourceIds } from './sources.ts';
+import { sourceIds } from './data-sources.ts';
+import type { KnowledgeSources } from './sources.ts';
 
 /** Does the work when no other tab does it; ends without it when the signal aborts. */
 export type Exclusively = (work: () => Promise<void>) => Promise<void>;

@@ -4,24 +4,14 @@ import { textSource } from '../../adapters/grounding/text.ts';
 import {
   createGrounding,
   createPrincipal,
-  type DataSourceInput,
   type Grounding,
   ingest,
   type Registry,
   type Storage,
   type WritableGroundingSource,
 } from '../../src/index.ts';
+import { knowledge } from './data-sources.ts';
 import { guideTexts } from './guide-texts.ts';
-
-/** The data source as the registry has it. */
-export const knowledge = {
-  id: 'knowledge',
-  name: 'Knowledge',
-  kind: 'text',
-  description:
-    'What Pinnace is and does: runs and retries, approvals, secrets, budgets, knowledge; and what was added since',
-  tags: ['sample'],
-} as const satisfies DataSourceInput;
 
 /** Gives grounding over the sample source; it is filled with the guide for each tenant that comes. */
 export function createKnowledge(storage: Storage, records?: Pick<Registry, 'dataSource'>): Grounding {

@@ -2,7 +2,7 @@
 
 import { sampleAgents, sampleDataSources, sampleProviders } from '../agents.ts';
 import type { Samples } from '../register-samples.ts';
-import { moreDataSources, sourceIds } from './sources.ts';
+import { pageDataSources, sourceIds } from './data-sources.ts';
 
 /** What the page's registry begins with. */
 export const pageSamples: Samples = {
@@ -10,5 +10,5 @@ export const pageSamples: Samples = {
     agent.dataSources?.includes(sourceIds.words) ? { ...agent, dataSources: Object.values(sourceIds) } : agent
   ),
   providers: sampleProviders,
-  dataSources: [...sampleDataSources, ...moreDataSources],
+  dataSources: [...sampleDataSources, ...pageDataSources],
 };

@@ -5,7 +5,7 @@ import type { FilePart, PartsPage } from './control.ts';
 import { decodeText } from './decode.ts';
 import { linesPerPart } from './finder.ts';
 import type { FileRecord, Library } from './library.ts';
-import { sourceIds } from './sources.ts';
+import { sourceIds } from './data-sources.ts';
 
 /** Which parts. */
 interface PartsWanted {

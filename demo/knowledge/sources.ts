@@ -4,21 +4,9 @@ import { type CodeSource, codeSource, type OpenTree } from '../../adapters/groun
 import { hashedEmbedder } from '../../adapters/grounding/hashed-embedder.ts';
 import { textSource } from '../../adapters/grounding/text.ts';
 import { vectorSource } from '../../adapters/grounding/vector.ts';
-import { createGrounding, type DataSourceInput, type Grounding, type Storage } from '../../src/index.ts';
-import { knowledge } from './knowledge.ts';
+import { createGrounding, type Grounding, type Storage } from '../../src/index.ts';
+import { descriptions, sourceIds } from './data-sources.ts';
 import type { Library } from './library.ts';
-
-/** The ids of the sources. */
-export const sourceIds = { words: knowledge.id, likeness: 'knowledge-likeness', code: 'knowledge-code' } as const;
-
-const guesses = 'The same documents, found by words that look alike: misspelt words, other forms';
-const code = 'Code that was added: symbols, words, "exact text", /expressions/';
-
-/** Those besides the sample's own, as a registry has them. */
-export const moreDataSources: readonly DataSourceInput[] = [
-  { id: sourceIds.likeness, name: 'Knowledge by likeness', kind: 'vector', description: guesses, tags: ['sample'] },
-  { id: sourceIds.code, name: 'Code', kind: 'code', description: code, tags: ['sample'] },
-];
 
 /** The sources, and the ways to them. */
 export interface KnowledgeSources {
@@ -44,7 +32,7 @@ export function createSources(storage: Storage, library: Library): KnowledgeSour
   const files: CodeSource = codeSource({ id: sourceIds.code, tree: () => () => Promise.resolve(codeOf(library)) });
   const grounding = createGrounding({
     sources: [words, likeness, files],
-    descriptions: { [sourceIds.words]: knowledge.description, [sourceIds.likeness]: guesses, [sourceIds.code]: code },
+    descriptions,
   });
   return {
     grounding,

@@ -18,8 +18,12 @@ const budgets: Readonly<Record<string, number>> = {
   'adapters/transport/mcp-server.ts': 108,
   'src/index.ts': 245,
   'demo/main.tsx': 76,
-  'demo/worker.ts': 330,
+  'demo/worker.ts': 312,
+  'demo/knowledge/host.ts': 48,
 };
+
+/** What the worker fetches when it is wanted, and is budgeted by itself. */
+const onDemand = [join(root, 'demo/knowledge/host.ts')];
 
 let over = 0;
 for (const [entry, budget] of Object.entries(budgets)) {
@@ -30,7 +34,15 @@ for (const [entry, budget] of Object.entries(budgets)) {
     resolve: { alias: [...alias] },
     oxc: { jsx: { importSource: 'preact' } },
     worker: { format: 'es' },
-    build: { write: false, target: 'es2024', rolldownOptions: { input: entry, preserveEntrySignatures: 'strict' } },
+    build: {
+      write: false,
+      target: 'es2024',
+      rolldownOptions: {
+        input: entry,
+        preserveEntrySignatures: 'strict',
+        external: onDemand.filter((path) => !path.endsWith(entry)),
+      },
+    },
   });
   // Workers are chunks of their own and budgeted by themselves.
   const { output } = (Array.isArray(result) ? result[0] : result) as Rolldown.RolldownOutput;
