@@ -93,6 +93,7 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
     const started = now();
     const stored = await readShared<T>(shared, sharedKey(options, id)).catch(() => undefined);
     if (stored && isFresh(stored)) {
+      metrics.time('pinnace_resolution_seconds', now() - started, { cache: name, layer: 'l2' });
       metrics.count('pinnace_cache_hits_total', { cache: name, layer: 'l2' });
       if (isCurrent()) keep(id, stored);
       return stored;
@@ -100,7 +101,7 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
     metrics.count('pinnace_cache_misses_total', { cache: name });
     const value = await loadInTime(options, id, times.loadMs);
     const entry = { value, loadedAt: started };
-    metrics.time('pinnace_resolution_seconds', now() - started, { cache: name });
+    metrics.time('pinnace_resolution_seconds', now() - started, { cache: name, layer: 'source' });
     if (isCurrent()) {
       keep(id, entry);
       await writeShared(shared, sharedKey(options, id), entry, times.ttlMs).catch(() => undefined);

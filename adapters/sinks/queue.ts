@@ -1,6 +1,7 @@
 /** What sinks that write elsewhere have in common: a bounded queue, batches, a few tries, and a count of what was lost. */
 
 import type { ObservedEvent } from '../../src/events.ts';
+import type { Metrics } from '../../src/metrics.ts';
 import type { EventSink } from '../../src/ports.ts';
 
 /** A sink that writes later than it is told. */
@@ -9,6 +10,8 @@ export interface QueuedSink {
   readonly sink: EventSink;
   /** How many events were lost: the queue was full, or they could not be written. */
   readonly dropped: number;
+  /** How many events wait. */
+  readonly waiting: number;
   /** Resolves when what was taken so far is written or lost. Never rejects. */
   readonly flush: () => Promise<void>;
   /** Writes what waits and takes no more. */
@@ -68,6 +71,9 @@ export function queuedSink(
     get dropped() {
       return dropped;
     },
+    get waiting() {
+      return waiting.length;
+    },
     sink(event) {
       if (closed || waiting.length >= capacity) {
         dropped += 1;
@@ -83,6 +89,12 @@ export function queuedSink(
       await start();
     },
   };
+}
+
+/** Shows how many events wait in a sink, and how many it has lost. Names are fixed texts, as `storage`. */
+export function gaugeSink(metrics: Metrics, sink: string, queued: Pick<QueuedSink, 'waiting' | 'dropped'>): void {
+  metrics.gauge('pinnace_sink_waiting', () => queued.waiting, { sink });
+  metrics.gauge('pinnace_sink_dropped', () => queued.dropped, { sink });
 }
 
 function pause(ms: number): Promise<void> {

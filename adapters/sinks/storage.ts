@@ -25,6 +25,9 @@ export function storageSink(
     get dropped() {
       return queued.dropped;
     },
+    get waiting() {
+      return queued.waiting;
+    },
     log,
   };
 }

@@ -105,6 +105,7 @@ export function createAgentSteps(parts: StartParts): AgentSteps {
         agent,
         model,
         place,
+        metrics: parts.metrics,
         limits,
         signal: request.signal,
         instructions: [request.instructions, agent.instructions].filter((part) => part !== '').join('\n\n'),

@@ -1,6 +1,6 @@
 /** One tool call with all that stands around it: its turn, its secrets, `invokeTool`, redaction, what is told of it. */
 
-import { toData } from '../errors.ts';
+import { isErrorCode, toData } from '../errors.ts';
 import type { EventStatus, ObservedEvent } from '../events.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, SecretScope, Storage } from '../ports.ts';
@@ -55,7 +55,7 @@ export async function callTool(
     const facts = { ...callFacts(options, tool), ...call, secrets, redact, span };
     return redacted(await invokeTool(tool, input, facts), options);
   });
-  options.metrics.count('pinnace_tool_calls_total', { tool: tool.definition.id, status: statusOf(outcome) });
+  countCall(options.metrics, tool.definition.id, outcome);
   tellEnd(span, tool, outcome);
   return outcome;
 }
@@ -109,6 +109,13 @@ function callFacts({ agent, principal, authorize, limits }: CallOptions, { defin
     timeoutMs: Math.min(limits.toolMs, definition.limits?.timeoutMs ?? Infinity),
     maxOutputLength: Math.min(limits.toolOutputLength, definition.limits?.outputLength ?? Infinity),
   };
+}
+
+function countCall(metrics: Metrics, tool: string, outcome: ToolOutcome): void {
+  metrics.count('pinnace_tool_calls_total', { tool, status: statusOf(outcome) });
+  if (outcome.ok) return;
+  const code = isErrorCode(outcome.error.code) ? outcome.error.code : 'other'; // a tool may make codes of its own
+  metrics.count('pinnace_tool_failures_total', { tool, code });
 }
 
 /** A call that has failed is told of once more, as an error of its own, for whoever makes up for it or tries it again. */

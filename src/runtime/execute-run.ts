@@ -21,7 +21,7 @@ import { createLoopSpans, type LoopSpans } from './loop-spans.ts';
 import type { FollowedPlan } from './plans.ts';
 import type { Principal } from './principal.ts';
 import { type ModelMessage, toModelMessages } from './model-messages.ts';
-import { endOfAbort, failed, type Loop, startLoop } from './run.ts';
+import { endOfAbort, failed, type Loop, startLoop, type Usage } from './run.ts';
 import type { RunAbort } from './run-abort.ts';
 import { createAnnouncements, createInvoke } from './run-calls.ts';
 import { closingChunks, openingChunks } from './run-chunks.ts';
@@ -149,12 +149,9 @@ function tellEnd(end: RunEnd, { span, spans }: { readonly span: Span; readonly s
   span.end({ ...how, payload: { state: end.type } });
 }
 
-function countRun(
-  { metrics }: RunOptions,
-  end: RunEnd,
-  { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number },
-): void {
+function countRun({ metrics, request: { budget } }: RunOptions, end: RunEnd, { totalTokens }: Usage): void {
   metrics.count('pinnace_runs_total', { state: end.type });
-  metrics.count('pinnace_tokens_total', { kind: 'input' }, inputTokens);
-  metrics.count('pinnace_tokens_total', { kind: 'output' }, outputTokens);
+  if (budget?.tokens === undefined) return;
+  metrics.count('pinnace_budget_tokens_total', { kind: 'granted' }, budget.tokens);
+  metrics.count('pinnace_budget_tokens_total', { kind: 'used' }, totalTokens);
 }

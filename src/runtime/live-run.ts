@@ -3,6 +3,7 @@
 import type { UIMessageChunk } from '../ai-types.ts';
 import { PinnaceError, toData } from '../errors.ts';
 import { type Journal, openJournal } from '../journal.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Storage } from '../ports.ts';
 import { createEventBuffer, type EventBuffer } from './event-buffer.ts';
 import { createReaders, type Readers } from './readers.ts';
@@ -27,6 +28,7 @@ export interface LiveRunOptions {
   readonly version: string;
   readonly now: () => number;
   readonly ttlMs: number;
+  readonly metrics: Metrics;
   /** How long the run goes on after its last reader has left. */
   readonly detachGraceMs: number;
   /** Stops the run: its signal. */
@@ -103,7 +105,7 @@ function openLog(
   buffer: EventBuffer,
   leave: (lostTo: PinnaceError) => void,
 ): Journal<RunState> {
-  const { storage, runId, version, now, ttlMs, state, abort } = options;
+  const { storage, runId, version, now, ttlMs, state, abort, metrics } = options;
   return openJournal({
     storage,
     prefix: runPrefix(runId),
@@ -112,7 +114,10 @@ function openLog(
     now,
     spacingMs,
     ttlMs,
-    onCommit: (seq) => buffer.show(seq),
+    onCommit(seq) {
+      metrics.count('pinnace_journal_commits_total');
+      buffer.show(seq);
+    },
     onLost(error) {
       abort(error);
       // With the storage away nobody can replay the run, but its readers see how it ends. Taken over, it goes on elsewhere.

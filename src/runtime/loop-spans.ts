@@ -2,6 +2,7 @@
 
 import type { LanguageModel } from '../ai-types.ts';
 import type { ErrorData } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Place, Span, SpanEnd } from '../span.ts';
 import { type ModelWatch, watchModel } from './model-watch.ts';
 
@@ -17,17 +18,18 @@ export interface LoopSpans extends ModelWatch {
 
 /** Gives the spans of the loop of one run, none of them begun. */
 export function createLoopSpans(
-  { span: run, agent: { id }, model }: {
+  { span: run, agent: { id }, model, metrics }: {
     readonly span: Span;
     readonly agent: { readonly id: string };
     readonly model: LanguageModel;
+    readonly metrics: Metrics;
   },
 ): LoopSpans {
   const agent = { type: 'agent', id } as const;
   let step: Span | undefined;
   let count = 0;
   const current = (): Place => step ?? run;
-  const watch = watchModel(model, current);
+  const watch = watchModel(model, { place: current, metrics });
   return {
     ...watch,
     get current() {

@@ -8,6 +8,7 @@ import {
   type ToolSet as SdkToolSet,
 } from 'ai';
 import { PinnaceError } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
 import type { ToolDefinition } from '../schema.ts';
 import type { Place } from '../span.ts';
 import { toModelError } from './model-error.ts';
@@ -35,6 +36,7 @@ export interface ModelCall {
 export interface ModelTurnOptions extends Pick<LoopOptions, 'agent' | 'model' | 'limits' | 'signal'> {
   /** What the call is within. */
   readonly place: Place;
+  readonly metrics: Metrics;
   readonly instructions: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
@@ -63,8 +65,8 @@ export async function callModelOnce(options: ModelTurnOptions): Promise<ModelTur
 }
 
 function streamOnce(options: ModelTurnOptions, tools: SdkToolSet): ReadableStream<TextStreamPart<SdkToolSet>> {
-  const { agent: { modelSettings }, place, limits, signal, messages, instructions } = options;
-  const { model, onLanguageModelCallEnd } = watchModel(options.model, () => place);
+  const { agent: { modelSettings }, place, metrics, limits, signal, messages, instructions } = options;
+  const { model, onLanguageModelCallEnd } = watchModel(options.model, { place: () => place, metrics });
   return streamText({
     ...callSettings(modelSettings, limits),
     model,

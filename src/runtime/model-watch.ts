@@ -2,7 +2,8 @@
 
 import type { LanguageModel } from '../ai-types.ts';
 import { PinnaceError, toData } from '../errors.ts';
-import { type Place, type Span, statusOfError } from '../span.ts';
+import type { Metrics } from '../metrics.ts';
+import { type Place, type Span, type SpanEnd, statusOfError } from '../span.ts';
 import { toModelError } from './model-error.ts';
 
 /** A model whose calls are told of. */
@@ -24,10 +25,17 @@ interface EndedCall {
   readonly performance: { readonly timeToFirstOutputMs: number | undefined };
 }
 
-/** Gives the model with its calls told of at a place. A call that breaks off is ended with what it is within. */
-export function watchModel(model: LanguageModel, place: () => Place): ModelWatch {
+/** Gives the model with its calls counted, and told of at a place. A call that breaks off is ended with what it is within. */
+export function watchModel(
+  model: LanguageModel,
+  { place, metrics }: { readonly place: () => Place; readonly metrics: Metrics },
+): ModelWatch {
   const { specificationVersion, provider, modelId } = model;
   let call: Span | undefined;
+  const end = (how: SpanEnd): void => {
+    metrics.count('pinnace_model_calls_total', { model: modelId, status: how.status });
+    call?.end(how);
+  };
   const begin = (): void => {
     call = place().start({ action: 'model.call', target: { type: 'model', id: modelId }, payload: { provider } });
   };
@@ -46,7 +54,7 @@ export function watchModel(model: LanguageModel, place: () => Place): ModelWatch
           return await model.doStream(options);
         } catch (thrown) {
           const error = toData(toModelError(thrown));
-          call?.end({ status: statusOfError(error), error });
+          end({ status: statusOfError(error), error });
           throw thrown;
         }
       },
@@ -56,10 +64,21 @@ export function watchModel(model: LanguageModel, place: () => Place): ModelWatch
       const firstChunkMs = performance.timeToFirstOutputMs;
       const failed = finishReason === 'error' &&
         new PinnaceError('unavailable', 'The model endpoint reported an error');
-      call?.end({
+      countTokens(metrics, modelId, usage);
+      if (firstChunkMs !== undefined) metrics.time('pinnace_first_chunk_seconds', firstChunkMs, { model: modelId });
+      end({
         ...(failed ? { status: 'error', error: toData(failed) } : { status: 'ok' }),
         payload: { inputTokens, outputTokens, totalTokens, firstChunkMs, finishReason },
       });
     },
   };
+}
+
+function countTokens(
+  metrics: Metrics,
+  model: string,
+  { inputTokens = 0, outputTokens = 0 }: Partial<EndedCall['usage']>,
+): void {
+  metrics.count('pinnace_tokens_total', { model, kind: 'input' }, inputTokens);
+  metrics.count('pinnace_tokens_total', { model, kind: 'output' }, outputTokens);
 }

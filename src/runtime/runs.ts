@@ -3,6 +3,7 @@
 import { createBulletin } from '../bulletin.ts';
 import { PinnaceError } from '../errors.ts';
 import type { Emit } from '../events.ts';
+import type { Metrics } from '../metrics.ts';
 import { groupCommits } from '../group-commit.ts';
 import { creation, headKey } from '../journal.ts';
 import type { Storage } from '../ports.ts';
@@ -80,11 +81,12 @@ export interface RunsOptions {
   readonly ttlMs: number;
   /** Is told of the end of runs that are found lost. */
   readonly emit: Emit;
+  readonly metrics: Metrics;
 }
 
 /** Gives the runs of a storage. */
 export function createRuns(options: RunsOptions): Runs {
-  const { now, retentionMs, ttlMs, emit } = options;
+  const { now, retentionMs, ttlMs, emit, metrics } = options;
   const storage = groupCommits(options.storage);
   const stored = { storage, now, ttlMs, emit };
   const lives = new Map<string, LiveRun>();
@@ -138,7 +140,17 @@ export function createRuns(options: RunsOptions): Runs {
           'Cannot start the run: its key was claimed in the same moment, send it again',
         );
       }
-      const live = createLiveRun({ storage, runId, state, version: result.version, now, ttlMs, detachGraceMs, abort });
+      const live = createLiveRun({
+        storage,
+        runId,
+        state,
+        version: result.version,
+        now,
+        ttlMs,
+        detachGraceMs,
+        abort,
+        metrics,
+      });
       lives.set(runId, live);
       void live.gone.then(() => lives.delete(runId));
       return { live };
