@@ -4,6 +4,7 @@ import type { Storage } from '../../ports.ts';
 import { type AuthorizeCreate, type Creator, deniedCreates, noneDenied } from './authorize-create.ts';
 import { failure, toFailure } from './failure.ts';
 import { readValue } from './outline.ts';
+import { planDeadlineAt } from './plan-clock.ts';
 import type { Activity, AgentState, CallState, PlanState } from './plan-state.ts';
 import { type Span, type SpanEnd, statusOfError } from '../../span.ts';
 import { spanIdOf } from './span-id.ts';
@@ -170,9 +171,10 @@ type TaskDraft = { -readonly [K in keyof AgentTask]: AgentTask[K] };
 
 function toTask(
   { agent, call, id }: Activity,
-  { created }: PlanState,
+  state: PlanState,
   given: { readonly inbox: readonly InboxItem[]; readonly memory: unknown; readonly context: unknown },
 ): AgentTask {
+  const { created } = state;
   if (!created) throw new Error('A plan that has not begun has no activities');
   const { spec } = agent;
   const { planId, terms, owner } = created;
@@ -188,7 +190,7 @@ function toTask(
     attempt: call?.attempt ?? agent.attempt,
     effect: call?.spec.effect ?? spec.effect ?? 'pure',
     idempotencyKey: `${planId}:${id}`,
-    deadlineAt: deadlineOf(agent, terms.deadlineAt),
+    deadlineAt: deadlineOf(agent, planDeadlineAt(state)),
     memory: given.memory,
     inbox: given.inbox,
     mayCreate: agent.depth < terms.maxDepth,
@@ -220,8 +222,8 @@ function toCall({ spec: { callId, tool, input, ask } }: CallState): NonNullable<
 }
 
 /** An agent has no more time than those above it. */
-export function deadlineOf(agent: AgentState, planDeadlineAt: number): number {
-  let deadlineAt = planDeadlineAt;
+export function deadlineOf(agent: AgentState, ofPlan: number): number {
+  let deadlineAt = ofPlan;
   for (let at: AgentState | undefined = agent; at; at = at.parent) {
     deadlineAt = Math.min(deadlineAt, at.spec.deadlineAt ?? Infinity);
   }

@@ -9,6 +9,7 @@ import type { Draft } from './draft.ts';
 import { failure, toFailure } from './failure.ts';
 import type { OwnedPlan } from './found-plan.ts';
 import { createGate } from './gate.ts';
+import { planDeadlineAt } from './plan-clock.ts';
 import type { PlanEvent } from './plan-event.ts';
 import type { PlanTelling } from './tell-plan.ts';
 import { openPlanJournal, type PlanJournal } from './plan-journal.ts';
@@ -297,9 +298,8 @@ class Plan implements LivePlan {
   }
 
   async #leave(dueAt = Infinity): Promise<void> {
-    const deadlineAt = this.state.created?.terms.deadlineAt ?? Infinity;
     this.#isReleasing = true;
-    this.#journal.setHead({ ...this.head, status: 'waiting', dueAt: Math.min(dueAt, deadlineAt) });
+    this.#journal.setHead({ ...this.head, status: 'waiting', dueAt: Math.min(dueAt, planDeadlineAt(this.state)) });
     await this.#journal.flush().then(() => this.#release('suspended'), () => undefined);
   }
 

@@ -27,6 +27,8 @@ export const PlanRequest = v.strictObject({
   allowHumanIntervention: v.optional(v.boolean(), false),
   /** Milliseconds for the whole plan. */
   timeout: v.optional(DurationMs),
+  /** Whether that time stands still while a person is asked. The operator's bound of all time goes on. */
+  pauseClockOnAsk: v.optional(v.boolean(), false),
   traceId: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, 'must be 32 hexadecimal digits'))),
   /** The span that the plan is within: 16 hexadecimal digits. */
   parentSpanId: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/, 'must be 16 hexadecimal digits'))),
@@ -45,6 +47,8 @@ export interface PlanTerms extends Omit<v.InferOutput<typeof PlanRequest>, 'time
   readonly traceId: string;
   /** Milliseconds since 1970. */
   readonly deadlineAt: number;
+  /** The latest deadline that there can be, where the clock stands still at times. */
+  readonly latestAt?: number;
   readonly stallAfter: number;
   readonly given: boolean;
   /** The task of a given plan whose result is the plan's. */
@@ -75,6 +79,7 @@ export function readPlanRequest(
     maxParallelism: Math.min(request.maxParallelism ?? Infinity, limits.maxParallelism),
     traceId: request.traceId ?? createTraceId(),
     deadlineAt: now + Math.min(timeout, limits.totalMs),
+    ...(request.pauseClockOnAsk && { latestAt: now + limits.totalMs }),
     stallAfter: limits.stallAfter,
     given: plan !== undefined,
     ...(plan?.result !== undefined && { resultOf: plan.result }),

@@ -104,6 +104,9 @@ export interface PlanState {
   readonly asks: Map<string, AskFacts>;
   /** How many questions there were. */
   askCount: number;
+  /** Since when there are open questions, and how long there were before: for plans whose clock stands still meanwhile. */
+  askedSince: number | undefined;
+  askedMs: number;
   account: Account;
   readonly dues: DueHeap;
   /** What became ready since this was last emptied, by whoever runs the plan. */
@@ -124,6 +127,8 @@ export function createPlanState(): PlanState {
     agents: new Map(),
     asks: new Map(),
     askCount: 0,
+    askedSince: undefined,
+    askedMs: 0,
     account: createAccount({}),
     dues: createDueHeap(),
     fresh: [],

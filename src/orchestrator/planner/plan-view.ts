@@ -3,6 +3,7 @@
 import type { ErrorData } from '../../errors.ts';
 import type { Amount } from './account.ts';
 import type { AskFacts } from './plan-event.ts';
+import { planDeadlineAt } from './plan-clock.ts';
 import { type AgentState, hasEnded, type PlanPhase, type PlanState, rootOf } from './plan-state.ts';
 
 /** One agent as people see it. */
@@ -77,7 +78,7 @@ export function viewOf(
       question: cut(ask.question, 1000),
     })),
     used: { ...account.used },
-    deadlineAt: created.terms.deadlineAt,
+    deadlineAt: planDeadlineAt(state),
   };
   const tasks = fitting(state, mostViewBytes - bytesOf(view) - 64);
   return { ...view, tasks, omitted: state.agents.size - tasks.length };

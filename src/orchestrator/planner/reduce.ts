@@ -7,6 +7,7 @@ import { createAccount } from './account.ts';
 import { bookUsage, createAgent, deliver, endAgent, wake } from './agent-changes.ts';
 import { deliveredOf, type Refusal } from './folding.ts';
 import type { EventOf, PlanEvent } from './plan-event.ts';
+import { turnClock } from './plan-clock.ts';
 import { hasEnded, livingBelow, type PlanState, rootOf } from './plan-state.ts';
 import { reduceAsk } from './reduce-ask.ts';
 import { reduceStep } from './reduce-step.ts';
@@ -17,8 +18,10 @@ import { reduceStep } from './reduce-step.ts';
  */
 export function reduce(state: PlanState, event: PlanEvent): Refusal | undefined {
   const refusal = apply(state, event);
-  if (refusal === undefined) state.at = Math.max(state.at, event.at);
-  return refusal;
+  if (refusal !== undefined) return refusal;
+  state.at = Math.max(state.at, event.at);
+  turnClock(state);
+  return undefined;
 }
 
 function apply(state: PlanState, event: PlanEvent): Refusal | undefined {

@@ -4,6 +4,7 @@ import type { Draft } from './draft.ts';
 import type { Due } from './due-heap.ts';
 import { fail } from './ending.ts';
 import { failure } from './failure.ts';
+import { planDeadlineAt } from './plan-clock.ts';
 import { agentOfStep, type AgentState, hasEnded, type PlanState } from './plan-state.ts';
 import { settleUnanswered } from './settle-ask.ts';
 
@@ -19,7 +20,8 @@ export function isValid(state: PlanState, { kind, id, at }: Due): boolean {
   const agent = state.agents.get(address);
   if (!agent || hasEnded(agent)) return false;
   if (kind === 'reply') return agent.replies?.has(what) === true;
-  return kind === 'deadline' || isWaitOf(agent, what);
+  if (kind === 'deadline') return agent.parent !== undefined || at === planDeadlineAt(state);
+  return isWaitOf(agent, what);
 }
 
 /** Whether the agent waits as this step wanted it to. */

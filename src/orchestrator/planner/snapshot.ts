@@ -2,9 +2,9 @@
 
 import { addAgents, type AgentColumns, toColumns } from './agent-columns.ts';
 import { createAccount } from './account.ts';
-import type { Due } from './due-heap.ts';
+import { createDueHeap, type Due } from './due-heap.ts';
 import type { AskFacts, EventOf } from './plan-event.ts';
-import { type AgentState, createPlanState, type PlanState, rootOf } from './plan-state.ts';
+import { type AgentState, type PlanState, rootOf } from './plan-state.ts';
 import { isValid } from './settle-due.ts';
 
 /** The version of the form below. A reader knows its own, and reads the journal where it is another. */
@@ -17,6 +17,8 @@ interface KeptState {
   readonly created: EventOf<'run.created'>;
   readonly asks: readonly AskFacts[];
   readonly askCount: number;
+  readonly askedSince?: number | undefined;
+  readonly askedMs: number;
   readonly used: PlanState['account']['used'];
   readonly dues: readonly Due[];
   /** How many agents there are, with those that have ended. */
@@ -26,7 +28,7 @@ interface KeptState {
 
 /** Gives the text of a state with these agents, those that live; `undefined` where the plan has not begun or is over. */
 export function stateText(state: PlanState, living: readonly AgentState[]): string | undefined {
-  const { created, phase, at, paused, asks, askCount, account, dues } = state;
+  const { created, phase, at, paused, asks, askCount, askedSince, askedMs, account, dues } = state;
   if (!created || !rootOf(state) || phase !== 'running') return undefined;
   const kept: KeptState = {
     at,
@@ -34,6 +36,8 @@ export function stateText(state: PlanState, living: readonly AgentState[]): stri
     created,
     asks: [...asks.values()],
     askCount,
+    askedSince,
+    askedMs,
     used: account.used,
     dues: dues.all().filter((due) => isValid(state, due)),
     count: state.agents.size,
@@ -54,17 +58,25 @@ export function endedText(state: PlanState, ended: readonly AgentState[]): strin
  */
 export function stateOf(text: string, endedTexts: readonly string[]): PlanState {
   const kept = JSON.parse(text) as KeptState; // written by this module; others are refused by version and sum before
-  const { at, paused, created, asks, askCount, used, dues, count, agents } = kept;
-  const state: PlanState = {
-    ...createPlanState(),
+  const { at, paused, created, asks, askCount, askedSince, askedMs, used, dues, count, agents } = kept;
+  const state: PlanState = { // every field is named, so that none is forgotten
     at,
     phase: 'running',
     paused,
     created,
+    agents: new Map(),
+    asks: new Map(asks.map((ask) => [ask.ask, ask])),
     askCount,
+    askedSince,
+    askedMs,
     account: createAccount(created.terms.budget),
+    dues: createDueHeap(),
+    fresh: [],
+    result: undefined,
+    cites: [],
+    error: undefined,
+    reason: undefined,
   };
-  for (const ask of asks) state.asks.set(ask.ask, ask);
   addAgents(state, [...endedTexts.map((ended) => JSON.parse(ended) as AgentColumns), agents]);
   if (state.agents.size !== count) throw new Error('An agent is missing');
   Object.assign(state.account.used, used);

@@ -51,6 +51,55 @@ describe('a question to a person', () => {
     expect(await other.outcome(suspended.planId, me)).toMatchObject({ state: 'done', result: ['yes'] });
   });
 
+  it('stops the clock of a plan that wants it so, as long as any question is open', async () => {
+    const clock = testClock();
+    const deadlines: unknown[] = [];
+    const runAgent: RunAgent = async ({ address, step, deadlineAt, inbox }) => {
+      deadlines.push((deadlineAt ?? 0) - clock.now());
+      if (address !== '1') return step === 1 ? next({ type: 'ask_human', question: address }) : done(inbox.length);
+      return step === 1 ? next({ type: 'create', goal: 'a' }, { type: 'create', goal: 'b' }) : done('both');
+    };
+    const { planner, storage } = testPlanner(runAgent, { now: clock.now });
+    const suspended = await suspend(planner, { timeout: 1000, pauseClockOnAsk: true });
+    const startedAt = clock.now();
+    expect(suspended.dueAt).toBeGreaterThanOrEqual(startedAt + 30 * dayMs);
+    clock.advance(dayMs);
+    expect(await planner.sweep()).toBe(0);
+    await planner.reply(suspended.planId, me, { askId: askId(suspended), answer: 'one' });
+    expect(await planner.outcome(suspended.planId, me)).toMatchObject({ state: 'suspended' });
+    await planner.close();
+    clock.advance(dayMs);
+    const other = createPlanner({ storage, runAgent, now: clock.now });
+    await other.reply(suspended.planId, me, { askId: askId(suspended, 1), answer: 'two' });
+    expect(await other.outcome(suspended.planId, me)).toMatchObject({ state: 'done', result: 'both' });
+    expect((await other.view(suspended.planId, me)).deadlineAt).toBe(startedAt + 2 * dayMs + 1000);
+    const [first, ...rest] = deadlines;
+    expect([first, rest.at(-1)]).toEqual([1000, 1000]);
+  });
+
+  it('lets the clock go on with the answer, and never stops that of the operator', async () => {
+    const clock = testClock();
+    const runAgent = steps(
+      () => next({ type: 'ask_human', question: 'Go on?', timeoutMs: 50 * dayMs }),
+      () => next({ type: 'call', tool: 'wait', input: {}, effect: 'pure' }),
+    );
+    const never = new Promise<never>(() => undefined);
+    const waits: RunAgent = async (task, context) => await (task.call ? never : runAgent(task, context));
+    const timeout = { state: 'failed', error: { details: { reason: 'plan_timeout' } } };
+    const { planner } = testPlanner(waits, { now: clock.now });
+    const suspended = await suspend(planner, { timeout: 1000, pauseClockOnAsk: true });
+    clock.advance(dayMs);
+    await planner.reply(suspended.planId, me, { askId: askId(suspended), answer: 'yes' });
+    clock.advance(1000);
+    await planner.sweep();
+    expect(await planner.outcome(suspended.planId, me)).toMatchObject(timeout);
+
+    const unanswered = await suspend(planner, { timeout: 1000, pauseClockOnAsk: true });
+    clock.advance(30 * dayMs);
+    expect(await planner.sweep()).toBe(1);
+    expect(await planner.outcome(unanswered.planId, me)).toMatchObject(timeout);
+  });
+
   it('stays open after an answer that breaks its schema', async () => {
     const { planner } = testPlanner(asking({ question: 'How many?', schema: { type: 'integer', minimum: 1 } }));
     const { planId, ...rest } = await suspend(planner);

@@ -28,7 +28,7 @@ describe('a snapshot', () => {
         expect(shown(state)).toEqual(shown(fold(all.slice(0, cut))));
         expect(shown(fold(all.slice(cut), state))).toEqual(shown(fold(all)));
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 
