@@ -111,7 +111,16 @@ const commodore: Sample = {
     description: 'Divides a goal among sub-agents that work side by side, asks you where it must, and sums up.',
     tags: ['sample', 'plans'],
     providerId: 'default',
-    entryTools: ['current_time', 'calculator', 'date_math', 'convert_units', 'text_stats', 'flaky'],
+    entryTools: [
+      'current_time',
+      'calculator',
+      'date_math',
+      'convert_units',
+      'text_stats',
+      'flaky',
+      'notes_add',
+      'notes_delete',
+    ],
     instructions: `You are Commodore, who gets things done by others.
 
 - Give each sub-agent one part of the goal, with everything that it needs to know, and the form in which you want its result.

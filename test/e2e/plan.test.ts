@@ -102,6 +102,55 @@ describe('a plan in the built playground', () => {
     await shoot(page, 'plan-two-hundred-chosen');
   });
 
+  it('is paused, and goes on when it is let', async () => {
+    const { page, problems } = await open();
+    const goals = Array.from({ length: 60 }, (_, i) => `Calculate ${i} * ${i}`);
+    await send(page, goals.join('; '));
+    const pause = page.getByTestId('plan-pause');
+    await pause.click();
+    await page.getByTestId('plan-state').getByText('Paused').waitFor();
+    expect(await pause.getAttribute('aria-label')).toBe('Resume the plan');
+    await page.locator('[data-testid=plan-node][data-look=running]').waitFor({ state: 'detached' });
+    await shoot(page, 'plan-paused');
+    const ended = await page.locator('[data-testid=plan-node][data-status=done]').count();
+    expect(ended).toBeLessThan(61);
+    await pause.focus();
+    await page.keyboard.press('Enter');
+    await plan(page, 'done').waitFor({ timeout: 60_000 });
+    expect(await page.locator('[data-testid=plan-node][data-status=done]').count()).toBe(61);
+    expect(problems).toEqual([]);
+  }, 120_000);
+
+  it("asks before a sub-agent's call that needs a person, and calls nothing that is denied", async () => {
+    const { page, problems } = await open({ dark: true });
+    await send(page, 'Add a note: "Throw me overboard"; calculate 6 * 7');
+    await plan(page, 'done').waitFor();
+    await page.getByTestId('send').waitFor();
+
+    await send(page, 'Delete note-1; calculate 7 * 8');
+    const question = page.locator('[data-testid=plan-question][data-kind=approval]');
+    await question.waitFor();
+    expect(await question.textContent()).toMatch(/Allow this call\?.*1-1.*Delete note-1/s);
+    expect(await page.getByTestId('plan-asked').textContent()).toBe(
+      'Call Delete a note (notes_delete)\nnoteId: "note-1"',
+    );
+    await shoot(page, 'plan-approval-dark');
+    await page.getByTestId('deny-reason').fill('I still need it');
+    await page.keyboard.press('Enter');
+    await plan(page, 'done').nth(1).waitFor();
+    await page.getByTestId('send').waitFor();
+    expect(await page.getByTestId('plan-said').textContent()).toContain('You denied this call: I still need it');
+    await shoot(page, 'plan-denied-dark');
+
+    await send(page, 'Delete note-1; calculate 8 * 9');
+    await page.getByTestId('approve').click();
+    await plan(page, 'done').nth(2).waitFor();
+    await page.getByTestId('send').waitFor();
+    await page.locator('[data-role=assistant]').last().getByText(/deleted/i).first().waitFor();
+    await shoot(page, 'plan-approved-dark');
+    expect(problems).toEqual([]);
+  });
+
   it('is cancelled while it waits for a person', async () => {
     const { page, problems } = await open();
     await send(page, 'Ask me which port we sail for; calculate 6 * 7');
