@@ -81,7 +81,7 @@ export function createItemSource(options: ItemSourceOptions, kind: ItemKind): It
     async remember({ tenant, items, idempotencyKey }, signal) {
       requireRunning(signal);
       if (idempotencyKey !== undefined && items.length > 50) throw invalidItem('at most 50 are taken under one key');
-      const kept = await toKeptItems(items, { sourceId: id, now: now() });
+      const kept = await toKeptItems(items, { sourceId: id, now: now(), signal });
       const rows = await toRows(kept, { tenant, embeddings: embeddingsOf(items, kept), signal });
       requireRunning(signal);
       return await shelfOf(tenant).put(rows, { key: idempotencyKey, signal });

@@ -5,6 +5,7 @@ import { readField } from '../../src/filter.ts';
 import { canonicalJson, checkData } from '../../src/json.ts';
 import type { GroundingItem, GroundingOrigin } from '../../src/ports.ts';
 import { hashText } from './hash.ts';
+import { createTurns } from './turns.ts';
 
 /** What is kept of an item. Times are milliseconds since 1970. */
 export interface KeptItem {
@@ -35,10 +36,15 @@ export function readItem(item: KeptItem, field: string): unknown {
  */
 export async function toKeptItems(
   items: readonly GroundingItem[],
-  { sourceId, now }: { readonly sourceId: string; readonly now: number },
+  { sourceId, now, signal }: { readonly sourceId: string; readonly now: number; readonly signal: AbortSignal },
 ): Promise<KeptItem[]> {
   if (items.length === 0 || items.length > 1000) throw invalidItem('between 1 and 1,000 are taken at once');
-  const kept = await Promise.all(items.map((item) => toKept(item, { sourceId, now })));
+  const turns = createTurns(signal);
+  const kept: KeptItem[] = [];
+  for (const item of items) {
+    await turns.next();
+    kept.push(await toKept(item, { sourceId, now }));
+  }
   if (new Set(kept.map(({ id }) => id)).size < kept.length && items.some(({ id }) => id !== undefined)) {
     throw invalidItem('two have the same id');
   }

@@ -12,12 +12,20 @@ export interface Turns {
   next(): Promise<void> | undefined;
 }
 
-/** Gives turns of about `turnMs` milliseconds, 4 when absent. */
+/** When a turn began last, whoever's it was: the next piece of work may still be in it. */
+let latestStart = -Infinity;
+/** A turn that began longer ago is over. */
+const longAgoMs = 20;
+
+/** Gives turns of about `turnMs` milliseconds, 4 when absent; the first goes on with what others have begun. */
 export function createTurns(signal?: AbortSignal, { turnMs = 4 }: { readonly turnMs?: number } = {}): Turns {
-  let start = performance.now();
+  const now = performance.now();
+  const ago = now - latestStart;
+  let start = ago >= 0 && ago < longAgoMs ? latestStart : now;
+  latestStart = start;
   const nextTurn = async (): Promise<void> => {
     await yieldTurn();
-    start = performance.now();
+    start = latestStart = performance.now();
     requireRunning(signal);
   };
   return {
@@ -34,8 +42,21 @@ export function requireRunning(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new PinnaceError('cancelled', 'The work on the data source was stopped');
 }
 
-/** Lets everything else that is ready run first. */
+/**
+ * Lets everything else that is ready run first. `scheduler.yield` would come back before messages and timers that wait, so that
+ * nobody could stop the work; a timer waits longer than need be.
+ */
 function yieldTurn(): Promise<void> {
-  const { scheduler } = globalThis as { scheduler?: { yield?: () => Promise<void> } };
-  return scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve, 0));
+  const { setImmediate: soon = viaMessage } = globalThis as { setImmediate?: (work: () => void) => unknown };
+  return new Promise((resolve) => void soon(resolve));
+}
+
+function viaMessage(work: () => void): void {
+  const { port1, port2 } = new MessageChannel();
+  port1.addEventListener('message', () => {
+    port1.close();
+    work();
+  });
+  port1.start();
+  port2.postMessage(null);
 }

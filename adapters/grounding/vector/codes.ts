@@ -23,7 +23,9 @@ export interface RowReader {
   readonly dimensions: number;
   /** Rows there is room for. */
   readonly capacity: number;
-  readonly rowAt: (at: number) => Float32Array;
+  readonly floats: Float32Array;
+  /** Where the row begins among the floats, once it is there. */
+  readonly placeOf: (at: number) => number;
   readonly turns: Turns;
 }
 
@@ -32,15 +34,22 @@ export function columnsOf(dimensions: number): number {
   return Math.ceil(dimensions / 64) * 2;
 }
 
+/** A mean of so many rows is as good as one of all. */
+const mostCentred = 1_024;
+/** Rows that are coded between two looks at the clock. */
+const perLook = 256;
+
 /** Makes the codes of the first `count` rows, in turns. */
 export async function codeSegment(count: number, reader: RowReader): Promise<SegmentCodes> {
-  const { dimensions, capacity, rowAt, turns } = reader;
+  const { dimensions, capacity, floats, placeOf, turns } = reader;
   const centre = new Float64Array(dimensions);
-  for (let at = 0; at < count; at++) {
-    if (at % 256 === 0) await turns.next();
-    addTo(centre, rowAt(at));
+  const step = Math.ceil(count / mostCentred);
+  let summed = 0;
+  for (let at = 0; at < count; at += step) {
+    if (summed++ % perLook === 0) await turns.next();
+    addTo(centre, floats, placeOf(at));
   }
-  for (let i = 0; i < dimensions; i++) centre[i]! /= count;
+  for (let i = 0; i < dimensions; i++) centre[i]! /= summed;
   const words = new Int32Array(capacity * columnsOf(dimensions));
   const codes = { words, factors: new Float32Array(capacity), centre, centred: count, coded: 0 };
   await codeMore(codes, count, reader);
@@ -48,44 +57,46 @@ export async function codeSegment(count: number, reader: RowReader): Promise<Seg
 }
 
 /** Makes the codes of the rows up to `count` that have none. */
-export async function codeMore(
-  codes: SegmentCodes,
-  count: number,
-  { rowAt, capacity, turns }: RowReader,
-): Promise<void> {
+export async function codeMore(codes: SegmentCodes, count: number, reader: RowReader): Promise<void> {
+  const { dimensions, floats, placeOf, turns } = reader;
+  const difference = new Float32Array(Math.ceil(dimensions / 32) * 32);
+  const signs = new Int32Array(difference.buffer);
   for (let at = codes.coded; at < count; at++) {
-    if (at % 256 === 0) await turns.next();
-    codeRow(codes, at, { row: rowAt(at), capacity });
+    if (at % perLook === 0) await turns.next();
+    codes.factors[at] = subtract(difference, floats, { from: placeOf(at), centre: codes.centre });
+    writeSigns(codes, signs, at);
   }
   codes.coded = count;
 }
 
-function addTo(sum: Float64Array, row: Float32Array): void {
-  for (let i = 0; i < sum.length; i++) sum[i]! += row[i]!;
+function addTo(sum: Float64Array, floats: Float32Array, from: number): void {
+  for (let i = 0; i < sum.length; i++) sum[i]! += floats[from + i]!;
 }
 
-function codeRow(
-  { words, factors, centre }: SegmentCodes,
-  at: number,
-  { row, capacity }: { readonly row: Float32Array; readonly capacity: number },
-): void {
-  const { length } = row;
+/** Writes a row less the centre, and gives its factor. */
+function subtract(
+  difference: Float32Array,
+  floats: Float32Array,
+  { from, centre }: { readonly from: number; readonly centre: Float64Array },
+): number {
   let sum = 0;
   let squares = 0;
-  let word = 0;
-  for (let i = 0; i < length; i++) {
-    const value = row[i]! - centre[i]!;
-    if (value > 0) {
-      word |= 1 << (i & 31);
-      sum += value;
-    } else sum -= value;
+  for (let i = 0; i < centre.length; i++) {
+    const value = floats[from + i]! - centre[i]!;
+    difference[i] = value;
+    sum += Math.abs(value);
     squares += value * value;
-    if ((i & 31) === 31 || i === length - 1) {
-      words[(i >>> 5) * capacity + at] = word;
-      word = 0;
-    }
   }
-  factors[at] = sum === 0 ? 0 : squares / sum;
+  return sum === 0 ? 0 : squares / sum;
+}
+
+/** The highest bit of a float is its sign: no branch that could be guessed wrongly, for half of them would be. */
+function writeSigns({ words, factors }: SegmentCodes, signs: Int32Array, at: number): void {
+  for (let column = 0; column * 32 < signs.length; column++) {
+    let negative = 0;
+    for (let i = column * 32 + 31; i >= column * 32; i--) negative = (negative << 1) | (signs[i]! >>> 31);
+    words[column * factors.length + at] = ~negative;
+  }
 }
 
 /** For each eight signs and each of their 256 values: the sum of the query's components with those signs. */

@@ -1,6 +1,6 @@
 /** Rows of vectors in segments of 4,096. Rows are appended and marked dead, never moved: who reads need not wait. */
 
-import { codeMore, codeSegment, type SegmentCodes } from './codes.ts';
+import { codeMore, codeSegment, type RowReader, type SegmentCodes } from './codes.ts';
 import type { Turns } from '../turns.ts';
 import { dotBytes, dotFloats } from './dot.ts';
 
@@ -84,15 +84,28 @@ const fewestUncoded = 256;
 /** Makes codes where many rows have none; anew for a segment that has grown to twice what its mean was made of. */
 export async function codeRows(rows: Rows, turns: Turns): Promise<void> {
   const { dimensions } = rows;
-  for (const [at, segment] of rows.segments.entries()) {
+  for (const segment of rows.segments) {
     const { codes, count } = segment;
     const isFull = count === segmentRows;
     if (count === codes?.coded || (!isFull && count - (codes?.coded ?? 0) < fewestUncoded)) continue;
-    const rowAt = (row: number): Float32Array => vectorAt(rows, at * segmentRows + row);
-    const reader = { dimensions, capacity: segmentRows, rowAt, turns };
+    const reader = { dimensions, capacity: segmentRows, turns, ...floatsOf(segment, rows) };
     if (codes && count < 2 * codes.centred) await codeMore(codes, count, reader);
     else segment.codes = await codeSegment(count, reader);
   }
+}
+
+/** The rows of a segment as floats: where they are kept, or one at a time. */
+function floatsOf(segment: Segment, { dimensions, kept }: Rows): Pick<RowReader, 'floats' | 'placeOf'> {
+  if (kept === 'float32') return { floats: segment.floats, placeOf: (at) => at * dimensions };
+  const floats = new Float32Array(dimensions);
+  return {
+    floats,
+    placeOf(at) {
+      const from = at * dimensions;
+      for (let i = 0; i < dimensions; i++) floats[i] = segment.bytes[from + i]! * segment.scales[at]!;
+      return 0;
+    },
+  };
 }
 
 function emptySegment(): Segment {
@@ -100,11 +113,12 @@ function emptySegment(): Segment {
   return { floats: none, bytes: new Int8Array(), scales: none, count: 0, codes: undefined };
 }
 
-/** Doubles what is reserved, so that few vectors take little memory. */
-function grow(segment: Segment, { dimensions, kept }: Rows): void {
+/** Reserves more the more there are, so that few vectors take little memory and many are rarely copied. */
+function grow(segment: Segment, { dimensions, kept, segments }: Rows): void {
   const reserved = kept === 'float32' ? segment.floats.length : segment.bytes.length;
   if (segment.count * dimensions < reserved) return;
-  const size = Math.min(segmentRows, Math.max(32, segment.count * 2));
+  const least = segments.length === 1 ? 32 : segments.length < 5 ? 1_024 : segmentRows;
+  const size = Math.min(segmentRows, Math.max(least, segment.count * 2));
   if (kept === 'float32') {
     const floats = new Float32Array(size * dimensions);
     floats.set(segment.floats);

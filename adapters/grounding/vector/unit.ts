@@ -9,41 +9,74 @@ import { PinnaceError } from '../../../src/errors.ts';
  * numbers that are not finite, and for a vector of zeros, which points nowhere.
  */
 export function toUnit(vector: ArrayLike<number>, dimensions?: number): Float64Array {
-  const scale = scaleOf(vector, dimensions);
   const unit = new Float64Array(vector.length);
-  for (let i = 0; i < unit.length; i++) unit[i] = (vector[i]! / scale.largest) * scale.factor;
+  writeUnit(unit, vector, dimensions);
   return unit;
 }
 
 /** The same in 32-bit floats, as rows are kept. */
 export function toUnitRow(vector: ArrayLike<number>, dimensions?: number): Float32Array {
-  const scale = scaleOf(vector, dimensions);
   const unit = new Float32Array(vector.length);
-  for (let i = 0; i < unit.length; i++) unit[i] = (vector[i]! / scale.largest) * scale.factor;
+  if (vector instanceof Float32Array) writeUnitRow(unit, vector, dimensions);
+  else writeUnit(unit, vector, dimensions);
   return unit;
 }
 
-/** In two steps, so that numbers neither overflow nor vanish when they are squared. */
-function scaleOf(vector: ArrayLike<number>, dimensions: number | undefined) {
+/** Of floats to floats, which most are: one kind of numbers in a loop is three times as fast as any. */
+function writeUnitRow(unit: Float32Array, vector: Float32Array, dimensions: number | undefined): void {
+  requireLength(vector.length, dimensions);
   const { length } = vector;
-  if (dimensions !== undefined) requireDimensions(length, dimensions);
-  if (length === 0 || length > 8_192) throw invalidVector('it must have 1 to 8,192 dimensions', 'wrong_dimensions');
-  let largest = 0;
-  let sum = 0; // not zero when one of the numbers is not finite
-  for (let i = 0; i < length; i++) {
-    const value = vector[i]!;
-    const size = value < 0 ? -value : value;
-    if (size > largest) largest = size;
-    sum += value - value;
+  const even = length - (length % 4);
+  let [a, b, c, d] = [0, 0, 0, 0];
+  for (let i = 0; i < even; i += 4) {
+    a += vector[i]! * vector[i]!;
+    b += vector[i + 1]! * vector[i + 1]!;
+    c += vector[i + 2]! * vector[i + 2]!;
+    d += vector[i + 3]! * vector[i + 3]!;
   }
-  if (sum !== 0) throw invalidVector('one of its numbers is not finite', 'not_finite');
+  for (let i = even; i < length; i++) a += vector[i]! * vector[i]!;
+  const squares = a + b + c + d;
+  if (!isSafe(squares)) return writeCarefully(unit, vector);
+  const factor = 1 / Math.sqrt(squares);
+  for (let i = 0; i < length; i++) unit[i] = vector[i]! * factor;
+}
+
+function writeUnit(
+  unit: Float64Array | Float32Array,
+  vector: ArrayLike<number>,
+  dimensions: number | undefined,
+): void {
+  requireLength(vector.length, dimensions);
+  let squares = 0;
+  for (let i = 0; i < unit.length; i++) squares += vector[i]! * vector[i]!;
+  if (!isSafe(squares)) return writeCarefully(unit, vector);
+  const factor = 1 / Math.sqrt(squares);
+  for (let i = 0; i < unit.length; i++) unit[i] = vector[i]! * factor;
+}
+
+/** Whether no number has overflowed or vanished when it was squared, and none was not finite. */
+function isSafe(squares: number): boolean {
+  return squares > 1e-200 && squares < 1e200;
+}
+
+/** In two steps, for numbers that are very large or very small, and to say what is wrong. */
+function writeCarefully(unit: Float64Array | Float32Array, vector: ArrayLike<number>): void {
+  let largest = 0;
+  for (let i = 0; i < unit.length; i++) {
+    const value = vector[i]!;
+    if (!Number.isFinite(value)) throw invalidVector('one of its numbers is not finite', 'not_finite');
+    largest = Math.max(largest, Math.abs(value));
+  }
   if (largest === 0) throw invalidVector('all of its numbers are zero', 'zero_vector');
   let squares = 0;
-  for (let i = 0; i < length; i++) {
-    const value = vector[i]! / largest;
-    squares += value * value;
-  }
-  return { largest, factor: 1 / Math.sqrt(squares) };
+  for (let i = 0; i < unit.length; i++) squares += (vector[i]! / largest) ** 2;
+  const factor = 1 / Math.sqrt(squares);
+  for (let i = 0; i < unit.length; i++) unit[i] = (vector[i]! / largest) * factor;
+}
+
+function requireLength(length: number, dimensions: number | undefined): void {
+  if (dimensions !== undefined) requireDimensions(length, dimensions);
+  if (length === 0 || length > 8_192) throw invalidVector('it must have 1 to 8,192 dimensions', 'wrong_dimensions');
 }
 
 /**

@@ -41,21 +41,21 @@ export function fuse(lists: readonly SourceHits[]): GroundingHit[] {
     ? groupAlike(entriesOf(found)).toSorted(inOrder)
     : entriesOf(found).map((entry) => groupOf([entry]));
   const confidences = monotone(groups.map(confidenceOf));
-  return groups.map(({ best: { hit, list }, points }, at) => ({
-    ...hit,
-    ...(fused && { score: points, scoreKind: 'rrf' as const }),
-    dataSourceId: list.dataSourceId,
-    kind: list.kind,
-    rank: at + 1,
-    confidence: confidences[at] ?? 0,
-    calibrated: list.calibrated,
-  }));
+  return groups.map(({ best: { hit, list }, points }, at) => {
+    const { dataSourceId, kind, calibrated } = list;
+    const score = fused ? points : hit.score;
+    const scoreKind = fused ? 'rrf' : hit.scoreKind;
+    return { ...hit, score, scoreKind, dataSourceId, kind, rank: at + 1, confidence: confidences[at] ?? 0, calibrated };
+  });
 }
 
 function entriesOf(lists: readonly SourceHits[]): Entry[] {
-  return lists.flatMap((list) =>
-    list.hits.map((hit, at) => ({ list, hit, points: list.weight / (rankConstant + at + 1) }))
-  );
+  const entries: Entry[] = [];
+  for (const list of lists) {
+    let rank = 0;
+    for (const hit of list.hits) entries.push({ list, hit, points: list.weight / (rankConstant + ++rank) });
+  }
+  return entries;
 }
 
 function groupAlike(entries: readonly Entry[]): Group[] {
@@ -98,7 +98,9 @@ function splitGroup(entries: readonly Entry[]): Group[] {
 function groupOf(entries: readonly Entry[]): Group {
   if (entries.length === 1) return { entries, best: entries[0]!, points: entries[0]!.points };
   const sorted = entries.toSorted(byPoints);
-  return { entries: sorted, best: sorted[0]!, points: sorted.reduce((sum, { points }) => sum + points, 0) };
+  let points = 0;
+  for (const entry of sorted) points += entry.points; // in this order, whatever the order of the sources
+  return { entries: sorted, best: sorted[0]!, points };
 }
 
 function confidenceOf({ entries, best }: Group): number {

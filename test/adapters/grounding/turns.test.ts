@@ -1,0 +1,75 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { textSource } from '../../../adapters/grounding/text.ts';
+import { createTurns } from '../../../adapters/grounding/turns.ts';
+import { vectorSource } from '../../../adapters/grounding/vector.ts';
+import { randomNumbers } from '../../fixtures/random.ts';
+import { quiet } from '../../fixtures/grounding.ts';
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** A clock on which every look takes half a millisecond, and somebody who wants a turn all the time. */
+function watch() {
+  let time = performance.now() + 1_000;
+  let [looks, looksThen, longest, turns, running] = [0, 0, 0, 0, true];
+  vi.spyOn(performance, 'now').mockImplementation(() => {
+    looks++;
+    return time += 0.5;
+  });
+  const { port1, port2 } = new MessageChannel();
+  port1.addEventListener('message', () => {
+    longest = Math.max(longest, looks - looksThen);
+    looksThen = looks;
+    turns++;
+    if (running) port2.postMessage(null);
+    else port1.close();
+  });
+  port1.start();
+  port2.postMessage(null);
+  return () => {
+    running = false;
+    return { longest, turns, looks };
+  };
+}
+
+describe('createTurns', () => {
+  it('lets others have their turn after four milliseconds, also when several go on in the same one', async () => {
+    const seen = watch();
+    for (let piece = 0; piece < 50; piece++) {
+      const turns = createTurns();
+      for (let i = 0; i < 3; i++) await turns.next(); // no piece is long enough by itself
+    }
+    const { turns, looks } = seen();
+    expect(looks).toBeGreaterThan(150);
+    expect(turns).toBeGreaterThan(8);
+  });
+
+  it('stops with its signal', () => {
+    expect(() => createTurns(AbortSignal.abort()).next()).toThrow('was stopped');
+  });
+});
+
+describe('work on a data source', () => {
+  const random = randomNumbers(3);
+  const vector = (): number[] => Array.from({ length: 32 }, () => random() - 0.5);
+
+  it.each([
+    ['vectors', () => vectorSource({ id: 'v' }), { embedding: vector() }, { size: 5_500, looksAnItem: 3 }],
+    ['texts', () => textSource({ id: 't' }), { query: 'item' }, { size: 1_000, looksAnItem: 2 }],
+  ])(
+    'is cut in turns, for it looks at the clock at every item: %s',
+    async (_name, create, question, { size, looksAnItem }) => {
+      const source = create();
+      const all = Array.from({ length: size }, (_, at) => ({ id: `i${at}`, text: `Item ${at}`, embedding: vector() }));
+      const seen = watch();
+      for (let from = 0; from < size; from += 500) {
+        await source.remember({ tenant: 'local', items: all.slice(from, from + 500) }, quiet());
+      }
+      await source.retrieve({ tenant: 'local', topK: 10, filters: [], ...question }, quiet());
+      const { longest, turns, looks } = seen();
+      expect(looks).toBeGreaterThan(looksAnItem * size);
+      expect(longest).toBeLessThan(200); // a few of ours may come before another's
+      expect(turns).toBeGreaterThan(looks / 200);
+    },
+    60_000,
+  );
+});
