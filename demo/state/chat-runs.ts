@@ -119,6 +119,8 @@ export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat)
       const plan = answer?.via === undefined ? answer && planToFollow(answer) : undefined;
       if (!answer || !plan) return;
       await steerPlan(plan.planId, how);
+      // A paused plan comes to rest, and its run has ended: the next one follows it.
+      if (how === 'resume' && isKept(chat) && lastAnswer(chat.messages.value) === answer) goOn(chat);
       if (how !== 'cancel' || isWriting(answer)) return;
       batch(() => {
         cancelPlan(answer);

@@ -33,12 +33,25 @@ interface PlanControlsProps {
   readonly onSteer: (how: PlanSteering) => void;
 }
 
-/** While the plan is followed, the composer's button cancels it: here it is paused. While nobody follows it, it is cancelled here. */
+/**
+ * While the plan is followed, the composer's button cancels it: here it is paused and resumed. A paused plan comes to rest, and nobody
+ * follows it any more: then it is resumed or cancelled here.
+ */
 export function PlanControls({ isRunning, isPaused, onSteer }: PlanControlsProps): JSX.Element {
-  if (!isRunning) return <Control testId='plan-cancel' icon='stop' label='Cancel' onClick={() => onSteer('cancel')} />;
-  return isPaused
-    ? <Control testId='plan-pause' icon='play' label='Resume' onClick={() => onSteer('resume')} />
-    : <Control testId='plan-pause' icon='pause' label='Pause' onClick={() => onSteer('pause')} />;
+  return (
+    <>
+      {isPaused && <Control testId='plan-pause' icon='play' label='Resume' onClick={() => onSteer('resume')} />}
+      {isRunning && !isPaused && (
+        <Control
+          testId='plan-pause'
+          icon='pause'
+          label='Pause'
+          onClick={() => onSteer('pause')}
+        />
+      )}
+      {!isRunning && <Control testId='plan-cancel' icon='stop' label='Cancel' onClick={() => onSteer('cancel')} />}
+    </>
+  );
 }
 
 function Control(

@@ -182,6 +182,18 @@ describe('the plan of an answer', () => {
     expect(page.steered).toEqual([['plan_1', 'pause'], ['plan_1', 'resume']]);
   });
 
+  it('is resumed after it has come to rest, and followed by the next run', async () => {
+    await begin();
+    show(planView([root, atWork], { state: 'suspended', paused: true }));
+    page.transport.write({ type: 'data-run', data: { runId: 'run-1', state: 'suspended' } }, { type: 'finish' });
+    page.transport.close();
+    await page.find('plan-cancel');
+    await page.click('plan-pause');
+    await untilSent(2);
+    expect(page.steered).toEqual([['plan_1', 'resume']]);
+    expect(page.transport.sent[1]?.body).toMatchObject({ planner: { planId: 'plan_1' } });
+  });
+
   it('is cancelled while it waits', async () => {
     await suspend();
     await page.click('plan-cancel');
