@@ -12,6 +12,7 @@ import { createRemoteGrounding, type RemoteGrounding } from './client/grounding.
 import { createRemotePlans, type RemotePlans } from './client/plans.ts';
 import { createRemoteRegistry, type RemoteRegistry } from './client/registry.ts';
 import { createSend } from './client/send.ts';
+import { type Watched, watchEvents, type WatchOptions } from './client/watch.ts';
 import { type Wait, wait as platformWait } from './client/wait.ts';
 
 /** Where the endpoint is, who asks, and what stands in for the platform in tests. */
@@ -77,6 +78,11 @@ export interface Client extends ChatTransport<UIMessage> {
   validateMcpServer(serverId: string, request?: McpValidationInput, options?: CallOptions): Promise<McpValidation>;
   /** The plans that runs of the endpoint have begun. */
   readonly plans: RemotePlans;
+  /**
+   * Watches what happens at the endpoint, for the caller's tenant: each event once, over as many connections as it takes, and a
+   * `gap` where some were missed. Takes the scope `admin`.
+   */
+  events(options?: Partial<WatchOptions>): Promise<ReadableStream<Watched>>;
   /** The registries of the endpoint. */
   readonly registry: RemoteRegistry;
   /** The data sources of the endpoint. */
@@ -120,6 +126,7 @@ export function createClient(options: ClientOptions): Client {
         ...given,
         body,
       }) as McpValidation, // safe: as `status`
+    events: ({ signal = never(), ...wanted } = {}) => watchEvents(connection, { ...wanted, signal }),
     sendMessages: async ({ chatId, messages, abortSignal: signal = never(), body }) => {
       const request = { ...agentOf(body), chat: { id: chatId, messages: messages.slice(-maxMessages) } };
       return await startRun(connection, { request, idempotencyKey: crypto.randomUUID(), signal });

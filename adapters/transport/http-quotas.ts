@@ -1,4 +1,4 @@
-/** How many runs an endpoint lets go on at once. */
+/** How many runs, and other things that go on, an endpoint lets go on at once. */
 
 import { PinnaceError } from '../../src/errors.ts';
 
@@ -18,8 +18,11 @@ export interface Quotas {
   enter(tenant: string): () => void;
 }
 
-/** Gives quotas with nothing running. */
-export function createQuotas({ runsPerTenant = 16, runs = 200 }: Partial<QuotaLimits> = {}): Quotas {
+/** Gives quotas with nothing running, of runs or of what else goes on. */
+export function createQuotas(
+  { runsPerTenant = 16, runs = 200 }: Partial<QuotaLimits> = {},
+  what = 'runs',
+): Quotas {
   const byTenant = new Map<string, number>();
   let total = 0;
   return {
@@ -35,7 +38,7 @@ export function createQuotas({ runsPerTenant = 16, runs = 200 }: Partial<QuotaLi
       if (own >= runsPerTenant) {
         throw new PinnaceError(
           'rate_limited',
-          `Cannot start: ${runsPerTenant} runs of this tenant go on, wait for one to end`,
+          `Cannot start: ${runsPerTenant} ${what} of this tenant go on, wait for one to end`,
           {
             retryAfterMs: jittered(1000),
           },

@@ -6,6 +6,7 @@ import { describeGrounding } from './openapi-grounding.ts';
 import { ApprovalDecision, Invalidation, Prewarm, Reply } from './http-requests.ts';
 import { body, id as runId, type Json, json, nothing, operation, problem } from './openapi-parts.ts';
 import { describePlans } from './openapi-plans.ts';
+import { describeEvents } from './openapi-events.ts';
 import { describeRegistry } from './openapi-registry.ts';
 
 const stream: Json = { description: 'An event stream of UI message chunks', content: { 'text/event-stream': {} } };
@@ -79,6 +80,7 @@ export function describeEndpoint(
       ...(registry && describeRegistry()),
       ...(grounding && describeGrounding()),
       ...(plans && describePlans()),
+      ...describeEvents(),
       '/v1/metrics': { get: operation('Metrics for Prometheus', { responses: { 200: json, default: problem } }) },
       '/v1/healthz': { get: { summary: 'Alive', responses: { 200: json } } },
       '/v1/readyz': { get: { summary: 'Ready', responses: { 200: json, 503: json } } },

@@ -135,6 +135,8 @@ export interface HostedRuntime extends Runtime {
    * @throws PinnaceError `forbidden` without the scope `admin`.
    */
   events(principal: Principal, options?: WatchOptions): ReadableStream<SeenEvent>;
+  /** The number of the last event: what is watched behind it comes from now on. */
+  lastEventSeq(): number;
   /** Where it is told of what a principal does outside runs. */
   place(principal: Principal, trace?: StartOptions['trace']): Place;
   /** Asks the storage and the catalog whether they answer. */
@@ -265,6 +267,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
         signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal,
       });
     },
+    lastEventSeq: () => options.ring.lastSeq,
     place(principal, trace) {
       const { traceId = createTraceId(), parentSpanId } = trace ?? {};
       const actor = { type: 'user', id: principal.subject } as const;

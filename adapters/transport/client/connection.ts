@@ -119,8 +119,8 @@ function openStream(
   return send({ method: 'GET', url, headers: { accept: 'text/event-stream', ...after }, signal });
 }
 
-/** The endpoint's address may have a path of its own. */
-function resolvePath(base: URL, path: string): URL {
+/** Gives the address of a path; the endpoint's may have a path of its own. */
+export function resolvePath(base: URL, path: string): URL {
   return new URL(base.pathname.replace(/\/$/, '') + path, base);
 }
 

@@ -8,6 +8,7 @@ import type { RegistryQuery } from '../../../src/orchestrator/registry/list.ts';
 import type { Page, PageOptions } from '../../../src/page.ts';
 import type { CatalogRecords, RecordKind } from '../../../src/record-kinds.ts';
 import type { ToolDefinition } from '../../../src/schema.ts';
+import { queryOf } from './query.ts';
 
 /** What may be given with any call. */
 interface CallOptions {
@@ -95,17 +96,11 @@ function createCollection<Kind extends RecordKind>(name: string, call: Call): Re
     disable: async (id, given) => await call('POST', `${pathOf(id)}/disable`, given),
     enable: async (id, given) => await call('POST', `${pathOf(id)}/enable`, given),
     remove: async (id, given) => await call('DELETE', pathOf(id), given),
-    history: async (id, page = {}, given = {}) => await call('GET', `${pathOf(id)}/history${queryOf(page)}`, given),
+    history: async (id, page = {}, given = {}) =>
+      await call('GET', `${pathOf(id)}/history${queryOf({ ...page })}`, given),
   };
 }
 
 function newId(name: string): string {
   return `${name.slice(0, -1)}_${crypto.randomUUID().replaceAll('-', '')}`;
-}
-
-function queryOf(query: RegistryQuery): string {
-  const fields = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [value].flat().map((one): [string, string] => [name, String(one)])
-  );
-  return fields.length === 0 ? '' : `?${new URLSearchParams(fields)}`;
 }

@@ -1,0 +1,99 @@
+/** Watches what happens at an endpoint, over as many connections as it takes. */
+
+import type { EventFilter } from '../../../src/event-log.ts';
+import type { ObservedEvent } from '../../../src/events.ts';
+import { type Connection, resolvePath } from './connection.ts';
+import { readEvents } from './events.ts';
+import { queryOf } from './query.ts';
+import { unexpected } from './send.ts';
+import { pauseMs } from './wait.ts';
+
+/** What a watcher gets: an event with its id, or that some were missed before the next. */
+export type Watched =
+  | { readonly type: 'event'; readonly id: string; readonly event: ObservedEvent }
+  /** So many; unknown when absent, as after a restart of the endpoint. */
+  | { readonly type: 'gap'; readonly dropped?: number };
+
+/** What is watched, and from where on. */
+export interface WatchOptions extends EventFilter {
+  /** The id of the last event that was seen, or `0` for all that are still there; absent, those that come from now on. */
+  readonly lastEventId?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** How far a watcher has read. */
+interface Position {
+  id: string | undefined;
+  /** Connections in a row that brought nothing. */
+  quiet: number;
+}
+
+/**
+ * Gives what happens, each event once, until the stream is cancelled or the signal aborts. A connection that is cut is opened anew
+ * behind the last event. Rejects as the first connection is refused; the stream fails as a later one is.
+ */
+export async function watchEvents(
+  connection: Connection,
+  { signal, lastEventId, ...filter }: WatchOptions,
+): Promise<ReadableStream<Watched>> {
+  const left = new AbortController();
+  const both = AbortSignal.any([signal, left.signal]);
+  const position: Position = { id: lastEventId, quiet: 0 };
+  const url = resolvePath(connection.base, `/v1/events${queryOf(filter)}`);
+  const open = (): Promise<Response> => {
+    const after = position.id === undefined ? {} : { 'last-event-id': position.id };
+    return connection.send({ method: 'GET', url, headers: { accept: 'text/event-stream', ...after }, signal: both });
+  };
+  const watched = follow(await open(), { connection, position, open, signal: both });
+  return new ReadableStream<Watched>({
+    async pull(controller) {
+      const { done, value } = await watched.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => left.abort(reason),
+  }, { highWaterMark: 0 });
+}
+
+interface Following {
+  readonly connection: Connection;
+  readonly position: Position;
+  readonly open: () => Promise<Response>;
+  readonly signal: AbortSignal;
+}
+
+async function* follow(
+  first: Response,
+  { connection: { reading }, position, open, signal }: Following,
+): AsyncGenerator<Watched, void> {
+  for (let response = first;;) {
+    position.quiet++;
+    if (response.body) yield* readWatched(readEvents(response.body, { ...reading, signal }), position);
+    try {
+      await reading.wait(pauseMs(position.quiet, reading.backoff), signal);
+      response = await open();
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+  }
+}
+
+async function* readWatched(events: ReturnType<typeof readEvents>, position: Position): AsyncGenerator<Watched, void> {
+  for await (const { id, event: type = '', data } of events) {
+    if (type !== 'gap' && id !== undefined) position.id = id;
+    position.quiet = 0;
+    if (type === 'gap') yield { type, ...read(data) };
+    else if (type === '' && id !== undefined) yield { type: 'event', id, event: read(data) as ObservedEvent }; // as the endpoint describes
+  }
+}
+
+function read(data: string): object {
+  try {
+    const value: unknown = JSON.parse(data);
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // It is no JSON: the same as JSON of another form.
+  }
+  throw unexpected('an event holds no object');
+}

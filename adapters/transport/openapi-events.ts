@@ -1,0 +1,29 @@
+/** Describes the routes of those who watch. */
+
+import { jsonSchemaOf } from '../../src/json-schema-of.ts';
+import { EventWatch } from './http-events.ts';
+import { type Json, operation, problem } from './openapi-parts.ts';
+
+const lastEventId: Json = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };
+const events: Json = {
+  description: 'Events as they happen, each with its id; `ready` first, and `gap` where some were missed',
+  content: { 'text/event-stream': {} },
+};
+
+/** Gives the paths. */
+export function describeEvents(): Json {
+  return {
+    '/v1/events': {
+      get: operation('Watch what happens', {
+        parameters: [...queryParameters(EventWatch), lastEventId],
+        responses: { 200: events, 429: problem, default: problem },
+      }),
+    },
+  };
+}
+
+/** The fields of a query, from the schema that reads it. */
+function queryParameters(schema: Parameters<typeof jsonSchemaOf>[0]): Json[] {
+  const { properties = {} } = jsonSchemaOf(schema) as { properties?: Record<string, unknown> }; // JSON Schema of an object
+  return Object.entries(properties).map(([name, field]) => ({ name, in: 'query', schema: field }));
+}
