@@ -1,5 +1,6 @@
 /** The wiring for a Web Worker: state in IndexedDB, models over fetch, the runtime on a port. */
 
+import { createAudit } from '../src/audit.ts';
 import { createRuntime, type PlanningRuntime } from '../src/create-runtime.ts';
 import type { Grounding } from '../src/orchestrator/grounding/create-grounding.ts';
 import type { Catalog, ClosableStorage, Egress, McpConnector, SecretSource, Watchable } from '../src/ports.ts';
@@ -20,6 +21,8 @@ export interface BrowserRuntimeOptions {
   readonly tools: (storage: ClosableStorage & Watchable) => readonly (Tool | ToolSource)[];
   /** What agents ask that name `dataSources`; without it they have none. */
   readonly grounding?: (storage: ClosableStorage & Watchable) => Grounding;
+  /** How long the audit keeps what was changed; 30 days when absent. */
+  readonly auditRetentionMs?: number;
   /** The way to MCP servers, as `(egress) => mcpConnector({ egress })`; without it their tools are left out. */
   readonly mcp?: (egress: Egress) => McpConnector;
 }
@@ -29,7 +32,7 @@ const planLeaseMs = 9000;
 
 /** Gives a runtime for a worker; pass it to `exposeRuntime`. */
 export function createBrowserRuntime(
-  { name, catalog, secrets, tools, grounding, mcp }: BrowserRuntimeOptions,
+  { name, catalog, secrets, tools, grounding, mcp, auditRetentionMs = 30 * 86_400_000 }: BrowserRuntimeOptions,
 ): PlanningRuntime {
   const storage = indexedDbStorage({ name });
   const egress = browserEgress();
@@ -42,6 +45,7 @@ export function createBrowserRuntime(
     egress,
     sandbox: workerSandbox(),
     plans: { leaseMs: planLeaseMs },
+    audit: createAudit({ storage, retentionMs: auditRetentionMs }),
     ...(grounding && { grounding: grounding(storage) }),
     ...(mcp && { mcp: mcp(egress) }),
   });

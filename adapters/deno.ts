@@ -1,6 +1,8 @@
 /** The wiring for Deno: state in Deno KV, models over fetch, events as lines on the console, the endpoint as a fetch handler. */
 
+import { type Audit, createAudit } from '../src/audit.ts';
 import { createRuntime } from '../src/create-runtime.ts';
+import { createEventRing, type EventRing } from '../src/event-ring.ts';
 import type { Grounding } from '../src/orchestrator/grounding/create-grounding.ts';
 import type { Registry } from '../src/orchestrator/registry/registry.ts';
 import type { Catalog, ClosableStorage, Egress, McpConnector, SecretSource, Storage, Watchable } from '../src/ports.ts';
@@ -19,10 +21,16 @@ import { createHandler, type Handler, type HandlerOptions } from './transport/ht
 
 type EndpointStorage = ClosableStorage & Watchable;
 
+/** For a registry: where its changes are written down, and seen. */
+export interface Seen {
+  readonly audit: Audit;
+  readonly ring: EventRing;
+}
+
 /** What differs from one endpoint to the next. */
 export interface DenoEndpointOptions {
   /** What there is to run; as a function, a registry, which is also served under `/v1/agents` and so on. */
-  readonly catalog: Catalog | ((storage: EndpointStorage, tools: readonly ToolDefinition[]) => Registry);
+  readonly catalog: Catalog | ((storage: EndpointStorage, tools: readonly ToolDefinition[], seen: Seen) => Registry);
   readonly authenticator: (storage: EndpointStorage) => HandlerOptions['authenticator'];
   readonly tools: (storage: EndpointStorage) => readonly (Tool | ToolSource)[];
   readonly secrets?: SecretSource;
@@ -32,6 +40,8 @@ export interface DenoEndpointOptions {
   readonly mcp?: Omit<McpRouteOptions, 'tools' | 'storage'> & { readonly agentId: string };
   /** The origins whose pages may call the endpoint. */
   readonly origins?: readonly string[];
+  /** How long the audit keeps what was changed; for ever when absent. */
+  readonly auditRetentionMs?: number;
   /** The Deno KV database; the platform's own when absent. */
   readonly kvPath?: string;
 }
@@ -44,7 +54,11 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   const { authenticator, secrets, origins = [], kvPath, mcp } = options;
   const storage = denoKvStorage(kvPath === undefined ? {} : { path: kvPath });
   const tools = options.tools(storage);
-  const { catalog, registry } = catalogOf(options, storage, tools);
+  const seen: Seen = {
+    audit: createAudit({ storage, retentionMs: options.auditRetentionMs }),
+    ring: createEventRing(),
+  };
+  const { catalog, registry } = catalogOf(options, { storage, tools, seen });
   const grounding = options.grounding?.(storage, registry);
   const [egress, sandbox] = [denoEgress(), denoSandbox()];
   const runtime = createRuntime({
@@ -56,6 +70,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     sandbox,
     mcp: whenNeeded(egress),
     sinks: [consoleSink()],
+    ...seen,
     ...(secrets && { secrets }),
     ...(grounding && { grounding }),
   });
@@ -106,12 +121,15 @@ function scheduler(): ((name: string, schedule: string, work: () => Promise<void
 /** The catalog, which is the registry where one is made. */
 function catalogOf(
   { catalog }: Pick<DenoEndpointOptions, 'catalog'>,
-  storage: EndpointStorage,
-  tools: readonly (Tool | ToolSource)[],
+  { storage, tools, seen }: {
+    readonly storage: EndpointStorage;
+    readonly tools: readonly (Tool | ToolSource)[];
+    readonly seen: Seen;
+  },
 ): { readonly catalog: Catalog; readonly registry?: Registry } {
   if (typeof catalog !== 'function') return { catalog };
   const composed = tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]);
-  const registry = catalog(storage, composed.map(({ definition }) => definition));
+  const registry = catalog(storage, composed.map(({ definition }) => definition), seen);
   return { catalog: registry, registry };
 }
 

@@ -29,8 +29,8 @@ const mcpAgent = { id: 'mcp', name: 'MCP', providerId: 'default', entryTools: ['
 
 let addSamples = async (): Promise<void> => undefined;
 const endpoint = createDenoEndpoint({
-  catalog(storage, tools) {
-    const registry = createRegistry({ storage, tools, sinks: [consoleSink()] });
+  catalog(storage, tools, seen) {
+    const registry = createRegistry({ storage, tools, sinks: [consoleSink()], ...seen });
     addSamples = createSamples(registry, {
       agents: [...sampleAgents, mcpAgent],
       providers: sampleProviders,

@@ -3,8 +3,9 @@
 import type { Rerank } from './discovery/rerank.ts';
 import { createRunDiscovery } from './discovery/run-discovery.ts';
 import { PinnaceError } from './errors.ts';
+import { type Audit, createRecorder } from './audit.ts';
 import { createEventRing, type EventRing } from './event-ring.ts';
-import { createEmit } from './events.ts';
+import { createEmit, createTraceId } from './events.ts';
 import { createMcpServers } from './mcp/mcp-servers.ts';
 import { createMetrics } from './metrics.ts';
 import { createAgentGrounding } from './orchestrator/grounding/agent-grounding.ts';
@@ -24,6 +25,7 @@ import type {
   SecretSource,
   Storage,
 } from './ports.ts';
+import { decide, type DecideOptions } from './runtime/decide.ts';
 import { defaultLimits, type Limits } from './runtime/limits.ts';
 import { createPrincipal, localPrincipal, type Scope } from './runtime/principal.ts';
 import { createPipeline, type HostedRuntime } from './runtime/runtime.ts';
@@ -57,7 +59,15 @@ export interface CreateRuntimeOptions {
   readonly sinks?: readonly EventSink[];
   /** Where the last events are kept for those who watch; one of its own when absent. Give the registry the same. */
   readonly ring?: EventRing;
-  /** Is asked before every tool call; the default allows what the agent's tool set holds. */
+  /**
+   * Is written before anything is changed and after: calls of tools that do more than read, decisions of people, approvals of MCP
+   * servers. What cannot be written down is refused as `unavailable`. Without one, nothing is.
+   */
+  readonly audit?: Audit;
+  /**
+   * Is asked before every tool call, retrieval, sub-agent, decision of a person and approval of an MCP server; the default allows
+   * what the agent's tool set holds.
+   */
   readonly authorize?: Authorize;
   readonly limits?: Partial<Limits>;
   /** Milliseconds since 1970. */
@@ -84,6 +94,8 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   const discovery = createRunDiscovery({ storage, rerank: options.rerank, principal: localPrincipal() });
   const dataSources = options.grounding && createAgentGrounding(options.grounding, { authorize: options.authorize });
   const emit = createEmit({ sinks, ring, now });
+  const recorder = createRecorder({ audit: options.audit, emit, now });
+  const authorize = options.authorize ?? (() => ({ decision: 'allow' }));
   const mcp = createMcpServers({
     connector: options.mcp,
     catalog,
@@ -91,7 +103,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     now,
     onWritten: (serverId) => runtime.invalidate([`mcp-server:${serverId}`]),
   });
-  const planner: Planner = createPlanner({
+  const unguarded: Planner = createPlanner({
     storage,
     emit,
     now,
@@ -99,6 +111,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     ...(options.plans && { limits: options.plans }),
     ...(options.authorize && { authorize: authorizeCreate(options.authorize) }),
   });
+  const planner: Planner = { ...unguarded, reply: decidedReply(unguarded, { authorize, recorder, emit, now }) };
   const runtime = createPipeline({
     catalog,
     models,
@@ -116,14 +129,27 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
       ...discovery.tools,
       ...dataSources?.tools ?? [],
     ]),
-    authorize: options.authorize ?? (() => ({ decision: 'allow' })),
+    authorize,
     limits: { ...defaultLimits, ...options.limits },
     emit,
     ring,
+    audit: options.audit,
+    recorder,
     metrics: createMetrics(),
     now,
   });
   return { ...runtime, planner };
+}
+
+/** What a person answers to a plan is a decision as that on a call of a run. */
+function decidedReply(planner: Planner, options: DecideOptions): Planner['reply'] {
+  return async (planId, principal, reply) => {
+    const plan = await planner.view(planId, principal).catch(() => undefined); // `reply` says why not
+    const { traceId = createTraceId() } = plan ?? {};
+    const { askId: id, answer } = reply;
+    const deciding = { principal, traceId, id, input: { planId, answer }, payload: { planId: plan && planId } };
+    return await decide(deciding, options, () => planner.reply(planId, principal, reply));
+  };
 }
 
 /** The permission hook, asked about sub-agents: `planner.create`, on the agent that is to do the work. */

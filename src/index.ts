@@ -37,6 +37,7 @@ export {
   type Verification,
 } from './event-log.ts';
 export { createEventRing, type EventRing, type SeenEvent, type WatchOptions } from './event-ring.ts';
+export { type Audit, type AuditOptions, createAudit } from './audit.ts';
 export type { EventStatus, ObservedEvent } from './events.ts';
 export type { Decision, Interruption } from './interruption.ts';
 export { Filter, type FilterOp } from './filter.ts';

@@ -10,7 +10,8 @@ import { ingest, type IngestFile, type IngestOptions } from '../../src/orchestra
 import type { RetrieveInput } from '../../src/orchestrator/grounding/request.ts';
 import { parse } from '../../src/parse.ts';
 import type { Storage } from '../../src/ports.ts';
-import { requireScope } from '../../src/runtime/principal.ts';
+import { type Principal, requireScope } from '../../src/runtime/principal.ts';
+import { parseTraceparent } from '../../src/traceparent.ts';
 import { bodyLimitOf } from './body-limits.ts';
 import type { HandlerContext } from './http.ts';
 import { readJson } from './http-body.ts';
@@ -41,7 +42,10 @@ const Question = v.looseObject({});
 
 /** Adds the routes. Asking takes the scope `grounding:read`, filling `registry:write`. */
 export function addGroundingRoutes(
-  { app, authenticator, maxBodyBytes }: Pick<HandlerContext, 'app' | 'authenticator' | 'maxBodyBytes'>,
+  { app, authenticator, runtime, maxBodyBytes }: Pick<
+    HandlerContext,
+    'app' | 'authenticator' | 'runtime' | 'maxBodyBytes'
+  >,
   { grounding, storage }: GroundingRouteOptions,
 ): void {
   app.post('/v1/grounding/:source/retrieve', async (c) => {
@@ -50,7 +54,7 @@ export function addGroundingRoutes(
     const dataSourceId = sourceOf(c, grounding, 'source');
     const asked = parse(Question, (await readJson(c.req.raw, maxBodyBytes)).data, { what: 'the question' });
     const request = { ...asked, dataSourceId } as RetrieveInput; // parsed by `retrieve`
-    return c.json(await grounding.retrieve(request, { principal, signal: c.req.raw.signal }));
+    return c.json(await grounding.retrieve(request, callOf(c, principal, runtime)));
   });
   app.post('/v1/data-sources/:id/ingest', async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
@@ -59,12 +63,22 @@ export function addGroundingRoutes(
     const { data } = await readJson(c.req.raw, bodyLimitOf(c.req.raw));
     const files = parse(IngestRequest, data, { what: 'the files' }).files.map(toFile);
     const options = { dataSourceId, files, storage };
-    const call = { principal, signal: c.req.raw.signal };
+    const call = callOf(c, principal, runtime);
     if (c.req.header('accept')?.includes('text/event-stream') === true) {
       return ingestAloud(c, grounding, { options, call });
     }
     return c.json(await ingest(grounding, options, call));
   });
+}
+
+/** The runtime's hook is asked too, and what is asked is told of there. */
+function callOf(
+  c: Context,
+  principal: Principal,
+  { authorize, place }: HandlerContext['runtime'],
+): GroundingCallOptions {
+  const trace = parseTraceparent(c.req.header('traceparent'));
+  return { principal, signal: c.req.raw.signal, authorize, span: place(principal, trace) };
 }
 
 /** Tells the progress as events `progress`, and ends with one `report` or one `error`. */

@@ -3,6 +3,7 @@
 import type { UIMessage } from '../ai-types.ts';
 import type { Decision } from '../interruption.ts';
 import { canonicalJson } from '../json.ts';
+import { askPermission } from '../permission.ts';
 import type { Agent } from '../schema.ts';
 import { describeCall, needsApproval } from '../tools/approval.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -51,11 +52,10 @@ export async function approvalNeeded(
   // Long inputs are cut: what is shown of them must have no secrets before.
   const describe = (): string => describeCall(tool, redaction.data(input));
   if (needsApproval(definition)) return describe();
-  const resource = { type: 'tool', id: definition.id };
-  // A hook that throws denies, and `invokeTool` says so.
-  const ask = async () => await authorize('tool.call', principal, resource, { input, agentId: agent.id });
-  const answer = await ask().catch(() => undefined);
-  return answer?.decision === 'ask' ? `${describe()}\n${answer.reason}` : undefined;
+  const context = { input, agentId: agent.id };
+  const wish = { action: 'tool.call', principal, resource: { type: 'tool', id: definition.id }, context };
+  const ruling = await askPermission(authorize, wish); // where it denies, `invokeTool` says so
+  return ruling.decision === 'ask' ? `${describe()}\n${ruling.reason}` : undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** One tool call with all that stands around it: its turn, its secrets, `invokeTool`, redaction, what is told of it. */
 
+import type { Recorder } from '../audit.ts';
 import { isErrorCode, toData } from '../errors.ts';
 import type { EventStatus, ObservedEvent } from '../events.ts';
 import type { Metrics } from '../metrics.ts';
@@ -11,6 +12,7 @@ import { type Place, type Span, statusOfError } from '../span.ts';
 import { invokeTool, type ToolCall } from '../tools/invoke-tool.ts';
 import type { Slots } from '../tools/slots.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import { createCallAudit } from './call-audit.ts';
 import type { Limits } from './limits.ts';
 import type { Principal } from './principal.ts';
 import type { RunRedaction } from './run-redaction.ts';
@@ -30,6 +32,7 @@ export interface CallOptions {
   readonly authorize: Authorize;
   readonly resolveSecret: (ref: SecretRef, scope: SecretScope, place: Place) => Promise<Secret>;
   readonly redaction: RunRedaction;
+  readonly recorder: Recorder;
   readonly metrics: Metrics;
   readonly now: () => number;
 }
@@ -49,13 +52,15 @@ export async function callTool(
     target: { type: 'tool', id: tool.definition.id },
     payload: () => ({ toolCallId: call.toolCallId.slice(0, 64), input: lengthOf(input) }),
   });
+  const record = createCallAudit(tool, { span, call, options, input: () => lengthOf(input) });
   const outcome = await callInTurn(tool, options, call.signal, async () => {
     const secrets = await toolSecrets(tool, options, span);
     const redact = (text: string): string => options.redaction.text(text);
-    const facts = { ...callFacts(options, tool), ...call, secrets, redact, span };
+    const facts = { ...callFacts(options, tool), ...call, secrets, redact, span, begin: record.begin };
     return redacted(await invokeTool(tool, input, facts), options);
   });
   countCall(options.metrics, tool.definition.id, outcome);
+  await record.end(statusOf(outcome), outcome);
   tellEnd(span, tool, outcome);
   return outcome;
 }

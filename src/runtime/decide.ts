@@ -1,57 +1,55 @@
-/** A person's decision on a call that waits for it: stored once, and told of in the trace of the run that asked. */
+/** A person's decision: asked for by the permission hook, written down, and told of in the trace that asked for it. */
 
 import { type ErrorData, toData } from '../errors.ts';
-import { createTraceId, type Emit } from '../events.ts';
-import type { Decision, Interruptions } from '../interruption.ts';
+import type { Emit } from '../events.ts';
+import { guarded, type GuardedDeed, type Guards } from '../guarded.ts';
 import { statusOfError, traceAt } from '../span.ts';
 import type { Principal } from './principal.ts';
-import type { Runs } from './runs.ts';
 
 /** What deciding works with. */
-export interface DecideOptions {
-  readonly interruptions: Interruptions;
-  readonly runs: Runs;
+export interface DecideOptions extends Guards {
   readonly emit: Emit;
   readonly now: () => number;
 }
 
 /** What is decided, and by whom. */
-export interface Deciding {
+export interface Deciding extends Pick<GuardedDeed, 'payload'> {
   readonly principal: Principal;
-  readonly runId: string;
-  readonly approvalId: string;
-  readonly decision: Decision;
+  /** Of whoever asked. */
+  readonly traceId: string;
+  readonly agentId?: string | undefined;
+  /** The approval or the question. */
+  readonly id: string;
+  /** What the hook is told of it. */
+  readonly input: unknown;
 }
 
-/** Stores the decision. Rejects as `Interruptions.decide` does. */
-export async function decide(deciding: Deciding, options: DecideOptions): Promise<void> {
-  const { principal, runId, approvalId, decision } = deciding;
-  const startedAt = options.now();
-  const tell = await createTell(deciding, options);
-  try {
-    await options.interruptions.decide(principal, runId, approvalId, decision);
-  } catch (thrown) {
-    tell(toData(thrown), options.now() - startedAt);
-    throw thrown;
-  }
-  tell(null, options.now() - startedAt);
-}
-
-/** An id that nobody knows is only something that a caller has sent: it is not repeated. */
-async function createTell(
-  { principal, runId, approvalId, decision: { approved } }: Deciding,
-  { runs, ...options }: DecideOptions,
-): Promise<(error: ErrorData | null, latency: number) => void> {
-  const run = await runs.status(principal, runId, 'tool:approve').catch(() => undefined);
-  const actor = { type: 'user', id: principal.subject } as const;
-  const place = traceAt({ traceId: run?.traceId ?? createTraceId(), tenant: principal.tenant, actor }, options);
-  return (error, latency) =>
-    place.tell({
-      action: 'approval.decide',
-      target: { type: 'approval', id: error?.code === 'not_found' ? '' : approvalId },
-      status: error ? statusOfError(error) : 'ok',
-      latency,
-      error,
-      payload: { runId: run?.runId, approved },
-    });
+/** Stores the decision. Rejects as `store` does, as the hook denies, and with `unavailable` where it cannot be written down. */
+export async function decide<T>(
+  { principal, traceId, agentId, id, input, payload = {} }: Deciding,
+  options: DecideOptions,
+  store: () => Promise<T>,
+): Promise<T> {
+  const { tenant, subject } = principal;
+  const actor = { type: 'user', id: subject } as const;
+  const place = traceAt({ traceId, tenant, actor }, options);
+  const facts = { action: 'approval.decide', target: { type: 'approval', id: id.slice(0, 64) }, payload };
+  const context = { input, ...(agentId !== undefined && { agentId }) };
+  return await guarded({ ...facts, actor, principal, context, place, attempt: 'Cannot decide' }, options, async () => {
+    const startedAt = options.now();
+    const tell = (error: ErrorData | null): void => {
+      // An id that nobody knows is only something that a caller has sent: it is not repeated.
+      const target = error?.code === 'not_found' ? { type: 'approval', id: '' } : facts.target;
+      const latency = options.now() - startedAt;
+      place.tell({ ...facts, target, status: error ? statusOfError(error) : 'ok', error, latency });
+    };
+    try {
+      const result = await store();
+      tell(null);
+      return result;
+    } catch (thrown) {
+      tell(toData(thrown));
+      throw thrown;
+    }
+  });
 }

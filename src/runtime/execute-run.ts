@@ -1,6 +1,7 @@
 /** Executes one run: the loop drives, the live run records, tool calls are made and observed. */
 
 import type { LanguageModel, UIMessageChunk } from '../ai-types.ts';
+import type { Recorder } from '../audit.ts';
 import type { Interruptions } from '../interruption.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, SecretScope, Storage } from '../ports.ts';
@@ -54,6 +55,7 @@ export interface RunOptions {
   readonly resolveSecret: (ref: SecretRef, scope: SecretScope, place: Place) => Promise<Secret>;
   readonly redaction: RunRedaction;
   readonly ttlMs: number;
+  readonly recorder: Recorder;
   readonly metrics: Metrics;
   readonly now: () => number;
 }

@@ -2,8 +2,11 @@
 
 import type { UIMessageChunk } from '../ai-types.ts';
 import { PinnaceError } from '../errors.ts';
+import type { Audit, Recorder } from '../audit.ts';
+import type { EventLog } from '../event-log.ts';
 import type { EventRing, SeenEvent, WatchOptions } from '../event-ring.ts';
 import { createTraceId, type Emit } from '../events.ts';
+import { guarded } from '../guarded.ts';
 import { createInterruptions, type Decision } from '../interruption.ts';
 import { type McpValidation, type McpValidationInput, McpValidationRequest } from '../mcp-validation.ts';
 import type { Metrics } from '../metrics.ts';
@@ -50,6 +53,8 @@ export interface RuntimeOptions {
   readonly limits: Limits;
   readonly emit: Emit;
   readonly ring: EventRing;
+  readonly audit: Audit | undefined;
+  readonly recorder: Recorder;
   readonly metrics: Metrics;
   readonly now: () => number;
 }
@@ -137,8 +142,16 @@ export interface HostedRuntime extends Runtime {
   events(principal: Principal, options?: WatchOptions): ReadableStream<SeenEvent>;
   /** The number of the last event: what is watched behind it comes from now on. */
   lastEventSeq(): number;
+  /**
+   * Gives the audit of the principal's tenant; `undefined` where nothing is written down.
+   *
+   * @throws PinnaceError `forbidden` without the scope `admin`.
+   */
+  audit(principal: Principal): EventLog | undefined;
+  /** The permission hook, for what is done beside the runtime. */
+  readonly authorize: Authorize;
   /** Where it is told of what a principal does outside runs. */
-  place(principal: Principal, trace?: StartOptions['trace']): Place;
+  readonly place: (principal: Principal, trace?: StartOptions['trace']) => Place;
   /** Asks the storage and the catalog whether they answer. */
   ready(): Promise<Readonly<Record<string, 'ok' | 'failed'>>>;
   readonly metrics: Metrics;
@@ -184,6 +197,8 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     }
   };
 
+  const placeOf: HostedRuntime['place'] = ({ tenant, subject }, { traceId, parentSpanId } = newTrace()) =>
+    traceAt({ traceId, parentSpanId, tenant, actor: { type: 'user', id: subject } }, options);
   const parts = {
     ...options,
     runs,
@@ -228,7 +243,20 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     },
     async decide(runId, approvalId, decision, principal) {
       requireScope(principal, 'tool:approve');
-      await decide({ principal, runId, approvalId, decision }, { ...options, runs, interruptions });
+      const run = await runs.status(principal, runId, 'tool:approve').catch(() => undefined); // `decide` says why not
+      const { approved } = decision;
+      await decide(
+        {
+          principal,
+          traceId: run?.traceId ?? createTraceId(),
+          agentId: run?.agentId,
+          id: approvalId,
+          input: { runId, approved },
+          payload: { runId: run?.runId, approved },
+        },
+        options,
+        () => interruptions.decide(principal, runId, approvalId, decision),
+      );
     },
     async reply(runId, reply, principal) {
       const { planId } = await runs.status(principal, runId, 'tool:approve');
@@ -245,18 +273,33 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     async validateMcpServer(serverId, input, principal, { signal = closing.signal } = {}) {
       requireScope(principal, 'registry:write');
       requireOpen();
+      const request = parse(McpValidationRequest, input, { what: 'the check of an MCP server' });
       const scope = { tenant: principal.tenant, agentId: `mcp-server:${serverId}` };
-      return await options.mcp.validate(serverId, {
-        request: parse(McpValidationRequest, input, { what: 'the check of an MCP server' }),
-        subject: principal.subject,
-        tenant: principal.tenant,
-        signal,
-        secret: async ({ secret }) => secret && await resolver.secret(secret, scope),
-        toolNames: async () => [
-          ...[...options.tools, ...options.dataSources?.tools ?? []].map(({ definition }) => definition.name),
-          ...(await resolver.tools()).map(({ name }) => name),
-        ],
-      });
+      const check = () =>
+        options.mcp.validate(serverId, {
+          request,
+          subject: principal.subject,
+          tenant: principal.tenant,
+          signal,
+          secret: async ({ secret }) => secret && await resolver.secret(secret, scope),
+          toolNames: async () => [
+            ...[...options.tools, ...options.dataSources?.tools ?? []].map(({ definition }) => definition.name),
+            ...(await resolver.tools()).map(({ name }) => name),
+          ],
+        });
+      if (!request.approve) return await check();
+      return await guarded(
+        {
+          principal,
+          actor: { type: 'user', id: principal.subject },
+          action: 'mcp.approve',
+          target: { type: 'mcp-server', id: serverId },
+          place: placeOf(principal),
+          attempt: 'Cannot approve the MCP server',
+        },
+        options,
+        check,
+      );
     },
     events(principal, { signal, ...wanted } = {}) {
       requireScope(principal, 'admin');
@@ -268,11 +311,12 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       });
     },
     lastEventSeq: () => options.ring.lastSeq,
-    place(principal, trace) {
-      const { traceId = createTraceId(), parentSpanId } = trace ?? {};
-      const actor = { type: 'user', id: principal.subject } as const;
-      return traceAt({ traceId, parentSpanId, tenant: principal.tenant, actor }, options);
+    audit(principal) {
+      requireScope(principal, 'admin');
+      return options.audit?.log(principal.tenant);
     },
+    authorize: options.authorize,
+    place: placeOf,
     ready: () => probe({ storage: options.storage.get(['ready']), catalog: options.catalog.listTools({ limit: 1 }) }),
     async close({ drainMs = 0 } = {}) {
       draining = true;
@@ -284,4 +328,8 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       resolver.close();
     },
   };
+}
+
+function newTrace(): NonNullable<StartOptions['trace']> {
+  return { traceId: createTraceId() };
 }

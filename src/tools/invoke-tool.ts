@@ -2,6 +2,7 @@
 
 import { PinnaceError, toData } from '../errors.ts';
 import { invalid } from '../parse.ts';
+import { askPermission, refusal } from '../permission.ts';
 import type { Authorize } from '../ports.ts';
 import type { Principal } from '../runtime/principal.ts';
 import type { Secret } from '../secret.ts';
@@ -26,6 +27,8 @@ export interface ToolCall {
   readonly cite?: ToolContext['cite'];
   /** Keeps what tools open until the run ends. */
   readonly scope?: RunScope | undefined;
+  /** Is waited for when the call is allowed, before the tool runs: where it rejects, the tool does not. */
+  readonly begin?: (() => Promise<void>) | undefined;
   /** The call as it is told of. */
   readonly span?: Span | undefined;
   /** Ends the call, with the run. */
@@ -47,7 +50,8 @@ export async function invokeTool(tool: Tool, input: unknown, call: ToolCall): Pr
     const checked = checkInput(tool, input);
     const output = await withinLimits(tool, call, async (signal) => {
       await authorizeCall(tool, checked, call);
-      signal.throwIfAborted(); // the hook took too long, and the outcome is told: nothing may start now
+      await call.begin?.();
+      signal.throwIfAborted(); // it took too long, and the outcome is told: nothing may start now
       return await execute(tool, checked, { call, signal });
     });
     return { ok: true, output: shapeOutput(tool, output, call) };
@@ -68,25 +72,16 @@ function checkInput(tool: Tool, input: unknown): unknown {
   throw invalid(`the input of tool "${tool.definition.id}"`, checked.issues);
 }
 
-/** Fails closed: a hook that throws, or answers anything but an allowance, lets nothing through. */
 async function authorizeCall(tool: Tool, input: unknown, call: ToolCall): Promise<void> {
   const { authorize, approved = false, principal, agentId } = call;
   const { id } = tool.definition;
   if (needsApproval(tool.definition) && !approved) {
     throw new PinnaceError('approval_required', `Cannot call tool "${id}": a person must approve the call`);
   }
-  const answer = await callHook(() => authorize('tool.call', principal, { type: 'tool', id }, { input, agentId }));
-  if (answer.decision === 'allow' || (answer.decision === 'ask' && approved)) return;
-  const code = answer.decision === 'ask' ? 'approval_required' : 'forbidden';
-  throw new PinnaceError(code, `Cannot call tool "${id}": ${answer.reason}`);
-}
-
-async function callHook(hook: () => ReturnType<Authorize>): Promise<Awaited<ReturnType<Authorize>>> {
-  try {
-    return await hook();
-  } catch {
-    return { decision: 'deny', reason: 'the permission check failed' };
-  }
+  const wish = { action: 'tool.call', principal, resource: { type: 'tool', id }, context: { input, agentId } };
+  const ruling = await askPermission(authorize, wish);
+  if (ruling.decision === 'allow' || (ruling.decision === 'ask' && approved)) return;
+  throw refusal(ruling, `Cannot call tool "${id}"`);
 }
 
 function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {

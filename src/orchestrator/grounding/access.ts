@@ -2,6 +2,7 @@
 
 import { PinnaceError } from '../../errors.ts';
 import type { Filter } from '../../filter.ts';
+import { askPermission, refusal } from '../../permission.ts';
 import type { Authorize } from '../../ports.ts';
 import type { Place } from '../../span.ts';
 import type { ToolContext } from '../../tools/tool.ts';
@@ -60,9 +61,13 @@ export async function requireAccess(
   await requireActive(records, id);
   for (const ask of new Set([authorize, more])) {
     if (!ask) continue;
-    const about = agentId === undefined ? {} : { agentId };
-    const answer = principal && await closed(() => ask(action, principal, { type: 'data-source', id }, about), id);
-    if (answer?.decision !== 'allow') throw forbidden(id, answer?.reason ?? 'it is not known for whom');
+    if (!principal) throw forbidden(id, 'it is not known for whom');
+    const context = agentId === undefined ? {} : { agentId };
+    const ruling = await askPermission(ask, { action, principal, resource: { type: 'data-source', id }, context });
+    // Nobody can be asked here: what would have to be is denied.
+    if (ruling.decision !== 'allow') {
+      throw refusal({ ...ruling, decision: 'deny' }, `Cannot use the data source "${id}"`);
+    }
   }
   return access ? await closed(() => access(principal, id), id) : [];
 }

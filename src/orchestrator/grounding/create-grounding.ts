@@ -1,9 +1,9 @@
 /** Grounding: one question to every kind of source, one list of hits with a confidence that means something. */
 
-import { PinnaceError } from '../../errors.ts';
+import { type ErrorData, PinnaceError } from '../../errors.ts';
 import { parse } from '../../parse.ts';
 import type { GroundingSource, WritableGroundingSource } from '../../ports.ts';
-import { type InnerFacts, within } from '../../span.ts';
+import { type InnerFacts, statusOfError, type Told, within } from '../../span.ts';
 import { type GroundingCallOptions, requireAccess, tenantOf } from './access.ts';
 import { ForgetInput, type GroundingAnswer, RememberInput, type RetrieveInput, RetrieveRequest } from './request.ts';
 import { retrieve, type RetrieveOptions } from './retrieve.ts';
@@ -48,6 +48,9 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       const request = parse(RetrieveRequest, input, { what: 'the question' });
       return await within(call.span, factsOf('retrieve', request.dataSourceId, request.dataSourceIds), async (span) => {
         const answer = await retrieve(byId, request, { ...options, call });
+        for (const { dataSourceId: id, error } of answer.sources) {
+          if (error && statusOfError(error) === 'denied') span?.tell(denied(id, error));
+        }
         span?.note({ hits: answer.hits.length, failed: answer.sources.filter(({ error }) => error).length });
         return answer;
       });
@@ -55,22 +58,29 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
     async remember(input, call = {}) {
       const { dataSourceId, items, idempotencyKey } = parse(RememberInput, input, { what: 'what to remember' });
       const source = writable(byId, dataSourceId);
-      await requireAccess(options, { action: 'grounding.remember', dataSourceId, call });
       const request = { tenant: tenantOf(call), items: items.map(withLines), idempotencyKey };
-      const work = () => source.remember(request, signalOf(call));
-      return { ids: await within(call.span, factsOf('remember', dataSourceId), work) };
+      return await within(call.span, factsOf('remember', dataSourceId), async () => {
+        await requireAccess(options, { action: 'grounding.remember', dataSourceId, call });
+        return { ids: await source.remember(request, signalOf(call)) };
+      });
     },
     async forget(input, call = {}) {
       const { dataSourceId, ids, filters } = parse(ForgetInput, input, { what: 'what to forget' });
       if (!ids && !filters?.length) throw nothingNamed();
       const source = writable(byId, dataSourceId);
-      const rights = await requireAccess(options, { action: 'grounding.forget', dataSourceId, call });
-      const all = [...filters ?? [], ...rights];
-      const request = { tenant: tenantOf(call), ids, ...(all.length > 0 && { filters: all }) };
-      const work = () => source.forget(request, signalOf(call));
-      return { forgotten: await within(call.span, factsOf('forget', dataSourceId), work) };
+      return await within(call.span, factsOf('forget', dataSourceId), async () => {
+        const rights = await requireAccess(options, { action: 'grounding.forget', dataSourceId, call });
+        const all = [...filters ?? [], ...rights];
+        const request = { tenant: tenantOf(call), ids, ...(all.length > 0 && { filters: all }) };
+        return { forgotten: await source.forget(request, signalOf(call)) };
+      });
     },
   };
+}
+
+/** A source that may not be asked is told of by itself: the others answer all the same. */
+function denied(id: string, error: ErrorData): Told {
+  return { action: 'grounding.retrieve', target: { type: 'data-source', id }, status: 'denied', error };
 }
 
 /** What is told of a call: which sources, and how many. */

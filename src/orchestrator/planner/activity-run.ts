@@ -26,7 +26,7 @@ export interface ActivityRunOptions {
   readonly runAgent: RunAgent;
   readonly authorize: AuthorizeCreate | undefined;
   /** Is told of every activity. */
-  readonly telling: Pick<PlanTelling, 'begin'> | undefined;
+  readonly telling: Pick<PlanTelling, 'begin' | 'denied'> | undefined;
   /** `denied` are the actions that the agent may not do, by their place. */
   readonly onEnd: (run: ActivityRun, outcome: StepOutcome, denied: ReadonlyMap<number, string>) => void;
 }
@@ -67,9 +67,16 @@ function endOf(outcome: StepOutcome): SpanEnd {
 }
 
 /** Whoever wants sub-agents is told which of them it may have before anything is decided. */
-async function tellEnd(run: Run, outcome: StepOutcome, { state, authorize, onEnd }: ActivityRunOptions): Promise<void> {
+async function tellEnd(
+  run: Run,
+  outcome: StepOutcome,
+  { state, authorize, telling, onEnd }: ActivityRunOptions,
+): Promise<void> {
   if (!authorize || outcome.type !== 'next') return onEnd(run, outcome, noneDenied);
-  onEnd(run, outcome, await deniedCreates(outcome, authorize, creatorOf(run.activity.agent, state)));
+  const { agent } = run.activity;
+  const denied = await deniedCreates(outcome, authorize, creatorOf(agent, state));
+  for (const index of denied.keys()) telling?.denied(agent, outcome.actions?.[index]);
+  onEnd(run, outcome, denied);
 }
 
 function creatorOf({ id, spec }: AgentState, { created }: PlanState): Creator {

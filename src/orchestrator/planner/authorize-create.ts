@@ -1,7 +1,9 @@
 /** Asks whether an agent may create the sub-agents that it wants. */
 
 import { PinnaceError } from '../../errors.ts';
+import { askHook } from '../../permission.ts';
 import type { Authorization } from '../../ports.ts';
+import type { Place } from '../../span.ts';
 import type { ActionInput, TaskInput } from './action.ts';
 import type { PlanOwner, StepOutcome } from './run-agent.ts';
 
@@ -41,13 +43,32 @@ export async function deniedCreates(
 /** Checks the tasks of a given plan. @throws PinnaceError `forbidden` for the first that is denied. */
 export async function requireTasks(
   tasks: readonly CreateFacts[],
-  authorize: AuthorizeCreate,
-  owner: PlanOwner,
+  { authorize, owner, place }: {
+    readonly authorize: AuthorizeCreate;
+    readonly owner: PlanOwner;
+    /** Where a refusal is told of. */
+    readonly place: Place;
+  },
 ): Promise<void> {
   for (const task of tasks) {
     const reason = await reasonAgainst(authorize, { owner, address: '1' }, task);
-    if (reason !== undefined) throw new PinnaceError('forbidden', `Cannot start the plan: ${reason}`);
+    if (reason === undefined) continue;
+    tellDenied(place, task.agentId);
+    throw new PinnaceError('forbidden', `Cannot start the plan: ${reason}`, { details: { reason: 'not_authorized' } });
   }
+}
+
+/** Tells that an agent was not made. */
+export function tellDenied(place: Place, agentId = ''): void {
+  const { code, message, retryable, details } = new PinnaceError('forbidden', 'Cannot create the agent', {
+    details: { reason: 'not_authorized' },
+  });
+  place.tell({
+    action: 'planner.create',
+    target: { type: 'agent', id: agentId.slice(0, 128) },
+    status: 'denied',
+    error: { code, message, retryable, ...(details && { details }) },
+  });
 }
 
 /** Actions are not parsed yet: a model may have said anything. */
@@ -66,10 +87,6 @@ async function reasonAgainst(
     ...(role !== undefined && { role }),
     ...(tools !== undefined && { tools }),
   };
-  try {
-    const answer = await authorize(creator, child);
-    return answer.decision === 'allow' ? undefined : answer.reason;
-  } catch {
-    return 'the permission check failed';
-  }
+  const ruling = await askHook(() => authorize(creator, child));
+  return ruling.decision === 'allow' ? undefined : ruling.reason;
 }

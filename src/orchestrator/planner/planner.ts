@@ -20,7 +20,8 @@ import { streamPlan } from './plan-stream.ts';
 import { type PlanView, viewOf } from './plan-view.ts';
 import { createProviderPlaces } from './provider-places.ts';
 import { readState } from './read-state.ts';
-import type { RunAgent, ValueRef } from './run-agent.ts';
+import type { PlanOwner, RunAgent, ValueRef } from './run-agent.ts';
+import { type Place, traceAt } from '../../span.ts';
 import { duePlans } from './sweep.ts';
 import { tellPlan } from './tell-plan.ts';
 
@@ -182,6 +183,14 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
     const plan = live.get(planId) ?? await claim(planId);
     if (plan) plan.take(await readInbound(storage, planId));
   };
+  const placeOf = (
+    terms: { readonly traceId: string; readonly parentSpanId?: string | undefined },
+    owner: PlanOwner,
+  ): Place => {
+    const { tenant, subject: id } = owner;
+    const { traceId, parentSpanId } = terms;
+    return traceAt({ traceId, parentSpanId, tenant, actor: { type: 'user', id } }, { emit: emit ?? unheard, now });
+  };
   const inbound = { storage, limits, now, bring };
   const planner: Planner = {
     async start(request, principal, { idempotencyKey } = {}) {
@@ -189,9 +198,10 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
       const { terms, tasks } = readPlanRequest(request, { limits, now: now() });
       const { traceId: _, parentSpanId: __, ...asked } = request; // a request that is sent again has a trace of its own
       const { tenant, subject, agents, scopes } = requireScope(principal, 'run:create');
-      if (authorize) await requireTasks(tasks, authorize, { tenant, subject, agents, scopes });
+      const owner = { tenant, subject, agents, scopes };
+      if (authorize) await requireTasks(tasks, { authorize, owner, place: placeOf(terms, owner) });
       const found = await foundPlan({ storage, limits, now }, {
-        owner: { tenant, subject, agents, scopes },
+        owner,
         terms,
         tasks,
         idempotency: idempotencyKey === undefined ? undefined : { key: idempotencyKey, request: asked },

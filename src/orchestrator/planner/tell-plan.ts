@@ -5,6 +5,8 @@
 
 import { type ErrorData, toData } from '../../errors.ts';
 import { type Span, type SpanEnd, type SpanOptions, startSpan } from '../../span.ts';
+import type { ActionInput } from './action.ts';
+import { tellDenied } from './authorize-create.ts';
 import type { PlanEvent } from './plan-event.ts';
 import type { NumberedEvent } from './plan-journal.ts';
 import { type Activity, agentOfStep, type AgentState, type PlanState } from './plan-state.ts';
@@ -16,6 +18,8 @@ export interface PlanTelling {
   readonly onCommit: (events: readonly NumberedEvent[]) => void;
   /** Tells that a step begins; for a tool call, which tells of itself, gives the agent's span. */
   readonly begin: (activity: Activity) => { readonly span: Span; readonly end: (how: SpanEnd) => void };
+  /** Tells that an agent may not do what it wants: create another. */
+  readonly denied: (agent: AgentState, action: ActionInput | undefined) => void;
   /** The plan is left to others: what was being done here has ended. */
   readonly leave: () => void;
 }
@@ -32,12 +36,10 @@ export function tellPlan({ state, events }: ToldPlan, options: SpanOptions): Pla
   const { created } = state;
   if (!created) throw new Error('A plan that has not begun cannot be told of');
   const spans = createPlanSpans({ state, events, created }, options);
-  const asks = new Map([...state.asks].map(([id, { kind }]) => [id, kind]));
   const steps = new Set<Span>();
   const onCommit: PlanTelling['onCommit'] = (committed) => {
     for (const { event } of committed) {
-      if (event.type === 'ask.opened') asks.set(event.ask, event.kind);
-      tellEvent(event, { state, spans, asks });
+      tellEvent(event, { state, spans });
     }
   };
   onCommit(events);
@@ -56,6 +58,9 @@ export function tellPlan({ state, events }: ToldPlan, options: SpanOptions): Pla
           span.end(how);
         },
       };
+    },
+    denied(agent, action) {
+      tellDenied(spans.ofAgent(agent), action?.type === 'create' ? action.agentId : undefined);
     },
     leave() {
       for (const span of steps) span.end({ status: 'cancelled', payload: { left: true } });
@@ -119,11 +124,9 @@ function createPlanSpans(
 interface Telling {
   readonly state: PlanState;
   readonly spans: PlanSpans;
-  /** What each question is about. */
-  readonly asks: ReadonlyMap<string, string>;
 }
 
-function tellEvent(event: PlanEvent, { state, spans, asks }: Telling): void {
+function tellEvent(event: PlanEvent, { state, spans }: Telling): void {
   switch (event.type) {
     case 'run.created':
     case 'step.started':
@@ -148,7 +151,7 @@ function tellEvent(event: PlanEvent, { state, spans, asks }: Telling): void {
         payload: { from: event.from, to: event.to },
       });
     default:
-      return tellInstant(event, { state, spans, asks });
+      return tellInstant(event, { state, spans });
   }
 }
 
@@ -165,13 +168,13 @@ type Instant = Exclude<
   { readonly type: `run.${'created' | 'done'}` | `agent.${string}` | 'msg.sent' | 'step.started' | 'step.done' }
 >;
 
-function tellInstant(event: Instant, { state, spans, asks }: Telling): void {
+function tellInstant(event: Instant, { state, spans }: Telling): void {
   const ask = 'ask' in event ? event.ask : undefined;
-  const isApproval = ask !== undefined && asks.get(ask) === 'approval';
+  const isApproval = event.type === 'ask.opened' && event.kind === 'approval';
   const place = spans.at(addressOf(event, state));
   const error = 'error' in event ? toData(event.error) : null;
   place.tell({
-    action: isApproval ? approvalActions[event.type] ?? `plan.${event.type}` : `plan.${event.type}`,
+    action: isApproval ? 'approval.request' : `plan.${event.type}`,
     ...('by' in event && { actor: { type: 'user', id: event.by } }),
     target: ask === undefined ? targetAt(addressOf(event, state), state) : { type: 'approval', id: ask },
     status: error ? 'error' : 'ok',
@@ -179,11 +182,6 @@ function tellInstant(event: Instant, { state, spans, asks }: Telling): void {
     payload: 'attempt' in event ? { attempt: event.attempt } : {},
   });
 }
-
-const approvalActions: Readonly<Record<string, string>> = {
-  'ask.opened': 'approval.request',
-  'ask.answered': 'approval.decide',
-};
 
 /** The agent that an event is about; none, where it is about the plan. */
 function addressOf(event: Instant, state: PlanState): string {

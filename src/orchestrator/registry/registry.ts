@@ -1,5 +1,6 @@
 /** The registry: agents, tools, MCP servers, providers and data sources over one storage, and a runtime's catalog at once. */
 
+import { type Audit, createRecorder } from '../../audit.ts';
 import type { EventRing } from '../../event-ring.ts';
 import { createEmit } from '../../events.ts';
 import type { Authorize, Catalog, EventSink, Storage } from '../../ports.ts';
@@ -23,6 +24,8 @@ export interface RegistryOptions {
   readonly sinks?: readonly EventSink[];
   /** Keeps the last events for those who watch a runtime: that of the runtime. */
   readonly ring?: EventRing;
+  /** Every write is written down there first; one that cannot be is refused. */
+  readonly audit?: Audit;
   /** Is asked before every write of a principal (`registry.register`, `registry.update`, …). */
   readonly authorize?: Authorize;
   /** Called after each write with the keys for `invalidate` of a runtime over another storage. */
@@ -72,10 +75,12 @@ export interface Registry extends Catalog {
  * const runtime = createRuntime({ catalog: registry, storage, models });
  */
 export function createRegistry(
-  { storage, tools = [], sinks = [], ring, authorize, onChange, now = Date.now }: RegistryOptions,
+  { storage, tools = [], sinks = [], ring, audit, authorize, onChange, now = Date.now }: RegistryOptions,
 ): Registry {
   const composed = new Map(tools.map((tool) => [tool.id, tool]));
-  const write = createWriter({ storage, now, emit: createEmit({ sinks, ring, now }), authorize, onChange });
+  const emit = createEmit({ sinks, ring, now });
+  const recorder = createRecorder({ audit, emit, now });
+  const write = createWriter({ storage, now, emit, recorder, authorize, onChange });
   const options = { storage, composed, write };
   const agents = createCollection('agent', options);
   return {

@@ -1,11 +1,12 @@
 /** The way of one write: ask whether it may be, draft and commit it, tell of it. */
 
-import { PinnaceError, toData } from '../../errors.ts';
+import { toData } from '../../errors.ts';
 import { createTraceId, type Emit } from '../../events.ts';
 import { createInvalidations } from '../../invalidations.ts';
 import { summaryOf } from '../../payload-summary.ts';
+import { guarded, type GuardedDeed, type Guards } from '../../guarded.ts';
 import type { Authorize, Storage } from '../../ports.ts';
-import { statusOfError } from '../../span.ts';
+import { statusOfError, traceAt } from '../../span.ts';
 import { cacheKeyOf, kindNames, type RecordKind } from '../../record-kinds.ts';
 import { type Changed, commitDraft, type Draft, type RegistryAction } from './draft.ts';
 import type { Author } from './history.ts';
@@ -28,7 +29,7 @@ export interface Intent extends WriteOptions {
 export type Write = <T>(intent: Intent, work: (draft: Draft) => Promise<T>) => Promise<T>;
 
 /** What writing works with. */
-export interface WriterOptions {
+export interface WriterOptions extends Guards {
   readonly storage: Storage;
   readonly now: () => number;
   readonly emit: Emit;
@@ -49,7 +50,6 @@ export function createWriter(options: WriterOptions): Write {
   const news = createInvalidations(storage);
   let last: Promise<unknown> = Promise.resolve();
   const write = async <T>(intent: Intent & { startedAt: number }, work: (draft: Draft) => Promise<T>): Promise<T> => {
-    await requireAllowed(intent, options.authorize);
     const { result, changed } = await commitDraft({ storage, by: authorOf(intent), now: now() }, work);
     tell(intent, { changed, latency: now() - intent.startedAt }, options);
     const keys = [...new Set(changed.map(({ kind, id }) => cacheKeyOf(kind, id)))];
@@ -58,31 +58,33 @@ export function createWriter(options: WriterOptions): Write {
     await options.onChange?.(keys);
     return result;
   };
-  return async (intent, work) => {
-    const startedAt = now();
-    const turn = last.then(() => write({ ...intent, startedAt }, work));
-    last = turn.catch(() => undefined);
+  const tellingFailure = async <T>(intent: Intent & { startedAt: number }, doing: () => Promise<T>): Promise<T> => {
     try {
-      return await turn;
+      return await doing();
     } catch (error) {
-      options.emit({ ...refusedOf(intent, error), latency: now() - startedAt, payloadSummary: '' });
+      options.emit({ ...refusedOf(intent, error), latency: now() - intent.startedAt, payloadSummary: '' });
       throw error;
     }
   };
+  return async (given, work) => {
+    const intent = { ...given, traceId: given.traceId ?? createTraceId(), startedAt: now() };
+    const turn = last.then(() =>
+      guarded(deedOf(intent, options), options, () => tellingFailure(intent, () => write(intent, work)))
+    );
+    last = turn.catch(() => undefined);
+    return await turn;
+  };
 }
 
-async function requireAllowed(
-  { action, kind, id, principal }: Intent,
-  authorize: Authorize | undefined,
-): Promise<void> {
-  if (!authorize || !principal) return;
-  const answer = await Promise.resolve(authorize(`registry.${action}`, principal, { type: kind, id }, {}))
-    .catch(() => ({ decision: 'deny' as const, reason: 'the check failed' }));
-  if (answer.decision === 'allow') return;
-  const code = answer.decision === 'deny' ? 'forbidden' : 'approval_required';
-  throw new PinnaceError(code, `Cannot ${action} the ${kindNames[kind]}: ${answer.reason}`, {
-    details: { reason: 'not_authorized' },
-  });
+function deedOf(intent: Intent, { emit, now }: WriterOptions): GuardedDeed {
+  const { traceId, tenant, ...facts } = factsOf(intent);
+  const place = traceAt({ traceId, tenant, actor: facts.actor }, { emit, now });
+  return {
+    ...facts,
+    place,
+    principal: intent.principal,
+    attempt: `Cannot ${intent.action} the ${kindNames[intent.kind]}`,
+  };
 }
 
 function authorOf({ principal }: WriteOptions): Author {

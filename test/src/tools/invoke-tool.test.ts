@@ -122,7 +122,8 @@ describe('invokeTool, the permission', () => {
     const execute = vi.fn<Execute>();
     const outcome = await invokeTool(echo(execute), input, toolCall({ authorize }));
     const message = `Cannot call tool "echo": ${reason}`;
-    expect(outcome).toEqual({ ok: false, error: { code, message, retryable: false } });
+    const cause = reason.includes('check failed') ? 'permission_check_failed' : 'not_authorized';
+    expect(outcome).toEqual({ ok: false, error: { code, message, retryable: false, details: { reason: cause } } });
     expect(execute).not.toHaveBeenCalled();
   });
 

@@ -1,0 +1,52 @@
+/** A tool call in the audit: what may act, from when it is allowed to its end; what only reads, where it is denied. */
+
+import type { Deed } from '../audit.ts';
+import type { Span, SpanEnd } from '../span.ts';
+import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import { mayAct } from './call-record.ts';
+import type { CallFacts, CallOptions } from './call-tool.ts';
+
+/** What is written of one call. */
+export interface CallAudit {
+  /** Is waited for before the tool runs; where it rejects, the tool must not. */
+  readonly begin: (() => Promise<void>) | undefined;
+  /** Never rejects. */
+  readonly end: (status: SpanEnd['status'], outcome: ToolOutcome) => Promise<void>;
+}
+
+/** Gives what writes. Of the input only its length is told, and nothing holds a secret of the run. */
+export function createCallAudit(
+  { definition }: Tool,
+  { span, call, options, input }: {
+    readonly span: Span;
+    readonly call: CallFacts;
+    readonly options: CallOptions;
+    readonly input: () => number | undefined;
+  },
+): CallAudit {
+  const { recorder, actor, principal, agent, redaction } = options;
+  const deed = (): Deed => ({
+    traceId: span.traceId,
+    spanId: span.spanId,
+    tenant: principal.tenant,
+    actor,
+    action: 'tool.call',
+    target: { type: 'tool', id: definition.id },
+    payload: {
+      agent: agent.id,
+      subject: redaction.text(principal.subject),
+      toolCallId: redaction.text(call.toolCallId.slice(0, 64)),
+      input: input(),
+      approved: call.approved,
+    },
+  });
+  let writeEnd: ((how: SpanEnd) => Promise<void>) | undefined;
+  return {
+    begin: mayAct(definition) ? async () => void (writeEnd = await recorder.begin(deed())) : undefined,
+    async end(status, outcome) {
+      const how = { status, error: outcome.ok ? null : outcome.error };
+      if (writeEnd) await writeEnd(how);
+      else if (status === 'denied') await recorder.refuse(deed(), how);
+    },
+  };
+}
