@@ -1,0 +1,157 @@
+/** Records runs from the events that a runtime tells: in memory while they go on, in storage for later, to the page as news. */
+
+import { PinnaceError } from '../../src/errors.ts';
+import type { ObservedEvent } from '../../src/events.ts';
+import type { EventSink } from '../../src/ports.ts';
+import type { RunHead, RunList, RunNews, RunRecord, RunTools } from './control.ts';
+import { createLiveRun, type LiveRun } from './live-run.ts';
+import type { RunStore } from './run-store.ts';
+
+/** The recorder. */
+export interface Recorder {
+  readonly sink: EventSink;
+  list(): Promise<RunList>;
+  /** @throws PinnaceError `not_found` for a run that is not kept. */
+  run(traceId: string): Promise<RunRecord>;
+  watch(onNews: (news: RunNews) => void): void;
+  /** Forgets all runs. @throws PinnaceError as the storage does. */
+  erase(): Promise<void>;
+}
+
+/** What a recorder works with. */
+export interface RecorderOptions {
+  readonly store: RunStore;
+  /** The tools of an agent, as its run is assembled of them. */
+  readonly toolsOf: (agentId: string) => Promise<RunTools>;
+  /** How long news may wait for more, and what is to be written. */
+  readonly newsEveryMs?: number;
+  readonly writeEveryMs?: number;
+}
+
+/** Runs that stay in memory after their end: a plan goes on without its run. */
+const maxInMemory = 30;
+
+/** A run with what was passed on of it. */
+interface Recording {
+  readonly run: LiveRun;
+  told: number;
+  written: number;
+  part: number;
+  tools: RunTools | undefined;
+  hasNewTools: boolean;
+}
+
+/** Gives a recorder. */
+export function createRecorder(
+  { store, toolsOf, newsEveryMs = 80, writeEveryMs = 1000 }: RecorderOptions,
+): Recorder {
+  const recordings = new Map<string, Recording>();
+  const listeners = new Set<(news: RunNews) => void>();
+  let isKept = true;
+  let writing: Promise<void> = Promise.resolve();
+  const untold = createDelay(newsEveryMs, (changed: ReadonlySet<Recording>) => changed.forEach(tell));
+  const unwritten = createDelay(writeEveryMs, (changed: ReadonlySet<Recording>) => {
+    for (const recording of changed) void inTurn(() => write(recording));
+  });
+
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    writing = writing.then(work).then(() => void (isKept = true), () => void (isKept = false));
+    return writing;
+  }
+
+  function tell(recording: Recording): void {
+    const { run, told, tools } = recording;
+    const events = run.since(told);
+    recording.told += events.length;
+    for (const onNews of listeners) onNews({ head: run.head, from: told, events, ...(tools && { tools }) });
+  }
+
+  async function write(recording: Recording): Promise<void> {
+    if (recordings.get(recording.run.head.traceId) !== recording) return; // erased meanwhile
+    const { run, written, part, tools, hasNewTools } = recording;
+    const events = run.since(written);
+    await store.write(run.head, { part, events, ...(hasNewTools && { tools }) });
+    recording.written += events.length;
+    recording.part += 1;
+    recording.hasNewTools = false;
+  }
+
+  function note(recording: Recording): void {
+    untold.add(recording);
+    unwritten.add(recording);
+  }
+
+  function begin(event: ObservedEvent): Recording {
+    const run = createLiveRun(event);
+    const recording: Recording = { run, told: 0, written: 0, part: 0, tools: undefined, hasNewTools: false };
+    recordings.set(event.traceId, recording);
+    const [oldest] = recordings.keys();
+    if (recordings.size > maxInMemory && oldest !== undefined) {
+      unwritten.flush();
+      void inTurn(() => Promise.resolve(void recordings.delete(oldest)));
+    }
+    toolsOf(event.target.id).then((tools) => {
+      run.setTools(tools);
+      recording.tools = tools;
+      recording.hasNewTools = true;
+      note(recording);
+    }).catch(() => undefined); // the agent was disabled meanwhile: the run goes without the account of its tools
+    return recording;
+  }
+
+  async function heads(): Promise<readonly RunHead[]> {
+    const kept = await store.heads().catch(() => {
+      isKept = false;
+      return [];
+    });
+    const live = [...recordings.values()].map(({ run }) => run.head);
+    const all = new Map([...kept, ...live].map((head) => [head.traceId, head]));
+    return [...all.values()].toSorted((a, b) => b.startedAt - a.startedAt);
+  }
+
+  return {
+    sink(event) {
+      const isStart = event.action === 'run.start' && event.status === 'pending';
+      const recording = recordings.get(event.traceId) ?? (isStart ? begin(event) : undefined);
+      if (!recording) return;
+      recording.run.add(event);
+      note(recording);
+      if (event.action === 'run.end') unwritten.flush();
+    },
+    list: async () => ({ runs: await heads(), isKept }),
+    async run(traceId) {
+      const record = recordings.get(traceId)?.run.record ?? await store.read(traceId);
+      if (record) return record;
+      throw new PinnaceError('not_found', 'Cannot show the run: it is not kept here any more');
+    },
+    watch: (onNews) => void listeners.add(onNews),
+    async erase() {
+      recordings.clear();
+      await writing;
+      await store.erase();
+    },
+  };
+}
+
+/** Collects for a while, then hands on. */
+function createDelay<T>(
+  delayMs: number,
+  handOn: (items: ReadonlySet<T>) => void,
+): { readonly add: (item: T) => void; readonly flush: () => void } {
+  let items = new Set<T>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const now = items;
+    items = new Set();
+    handOn(now);
+  };
+  return {
+    flush,
+    add(item) {
+      items.add(item);
+      timer ??= setTimeout(flush, delayMs);
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/** Where a run's time and tokens went: to the model, to tools, and to waiting for either. */
+
+import type { RunSpan, RunSpans } from './run-spans.ts';
+
+/** How a time divides, in milliseconds. What a tool does while a model works counts as the model's. */
+export interface TimeSplit {
+  readonly modelMs: number;
+  readonly toolMs: number;
+  readonly waitMs: number;
+  readonly totalMs: number;
+}
+
+/** What a run, or one step of it, has used. */
+export interface Usage {
+  readonly key: string;
+  readonly name: string;
+  /** Who worked. */
+  readonly agentId: string;
+  readonly time: TimeSplit;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly modelCalls: number;
+  readonly toolCalls: number;
+  /** How many of its calls failed or were denied. */
+  readonly failures: number;
+  /** From the call of the first model to its first word. */
+  readonly firstChunkMs?: number | undefined;
+}
+
+/** A run's usage, in all and step by step. */
+export interface Breakdown {
+  readonly total: Usage;
+  readonly steps: readonly Usage[];
+}
+
+/** Gives the breakdown. */
+export function breakdownOf({ roots, endMs }: RunSpans): Breakdown {
+  const all = roots.flatMap(within);
+  const run = all.find(({ kind }) => kind === 'run');
+  const total = usageOf(all, { startMs: run?.startMs ?? 0, endMs: run?.endMs ?? endMs });
+  const steps = all.filter(({ kind }) => kind === 'step').toSorted((a, b) => a.startMs - b.startMs);
+  return {
+    total: { ...total, key: '', name: 'The whole run', agentId: run?.target.id ?? '' },
+    steps: steps.map((step, i) => ({
+      ...usageOf(within(step), step),
+      key: step.key,
+      name: `Step ${step.facts['step'] ?? i + 1}`,
+      agentId: step.actor.id,
+    })),
+  };
+}
+
+/** The span and all that is inside, with the deepest last. */
+function within(span: RunSpan): RunSpan[] {
+  const found = [span];
+  for (const next of found) for (const child of next.children) found.push(child);
+  return found;
+}
+
+interface Extent {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+function usageOf(spans: readonly RunSpan[], extent: Extent): Omit<Usage, 'key' | 'name' | 'agentId'> {
+  const models = spans.filter(({ kind }) => kind === 'model');
+  const tools = spans.filter(({ kind }) => kind === 'tool');
+  const [first] = models;
+  return {
+    time: splitOf({ models, tools }, extent),
+    inputTokens: sum(models, 'inputTokens'),
+    outputTokens: sum(models, 'outputTokens'),
+    modelCalls: models.length,
+    toolCalls: tools.length,
+    failures: [...models, ...tools].filter(({ status }) => status === 'error' || status === 'denied').length,
+    firstChunkMs: first && numberOf(first, 'firstChunkMs'),
+  };
+}
+
+function splitOf(
+  { models, tools }: { readonly models: readonly Extent[]; readonly tools: readonly Extent[] },
+  extent: Extent,
+): TimeSplit {
+  const modelMs = covered(models, extent);
+  const toolMs = covered([...models, ...tools], extent) - modelMs;
+  const totalMs = Math.max(0, extent.endMs - extent.startMs);
+  return { modelMs, toolMs, waitMs: totalMs - modelMs - toolMs, totalMs };
+}
+
+/** How much of the extent at least one of them covers. */
+function covered(spans: readonly Extent[], extent: Extent): number {
+  let length = 0;
+  let upTo = extent.startMs;
+  for (const { startMs, endMs } of spans.toSorted((a, b) => a.startMs - b.startMs)) {
+    const end = Math.min(endMs, extent.endMs);
+    if (end <= upTo) continue;
+    length += end - Math.max(startMs, upTo);
+    upTo = end;
+  }
+  return length;
+}
+
+function sum(spans: readonly RunSpan[], name: string): number {
+  return spans.reduce((all, span) => all + (numberOf(span, name) ?? 0), 0);
+}
+
+function numberOf({ facts }: RunSpan, name: string): number | undefined {
+  const value = facts[name];
+  return typeof value === 'number' ? value : undefined;
+}

@@ -1,0 +1,147 @@
+/** The inspector's screen: the runs that there are, and the one that is open. */
+
+import { proxy } from 'comlink';
+import { batch, type ReadonlySignal, signal } from '@preact/signals';
+import { toData } from '../../src/errors.ts';
+import type { Found, InspectorControl, RunHead, RunList, RunNews } from '../inspector/control.ts';
+import { createOpenedRun, type OpenedRun } from './opened-run.ts';
+import { readRunFile, type RunFile } from './run-file.ts';
+
+/** What is shown of the open run. */
+export type InspectorTab = 'timeline' | 'events' | 'tools' | 'prompt' | 'usage';
+
+/** The screen's state, and what can be done in it. */
+export interface Inspector {
+  /** `undefined` until the first answer. */
+  readonly list: ReadonlySignal<RunList | undefined>;
+  readonly opened: ReadonlySignal<OpenedRun | undefined>;
+  readonly tab: ReadonlySignal<InspectorTab>;
+  /** Why the latest thing that the person did failed. */
+  readonly problem: ReadonlySignal<string | undefined>;
+  /** Shows the list, as it is now. */
+  showList(): Promise<void>;
+  open(traceId: string): Promise<void>;
+  openFile(file: Blob): Promise<void>;
+  show(tab: InspectorTab): void;
+  /** Asks for the prompts of the open run again. */
+  refreshPrompts(): Promise<void>;
+  /** What the file of the open run is to hold. */
+  toFile(how: { readonly withPrompts: boolean }): Promise<RunFile | undefined>;
+  /** Forgets every run that is kept. */
+  erase(): Promise<void>;
+}
+
+interface InspectorOptions {
+  readonly control: InspectorControl;
+  readonly announce: (text: string) => void;
+  readonly now?: () => number;
+}
+
+/** Gives the screen's state; nothing is asked of the worker before it is shown. */
+export function createInspector({ control, announce, now = Date.now }: InspectorOptions): Inspector {
+  const list = signal<RunList | undefined>(undefined);
+  const opened = signal<OpenedRun | undefined>(undefined);
+  const tab = signal<InspectorTab>('timeline');
+  const problem = signal<string | undefined>(undefined);
+  let asked = 0;
+  let isWatching = false;
+  /** What came while the run was on its way. */
+  let early: RunNews[] = [];
+
+  function watch(): void {
+    if (isWatching) return;
+    isWatching = true;
+    void control.watch(proxy(onNews));
+  }
+
+  function onNews(news: RunNews): void {
+    const { traceId } = news.head;
+    batch(() => {
+      if (list.value) list.value = { ...list.value, runs: withHead(list.value.runs, news.head) };
+      if (opened.value?.record.value.head.traceId === traceId) opened.value.take(news);
+      else early = [...early.slice(-maxEarly), news];
+    });
+  }
+
+  /** Gives the value, or says what is wrong. */
+  async function ask<T>(asking: Promise<Found<T>>): Promise<T | undefined> {
+    const answer = await asking.catch(() => undefined);
+    problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The worker does not answer'}.`;
+    return answer?.ok ? answer.value : undefined;
+  }
+
+  function show(run: OpenedRun): void {
+    batch(() => {
+      opened.value = run;
+      tab.value = 'timeline';
+    });
+  }
+
+  async function refreshPrompts(): Promise<void> {
+    const run = opened.value;
+    if (run?.source !== 'worker') return;
+    const { traceId } = run.record.value.head;
+    run.setPrompts(await control.prompts(traceId).catch(() => []));
+  }
+
+  return {
+    list,
+    opened,
+    tab,
+    problem,
+    refreshPrompts,
+    async showList() {
+      asked++;
+      watch();
+      batch(() => {
+        opened.value = undefined;
+        problem.value = undefined;
+      });
+      list.value = await control.list().catch(() => ({ runs: [], isKept: false }));
+    },
+    async open(traceId) {
+      const turn = ++asked;
+      watch();
+      early = [];
+      const record = await ask(control.run(traceId));
+      if (!record || turn !== asked) return; // another was opened meanwhile
+      const run = createOpenedRun(record, { source: 'worker', now });
+      for (const news of early) if (news.head.traceId === traceId) run.take(news);
+      show(run);
+    },
+    async openFile(file) {
+      const turn = ++asked;
+      try {
+        const { prompts = [], ...record } = await readRunFile(file);
+        if (turn !== asked) return;
+        problem.value = undefined;
+        show(createOpenedRun(record, { source: 'file', prompts, now }));
+      } catch (error) {
+        problem.value = `${toData(error).message}.`;
+      }
+    },
+    show: (next) => void (tab.value = next),
+    async toFile({ withPrompts }) {
+      const run = opened.value;
+      if (!run) return undefined;
+      if (withPrompts) await refreshPrompts();
+      const prompts = withPrompts ? run.prompts.value : undefined;
+      return { ...run.record.value, ...(prompts && { prompts }) };
+    },
+    async erase() {
+      await ask(control.erase());
+      if (problem.value !== undefined) return;
+      announce('All runs are erased');
+      list.value = await control.list().catch(() => ({ runs: [], isKept: false }));
+    },
+  };
+}
+
+const maxEarly = 100;
+
+/** The run's new head in the place of the old one; a run that is new stands first. */
+function withHead(runs: readonly RunHead[], head: RunHead): readonly RunHead[] {
+  return runs.some(({ traceId }) => traceId === head.traceId)
+    ? runs.map((run) => run.traceId === head.traceId ? head : run)
+    : [head, ...runs];
+}
