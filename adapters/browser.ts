@@ -3,7 +3,16 @@
 import { createAudit } from '../src/audit.ts';
 import { createRuntime, type PlanningRuntime } from '../src/create-runtime.ts';
 import type { Grounding } from '../src/orchestrator/grounding/create-grounding.ts';
-import type { Catalog, ClosableStorage, Egress, McpConnector, SecretSource, Watchable } from '../src/ports.ts';
+import type {
+  Catalog,
+  ClosableStorage,
+  Egress,
+  EventSink,
+  McpConnector,
+  ModelSource,
+  SecretSource,
+  Watchable,
+} from '../src/ports.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import type { ToolSource } from '../src/tools/tool-source.ts';
 import { browserEgress } from './egress/browser.ts';
@@ -23,6 +32,9 @@ export interface BrowserRuntimeOptions {
   readonly grounding?: (storage: ClosableStorage & Watchable) => Grounding;
   /** How long the audit keeps what was changed; 30 days when absent. */
   readonly auditRetentionMs?: number;
+  /** Where models come from; over `fetch`, when absent. */
+  readonly models?: ModelSource;
+  readonly sinks?: readonly EventSink[];
   /** The way to MCP servers, as `(egress) => mcpConnector({ egress })`; without it their tools are left out. */
   readonly mcp?: (egress: Egress) => McpConnector;
 }
@@ -32,7 +44,17 @@ const planLeaseMs = 9000;
 
 /** Gives a runtime for a worker; pass it to `exposeRuntime`. */
 export function createBrowserRuntime(
-  { name, catalog, secrets, tools, grounding, mcp, auditRetentionMs = 30 * 86_400_000 }: BrowserRuntimeOptions,
+  {
+    name,
+    catalog,
+    secrets,
+    tools,
+    models = modelSource(),
+    sinks = [],
+    grounding,
+    mcp,
+    auditRetentionMs = 30 * 86_400_000,
+  }: BrowserRuntimeOptions,
 ): PlanningRuntime {
   const storage = indexedDbStorage({ name });
   const egress = browserEgress();
@@ -40,7 +62,8 @@ export function createBrowserRuntime(
     catalog,
     secrets,
     storage,
-    models: modelSource(),
+    models,
+    sinks,
     tools: tools(storage),
     egress,
     sandbox: workerSandbox(),

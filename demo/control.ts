@@ -41,6 +41,8 @@ export interface Control {
   openRegistry(port: MessagePort): void;
   /** Exposes the knowledge on this port, as a `KnowledgeControl`. */
   openKnowledge(port: MessagePort): void;
+  /** Exposes what is known of runs on this port, as an `InspectorControl`. */
+  openInspector(port: MessagePort): void;
 }
 
 /** A Pinnace endpoint, and who certifies this page's key for it. */

@@ -5,13 +5,16 @@ import './jitless.ts';
 import { expose } from 'comlink';
 import { createBrowserRuntime } from '../adapters/browser.ts';
 import { staticCatalog } from '../adapters/catalog/static.ts';
+import { modelSource } from '../adapters/models/source.ts';
 import { memorySecrets } from '../adapters/secrets/memory.ts';
+import { indexedDbStorage } from '../adapters/storage/indexeddb.ts';
 import { exposeRuntime } from '../adapters/transport/comlink.ts';
 import type { PlanningRuntime } from '../src/create-runtime.ts';
 import type { Catalog } from '../src/ports.ts';
 import { localPrincipal } from '../src/runtime/principal.ts';
 import { cardsOf } from './agents.ts';
 import type { Control, Endpoint } from './control.ts';
+import { createInspectorHost } from './inspector/host.ts';
 import type { KnowledgeHost } from './knowledge/host.ts';
 import { lazyKnowledgeHost } from './knowledge/lazy-host.ts';
 import { pageSamples } from './knowledge/page-samples.ts';
@@ -54,10 +57,18 @@ let registry: RegistryHost;
 /** And the knowledge: what a person adds in the panel, agents find. */
 let knowledge: KnowledgeHost;
 
+/** Sees what the runtime does. Its runs are kept apart from what the runtime itself keeps. */
+const inspector = createInspectorHost({
+  storage: indexedDbStorage({ name: 'pinnace-runs' }),
+  runtime: () => runtime,
+});
+
 const runtime: PlanningRuntime = createBrowserRuntime({
   name: 'pinnace',
   catalog: current,
-  secrets,
+  secrets: inspector.secrets(secrets),
+  models: inspector.models(modelSource()),
+  sinks: [inspector.sink],
   tools: (storage) => {
     tree = createTreeHost({ storage });
     knowledge = lazyKnowledgeHost({ storage, exclusively });
@@ -82,6 +93,7 @@ const control: Control = {
   openTree: (port) => expose(tree.control, port),
   openRegistry: (port) => expose(registry.control, port),
   openKnowledge: (port) => expose(knowledge.control, port),
+  openInspector: (port) => expose(inspector.control, port),
 };
 
 /** One tab at a time indexes; a browser without locks lets each. */

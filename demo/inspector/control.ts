@@ -93,7 +93,7 @@ export interface InspectorControl {
   /** The prompts of a run; none for a run from before this page: they are held in memory alone. */
   prompts(traceId: string): Promise<readonly Prompt[]>;
   /** From now on `onNews` is told what happens, a few times a second. */
-  watch(onNews: (news: RunNews) => void): void;
+  watch(onNews: (news: RunNews) => void): Promise<void>;
   /** Forgets every run, those that are going on too. */
   erase(): Promise<Found<void>>;
 }

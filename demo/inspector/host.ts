@@ -36,8 +36,8 @@ export function createInspectorHost({ storage, runtime, bounds }: InspectorHostO
     },
   });
   return {
-    models: prompts.models,
-    secrets: prompts.secrets,
+    models: (source) => prompts.models(source),
+    secrets: (source) => prompts.secrets(source),
     sink(event) {
       prompts.note(event);
       return recorder.sink(event);
@@ -46,7 +46,7 @@ export function createInspectorHost({ storage, runtime, bounds }: InspectorHostO
       list: () => recorder.list(),
       run: (traceId) => found(() => recorder.run(traceId)),
       prompts: (traceId) => Promise.resolve(prompts.of(traceId)),
-      watch: (onNews) => recorder.watch(onNews),
+      watch: (onNews) => Promise.resolve(recorder.watch(onNews)),
       erase: () =>
         found(async () => {
           prompts.forget();

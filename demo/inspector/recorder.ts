@@ -4,6 +4,7 @@ import { PinnaceError } from '../../src/errors.ts';
 import type { ObservedEvent } from '../../src/events.ts';
 import type { EventSink } from '../../src/ports.ts';
 import type { RunHead, RunList, RunNews, RunRecord, RunTools } from './control.ts';
+import { createDelay } from './delay.ts';
 import { createLiveRun, type LiveRun } from './live-run.ts';
 import type { RunStore } from './run-store.ts';
 
@@ -30,6 +31,9 @@ export interface RecorderOptions {
 
 /** Runs that stay in memory after their end: a plan goes on without its run. */
 const maxInMemory = 30;
+
+/** The most events that are written at once: a storage takes 4 MiB. */
+const maxInPart = 2000;
 
 /** A run with what was passed on of it. */
 interface Recording {
@@ -61,6 +65,7 @@ export function createRecorder(
 
   function tell(recording: Recording): void {
     const { run, told, tools } = recording;
+    if (recordings.get(run.head.traceId) !== recording) return; // erased meanwhile
     const events = run.since(told);
     recording.told += events.length;
     for (const onNews of listeners) onNews({ head: run.head, from: told, events, ...(tools && { tools }) });
@@ -69,11 +74,12 @@ export function createRecorder(
   async function write(recording: Recording): Promise<void> {
     if (recordings.get(recording.run.head.traceId) !== recording) return; // erased meanwhile
     const { run, written, part, tools, hasNewTools } = recording;
-    const events = run.since(written);
+    const events = run.since(written).slice(0, maxInPart);
+    recording.hasNewTools = false;
     await store.write(run.head, { part, events, ...(hasNewTools && { tools }) });
     recording.written += events.length;
     recording.part += 1;
-    recording.hasNewTools = false;
+    if (run.since(recording.written).length > 0) await write(recording);
   }
 
   function note(recording: Recording): void {
@@ -90,13 +96,18 @@ export function createRecorder(
       unwritten.flush();
       void inTurn(() => Promise.resolve(void recordings.delete(oldest)));
     }
-    toolsOf(event.target.id).then((tools) => {
-      run.setTools(tools);
-      recording.tools = tools;
-      recording.hasNewTools = true;
-      note(recording);
-    }).catch(() => undefined); // the agent was disabled meanwhile: the run goes without the account of its tools
+    void account(recording);
     return recording;
+  }
+
+  /** Without an answer the run has no account of its tools: its agent was disabled or is unknown. */
+  async function account(recording: Recording): Promise<void> {
+    const tools = await toolsOf(recording.run.head.agentId).catch(() => undefined);
+    if (!tools) return;
+    recording.run.setTools(tools);
+    recording.tools = tools;
+    recording.hasNewTools = true;
+    note(recording);
   }
 
   async function heads(): Promise<readonly RunHead[]> {
@@ -129,29 +140,6 @@ export function createRecorder(
       recordings.clear();
       await writing;
       await store.erase();
-    },
-  };
-}
-
-/** Collects for a while, then hands on. */
-function createDelay<T>(
-  delayMs: number,
-  handOn: (items: ReadonlySet<T>) => void,
-): { readonly add: (item: T) => void; readonly flush: () => void } {
-  let items = new Set<T>();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const flush = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    const now = items;
-    items = new Set();
-    handOn(now);
-  };
-  return {
-    flush,
-    add(item) {
-      items.add(item);
-      timer ??= setTimeout(flush, delayMs);
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import { type Remote, transfer, wrap } from 'comlink';
 import type { AgentCard, Control } from '../control.ts';
+import type { InspectorControl } from '../inspector/control.ts';
 import type { KnowledgeControl } from '../knowledge/control.ts';
 import type { RegistryControl } from '../registry/control.ts';
 import type { TreeControl } from '../tree/control.ts';
@@ -17,6 +18,7 @@ export interface Connection {
   readonly connectTree: () => TreeControl;
   readonly connectRegistry: () => RegistryControl;
   readonly connectKnowledge: () => KnowledgeControl;
+  readonly connectInspector: () => InspectorControl;
 }
 
 interface ConnectOptions {
@@ -53,6 +55,7 @@ export async function connect(
       connectTree: () => connectTree(control),
       connectRegistry: () => connectRegistry(control),
       connectKnowledge: () => connectKnowledge(control),
+      connectInspector: () => connectInspector(control),
     };
   } finally {
     clearTimeout(timer);
@@ -76,6 +79,12 @@ function connectKnowledge(control: Remote<Control>): KnowledgeControl {
   const { port1, port2 } = new MessageChannel();
   void control.openKnowledge(transfer(port1, [port1]));
   return wrap<KnowledgeControl>(port2);
+}
+
+function connectInspector(control: Remote<Control>): InspectorControl {
+  const { port1, port2 } = new MessageChannel();
+  void control.openInspector(transfer(port1, [port1]));
+  return wrap<InspectorControl>(port2);
 }
 
 /** The event of a script that was not found has no text. */

@@ -22,6 +22,8 @@ export interface Inspector {
   showList(): Promise<void>;
   open(traceId: string): Promise<void>;
   openFile(file: Blob): Promise<void>;
+  /** Shows no run. */
+  leave(): void;
   show(tab: InspectorTab): void;
   /** Asks for the prompts of the open run again. */
   refreshPrompts(): Promise<void>;
@@ -51,7 +53,7 @@ export function createInspector({ control, announce, now = Date.now }: Inspector
   function watch(): void {
     if (isWatching) return;
     isWatching = true;
-    void control.watch(proxy(onNews));
+    control.watch(proxy(onNews)).catch(() => (isWatching = false)); // asked again with the next run
   }
 
   function onNews(news: RunNews): void {
@@ -84,6 +86,14 @@ export function createInspector({ control, announce, now = Date.now }: Inspector
     run.setPrompts(await control.prompts(traceId).catch(() => []));
   }
 
+  function leave(): number {
+    batch(() => {
+      opened.value = undefined;
+      problem.value = undefined;
+    });
+    return ++asked;
+  }
+
   return {
     list,
     opened,
@@ -91,16 +101,12 @@ export function createInspector({ control, announce, now = Date.now }: Inspector
     problem,
     refreshPrompts,
     async showList() {
-      asked++;
+      leave();
       watch();
-      batch(() => {
-        opened.value = undefined;
-        problem.value = undefined;
-      });
       list.value = await control.list().catch(() => ({ runs: [], isKept: false }));
     },
     async open(traceId) {
-      const turn = ++asked;
+      const turn = leave();
       watch();
       early = [];
       const record = await ask(control.run(traceId));
@@ -120,6 +126,7 @@ export function createInspector({ control, announce, now = Date.now }: Inspector
         problem.value = `${toData(error).message}.`;
       }
     },
+    leave: () => void leave(),
     show: (next) => void (tab.value = next),
     async toFile({ withPrompts }) {
       const run = opened.value;

@@ -31,6 +31,8 @@ export interface OpenedRun {
   /** The place of the event that is looked at. */
   readonly event: ReadonlySignal<number | undefined>;
   take(news: RunNews): void;
+  /** Time has passed: what is open grows. */
+  tick(): void;
   setPrompts(prompts: readonly Prompt[]): void;
   select(key: string | undefined): void;
   setExpanded(key: string, isExpanded: boolean): void;
@@ -39,7 +41,8 @@ export interface OpenedRun {
   zoom(factor: number, at?: number): void;
   /** Moves the window by this part of its length. */
   move(by: number): void;
-  zoomTo(span: RunSpan): void;
+  zoomTo(span: Pick<RunSpan, 'startMs' | 'endMs'>): void;
+  showTime(window: TimeWindow): void;
   showAll(): void;
   narrow(filter: Partial<EventFilter>): void;
   lookAt(event: number | undefined): void;
@@ -61,8 +64,9 @@ export function createOpenedRun(first: RunRecord, { source, prompts: given, now 
   const zoomedTo = signal<TimeWindow | undefined>(undefined);
   const filter = signal(everyEvent);
   const event = signal<number | undefined>(undefined);
+  const time = signal(now());
   const isLive = computed(() => source === 'worker' && record.value.head.durationMs === undefined);
-  const spans = computed(() => spansOf(record.value.events, { now: isLive.value ? now() : undefined }));
+  const spans = computed(() => spansOf(record.value.events, { now: isLive.value ? time.value : undefined }));
   const rows = computed(() => rowsOf(spans.value.roots, collapsed.value));
   const whole = computed((): TimeWindow => ({ from: 0, to: Math.max(1, spans.value.endMs) }));
   const window = computed(() => zoomedTo.value ?? whole.value);
@@ -97,6 +101,7 @@ export function createOpenedRun(first: RunRecord, { source, prompts: given, now 
         tools: news.tools ?? tools,
       };
     },
+    tick: () => void (time.value = now()),
     setPrompts: (found) => void (prompts.value = found),
     select: (key) => void (selectedKey.value = key),
     setExpanded(key, isExpanded) {
@@ -110,6 +115,7 @@ export function createOpenedRun(first: RunRecord, { source, prompts: given, now 
       show(zoomed(window.value, { factor, ...(at !== undefined && { at }), endMs: whole.value.to })),
     move: (by) => zoomedTo.value && show(moved(zoomedTo.value, { by, endMs: whole.value.to })),
     zoomTo: (span) => show(around(span, { endMs: whole.value.to })),
+    showTime: show,
     showAll: () => void (zoomedTo.value = undefined),
     narrow: (more) => void (filter.value = { ...filter.value, ...more }),
     lookAt: (place) => void (event.value = place),

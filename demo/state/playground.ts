@@ -1,8 +1,9 @@
 /** Everything that the page's components share, put together. */
 
-import { type Signal, signal } from '@preact/signals';
+import { effect, type Signal, signal } from '@preact/signals';
 import type { Decision } from '../../src/interruption.ts';
 import type { AgentCard, PlanSteering } from '../control.ts';
+import type { InspectorControl } from '../inspector/control.ts';
 import type { KnowledgeControl } from '../knowledge/control.ts';
 import type { RegistryControl } from '../registry/control.ts';
 import type { TreeControl } from '../tree/control.ts';
@@ -41,6 +42,8 @@ export interface Playground {
   readonly registry: { readonly isShown: Signal<boolean>; readonly connect: () => RegistryControl };
   /** The knowledge beside the chat. */
   readonly knowledge: KnowledgeAccess;
+  /** The inspector over the chat: what it shows, if anything, and the way to it. */
+  readonly inspector: { readonly shown: Signal<InspectorPlace | undefined>; readonly connect: () => InspectorControl };
   /** Read out by screen readers. */
   readonly announcement: Signal<string>;
   /** Sends, or asks for the key first when the endpoint's was not kept. */
@@ -65,10 +68,16 @@ export interface KnowledgePlace {
 export type Beside = 'tree' | 'knowledge';
 
 /** Shows what stands beside the chat in the place of what stood there; `isShown` false: nothing. */
-export function showBeside({ tree, knowledge, registry }: Playground, beside: Beside, isShown = true): void {
+export function showBeside(
+  { tree, knowledge, registry, inspector }: Playground,
+  beside: Beside,
+  isShown = true,
+): void {
   tree.isShown.value = isShown && beside === 'tree';
   knowledge.isShown.value = isShown && beside === 'knowledge';
-  if (isShown) registry.isShown.value = false;
+  if (!isShown) return;
+  registry.isShown.value = false;
+  inspector.shown.value = undefined;
 }
 
 /** Whether the knowledge is shown, what of it, and the way to it. */
@@ -77,6 +86,13 @@ export interface KnowledgeAccess {
   /** Where it should be opened; whoever opens it there takes this away. */
   readonly wanted: Signal<KnowledgePlace | undefined>;
   readonly connect: () => KnowledgeControl;
+}
+
+/** What the inspector shows: a run, or the list of them. */
+export interface InspectorPlace {
+  readonly traceId?: string | undefined;
+  /** The endpoint that the run was at; without one, this page's worker. */
+  readonly via?: string | undefined;
 }
 
 interface PlaygroundOptions extends Connection {
@@ -121,6 +137,12 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     return false;
   }
 
+  const registry = { isShown: signal(false), connect: options.connectRegistry };
+  const inspector = { shown: signal<InspectorPlace | undefined>(undefined), connect: options.connectInspector };
+  // Both lie over the chat: the one that is opened last is there.
+  effect(() => void (registry.isShown.value && (inspector.shown.value = undefined)));
+  effect(() => void (inspector.shown.value && (registry.isShown.value = false)));
+
   return {
     get agents() {
       return cards.value;
@@ -135,7 +157,8 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     overlay,
     focusRequests: signal(0),
     tree: { isShown: signal(false), connect: options.connectTree },
-    registry: { isShown: signal(false), connect: options.connectRegistry },
+    registry,
+    inspector,
     knowledge: { isShown: signal(false), wanted: signal(undefined), connect: options.connectKnowledge },
     announcement: signal(''),
     send(text) {

@@ -47,6 +47,7 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
             <span>{canGoOn(message) || planToFollow(message) ? 'Go on' : 'Ask again'}</span>
           </button>
         )}
+        <InspectButton message={message} playground={playground} />
         <button
           type='button'
           class='quiet-button'
@@ -63,6 +64,25 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
         {isOpen.value && <RunDetails message={message} />}
       </div>
     </footer>
+  );
+}
+
+/** Opens the run in the inspector, also while it goes on. Nothing, where the runtime has not told which run it is. */
+export function InspectButton(
+  { message: { facts, via }, playground: { inspector } }: Pick<AnswerFooterProps, 'message' | 'playground'>,
+): JSX.Element | null {
+  const traceId = facts.value.run?.traceId;
+  if (traceId === undefined) return null;
+  return (
+    <button
+      type='button'
+      class='quiet-button'
+      data-testid='inspect'
+      onClick={() => (inspector.shown.value = { traceId, via })}
+    >
+      <Icon name='waterfall' />
+      <span>Inspect</span>
+    </button>
   );
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../state/message.ts';
 import { agentOf, type Playground } from '../state/playground.ts';
 import type { Remedy } from '../state/problem.ts';
-import { AnswerFooter } from './answer-footer.tsx';
+import { AnswerFooter, InspectButton } from './answer-footer.tsx';
 import { ErrorCallout } from './callout.tsx';
 import { Markdown } from './lazy-markdown.tsx';
 import { Mark, Swell } from './mark.tsx';
@@ -45,6 +45,11 @@ export function Answer({ message, playground, isLast }: AnswerProps): JSX.Elemen
         <PartView key={i} part={part} agent={agent} message={message} playground={playground} isLast={isLast} />
       ))}
       {outcome.type === 'running' && <Waiting message={message} />}
+      {outcome.type === 'running' && (
+        <div class='answer-actions'>
+          <InspectButton message={message} playground={playground} />
+        </div>
+      )}
       <Sources parts={parts} />
       <Ending message={message} outcome={outcome} playground={playground} isLast={isLast} />
       {outcome.type !== 'running' && <AnswerFooter message={message} playground={playground} isLast={isLast} />}

@@ -6,6 +6,7 @@ import { Notice } from './callout.tsx';
 import { Composer } from './composer.tsx';
 import { lazy } from './lazy.tsx';
 import { Markdown } from './lazy-markdown.tsx';
+import { isCovered } from './over-chat.ts';
 import { handleShortcut } from './shortcuts.ts';
 import { isCovering } from './tree-cover.ts';
 import { SideBar } from './side-bar.tsx';
@@ -16,6 +17,7 @@ const SettingsDialog = lazy(async () => (await import('./settings-dialog.tsx')).
 const TreePanel = lazy(async () => (await import('./tree/tree-panel.tsx')).TreePanel);
 const KnowledgePanel = lazy(async () => (await import('./knowledge/knowledge-panel.tsx')).KnowledgePanel);
 const RegistryScreen = lazy(async () => (await import('./registry/registry-screen.tsx')).RegistryScreen);
+const InspectorScreen = lazy(async () => (await import('./inspector/inspector-screen.tsx')).InspectorScreen);
 const Switcher = lazy(async () => (await import('./switcher.tsx')).Switcher);
 
 /** The playground's page. */
@@ -23,8 +25,10 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
   const overlay = playground.overlay.value;
   const chat = playground.chats.current.value;
   const hasRegistry = playground.registry.isShown.value;
-  const hasKnowledge = playground.knowledge.isShown.value && !hasRegistry;
-  const hasTree = playground.tree.isShown.value && !hasRegistry && !hasKnowledge;
+  const hasInspector = playground.inspector.shown.value !== undefined;
+  const isOver = isCovered(playground);
+  const hasKnowledge = playground.knowledge.isShown.value && !isOver;
+  const hasTree = playground.tree.isShown.value && !isOver && !hasKnowledge;
   const hasPanel = hasTree || hasKnowledge;
   useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
@@ -36,9 +40,9 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
   }, []);
   return (
     <>
-      <div class='frame' data-beside={hasPanel} data-registry={hasRegistry}>
+      <div class='frame' data-beside={hasPanel} data-covered={isOver}>
         <SideBar playground={playground} />
-        <main class='main' inert={overlay === 'drawer' || hasRegistry || (hasPanel && isCovering())}>
+        <main class='main' inert={overlay === 'drawer' || isOver || (hasPanel && isCovering())}>
           <TopBar chat={chat} playground={playground} />
           <Thread key={chat.id} chat={chat} playground={playground} />
           <div class='dock'>
@@ -50,6 +54,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
         {hasTree && <TreePanel playground={playground} />}
         {hasKnowledge && <KnowledgePanel playground={playground} />}
         {hasRegistry && <RegistryScreen playground={playground} />}
+        {hasInspector && <InspectorScreen playground={playground} />}
       </div>
       {overlay === 'settings' && <SettingsDialog playground={playground} />}
       {overlay === 'switcher' && <Switcher playground={playground} />}

@@ -5,6 +5,7 @@ import { type Chat, isRunning } from '../state/chat.ts';
 import { agentOf, type Playground } from '../state/playground.ts';
 import { dayOf } from './format.ts';
 import { Icon } from './icon.tsx';
+import { uncover } from './over-chat.ts';
 
 /** The earlier chats by day; each can be opened and, after a question, deleted. */
 export function ChatList({ playground }: { playground: Playground }): JSX.Element {
@@ -34,13 +35,13 @@ interface ChatItemProps {
 }
 
 function ChatItem({ chat, playground, deleting }: ChatItemProps): JSX.Element {
-  const { chats, overlay, agents, registry } = playground;
+  const { chats, overlay, agents } = playground;
   const isCurrent = chats.current.value === chat;
   const isAsking = deleting.value === chat.id;
   const title = chat.title.value || 'Untitled';
   const open = (): void => {
     overlay.value = 'none';
-    registry.isShown.value = false;
+    uncover(playground);
     void chats.open(chat.id);
   };
   return (

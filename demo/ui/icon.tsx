@@ -43,6 +43,12 @@ const paths = {
   file: 'M7 4h7l4 4v12H7zM13.5 4v4.5H18',
   code: 'M9 7l-5 5 5 5M15 7l5 5-5 5',
   records: 'M5 5h14v5H5zM5 14h14v5H5zM8 7.5h3M8 16.5h3',
+  waterfall: 'M4 6h7M8 11h8M13 16h7M4 20h16',
+  zoomIn: 'M11 5a6 6 0 1 1 0 12 6 6 0 0 1 0-12zM15.5 15.5L20 20M8.5 11h5M11 8.5v5',
+  zoomOut: 'M11 5a6 6 0 1 1 0 12 6 6 0 0 1 0-12zM15.5 15.5L20 20M8.5 11h5',
+  whole: 'M4 6v12M20 6v12M7 12h10M9.5 9.5L7 12l2.5 2.5M14.5 9.5L17 12l-2.5 2.5',
+  save: 'M12 4v11M7.5 11l4.5 4.5 4.5-4.5M5 20h14',
+  table: 'M4 5h16v14H4zM4 10h16M4 14.5h16M10 5v14',
 } as const;
 
 /** The name of a drawing. */

@@ -2,10 +2,11 @@
 
 import { isRunning } from '../state/chat.ts';
 import type { Playground } from '../state/playground.ts';
+import { isCovered } from './over-chat.ts';
 
 /** Does what the key says. Gives whether it meant anything. */
 export function handleShortcut(event: KeyboardEvent, playground: Playground): boolean {
-  const { overlay, chats, focusRequests, registry } = playground;
+  const { overlay, chats, focusRequests } = playground;
   if (event.defaultPrevented || event.isComposing) return false;
   if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') {
     overlay.value = overlay.value === 'switcher' ? 'none' : 'switcher';
@@ -13,7 +14,7 @@ export function handleShortcut(event: KeyboardEvent, playground: Playground): bo
   }
   if (event.key === 'Escape') return escape(playground);
   if (
-    event.key !== '/' || overlay.value !== 'none' || registry.isShown.value || isWriting(event.target) ||
+    event.key !== '/' || overlay.value !== 'none' || isCovered(playground) || isWriting(event.target) ||
     hasModifier(event)
   ) return false;
   focusRequests.value++;
@@ -21,12 +22,13 @@ export function handleShortcut(event: KeyboardEvent, playground: Playground): bo
 }
 
 /** Closes what lies over the chat, else stops the run. Dialogs close themselves. */
-function escape({ overlay, chats, registry }: Playground): boolean {
+function escape(playground: Playground): boolean {
+  const { overlay, chats } = playground;
   if (overlay.value === 'drawer') {
     overlay.value = 'none';
     return true;
   }
-  if (registry.isShown.value) return false; // it goes back by itself, and the run behind it goes on
+  if (isCovered(playground)) return false; // it goes back by itself, and the run behind it goes on
   if (overlay.value !== 'none' || !isRunning(chats.current.value)) return false;
   chats.stop();
   return true;

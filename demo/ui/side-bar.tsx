@@ -5,6 +5,7 @@ import { nextTheme, type Theme } from '../state/theme.ts';
 import { ChatList } from './chat-list.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import { Mark } from './mark.tsx';
+import { isCovered, uncover } from './over-chat.ts';
 
 /** From here on the side bar has a place of its own; below, it is a drawer. The style sheet says the same. */
 const wide = '(min-width: 56.25rem)';
@@ -25,7 +26,7 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
   const begin = (): void => {
     chats.begin();
     overlay.value = 'none';
-    playground.registry.isShown.value = false;
+    uncover(playground);
     playground.focusRequests.value++;
   };
   return (
@@ -73,12 +74,25 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
             showBeside(
               playground,
               'knowledge',
-              !playground.knowledge.isShown.value || playground.registry.isShown.value,
+              !playground.knowledge.isShown.value || isCovered(playground),
             );
           }}
         >
           <Icon name='book' />
           Knowledge
+        </button>
+        <button
+          type='button'
+          class='quiet-button open-inspector'
+          data-testid='open-inspector'
+          aria-pressed={playground.inspector.shown.value !== undefined}
+          onClick={() => {
+            overlay.value = 'none';
+            playground.inspector.shown.value = playground.inspector.shown.value ? undefined : {};
+          }}
+        >
+          <Icon name='waterfall' />
+          Runs
         </button>
         <div class='side-foot'>
           <button

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { agentOf, type Playground, showBeside } from '../state/playground.ts';
 import { Dialog } from './dialog.tsx';
 import { Icon, type IconName } from './icon.tsx';
+import { isCovered, uncover } from './over-chat.ts';
 
 interface Destination {
   readonly id: string;
@@ -25,7 +26,7 @@ export function Switcher({ playground }: { playground: Playground }): JSX.Elemen
     if (!destination) return;
     overlay.value = 'none';
     destination.go();
-    if (overlay.peek() === 'none' && !playground.registry.isShown.peek()) focusRequests.value++;
+    if (overlay.peek() === 'none' && !isCovered(playground)) focusRequests.value++;
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
@@ -95,7 +96,7 @@ function Destinations({ found, chosen, onPoint, onGo }: DestinationsProps): JSX.
 }
 
 function destinations(playground: Playground): readonly Destination[] {
-  const { agents, chats, overlay, registry } = playground;
+  const { agents, chats, overlay, registry, inspector } = playground;
   const others = chats.list.value.filter((chat) => chat !== chats.current.value);
   return [
     ...agents.map(({ id, name }): Destination => ({
@@ -104,7 +105,7 @@ function destinations(playground: Playground): readonly Destination[] {
       title: `New chat with ${name}`,
       hint: 'Agent',
       go: () => {
-        registry.isShown.value = false;
+        uncover(playground);
         chats.begin(id);
       },
     })),
@@ -114,7 +115,7 @@ function destinations(playground: Playground): readonly Destination[] {
       title: chat.title.value || 'Untitled',
       hint: agentOf(agents, chat.agentId.value).name,
       go: () => {
-        registry.isShown.value = false;
+        uncover(playground);
         void chats.open(chat.id);
       },
     })),
@@ -131,6 +132,13 @@ function destinations(playground: Playground): readonly Destination[] {
       title: 'Knowledge',
       hint: 'Panel',
       go: () => showBeside(playground, 'knowledge'),
+    },
+    {
+      id: 'runs',
+      icon: 'waterfall',
+      title: 'Runs: what happened in them',
+      hint: 'Page',
+      go: () => (inspector.shown.value = {}),
     },
     { id: 'model', icon: 'lock', title: 'Model settings', hint: 'Settings', go: () => (overlay.value = 'settings') },
   ];

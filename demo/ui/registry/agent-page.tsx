@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Agent, HistoryEntry, Manifest } from '../../../src/index.ts';
 import { limitLabels, type LimitName } from '../../state/agent-fields.ts';
+import { wordsOfExclusion } from '../../state/exclusions.ts';
 import type { Opened, RegistryPages } from '../../state/registry-pages.ts';
 import { StateBadge } from './record-list.tsx';
 import { Facts } from './facts.tsx';
@@ -86,19 +87,6 @@ function factsOf(agent: Agent): readonly (readonly [string, string])[] {
   ];
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  not_allowed: 'not on the allowlist',
-  disabled: 'disabled',
-  hidden: 'hidden',
-  unknown_tool: 'no such tool',
-  unknown_mcp_server: 'no such MCP server',
-  mcp_not_validated: 'its MCP server is not validated',
-  mcp_masked: 'masked',
-  mcp_drifted: 'its definition has drifted',
-  no_implementation: 'no code for it here',
-  name_taken: 'its name is taken',
-};
-
 interface ToolsProps {
   readonly tools: Manifest['tools'] | undefined;
   readonly onOpen: (toolId: string) => void;
@@ -114,7 +102,7 @@ function Tools({ tools, onOpen }: ToolsProps): JSX.Element {
       <ToolChips ids={included} onOpen={onOpen} />
       {[...others].map(([reason = '', entries]) => (
         <details key={reason} class='registry-reason' data-testid='excluded-tools' data-reason={reason}>
-          <summary>{entries.length} left out: {reasons[reason] ?? reason}</summary>
+          <summary>{entries.length} left out: {wordsOfExclusion(reason)}</summary>
           <ToolChips
             ids={entries.map(({ id }) =>
               id

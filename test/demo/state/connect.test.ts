@@ -30,6 +30,7 @@ function control(agents: readonly AgentCard[]): Control {
     openTree: nothing,
     openRegistry: nothing,
     openKnowledge: nothing,
+    openInspector: nothing,
   };
 }
 

@@ -1,0 +1,19 @@
+/** Why a tool is left out, for people. */
+
+const reasons: Readonly<Record<string, string>> = {
+  not_allowed: 'not on the allowlist',
+  disabled: 'disabled',
+  hidden: 'hidden',
+  unknown_tool: 'no such tool',
+  unknown_mcp_server: 'no such MCP server',
+  mcp_not_validated: 'its MCP server is not validated',
+  mcp_masked: 'masked',
+  mcp_drifted: 'its definition has drifted',
+  no_implementation: 'no code for it here',
+  name_taken: 'its name is taken',
+};
+
+/** Gives the words for a reason of a manifest; one that is not known here stands for itself. */
+export function wordsOfExclusion(reason: string): string {
+  return Object.hasOwn(reasons, reason) ? reasons[reason] ?? reason : reason.replaceAll('_', ' ');
+}
