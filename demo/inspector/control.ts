@@ -9,6 +9,8 @@ export interface RunHead {
   readonly traceId: string;
   readonly runId: string;
   readonly agentId: string;
+  /** The plan that was begun in it. */
+  readonly planId?: string | undefined;
   readonly startedAt: number;
   /** `pending`: it is going on, or its end was never told. */
   readonly status: EventStatus;

@@ -20,21 +20,28 @@ export interface LiveRun {
 /** Gives the run that this event begins, without the event. */
 export function createLiveRun({ traceId, target, timestamp, payloadSummary }: ObservedEvent): LiveRun {
   const { runId } = readSummary(payloadSummary);
-  const events: ObservedEvent[] = [];
-  let tools: RunTools | undefined;
-  let head: RunHead = {
-    traceId,
-    runId: String(runId ?? ''),
-    agentId: target.id,
-    startedAt: Date.parse(timestamp),
-    status: 'pending',
-    events: 0,
-    dropped: 0,
-    modelCalls: 0,
-    toolCalls: 0,
-    tokens: 0,
-    failures: 0,
-  };
+  return resumeLiveRun({
+    events: [],
+    head: {
+      traceId,
+      runId: String(runId ?? ''),
+      agentId: target.id,
+      startedAt: Date.parse(timestamp),
+      status: 'pending',
+      events: 0,
+      dropped: 0,
+      modelCalls: 0,
+      toolCalls: 0,
+      tokens: 0,
+      failures: 0,
+    },
+  });
+}
+
+/** Gives a run that goes on from what was kept of it. */
+export function resumeLiveRun(kept: RunRecord): LiveRun {
+  const events = [...kept.events];
+  let { head, tools } = kept;
   return {
     get head() {
       return head;
@@ -54,7 +61,8 @@ export function createLiveRun({ traceId, target, timestamp, payloadSummary }: Ob
   };
 }
 
-function withEvent(head: RunHead, { action, status, latency, payloadSummary }: ObservedEvent): RunHead {
+function withEvent(head: RunHead, { action, target, status, latency, payloadSummary }: ObservedEvent): RunHead {
+  if (action === 'plan.start') return { ...head, planId: target.id };
   if (status === 'pending') return head;
   const failures = head.failures + (status === 'error' || status === 'denied' ? 1 : 0);
   switch (action) {

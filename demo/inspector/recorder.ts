@@ -5,8 +5,9 @@ import type { ObservedEvent } from '../../src/events.ts';
 import type { EventSink } from '../../src/ports.ts';
 import type { RunHead, RunList, RunNews, RunRecord, RunTools } from './control.ts';
 import { createDelay } from './delay.ts';
-import { createLiveRun, type LiveRun } from './live-run.ts';
+import { createLiveRun, type LiveRun, resumeLiveRun } from './live-run.ts';
 import type { RunStore } from './run-store.ts';
+import { createStrangers } from './strangers.ts';
 
 /** The recorder. */
 export interface Recorder {
@@ -78,7 +79,7 @@ export function createRecorder(
     recording.hasNewTools = false;
     await store.write(run.head, { part, events, ...(hasNewTools && { tools }) });
     recording.written += events.length;
-    recording.part += 1;
+    if (events.length > 0) recording.part += 1;
     if (run.since(recording.written).length > 0) await write(recording);
   }
 
@@ -87,18 +88,37 @@ export function createRecorder(
     unwritten.add(recording);
   }
 
-  function begin(event: ObservedEvent): Recording {
-    const run = createLiveRun(event);
-    const recording: Recording = { run, told: 0, written: 0, part: 0, tools: undefined, hasNewTools: false };
-    recordings.set(event.traceId, recording);
+  /** Records the run from here on; what was kept of it is told and written already. */
+  function record(run: LiveRun, { part = 0 } = {}): Recording {
+    const { head: { traceId }, events: { length }, tools } = run.record;
+    const recording: Recording = { run, told: length, written: length, part, tools, hasNewTools: false };
+    recordings.set(traceId, recording);
     const [oldest] = recordings.keys();
     if (recordings.size > maxInMemory && oldest !== undefined) {
       unwritten.flush();
       void inTurn(() => Promise.resolve(void recordings.delete(oldest)));
     }
+    return recording;
+  }
+
+  function begin(event: ObservedEvent): Recording {
+    const recording = record(createLiveRun(event));
     void account(recording);
     return recording;
   }
+
+  function add(recording: Recording, event: ObservedEvent): void {
+    recording.run.add(event);
+    note(recording);
+  }
+
+  const strangers = createStrangers({
+    find: (traceId) => store.read(traceId),
+    onFound(kept, events) {
+      const recording = recordings.get(kept.head.traceId) ?? record(resumeLiveRun(kept), { part: kept.parts });
+      for (const event of events) add(recording, event);
+    },
+  });
 
   /** Without an answer the run has no account of its tools: its agent was disabled or is unknown. */
   async function account(recording: Recording): Promise<void> {
@@ -124,15 +144,16 @@ export function createRecorder(
     sink(event) {
       const isStart = event.action === 'run.start' && event.status === 'pending';
       const recording = recordings.get(event.traceId) ?? (isStart ? begin(event) : undefined);
-      if (!recording) return;
-      recording.run.add(event);
-      note(recording);
+      if (!recording) return strangers.note(event);
+      add(recording, event);
       if (event.action === 'run.end') unwritten.flush();
     },
     list: async () => ({ runs: await heads(), isKept }),
     async run(traceId) {
-      const record = recordings.get(traceId)?.run.record ?? await store.read(traceId);
-      if (record) return record;
+      const live = recordings.get(traceId);
+      if (live) return live.run.record;
+      const kept = await store.read(traceId);
+      if (kept) return { head: kept.head, events: kept.events, ...(kept.tools && { tools: kept.tools }) };
       throw new PinnaceError('not_found', 'Cannot show the run: it is not kept here any more');
     },
     watch: (onNews) => void listeners.add(onNews),

@@ -9,10 +9,15 @@ import type { RunHead, RunRecord, RunTools } from './control.ts';
 export interface RunStore {
   /** The latest first. */
   heads(): Promise<readonly RunHead[]>;
-  read(traceId: string): Promise<RunRecord | undefined>;
+  read(traceId: string): Promise<KeptRun | undefined>;
   /** Writes the head, and the events that have come since, as part number `part`. Forgets the oldest runs where there are too many. */
   write(head: RunHead, added: Added): Promise<void>;
   erase(): Promise<void>;
+}
+
+/** A run as it was kept, in this many parts. */
+export interface KeptRun extends RunRecord {
+  readonly parts: number;
 }
 
 /** What has come since a run was last written. */
@@ -67,6 +72,7 @@ export function createRunStore(
       if (!v.is(Head, head?.value)) return undefined;
       return {
         head: head.value as unknown as RunHead, // as above
+        parts: parts.length,
         events: parts.flatMap(({ value }) => value as ObservedEvent[]),
         ...(tools && { tools: tools.value as RunTools }),
       };

@@ -37,7 +37,7 @@ export interface Breakdown {
 export function breakdownOf({ roots, endMs }: RunSpans): Breakdown {
   const all = roots.flatMap(within);
   const run = all.find(({ kind }) => kind === 'run');
-  const total = usageOf(all, { startMs: run?.startMs ?? 0, endMs: run?.endMs ?? endMs });
+  const total = usageOf(all, { startMs: run?.startMs ?? 0, endMs }); // a plan goes on after its run
   const steps = all.filter(({ kind }) => kind === 'step').toSorted((a, b) => a.startMs - b.startMs);
   return {
     total: { ...total, key: '', name: 'The whole run', agentId: run?.target.id ?? '' },

@@ -20,7 +20,8 @@ export interface Inspector {
   readonly problem: ReadonlySignal<string | undefined>;
   /** Shows the list, as it is now. */
   showList(): Promise<void>;
-  open(traceId: string): Promise<void>;
+  /** Opens the run; where it follows a plan that another run has begun here, that one. */
+  open(traceId: string, how?: { readonly planId?: string | undefined }): Promise<void>;
   openFile(file: Blob): Promise<void>;
   /** Shows no run. */
   leave(): void;
@@ -45,7 +46,7 @@ export function createInspector({ control, announce, now = Date.now }: Inspector
   const opened = signal<OpenedRun | undefined>(undefined);
   const tab = signal<InspectorTab>('timeline');
   const problem = signal<string | undefined>(undefined);
-  let asked = 0;
+  let turns = 0;
   let isWatching = false;
   /** What came while the run was on its way. */
   let early: RunNews[] = [];
@@ -79,6 +80,11 @@ export function createInspector({ control, announce, now = Date.now }: Inspector
     });
   }
 
+  async function traceOfPlan(planId: string): Promise<string | undefined> {
+    const { runs } = await control.list().catch(() => ({ runs: [] }));
+    return runs.find((head) => head.planId === planId)?.traceId;
+  }
+
   async function refreshPrompts(): Promise<void> {
     const run = opened.value;
     if (run?.source !== 'worker') return;
@@ -91,7 +97,7 @@ export function createInspector({ control, announce, now = Date.now }: Inspector
       opened.value = undefined;
       problem.value = undefined;
     });
-    return ++asked;
+    return ++turns;
   }
 
   return {
@@ -105,21 +111,22 @@ export function createInspector({ control, announce, now = Date.now }: Inspector
       watch();
       list.value = await control.list().catch(() => ({ runs: [], isKept: false }));
     },
-    async open(traceId) {
+    async open(asked, { planId } = {}) {
       const turn = leave();
       watch();
       early = [];
+      const traceId = planId === undefined ? asked : await traceOfPlan(planId) ?? asked;
       const record = await ask(control.run(traceId));
-      if (!record || turn !== asked) return; // another was opened meanwhile
+      if (!record || turn !== turns) return; // another was opened meanwhile
       const run = createOpenedRun(record, { source: 'worker', now });
       for (const news of early) if (news.head.traceId === traceId) run.take(news);
       show(run);
     },
     async openFile(file) {
-      const turn = ++asked;
+      const turn = ++turns;
       try {
         const { prompts = [], ...record } = await readRunFile(file);
-        if (turn !== asked) return;
+        if (turn !== turns) return;
         problem.value = undefined;
         show(createOpenedRun(record, { source: 'file', prompts, now }));
       } catch (error) {

@@ -91,6 +91,8 @@ export interface KnowledgeAccess {
 /** What the inspector shows: a run, or the list of them. */
 export interface InspectorPlace {
   readonly traceId?: string | undefined;
+  /** The plan that it follows: then the run that has begun it is shown, in which the plan is told of. */
+  readonly planId?: string | undefined;
   /** The endpoint that the run was at; without one, this page's worker. */
   readonly via?: string | undefined;
 }

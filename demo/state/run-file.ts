@@ -50,6 +50,7 @@ const FiledHead = v.object({
   traceId: text(64),
   runId: text(200),
   agentId: text(200),
+  planId: v.exactOptional(text(200)),
   startedAt: count,
   status,
   durationMs: v.exactOptional(count),

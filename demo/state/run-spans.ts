@@ -11,7 +11,7 @@ export interface RunSpan {
   /** The span's id; an event without one is named by its place. */
   readonly key: string;
   readonly kind: SpanKind;
-  /** The action, as `tool.call`; what `run.start` and `run.end` tell of is the `run`. */
+  /** The action, as `tool.call`; what `run.start` and `run.end` tell of is the `run`, so with `plan` and `agent`. */
   readonly name: string;
   readonly actor: ObservedEvent['actor'];
   readonly target: ObservedEvent['target'];
@@ -93,7 +93,7 @@ function draftOf(
   const closing = own.findLast(({ status }) => status !== 'pending');
   const opening = own.find(({ status }) => status === 'pending') ?? closing ?? own[0]!;
   const startMs = opening.status === 'pending' ? timeOf(opening) : timeOf(opening) - latencyOf(opening);
-  const name = opening.action.replace(/\.(start|end)$/, '');
+  const name = nameOf(opening.action);
   return {
     key,
     kind: kindOf(name),
@@ -138,6 +138,11 @@ function place(root: Draft): void {
     next.isPlaced = true;
     waiting.push(...next.children.filter(({ isPlaced }) => !isPlaced));
   }
+}
+
+/** What is told of under two names has one here. */
+function nameOf(action: string): string {
+  return action === 'agent.create' ? 'agent' : action.replace(/\.(start|end)$/, '');
 }
 
 function kindOf(name: string): SpanKind {

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { canGoOn, isUndecided } from '../state/approval.ts';
 import { answerText, type AssistantMessage, type Outcome } from '../state/message.ts';
-import { planToFollow } from '../state/plan.ts';
+import { planOf, planToFollow } from '../state/plan.ts';
 import type { Playground } from '../state/playground.ts';
 import { describeProblem } from '../state/problem.ts';
 import { CopyButton } from './copy-button.tsx';
@@ -69,8 +69,9 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
 
 /** Opens the run in the inspector, also while it goes on. Nothing, where the runtime has not told which run it is. */
 export function InspectButton(
-  { message: { facts, via }, playground: { inspector } }: Pick<AnswerFooterProps, 'message' | 'playground'>,
+  { message, playground: { inspector } }: Pick<AnswerFooterProps, 'message' | 'playground'>,
 ): JSX.Element | null {
+  const { facts, via } = message;
   const traceId = facts.value.run?.traceId;
   if (traceId === undefined) return null;
   return (
@@ -78,7 +79,7 @@ export function InspectButton(
       type='button'
       class='quiet-button'
       data-testid='inspect'
-      onClick={() => (inspector.shown.value = { traceId, via })}
+      onClick={() => (inspector.shown.value = { traceId, via, planId: planOf(message)?.planId })}
     >
       <Icon name='waterfall' />
       <span>Inspect</span>

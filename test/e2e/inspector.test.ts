@@ -201,6 +201,27 @@ describe('the run inspector in the built playground', () => {
     expect(problems).toEqual([]);
   });
 
+  it('shows a plan with its agents below the run that has begun it', async () => {
+    const { page, problems } = await open();
+    await page.keyboard.press('Control+k');
+    await page.getByTestId('switcher-query').fill('commodore');
+    await page.keyboard.press('Enter');
+    await send(page, 'Compare the tides in Brest and in Hamburg');
+    await page.getByTestId('answer-footer').waitFor();
+    await inspectLast(page);
+    await named(page, 'plan').waitFor();
+    await named(page, 'agent').nth(1).waitFor();
+    await named(page, 'model.call').first().waitFor();
+    await shoot(page, 'inspector-plan');
+    await page.getByTestId('run-tab-prompt').click();
+    await page.getByTestId('prompt-view').waitFor();
+    await shoot(page, 'inspector-plan-prompt');
+    await page.getByTestId('run-tab-usage').click();
+    await page.getByTestId('usage-view').waitFor();
+    await shoot(page, 'inspector-plan-usage');
+    expect(problems).toEqual([]);
+  });
+
   it('fits a narrow screen, and the dark', async () => {
     for (const width of [360, 1280]) {
       const { page, problems } = await open({ width, dark: true });

@@ -107,7 +107,7 @@ function titleOf({ opened }: Inspector, { agents, inspector: { shown } }: Playgr
 function showPlace(inspector: Inspector, place: Playground['inspector']['shown']['value']): void {
   if (!place) return;
   if (place.traceId === undefined) void inspector.showList();
-  else if (place.via === undefined) void inspector.open(place.traceId);
+  else if (place.via === undefined) void inspector.open(place.traceId, place);
   else inspector.leave();
 }
 

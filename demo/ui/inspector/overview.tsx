@@ -3,6 +3,7 @@ import type { JSX, TargetedPointerEvent } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { OpenedRun } from '../../state/opened-run.ts';
 import type { RunSpans } from '../../state/run-spans.ts';
+import { rowsOf } from '../../state/span-rows.ts';
 import { placeIn, ticksIn } from '../../state/time-window.ts';
 import { formatMoment } from './moment.ts';
 
@@ -44,7 +45,7 @@ export function Overview({ run }: { run: OpenedRun }): JSX.Element {
         <i class='overview-window' style={{ left: percent(from / endMs), width: percent((to - from) / endMs) }} />
       </div>
       <div class='overview-axis' aria-hidden='true'>
-        {ticksIn(window, 5).map((ms) => (
+        {ticksIn(window, 5).filter((ms) => placeIn(window, ms) <= lastTick).map((ms) => (
           <span key={ms} style={{ left: percent(placeIn(window, ms)) }}>{formatMoment(ms)}</span>
         ))}
       </div>
@@ -52,17 +53,24 @@ export function Overview({ run }: { run: OpenedRun }): JSX.Element {
   );
 }
 
-/** One path for each kind: thousands of spans are as cheap as one. */
-function linesOf({ all, endMs }: RunSpans): readonly (readonly [kind: string, path: string])[] {
-  const paths = new Map<string, string>();
-  const rowHeight = 100 / Math.max(8, all.size);
+/** Further right there is no room for a time, in parts of the window. */
+const lastTick = 0.9;
+
+/** How many rows the picture has at most; what is deeper stands in the last. */
+const maxLanes = 8;
+
+/** A row for each depth, and one path for each kind: thousands of spans are as cheap as one. */
+function linesOf({ roots, endMs }: RunSpans): readonly (readonly [kind: string, path: string])[] {
+  const rows = rowsOf(roots, new Set());
+  const lanes = Math.min(maxLanes, rows.reduce((most, { depth }) => Math.max(most, depth + 1), 1));
+  const height = 100 / lanes;
   const scale = 1000 / Math.max(1, endMs);
-  let row = 0;
-  for (const { kind, status, startMs, endMs: end } of [...all.values()].toSorted((a, b) => a.startMs - b.startMs)) {
+  const paths = new Map<string, string>();
+  for (const { span: { kind, status, startMs, endMs: end }, depth } of rows) {
     const look = status === 'error' || status === 'denied' ? 'error' : kind;
-    const y = (row++ * rowHeight).toFixed(2);
-    const width = Math.max(2, (end - startMs) * scale).toFixed(1);
-    const bar = `M${(startMs * scale).toFixed(1)} ${y}h${width}v${rowHeight.toFixed(2)}h-${width}z`;
+    const y = Math.min(depth, lanes - 1) * height + height * 0.15;
+    const width = Math.max(1.5, (end - startMs) * scale).toFixed(1);
+    const bar = `M${(startMs * scale).toFixed(1)} ${y.toFixed(1)}h${width}v${(height * 0.7).toFixed(1)}h-${width}z`;
     paths.set(look, (paths.get(look) ?? '') + bar);
   }
   return [...paths];

@@ -5,8 +5,8 @@ import type { Inspector } from '../../state/inspector.ts';
 import type { OpenedRun } from '../../state/opened-run.ts';
 import { newFrom } from '../../state/prompt-growth.ts';
 import { formatCount } from '../format.ts';
+import { Icon } from '../icon.tsx';
 import { JsonView } from '../json-view.tsx';
-import { Notice } from '../callout.tsx';
 
 interface PromptViewProps {
   readonly run: OpenedRun;
@@ -26,11 +26,12 @@ export function PromptView({ run, inspector }: PromptViewProps): JSX.Element {
   const prompt = prompts[at]!; // safe: there is at least one, and `at` is one of them
   return (
     <div class='run-scroll' data-testid='prompt-view'>
-      <Notice testId='prompt-notice'>
+      <p class='prompt-notice' data-testid='prompt-notice'>
+        <Icon name='lock' />
         {run.source === 'file'
           ? 'Whoever has this file can read what was said.'
           : 'Only here: prompts are held in this page’s memory, are in no event, and are gone when it is closed.'}
-      </Notice>
+      </p>
       <label class='prompt-choice'>
         <span>Model call</span>
         <select

@@ -16,6 +16,7 @@ interface RunListProps {
 /** The runs that there are, the latest first, and the way to those in files. */
 export function RunList({ inspector, playground }: RunListProps): JSX.Element {
   const list = inspector.list.value;
+  const titles = titlesOf(playground);
   const isOver = useSignal(false);
   const takeFile = (file: File | undefined): void => void (file && inspector.openFile(file));
   return (
@@ -57,6 +58,7 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
             <Run
               head={head}
               name={agentOf(playground.agents, head.agentId).name}
+              title={titles.get(head.traceId)}
               onOpen={() => (playground.inspector.shown.value = { traceId: head.traceId })}
             />
           </li>
@@ -66,12 +68,33 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
   );
 }
 
-function Run({ head, name, onOpen }: { head: RunHead; name: string; onOpen: () => void }): JSX.Element {
+/** Which chats the runs were in, as far as chats have been read: an answer knows its latest run. */
+function titlesOf({ chats }: Playground): ReadonlyMap<string, string> {
+  return new Map(
+    chats.list.value.flatMap(({ title, messages }) =>
+      messages.value.flatMap((message): [string, string][] => {
+        const traceId = message.role === 'assistant' ? message.facts.value.run?.traceId : undefined;
+        return traceId === undefined ? [] : [[traceId, title.value]];
+      })
+    ),
+  );
+}
+
+interface RunProps {
+  readonly head: RunHead;
+  readonly name: string;
+  /** The chat that it was in, where that is known. */
+  readonly title: string | undefined;
+  readonly onOpen: () => void;
+}
+
+function Run({ head, name, title, onOpen }: RunProps): JSX.Element {
   return (
     <button type='button' class='run-row' data-testid='run-row' data-trace={head.traceId} onClick={onOpen}>
       <Status status={head.status} {...(head.status === 'pending' && { word: 'not ended' })} />
       <span class='run-row-name'>{name}</span>
       <time class='run-row-time' dateTime={new Date(head.startedAt).toISOString()}>{timeOf(head.startedAt)}</time>
+      {title !== undefined && <span class='run-row-title'>{title}</span>}
       <span class='run-row-facts'>{factsOf(head).join(' · ')}</span>
     </button>
   );

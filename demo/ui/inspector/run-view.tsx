@@ -68,6 +68,7 @@ function Summary({ run }: Pick<RunViewProps, 'run'>): JSX.Element {
     ...(total.modelCalls > 0 ? [formatCount(total.modelCalls, 'model call')] : []),
     ...(total.toolCalls > 0 ? [formatCount(total.toolCalls, 'tool call')] : []),
     ...(head.tokens > 0 ? [formatCount(head.tokens, 'token')] : []),
+    ...(total.failures > 0 ? [`${total.failures.toLocaleString('en')} failed`] : []),
     formatCount(head.events, 'event'),
     ...(head.dropped > 0 ? [`${formatCount(head.dropped, 'more event')} came when there was no room left`] : []),
     ...(run.source === 'file' ? ['from a file'] : []),

@@ -37,7 +37,7 @@ export function SpanDetails({ run, onPrompt }: SpanDetailsProps): JSX.Element | 
       <div class='button-row'>
         <button type='button' class='quiet-button' data-testid='span-zoom' onClick={() => run.zoomTo(span)}>
           <Icon name='zoomIn' />
-          Its time alone
+          Zoom to it
         </button>
         {span.kind === 'model' && (
           <button type='button' class='quiet-button' data-testid='span-prompt' onClick={onPrompt}>

@@ -71,7 +71,7 @@ describe('a run’s file', () => {
       '"head.runId" must be at most 200 long',
     ],
     ['a key that reaches a prototype', `{"format":"pinnace-run","__proto__":{"version":1}}`, 'a key in it is reserved'],
-    ['levels without end', `${'['.repeat(100_000)}`, 'it is nested deeper than 64 levels'],
+    ['levels without end', '['.repeat(100_000), 'it is nested deeper than 64 levels'],
     [
       'a prompt by nobody',
       { ...written, prompts: [{ ...prompts[0], messages: [{ role: 'root', parts: [] }] }] },

@@ -3,7 +3,7 @@ import type { Prompt } from '../../../demo/inspector/control.ts';
 import { writeRunFile } from '../../../demo/state/run-file.ts';
 import { type FakeInspector, fakeInspector, recordOf } from '../../fixtures/inspector.ts';
 import { mount, type Page, send } from '../../fixtures/playground.tsx';
-import { longRun, runTrace, teller, toldRun } from '../../fixtures/run-events.ts';
+import { longRun, runTrace, toldRun } from '../../fixtures/run-events.ts';
 
 const tools = {
   digest: 'a1b2',
@@ -120,6 +120,19 @@ describe('the way from an answer', () => {
     await page.find('run-view');
   });
 
+  it('opens the run that has begun the plan which a later run follows', async () => {
+    const planned = recordOf(toldRun());
+    const head = { ...planned.head, planId: 'plan_1' };
+    const { head: following, events } = recordOf(toldRun({ traceId: 'f'.repeat(32) }).slice(0, 1));
+    const records = [{ ...planned, head }, { head: following, events }];
+    page = await mount({ inspector: fakeInspector({ records }).control });
+    page.playground.inspector.shown.value = { traceId: following.traceId, planId: 'plan_1' };
+    await page.find('run-view');
+    expect(names()).toHaveLength(7);
+    page.playground.inspector.shown.value = { traceId: following.traceId, planId: 'plan_2' };
+    await vi.waitFor(() => expect(names()).toEqual(['run']));
+  });
+
   it('says that a run is gone', async () => {
     page = await mount({ inspector: fakeInspector().control });
     page.playground.inspector.shown.value = { traceId: 'x' };
@@ -222,11 +235,9 @@ describe('the timeline of a run', () => {
   });
 
   it('says when nothing was told', async () => {
-    const { events } = teller();
-    expect(events).toEqual([]);
     const record = { ...recordOf(toldRun()), events: [] };
     await openRun(fakeInspector({ records: [record] }));
-    await page.find('timeline-empty');
+    expect((await page.find('timeline-empty')).textContent).toBe('Nothing was told of this run.');
   });
 });
 
@@ -277,7 +288,7 @@ describe('the tools of a run', () => {
   it('may be unknown', async () => {
     await openRun(fakeInspector({ records: [recordOf(toldRun())] }));
     await page.click('run-tab-tools');
-    await page.find('tools-unknown');
+    expect((await page.find('tools-unknown')).textContent).toContain('not known');
   });
 });
 
@@ -425,7 +436,7 @@ describe('the time and tokens of a run', () => {
     const events = toldRun().filter(({ action }) => action !== 'step');
     await openRun(fakeInspector({ records: [recordOf(events)] }));
     await page.click('run-tab-usage');
-    await page.find('usage-no-steps');
+    expect((await page.find('usage-no-steps')).textContent).toBe('No step was told of.');
   });
 
   it('is reached by keys', async () => {
