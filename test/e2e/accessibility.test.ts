@@ -30,6 +30,15 @@ async function violations(page: Page): Promise<string[]> {
 
 const chooses = (agent: string) => (page: Page) =>
   page.locator(`[data-testid=agent-card][data-agent=${agent}]`).click();
+/** The tab of a run that the agent has just made. */
+const inspects = (tab: string, ready: string) => async (page: Page) => {
+  await send(page, 'What is 6 * 7?');
+  await ends(page);
+  await page.getByTestId('inspect').click();
+  await page.getByTestId('span-row').nth(3).click();
+  await page.getByTestId(`run-tab-${tab}`).click();
+  await page.getByTestId(ready).first().waitFor();
+};
 const ends = (page: Page) => page.getByTestId('answer-footer').waitFor();
 
 /** Every screen: its name, and the way there. */
@@ -70,6 +79,22 @@ const screens: readonly (readonly [name: string, go: (page: Page) => Promise<voi
     await page.locator('[data-testid=registry-row][data-id=navigator]').click();
     await page.getByTestId('agent-edit').click();
     await page.getByTestId('field-instructions').waitFor();
+  }],
+  ['the runs', async (page) => {
+    await send(page, 'What is 6 * 7?');
+    await ends(page);
+    await page.getByTestId('open-inspector').click();
+    await page.getByTestId('run-row').waitFor();
+  }],
+  ['a run’s timeline', inspects('timeline', 'span-details')],
+  ['a run’s events', inspects('events', 'event-row')],
+  ['a run’s tools', inspects('tools', 'tools-view')],
+  ['a run’s prompt', inspects('prompt', 'prompt-tool')],
+  ['a run’s time and tokens', inspects('usage', 'usage-step')],
+  ['a run’s spans as a table', async (page) => {
+    await inspects('timeline', 'as-table')(page);
+    await page.getByTestId('as-table').click();
+    await page.getByTestId('span-table').waitFor();
   }],
   ['a plan that is done', async (page) => {
     await chooses('commodore')(page);

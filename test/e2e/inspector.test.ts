@@ -203,10 +203,8 @@ describe('the run inspector in the built playground', () => {
 
   it('shows a plan with its agents below the run that has begun it', async () => {
     const { page, problems } = await open();
-    await page.keyboard.press('Control+k');
-    await page.getByTestId('switcher-query').fill('commodore');
-    await page.keyboard.press('Enter');
-    await send(page, 'Compare the tides in Brest and in Hamburg');
+    await page.locator('[data-testid=agent-card][data-agent=commodore]').click();
+    await send(page, 'Calculate 1250 * 12; convert 5 knots to km/h');
     await page.getByTestId('answer-footer').waitFor();
     await inspectLast(page);
     await named(page, 'plan').waitFor();

@@ -35,7 +35,7 @@ export function InspectorScreen({ playground }: { playground: Playground }): JSX
   const run = opened.value;
   const isList = place?.traceId === undefined && !run;
   return (
-    <section
+    <main
       class='inspector'
       aria-label='Runs'
       data-testid='inspector'
@@ -75,7 +75,7 @@ export function InspectorScreen({ playground }: { playground: Playground }): JSX
         )}
         <Content inspector={inspector} playground={playground} />
       </div>
-    </section>
+    </main>
   );
 }
 

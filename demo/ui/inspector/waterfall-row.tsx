@@ -5,7 +5,7 @@ import type { SpanRow } from '../../state/span-rows.ts';
 import { placeIn, type TimeWindow } from '../../state/time-window.ts';
 import { Icon } from '../icon.tsx';
 import { formatLength, formatMoment } from './moment.ts';
-import { Status, wordOf } from './status.tsx';
+import { Status } from './status.tsx';
 
 interface WaterfallRowProps {
   readonly row: SpanRow;
@@ -35,7 +35,6 @@ export function WaterfallRow({ row, place, run }: WaterfallRowProps): JSX.Elemen
       aria-setsize={siblings}
       aria-expanded={hasChildren ? isExpanded : undefined}
       aria-selected={run.selected.value?.key === span.key}
-      aria-label={spokenOf(span)}
       data-testid='span-row'
       data-name={span.name}
       data-status={span.status}
@@ -54,12 +53,14 @@ export function WaterfallRow({ row, place, run }: WaterfallRowProps): JSX.Elemen
         >
           {hasChildren && <Icon name='chevron' />}
         </span>
-        <Status status={span.status} />
-        <span class='span-action'>{span.name}</span>
+        <Status status={span.status} /> <span class='span-action'>{span.name}</span>{' '}
         <span class='span-target'>{span.target.id}</span>
       </span>
-      <Track span={span} window={run.window.value} />
-      <span class='span-time'>{formatLength(span)}</span>
+      <Track span={span} window={run.window.value} />{' '}
+      <span class='span-time'>
+        {formatLength(span)}
+        <span class='visually-hidden'>, from {formatMoment(span.startMs)} on</span>
+      </span>
     </div>
   );
 }
@@ -78,14 +79,10 @@ function Track({ span, window }: { span: RunSpan; window: TimeWindow }): JSX.Ele
       <i
         class='span-bar'
         data-kind={span.kind}
+        data-outer={span.children.length > 0 && span.kind !== 'tool'}
         data-status={span.status}
         style={{ left: `${(left * 100).toFixed(3)}%`, width: `${(width * 100).toFixed(3)}%` }}
       />
     </span>
   );
-}
-
-function spokenOf(span: RunSpan): string {
-  const { name, target, status, startMs } = span;
-  return `${name} ${target.id}, ${wordOf(status)}, ${formatLength(span)}, from ${formatMoment(startMs)} on`;
 }
