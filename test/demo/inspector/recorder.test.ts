@@ -15,7 +15,7 @@ function startRecorder(storage: Storage = memoryStorage()) {
 }
 
 const tellAll = (recorder: Recorder, events: readonly ObservedEvent[]): void =>
-  events.forEach((event) => void recorder.sink(event));
+  events.forEach((event) => recorder.sink(event));
 
 /** What is kept, once it is all of these. */
 async function keptOf(storage: Storage, events: readonly ObservedEvent[]): Promise<RunRecord | undefined> {
