@@ -11,6 +11,10 @@ export interface HeldItems {
   /** Does what a change says, in turns; to its end, for half a change is none. */
   apply(change: LogChange): Promise<void>;
   clear(): void;
+  /** The engine is told nothing of what comes and goes, until `follow`. */
+  leave(): void;
+  /** From now on the engine follows. With `restored` it has the items of before, and without, it is told of them all. */
+  follow(given: { readonly restored: boolean }): Promise<void>;
   /** Drops what is past its time. */
   expire(): void;
   /** The rows that the log has and nobody needs; begins to count anew. */
@@ -21,11 +25,12 @@ export interface HeldItems {
 export function createHeldItems(engine: ItemEngine, now: () => number): HeldItems {
   const items = new Map<string, KeptItem>();
   let nextExpiry = Infinity;
+  let follows = true;
   function drop(id: string): void {
     const item = items.get(id);
     if (!item) return;
     items.delete(id);
-    engine.remove(item);
+    if (follows) engine.remove(item);
     held.dead++;
   }
   const held: HeldItems = {
@@ -38,17 +43,29 @@ export function createHeldItems(engine: ItemEngine, now: () => number): HeldItem
         await turns.next();
         const { id, expiresAt = Infinity } = row.item;
         drop(id);
-        if (expiresAt <= now()) {
+        if (follows && expiresAt <= now()) {
           held.dead++;
           continue;
         }
         items.set(id, row.item);
-        engine.add(row);
+        if (follows) engine.add(row);
         nextExpiry = Math.min(nextExpiry, expiresAt);
       }
     },
     clear() {
       for (const id of items.keys()) drop(id);
+    },
+    leave: () => void (follows = false),
+    async follow({ restored }) {
+      const turns = createTurns();
+      for (const [id, item] of items) {
+        await turns.next();
+        // What was past its time when the engine was kept, it never had.
+        if (restored && !engine.has?.(id)) drop(id);
+        if (!restored) engine.add({ item });
+      }
+      follows = true;
+      held.expire();
     },
     expire() {
       if (now() < nextExpiry) return;

@@ -17,6 +17,11 @@ export interface ItemEngine {
   search(request: GroundingRequest, context: SearchContext): Promise<SourceHit[]>;
   /** Makes ready what is better made before the next question; with `measure` also what takes seconds, where it is worth it. */
   settle?(signal: AbortSignal, options: { readonly measure: boolean }): Promise<void>;
+  /** What it has made of its items, as bytes; nothing comes or goes meanwhile. An engine has all three or none. */
+  snapshot?(): Promise<Uint8Array<ArrayBuffer>>;
+  /** Takes such bytes in the place of all that it has; false where it cannot, and then it has what it had. */
+  restore?(bytes: Uint8Array): Promise<boolean>;
+  has?(id: string): boolean;
   /** What whoever operates it may want to know. */
   stats?(): Readonly<Record<string, unknown>>;
 }

@@ -10,8 +10,9 @@ import { createHeldItems, type HeldItems } from './held-items.ts';
 import { type KeptItem, readItem } from './item.ts';
 import { type ItemEngine, plainHit, type SearchContext } from './item-engine.ts';
 import { forgetfulLog, type ItemLog, storedLog } from './item-log.ts';
-import type { KeptRow } from './log-part.ts';
+import type { KeptRow, LogChange } from './log-part.ts';
 import { createOnce, type Once } from './once.ts';
+import { createSnapshotStore, type SnapshotStore, type StoredSnapshot } from './snapshot-store.ts';
 import { createTurns } from './turns.ts';
 
 /** What a shelf is made of. */
@@ -51,15 +52,21 @@ interface State {
   readonly log: ItemLog;
   readonly held: HeldItems;
   readonly once: Once;
+  /** For engines that give snapshots. */
+  readonly snapshots: SnapshotStore | undefined;
   /** Whether the engine was made ready after the latest change. */
   isSettled: boolean;
+  /** Rows that came since the latest snapshot. */
+  unsaved: number;
 }
 
 /** Gives the shelf. Nothing is read before the first call. */
 export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOptions): Shelf {
   const log = storage ? storedLog(storage, prefix) : forgetfulLog();
   const held = createHeldItems(engine, now);
-  const state: State = { engine, log, held, once: createOnce(storage, prefix), isSettled: true };
+  const snapshots = storage && engine.snapshot && createSnapshotStore(storage, prefix);
+  const once = createOnce(storage, prefix);
+  const state: State = { engine, log, held, once, snapshots, isSettled: true, unsaved: 0 };
   const inTurn = createQueue();
   let refreshedAt = -Infinity;
   return {
@@ -72,6 +79,7 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
       }
       if (!state.isSettled) await inTurn(() => settle(state, signal, { measure: false }));
       held.expire();
+      if (isWorthSaving(state)) void inTurn(() => save(state)); // whoever asks need not wait for it
     },
     put: (rows, { key, signal }) =>
       inTurn(async () => {
@@ -90,7 +98,11 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
       const context = { signal, items: held.items, version: log.version() };
       return asks ? await engine.search(request, context) : await list(request, context);
     },
-    settle: (signal) => inTurn(() => settle(state, signal, { measure: true })),
+    settle: (signal) =>
+      inTurn(async () => {
+        await settle(state, signal, { measure: true });
+        if (isWorthSaving(state)) await save(state);
+      }),
   };
 }
 
@@ -104,12 +116,53 @@ function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** Not stopped by anybody's signal: half a change is none. */
+/** Not stopped by anybody's signal: half a change is none. What is opened takes over from the engine of before where it can. */
 async function catchUp(state: State): Promise<void> {
-  for await (const change of state.log.catchUp()) {
-    state.isSettled = false;
-    if (change === 'reset') state.held.clear();
-    else await state.held.apply(change);
+  const { log, held } = state;
+  let snapshot = log.version() === '0' ? await state.snapshots?.find() : undefined;
+  if (snapshot) held.leave();
+  try {
+    for await (const change of log.catchUp()) {
+      state.isSettled = false;
+      if (snapshot && log.version() === snapshot.version) snapshot = await takeOver(state, snapshot);
+      if (change === 'reset') held.clear();
+      else await apply(state, change);
+    }
+    if (snapshot && log.version() === snapshot.version) snapshot = await takeOver(state, snapshot);
+  } finally {
+    if (snapshot) await held.follow({ restored: false }); // it was of another log, or of more of it than can be read
+  }
+}
+
+/** Lets the engine begin with what was kept of it; without that it is told of every item. */
+async function takeOver(state: State, snapshot: StoredSnapshot): Promise<undefined> {
+  const bytes = await snapshot.read();
+  const restored = bytes !== undefined && await state.engine.restore?.(bytes) === true;
+  await state.held.follow({ restored });
+  if (restored) state.unsaved = 0;
+}
+
+async function apply(state: State, change: LogChange): Promise<void> {
+  state.unsaved += change.put.length;
+  await state.held.apply(change);
+}
+
+/** Fewer rows are taken in so quickly that nothing is worth keeping. */
+const fewestSaved = 5_000;
+
+function isWorthSaving({ snapshots, held, unsaved }: State): boolean {
+  return snapshots !== undefined && unsaved >= Math.max(fewestSaved, held.items.size / 4);
+}
+
+/** A snapshot is a convenience: where it cannot be kept, the next opening takes longer. */
+async function save(state: State): Promise<void> {
+  if (!isWorthSaving(state)) return;
+  state.unsaved = 0;
+  try {
+    const bytes = await state.engine.snapshot?.();
+    if (bytes) await state.snapshots?.write(state.log.version(), bytes);
+  } catch {
+    // As said: the storage may be full.
   }
 }
 
@@ -130,7 +183,7 @@ async function put(state: State, rows: readonly KeptRow[], key: string | undefin
     state.engine.require?.(rows);
     const change = { removed: [], put: rows };
     if (!await state.log.append(change, once ? state.once.changes(once) : [])) return false;
-    await state.held.apply(change);
+    await apply(state, change);
     return true;
   });
 }
@@ -146,7 +199,7 @@ async function forget(state: State, { ids, filters = [] }: Forgotten): Promise<n
     if (removed.length === 0) return true;
     const change = { removed, put: [] };
     if (!await state.log.append(change)) return false;
-    await state.held.apply(change);
+    await apply(state, change);
     return true;
   });
   return removed.length;

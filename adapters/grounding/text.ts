@@ -1,6 +1,6 @@
 /** Full text over MiniSearch: words by their rarity (BM25+), in any script, kept in a storage and updated item by item. */
 
-import MiniSearch, { type SearchResult } from 'minisearch';
+import MiniSearch, { type Options, type SearchResult } from 'minisearch';
 import { wordConfidence } from '../../src/confidence.ts';
 import { compileFilters, filterOps } from '../../src/filter.ts';
 import type { GroundingRequest, SourceHit } from '../../src/ports.ts';
@@ -9,7 +9,8 @@ import type { KeptItem } from './item.ts';
 import { readItem } from './item.ts';
 import { createItemSource, type ItemSource, type ItemSourceOptions } from './item-source.ts';
 import { type ItemEngine, plainHit, type SearchContext } from './item-engine.ts';
-import { requireRunning } from './turns.ts';
+import { documentFrequencies, readIndex, writeIndex } from './text-snapshot.ts';
+import { createTurns, requireRunning } from './turns.ts';
 import { normalizeWord, tokenize, wordsOf } from './words.ts';
 
 /**
@@ -38,15 +39,17 @@ interface Indexed {
   readonly text: string;
 }
 
+const indexOptions: Options<Indexed> = {
+  fields: ['title', 'text'],
+  tokenize,
+  processTerm: normalizeWord,
+  searchOptions: { boost: { title: 2 } },
+};
+
 /** Gives an engine without items. */
 function createTextEngine(): ItemEngine {
-  const frequencies = new Map<string, number>();
-  const index = new MiniSearch<Indexed>({
-    fields: ['title', 'text'],
-    tokenize,
-    processTerm: normalizeWord,
-    searchOptions: { boost: { title: 2 } },
-  });
+  let frequencies = new Map<string, number>();
+  let index = new MiniSearch<Indexed>(indexOptions);
   const count = (item: KeptItem, by: 1 | -1): void => {
     for (const word of new Set(tokenize(`${item.title ?? ''}\n${item.text}`).map(normalizeWord))) {
       const left = (frequencies.get(word) ?? 0) + by;
@@ -66,6 +69,14 @@ function createTextEngine(): ItemEngine {
     remove(item) {
       index.remove(toIndexed(item));
       count(item, -1);
+    },
+    has: (id) => index.has(id),
+    snapshot: () => writeIndex(index, createTurns()),
+    async restore(bytes) {
+      const read = await readIndex(bytes, { options: indexOptions, turns: createTurns() });
+      if (!read) return false;
+      [index, frequencies] = [read, await documentFrequencies(read, createTurns())];
+      return true;
     },
     search(request, context) {
       requireRunning(context.signal);

@@ -82,7 +82,7 @@ describe('imports', () => {
       '@modelcontextprotocol/client': /^adapters\/mcp\/client-2026\.ts$/,
       'idb-keyval': /^adapters\/storage\/indexeddb\.ts$/,
       'cockatiel': /^adapters\/egress\/circuits\.ts$/,
-      'minisearch': /^adapters\/grounding\/(text|code\/word-index)\.ts$/,
+      'minisearch': /^adapters\/grounding\/(text|text-snapshot|code\/word-index)\.ts$/,
       '@opentelemetry/api': /^adapters\/sinks\/otel/,
       'node:v8': /^adapters\/storage\/deno-kv/,
       'node:http': /^adapters\/egress\/deno\.ts$/,

@@ -1,0 +1,159 @@
+import MiniSearch from 'minisearch';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { textSource } from '../../../adapters/grounding/text.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import type { Storage } from '../../../src/index.ts';
+import { randomNumbers } from '../../fixtures/random.ts';
+import { quiet } from '../../fixtures/grounding.ts';
+
+const size = 5_200;
+const random = randomNumbers(5);
+const textAt = (at: number): string =>
+  `Entry ${at} ${Array.from({ length: 6 }, () => `word${Math.floor(random() * 900)}`).join(' ')} 潮汐`;
+const texts = Array.from({ length: size }, (_, at) => textAt(at));
+const questions = ['word17 word40', 'entry 77', 'wrd33', '潮汐 word5', 'nothing'];
+
+afterEach(() => void vi.restoreAllMocks());
+
+let time = 1_800_000_000_000;
+const open = (storage: Storage) => textSource({ id: 'log', storage, now: () => time });
+type Source = ReturnType<typeof open>;
+
+async function fill(source: Source, from = 0, to = size): Promise<void> {
+  for (let start = from; start < to; start += 1_000) {
+    const items = texts.slice(start, Math.min(to, start + 1_000)).map((text, at) => ({
+      id: `e${start + at}`,
+      text,
+      ...((start + at) % 3 === 0 && { title: `Title word${start + at}` }),
+      ...(start + at === 10 && { ttlMs: 60_000 }),
+    }));
+    await source.remember({ tenant: 'local', items }, quiet());
+  }
+}
+
+async function answers(source: Source) {
+  const all = await Promise.all(
+    questions.map((query) => source.retrieve({ tenant: 'local', query, topK: 20, filters: [] }, quiet())),
+  );
+  return all.map((hits) =>
+    hits.map(({ id, score, confidence, content }) => ({
+      id,
+      score: score.toFixed(9),
+      confidence: confidence.toFixed(9),
+      content,
+    }))
+  );
+}
+
+/** A storage with a filled source, and its snapshot. */
+async function kept(): Promise<{ storage: Storage; before: Awaited<ReturnType<typeof answers>> }> {
+  const storage = memoryStorage();
+  const source = open(storage);
+  await fill(source);
+  await source.settle('local', quiet());
+  return { storage, before: await answers(source) };
+}
+
+const added = () => vi.spyOn(MiniSearch.prototype, 'add');
+const keysOf = async (storage: Storage, part: string) =>
+  (await storage.list({ prefix: ['grounding', 'log', 'local', part], limit: 1_000 })).map(({ key }) => key);
+
+describe('textSource, opened anew', () => {
+  it('answers as before, and indexes nothing again', async () => {
+    const { storage, before } = await kept();
+    const add = added();
+    expect(await answers(open(storage))).toEqual(before);
+    expect(add).not.toHaveBeenCalled();
+  }, 60_000);
+
+  it('takes in what came and went since', async () => {
+    const { storage } = await kept();
+    const writing = open(storage);
+    await writing.forget({ tenant: 'local', ids: ['e17', 'e18'] }, quiet());
+    await writing.remember({
+      tenant: 'local',
+      items: [{ id: 'e19', text: 'A new word17 here' }, { id: 'x', text: 'word40' }],
+    }, quiet());
+    const add = added();
+    const again = open(storage);
+    const fresh = textSource({ id: 'fresh', now: () => time });
+    expect(await answers(again)).toEqual(await answers(writing));
+    expect(add).toHaveBeenCalledTimes(2);
+    await fill(fresh);
+    await fresh.forget({ tenant: 'local', ids: ['e17', 'e18'] }, quiet());
+    await fresh.remember({
+      tenant: 'local',
+      items: [{ id: 'e19', text: 'A new word17 here' }, { id: 'x', text: 'word40' }],
+    }, quiet());
+    expect(await answers(again)).toEqual(await answers(fresh));
+  }, 60_000);
+
+  it('drops what is past its time by then', async () => {
+    const { storage } = await kept();
+    time += 120_000;
+    const source = open(storage);
+    expect(await source.retrieve({ tenant: 'local', query: 'entry 10', topK: 1, filters: [] }, quiet())).not
+      .toMatchObject([{ id: 'e10' }]);
+    expect((await source.stats('local', quiet())).items).toBe(size - 1);
+    await source.remember({ tenant: 'local', items: [{ id: 'e10', text: 'back again word17' }] }, quiet());
+    expect((await source.stats('local', quiet())).items).toBe(size);
+  }, 60_000);
+
+  it.each<[string, (storage: Storage) => Promise<void>]>([
+    ['a part of the snapshot is damaged', async (storage) => {
+      const [key] = await keysOf(storage, 'index-part');
+      await storage.commit([{ key: key!, value: new Uint8Array([1, 2, 3]) }]);
+    }],
+    ['a part is missing', async (storage) => {
+      const [key] = await keysOf(storage, 'index-part');
+      await storage.commit([{ key: key! }]);
+    }],
+    ['it is of another log', async (storage) => {
+      const key = ['grounding', 'log', 'local', 'index-head'];
+      const head = (await storage.get(key))?.value as object;
+      await storage.commit([{ key, value: { ...head, version: 'another.7' } }]);
+    }],
+  ])('indexes everything again where %s', async (_name, damage) => {
+    const { storage, before } = await kept();
+    await damage(storage);
+    const add = added();
+    expect(await answers(open(storage))).toEqual(before);
+    expect(add).toHaveBeenCalledTimes(size);
+  }, 60_000);
+
+  it('keeps one snapshot, in parts that any storage takes, and another when a quarter has come', async () => {
+    const { storage } = await kept();
+    const first = await keysOf(storage, 'index-part');
+    for (const { value } of await storage.list({ prefix: ['grounding', 'log', 'local', 'index-part'], limit: 1_000 })) {
+      expect((value as Uint8Array).length).toBeLessThanOrEqual(61_440);
+    }
+    const source = open(storage);
+    for (let at = 0; at < 6_000; at += 1_000) {
+      const items = Array.from({ length: 1_000 }, (_, i) => ({ id: `n${at + i}`, text: `New ${at + i}` }));
+      await source.remember({ tenant: 'local', items }, quiet());
+    }
+    await source.settle('local', quiet());
+    const second = await keysOf(storage, 'index-part');
+    expect(new Set(second.map(([, , , , id]) => id)).size).toBe(1);
+    expect(second[0]).not.toEqual(first[0]);
+    const add = added();
+    expect(await answers(open(storage))).toEqual(await answers(source));
+    expect(add).not.toHaveBeenCalled();
+  }, 60_000);
+
+  it('is not kept waiting by a storage that takes no snapshot', async () => {
+    const storage = memoryStorage();
+    const full: Storage = {
+      ...storage,
+      commit: (changes) =>
+        changes.some(({ key }) => key.includes('index-part'))
+          ? Promise.reject(new Error('full'))
+          : storage.commit(changes),
+    };
+    const source = open(full);
+    await fill(source);
+    await source.settle('local', quiet());
+    expect((await answers(source))[0]).not.toEqual([]);
+    expect(await keysOf(storage, 'index-part')).toEqual([]);
+  }, 60_000);
+});
