@@ -3,9 +3,8 @@
 import type { Filter, Grounding, GroundingAnswer, GroundingHit } from '../../src/index.ts';
 import type { FoundPart, FoundParts, KnowledgeQuery, Seen, Way } from './control.ts';
 import { sourceIds } from './data-sources.ts';
+import { pieceOfLine } from './place.ts';
 
-/** Lines of code in one part. */
-export const linesPerPart = 40;
 /** What only looks alike, and less than this, is left out: something always looks alike. */
 const leastLikeness = 0.1;
 
@@ -56,7 +55,7 @@ function toPart(hit: GroundingHit, seen: readonly Seen[]): FoundPart {
     id,
     file: String(metadata[isCode ? 'path' : 'file']),
     kind: isCode ? 'code' : 'document',
-    piece: isCode ? Math.floor(((lines?.[0] ?? 1) - 1) / linesPerPart) : Number(metadata['piece']),
+    piece: isCode ? pieceOfLine(lines?.[0] ?? 1) : Number(metadata['piece']),
     ...(title !== undefined && { title }),
     ...(lines && { lines }),
     content,

@@ -3,8 +3,8 @@
 import { type Grounding, type GroundingHit, PinnaceError } from '../../src/index.ts';
 import type { FilePart, PartsPage } from './control.ts';
 import { decodeText } from './decode.ts';
-import { linesPerPart } from './finder.ts';
 import type { FileRecord, Library } from './library.ts';
+import { linesPerPart } from './place.ts';
 import { sourceIds } from './data-sources.ts';
 
 /** Which parts. */

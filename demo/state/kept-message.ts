@@ -1,6 +1,7 @@
 /** A message as it is kept in storage, and the way there and back. */
 
 import * as v from 'valibot';
+import { CitedSources } from './citations.ts';
 import {
   type AssistantMessage,
   createAnswer,
@@ -48,6 +49,7 @@ const KeptPart = v.variant('type', [
     history: v.array(PlanSnapshot),
     replies: v.record(v.string(), PlanReply),
   }),
+  v.object({ type: v.literal('citations'), ...CitedSources.entries }),
   v.object({ type: v.literal('source'), title: v.string(), url: v.optional(v.string()) }),
   v.object({ type: v.literal('file'), url: v.string(), mediaType: v.string() }),
   v.object({ type: v.literal('step') }),
@@ -127,6 +129,8 @@ function toKeptPart(part: Part): KeptPart {
       return toKeptTool(part);
     case 'plan':
       return toKeptPlan(part);
+    case 'citations':
+      return { ...part, sources: [...part.sources] };
     default:
       return part;
   }

@@ -10,6 +10,8 @@ export interface ReadingPlace {
   readonly ranges: readonly (readonly [from: number, to: number])[];
   /** What is to be marked of code. */
   readonly lines?: readonly [from: number, to: number];
+  /** Of the part's text when it was cited: SHA-256, hexadecimal. */
+  readonly contentHash?: string;
 }
 
 /** The file that is open. */
@@ -20,6 +22,7 @@ export interface OpenFile {
   readonly parts: readonly FilePart[];
   readonly total: number;
   readonly place: ReadingPlace | undefined;
+  /** Why it cannot be read, or not as it was cited. */
   readonly problem?: string;
 }
 
@@ -56,8 +59,9 @@ export function createKnowledgeReading(control: Pick<KnowledgeControl, 'parts'>)
       open.value = { name, parts: [], total: 0, place };
       const own = open.value;
       const answer = await load(name, Math.max(0, (place?.piece ?? 0) - 5));
+      const problem = answer.ok ? await whatIsWrong(place, answer.value.parts) : answer.error.message;
       if (open.value !== own) return;
-      open.value = answer.ok ? { ...own, ...answer.value } : { ...own, problem: answer.error.message };
+      open.value = { ...own, ...(answer.ok && answer.value), ...(problem !== undefined && { problem }) };
     },
     async more(direction) {
       const own = open.value;
@@ -74,6 +78,19 @@ export function createKnowledgeReading(control: Pick<KnowledgeControl, 'parts'>)
     },
     close: () => void (open.value = undefined),
   };
+}
+
+/** A citation is of what was read then: what is there now may be something else. */
+async function whatIsWrong(place: ReadingPlace | undefined, parts: readonly FilePart[]): Promise<string | undefined> {
+  if (!place) return undefined;
+  const part = parts.find(({ piece }) => piece === place.piece);
+  if (!part) return 'The file has changed: this place is in it no more.';
+  if (place.contentHash === undefined || place.contentHash === await hashOf(part.text)) return undefined;
+  return 'This part has changed since it was cited.';
+}
+
+async function hashOf(text: string): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))).toHex();
 }
 
 function joined(here: readonly FilePart[], more: readonly FilePart[], direction: -1 | 1): readonly FilePart[] {

@@ -1,5 +1,6 @@
 /** Reads inline Markdown into a tree, in one pass and in linear time: what opens and never closes becomes text again. */
 
+import { citation, numbersOf } from './citations.ts';
 import { readAutolink, readBareUrl, readTarget, safeHref } from './markdown-links.ts';
 import { createTickFinder, flanks, readEntity, runLength, type TickFinder } from './markdown-marks.ts';
 import type { Inline } from './markdown-types.ts';
@@ -65,7 +66,7 @@ class InlineReader {
       case '~':
         return this.#emphasis(character);
       case '[':
-        return this.#openBracket('[');
+        return this.#citation() || this.#openBracket('[');
       case '!':
         return this.#text.startsWith('![', this.#at) && this.#openBracket('![');
       case ']':
@@ -185,6 +186,16 @@ class InlineReader {
     const outer = this.#top.children;
     outer.push(mark);
     for (const child of children) outer.push(child);
+  }
+
+  /** Not within brackets, which may become a link: it would hold a button. */
+  #citation(): boolean {
+    if (this.#frames.some(({ mark }) => mark.endsWith('['))) return false;
+    const at = new RegExp(citation, 'y');
+    at.lastIndex = this.#at;
+    const [text, numbers] = at.exec(this.#text) ?? [];
+    if (text === undefined || numbers === undefined) return false;
+    return this.#put({ type: 'citation', numbers: numbersOf(numbers), text }, text.length);
   }
 
   #openBracket(mark: '[' | '!['): boolean {

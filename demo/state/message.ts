@@ -1,6 +1,7 @@
 /** A chat's messages as the page holds them: what grows while an answer streams is a signal of its own. */
 
 import { type Signal, signal } from '@preact/signals';
+import type { CitationsPart } from './citations.ts';
 import type { PlanPart } from './plan.ts';
 import type { Approval, ErrorShape, LogLine, Manifest, RunData, ToolFailure, Usage } from './run-data.ts';
 
@@ -44,7 +45,7 @@ export interface RunFacts {
 }
 
 /** One piece of an answer. */
-export type Part = TextPart | ReasoningPart | ToolPart | PlanPart | SourcePart | FilePart | StepPart;
+export type Part = TextPart | ReasoningPart | ToolPart | PlanPart | SourcePart | CitationsPart | FilePart | StepPart;
 
 /** Markdown text. */
 export interface TextPart {

@@ -5,6 +5,7 @@ import type { Decision } from '../../src/interruption.ts';
 import type { AgentCard, PlanSteering } from '../control.ts';
 import type { InspectorControl } from '../inspector/control.ts';
 import type { KnowledgeControl } from '../knowledge/control.ts';
+import type { KnowledgePlace } from '../knowledge/place.ts';
 import type { RegistryControl } from '../registry/control.ts';
 import type { TreeControl } from '../tree/control.ts';
 import { type Chats, createChats } from './chats.ts';
@@ -57,13 +58,6 @@ export interface Playground {
   steerPlan(how: PlanSteering): void;
 }
 
-/** A place in a file of the knowledge. */
-export interface KnowledgePlace {
-  readonly file: string;
-  /** Which part, from 0. */
-  readonly piece: number;
-}
-
 /** What can stand beside the chat, one at a time. */
 export type Beside = 'tree' | 'knowledge';
 
@@ -78,6 +72,12 @@ export function showBeside(
   if (!isShown) return;
   registry.isShown.value = false;
   inspector.shown.value = undefined;
+}
+
+/** Shows a place of the knowledge. */
+export function showPlace(playground: Playground, place: KnowledgePlace): void {
+  playground.knowledge.wanted.value = place;
+  showBeside(playground, 'knowledge');
 }
 
 /** Whether the knowledge is shown, what of it, and the way to it. */

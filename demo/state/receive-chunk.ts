@@ -1,6 +1,7 @@
 /** What each kind of chunk does to an answer. */
 
 import type { UIMessageChunk } from '../../src/ai-types.ts';
+import { type CitationsPart, CitedSources } from './citations.ts';
 import { type AssistantMessage, isSettled, type Outcome, type Part, type RunFacts, type ToolCall } from './message.ts';
 import { receivePlan } from './plan.ts';
 import { PlanView } from './plan-data.ts';
@@ -61,6 +62,7 @@ const handlers: Handlers = {
     const view = readAs(PlanView, data);
     if (view) receivePlan(message, view, { at: now(), add });
   },
+  'data-sources': receiveSources,
   'data-tool-error': ({ calls }, { data }) => {
     const failure = readAs(ToolFailure, data);
     if (failure) calls.fail(failure);
@@ -87,6 +89,17 @@ function resetStep({ message, texts, calls }: Draft): void {
   const parts = message.parts.value;
   message.parts.value = parts.slice(0, parts.findLastIndex(({ type }) => type === 'step') + 1);
   calls.forgetAllBut(message.parts.value);
+}
+
+/** What a call is told to rest on again takes the place of what was told before. */
+function receiveSources({ message, add }: Draft, { data }: ChunkOf<`data-${string}`>): void {
+  const cited = readAs(CitedSources, data);
+  if (!cited) return;
+  const part: CitationsPart = { type: 'citations', ...cited };
+  const isOld = (other: Part): boolean => other.type === 'citations' && other.toolCallId === part.toolCallId;
+  if (message.parts.value.some(isOld)) {
+    message.parts.value = message.parts.value.map((other) => isOld(other) ? part : other);
+  } else add(part);
 }
 
 function appendInput({ calls }: Draft, { toolCallId, inputTextDelta }: ChunkOf<'tool-input-delta'>): void {

@@ -7,7 +7,8 @@ import type { Approval } from './run-data.ts';
 type WirePart = UIMessage['parts'][number];
 
 /**
- * Gives the messages for the next run. Reasoning, sources, logs and errors of runs stay on the page; a tool call without an
+ * Gives the messages for the next run. Reasoning, sources that a model names, logs and errors of runs stay on the page; what may be
+ * cited goes along, for its numbers go on; a tool call without an
  * outcome is told as stopped, because models expect an answer to every call. An answer with nothing to say is left out. When the
  * last message is an answer whose calls wait for a person, they are what the run goes on with.
  */
@@ -23,7 +24,7 @@ function toWireMessage(message: Message): UIMessage {
 
 function toWireParts({ parts }: AssistantMessage): WirePart[] {
   const all = parts.value.flatMap(toWirePart);
-  return all.some(({ type }) => type !== 'step-start') ? all : [];
+  return all.some(({ type }) => type !== 'step-start' && type !== 'data-sources') ? all : [];
 }
 
 function toWirePart(part: Part): WirePart[] {
@@ -34,6 +35,10 @@ function toWirePart(part: Part): WirePart[] {
       return [{ type: 'step-start' }];
     case 'tool':
       return toWireCall(part);
+    case 'citations': {
+      const { toolCallId, sources } = part;
+      return [{ type: 'data-sources', id: toolCallId, data: { toolCallId, sources } }];
+    }
     default:
       return [];
   }

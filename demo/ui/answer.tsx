@@ -3,6 +3,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { AgentCard } from '../control.ts';
 import { isUndecided } from '../state/approval.ts';
 import { openQuestions, planOf } from '../state/plan.ts';
+import { placeOf } from '../knowledge/place.ts';
+import { citable, type CitedSource } from '../state/citations.ts';
 import { safeHref } from '../state/markdown-links.ts';
 import {
   answerText,
@@ -13,10 +15,12 @@ import {
   type TextPart,
   type ToolPart,
 } from '../state/message.ts';
-import { agentOf, type Playground } from '../state/playground.ts';
+import { agentOf, type Playground, showPlace } from '../state/playground.ts';
 import type { Remedy } from '../state/problem.ts';
 import { AnswerFooter, InspectButton } from './answer-footer.tsx';
 import { ErrorCallout } from './callout.tsx';
+import { Citations, type CitationScope } from './citation.tsx';
+import { CitedSources } from './cited-sources.tsx';
 import { Markdown } from './lazy-markdown.tsx';
 import { Mark, Swell } from './mark.tsx';
 import { PlanCard } from './lazy-plan.tsx';
@@ -34,16 +38,25 @@ export function Answer({ message, playground, isLast }: AnswerProps): JSX.Elemen
   const outcome = message.outcome.value;
   const parts = message.parts.value;
   const agent = agentOf(playground.agents, playground.chats.current.value.agentId.value);
+  const { scope, canOpen } = citationsFor(message, playground);
   useAnnouncement(message, playground);
   return (
-    <article class='message' data-testid='message' data-role='assistant' data-outcome={outcome.type}>
+    <article
+      class='message'
+      data-testid='message'
+      data-role='assistant'
+      data-id={message.id}
+      data-outcome={outcome.type}
+    >
       <header class='message-head'>
         <Mark />
         <h2>{agent.name}</h2>
       </header>
-      {parts.map((part, i) => (
-        <PartView key={i} part={part} agent={agent} message={message} playground={playground} isLast={isLast} />
-      ))}
+      <Citations.Provider value={scope}>
+        {parts.map((part, i) => (
+          <PartView key={i} part={part} agent={agent} message={message} playground={playground} isLast={isLast} />
+        ))}
+      </Citations.Provider>
       {outcome.type === 'running' && <Waiting message={message} />}
       {outcome.type === 'running' && (
         <div class='answer-actions'>
@@ -51,10 +64,28 @@ export function Answer({ message, playground, isLast }: AnswerProps): JSX.Elemen
         </div>
       )}
       <Sources parts={parts} />
+      {scope.sources.size > 0 && <CitedSources message={message} scope={scope} canOpen={canOpen} />}
       <Ending message={message} outcome={outcome} playground={playground} isLast={isLast} />
       {outcome.type !== 'running' && <AnswerFooter message={message} playground={playground} isLast={isLast} />}
     </article>
   );
+}
+
+/** What the answer may cite. What this page's worker was asked opens in the knowledge; of an endpoint, the list below tells. */
+function citationsFor(
+  message: AssistantMessage,
+  playground: Playground,
+): { readonly scope: CitationScope; readonly canOpen: (source: CitedSource) => boolean } {
+  const placeFor = (source: CitedSource) => message.via === undefined ? placeOf(source) : undefined;
+  const onOpen = (source: CitedSource): void => {
+    const place = placeFor(source);
+    if (place) showPlace(playground, place);
+    else {document.querySelector<HTMLElement>(
+        `[data-id="${CSS.escape(message.id)}"] .cited-source[data-n="${source.n}"]`,
+      )?.focus();}
+  };
+  const sources = citable(playground.chats.current.value.messages.value, message);
+  return { scope: { sources, onOpen }, canOpen: (source) => placeFor(source) !== undefined };
 }
 
 interface PartViewProps extends AnswerProps {
@@ -83,6 +114,7 @@ function PartView({ part, agent, message, playground, isLast }: PartViewProps): 
         ? <img class='answer-image' src={part.url} alt='Made by the model' />
         : <p class='chip'>File ({part.mediaType})</p>;
     case 'source':
+    case 'citations':
     case 'step':
       return null;
     default:

@@ -4,6 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { createMarkdownReader } from '../state/markdown.ts';
 import { readInline } from '../state/markdown-inline.ts';
 import type { Block, Inline, ListBlock, ListItem, TableBlock } from '../state/markdown-types.ts';
+import { Citation } from './citation.tsx';
 import { CodeBlock } from './code-block.tsx';
 
 /** An answer's text. Only its last blocks are read and rendered anew when it grows. */
@@ -101,6 +102,8 @@ function renderNode(node: Exclude<Inline, string>, key: number): JSX.Element {
       return <code key={key}>{node.text}</code>;
     case 'break':
       return <br key={key} />;
+    case 'citation':
+      return <Citation key={key} numbers={node.numbers} text={node.text} />;
     case 'strong':
       return <strong key={key}>{renderInline(node.children)}</strong>;
     case 'em':

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { usePlayground } from '../tools/playground.ts';
+import { send, usePlayground } from '../tools/playground.ts';
 
 const { open: openPage, newContext, shoot } = usePlayground();
 
@@ -185,5 +185,50 @@ describe('the knowledge beside the chat', () => {
     await page.getByTestId('knowledge-panel').waitFor({ state: 'detached' });
     await page.locator('[data-testid=open-knowledge]:focus').waitFor();
     expect(problems).toEqual([]);
+  });
+
+  it('opens what an answer cites at the place, also after a reload, and goes on with the numbers', async () => {
+    const { page, problems } = await openPage({});
+    await page.locator('[data-testid=agent-card][data-agent=almanac]').click();
+    await page.getByTestId('knowledge-panel').waitFor();
+    await send(page, 'What is an approval bound to?');
+    await page.getByTestId('answer-footer').waitFor();
+    const citation = page.getByTestId('citation').first();
+    expect(await citation.getAttribute('aria-label')).toMatch(/^Source \d+: Approvals/);
+    await citation.click();
+    const place = page.locator('[data-testid=knowledge-part][data-place=true]');
+    await place.getByText('An approval holds for one call').waitFor();
+    expect(await page.getByTestId('knowledge-reader-name').textContent()).toBe('Pinnace guide/Approvals.md');
+    await shoot(page, 'knowledge-cited');
+    const numbers = () =>
+      page.getByTestId('cited-source').evaluateAll((all) => all.map((one) => Number(one.dataset['n'])));
+    const before = Math.max(...await numbers());
+    await send(page, 'How many steps may a run have?');
+    await page.getByTestId('answer-footer').nth(1).waitFor();
+    expect(Math.max(...await numbers())).toBeGreaterThan(before);
+    await page.reload();
+    await page.getByTestId('cited-source').first().click();
+    await place.waitFor();
+    await page.keyboard.press('Escape');
+    await file(page, 'Pinnace guide/Approvals.md').hover();
+    await file(page, 'Pinnace guide/Approvals.md').getByTestId('knowledge-remove').click();
+    await page.getByTestId('knowledge-remove-yes').click();
+    await file(page, 'Pinnace guide/Approvals.md').waitFor({ state: 'detached' });
+    await page.getByTestId('citation').first().click();
+    await page.getByText('Cannot open "Pinnace guide/Approvals.md": it was removed').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('shows answers with citations on a phone, in the dark', async () => {
+    const { page } = await openPage({ width: 360, height: 740, dark: true });
+    await page.locator('[data-testid=agent-card][data-agent=almanac]').click();
+    await send(page, 'What does the confidence of a hit mean?');
+    await page.getByTestId('answer-footer').waitFor();
+    await page.getByTestId('cited-source').first().scrollIntoViewIfNeeded();
+    await shoot(page, 'knowledge-phone-answer');
+    await page.getByTestId('citation').first().click();
+    await page.locator('[data-testid=knowledge-part][data-place=true]').waitFor();
+    await shoot(page, 'knowledge-phone-cited');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   });
 });

@@ -3,7 +3,7 @@ import type { FoundPart, FoundParts } from '../../knowledge/control.ts';
 import type { KnowledgePanel } from '../../state/knowledge-panel.ts';
 import { formatCount, formatLines } from '../format.ts';
 import { Icon } from '../icon.tsx';
-import { Confidence } from './confidence.tsx';
+import { Confidence } from '../confidence.tsx';
 import { MarkedText, snippetOf } from './marked-text.tsx';
 import { Why } from './why.tsx';
 

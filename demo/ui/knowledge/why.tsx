@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { FoundPart, Seen } from '../../knowledge/control.ts';
-import { percentOf } from './confidence.tsx';
+import { percentOf } from '../confidence.tsx';
 
 const ways: Readonly<Record<Seen['way'], { readonly name: string; readonly score: string }>> = {
   words: { name: 'Words', score: 'BM25' },

@@ -216,7 +216,7 @@ describe('the knowledge panel', () => {
       'water',
     ]);
     expect(result?.querySelector('img')).toBeNull();
-    expect(result?.querySelector('.know-confidence')?.textContent).toContain('strong match, confidence 86 %');
+    expect(result?.querySelector('.confidence')?.textContent).toContain('strong match, confidence 86 %');
     expect([...result?.querySelectorAll('tbody tr') ?? []].map((row) => row.textContent)).toEqual([
       'Words1BM25 12.3580 %',
       'Likeness3Cosine 0.40< 1 %',

@@ -6,8 +6,8 @@ const meaning = 'How probable it is that this has to do with your words, from 0 
 export function Confidence({ value }: { value: number }): JSX.Element {
   const word = value >= 0.7 ? 'strong' : value >= 0.3 ? 'fair' : 'weak';
   return (
-    <span class='know-confidence' data-strength={word} title={meaning}>
-      <span class='know-dot' aria-hidden='true' />
+    <span class='confidence' data-strength={word} title={meaning}>
+      <span class='confidence-dot' aria-hidden='true' />
       {word} <span class='visually-hidden'>match, confidence</span> {percentOf(value)}
     </span>
   );

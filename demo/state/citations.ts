@@ -1,0 +1,62 @@
+/** The sources that answers cite by their numbers, which go on through a chat. */
+
+import * as v from 'valibot';
+import type { AssistantMessage, Message } from './message.ts';
+
+const line = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+/** A source with its number: what `[n]` stands for. */
+export const CitedSource = v.object({
+  n: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  dataSourceId: v.string(),
+  id: v.string(),
+  title: v.optional(v.string()),
+  uri: v.string(),
+  path: v.optional(v.string()),
+  lines: v.optional(v.pipe(v.array(line), v.length(2))),
+  version: v.string(),
+  confidence: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+  contentHash: v.string(),
+});
+export type CitedSource = v.InferOutput<typeof CitedSource>;
+
+/** `data-sources`: what the output of a call rests on. */
+export const CitedSources = v.object({ toolCallId: v.string(), sources: v.array(CitedSource) });
+
+/** What an answer may cite because of one call. */
+export interface CitationsPart {
+  readonly type: 'citations';
+  readonly toolCallId: string;
+  readonly sources: readonly CitedSource[];
+}
+
+/** The sources by their numbers, of an answer and of those before it; where two share one, the later counts. */
+export function citable(messages: readonly Message[], answer: AssistantMessage): ReadonlyMap<number, CitedSource> {
+  const known = new Map<number, CitedSource>();
+  for (const message of messages) {
+    for (const source of sourcesIn(message)) known.set(source.n, source);
+    if (message === answer) break;
+  }
+  return known;
+}
+
+/** The sources that the calls of an answer gave, by number. */
+export function sourcesIn(message: Message): readonly CitedSource[] {
+  if (message.role === 'user') return [];
+  const all = message.parts.value.flatMap((part) => part.type === 'citations' ? part.sources : []);
+  return [...new Map(all.map((source) => [source.n, source])).values()].toSorted((a, b) => a.n - b.n);
+}
+
+/** The numbers that a text cites, as in `[1]` or `[1, 3]`. */
+export function numbersCited(text: string): ReadonlySet<number> {
+  const found = text.matchAll(new RegExp(citation, 'g'));
+  return new Set([...found].flatMap(([, numbers]) => numbersOf(numbers ?? '')));
+}
+
+/** Numbers in brackets, that are no link's text. */
+export const citation = /\[(\d{1,5}(?:[,;] ?\d{1,5}){0,9})\](?!\()/;
+
+/** The numbers of one citation. */
+export function numbersOf(numbers: string): number[] {
+  return numbers.split(/[,;] ?/).map(Number);
+}

@@ -1,0 +1,45 @@
+import { createContext, type JSX } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { CitedSource } from '../state/citations.ts';
+
+/** What numbers in brackets stand for where a text is shown, and what opens it. */
+export interface CitationScope {
+  readonly sources: ReadonlyMap<number, CitedSource>;
+  readonly onOpen: (source: CitedSource) => void;
+}
+
+/** Around an answer; elsewhere numbers in brackets are text. */
+export const Citations = createContext<CitationScope | undefined>(undefined);
+
+/** Numbers in brackets: buttons that open the sources, as far as there are any of these numbers. */
+export function Citation({ numbers, text }: { numbers: readonly number[]; text: string }): JSX.Element {
+  const scope = useContext(Citations);
+  if (!scope || !numbers.some((n) => scope.sources.has(n))) return <>{text}</>;
+  return (
+    <>
+      {numbers.map((n) => {
+        const source = scope.sources.get(n);
+        return source ? <CitationButton key={n} source={source} onOpen={scope.onOpen} /> : `[${n}]`;
+      })}
+    </>
+  );
+}
+
+function CitationButton(
+  { source, onOpen }: { source: CitedSource; onOpen: CitationScope['onOpen'] },
+): JSX.Element {
+  const { n, title, uri } = source;
+  return (
+    <button
+      type='button'
+      class='citation'
+      data-testid='citation'
+      data-n={n}
+      aria-label={`Source ${n}: ${title ?? uri}`}
+      title={title ?? uri}
+      onClick={() => onOpen(source)}
+    >
+      {n}
+    </button>
+  );
+}
