@@ -16,6 +16,8 @@ interface Frame {
 /** How many marks may be open at once; more are text. Keeps the tree shallow and the work linear. */
 const maxOpen = 24;
 
+const citationHere = new RegExp(citation, 'y');
+
 /** Reads one text, as of a paragraph. */
 export function readInline(text: string): readonly Inline[] {
   return new InlineReader(text).read();
@@ -191,9 +193,8 @@ class InlineReader {
   /** Not within brackets, which may become a link: it would hold a button. */
   #citation(): boolean {
     if (this.#frames.some(({ mark }) => mark.endsWith('['))) return false;
-    const at = new RegExp(citation, 'y');
-    at.lastIndex = this.#at;
-    const [text, numbers] = at.exec(this.#text) ?? [];
+    citationHere.lastIndex = this.#at;
+    const [text, numbers] = citationHere.exec(this.#text) ?? [];
     if (text === undefined || numbers === undefined) return false;
     return this.#put({ type: 'citation', numbers: numbersOf(numbers), text }, text.length);
   }

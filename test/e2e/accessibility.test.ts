@@ -65,6 +65,25 @@ const screens: readonly (readonly [name: string, go: (page: Page) => Promise<voi
     await page.getByTestId('open-tree').click();
     await page.getByRole('treeitem').first().waitFor();
   }],
+  ['the knowledge without files', async (page) => {
+    await page.getByTestId('open-knowledge').click();
+    await page.getByTestId('knowledge-empty').waitFor();
+  }],
+  ['files, and what was found in them', async (page) => {
+    await page.getByTestId('open-knowledge').click();
+    await page.getByTestId('knowledge-guide').click();
+    await page.locator('[data-testid=knowledge-file][data-state=ready]').nth(5).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByTestId('knowledge-search').fill('approval');
+    await page.getByTestId('knowledge-why').first().locator('summary').click();
+  }],
+  ['an answer that cites, and its source', async (page) => {
+    await chooses('almanac')(page);
+    await page.getByTestId('suggestion').first().click();
+    await ends(page);
+    await page.getByTestId('citation').first().click();
+    await page.locator('[data-testid=knowledge-part][data-place=true]').waitFor();
+  }],
   ['the registry', async (page) => {
     await page.getByTestId('open-registry').click();
     await page.getByTestId('registry-row').first().waitFor();

@@ -90,8 +90,8 @@ function Empty({ panel }: { panel: KnowledgePanel }): JSX.Element {
     <div class='know-scroll know-empty' data-testid='knowledge-empty'>
       <h3>Give the agents something to read</h3>
       <p>
-        Drop files here, or choose them: text, Markdown, HTML, JSON, CSV, code, ZIP archives. They are indexed in this
-        browser and do not leave it.
+        Drop files here, or choose them: text, Markdown, HTML, JSON, CSV, code, ZIP archives. They stay in this browser;
+        only what an agent finds in them goes to its model.
       </p>
       <AddButtons panel={panel} />
       <p>

@@ -39,6 +39,21 @@ describe('readInline', () => {
     ['images as links, for nothing is fetched', '![chart](https://example.org/a.png)', [
       { type: 'link', href: 'https://example.org/a.png', children: ['chart'] },
     ]],
+    ['numbers in brackets', 'a [1], b[2, 13]. [x1] [1](https://example.org/)', [
+      'a ',
+      { type: 'citation', numbers: [1], text: '[1]' },
+      ', b',
+      { type: 'citation', numbers: [2, 13], text: '[2, 13]' },
+      '. ',
+      '[',
+      'x1',
+      '] ',
+      { type: 'link', href: 'https://example.org/', children: ['1'] },
+    ]],
+    ['numbers in the text of a link', '[see [1]](https://example.org/)', [
+      { type: 'link', href: 'https://example.org/', children: ['see ', '[', '1', ']'] },
+    ]],
+    ['numbers in code', '`a[1]`', [{ type: 'code', text: 'a[1]' }]],
     ['HTML as text', '<img src=x onerror=alert(1)>', ['<img src=x onerror=alert(1)>']],
   ])('reads %s', (_, text, nodes) => {
     expect(readInline(text)).toEqual(nodes);

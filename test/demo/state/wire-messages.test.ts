@@ -55,4 +55,22 @@ describe('toWireMessages', () => {
     ];
     expect(toWireMessages([answer])).toEqual([]);
   });
+
+  it('tells what an answer may cite, so that the numbers go on', () => {
+    const source = {
+      n: 3,
+      dataSourceId: 'knowledge',
+      id: 'a.md#1',
+      uri: 'a.md',
+      version: '1',
+      confidence: 0.9,
+      contentHash: 'abc',
+    };
+    const part: Part = { type: 'citations', toolCallId: 'c', sources: [source] };
+    expect(wireParts(part, createTextPart('text', { text: 'It is so [3].' }))).toEqual([
+      { type: 'data-sources', id: 'c', data: { toolCallId: 'c', sources: [source] } },
+      { type: 'text', text: 'It is so [3].', state: 'done' },
+    ]);
+    expect(wireParts(part)).toEqual([]);
+  });
 });

@@ -270,6 +270,10 @@ describe('the knowledge panel', () => {
     await vi.waitFor(() =>
       expect(page.all('knowledge-part').map(({ dataset }) => dataset['place'])).toEqual(['false', 'false', 'true'])
     );
+    page.playground.knowledge.wanted.value = { file: 'a.md', piece: 2, contentHash: 'another' };
+    await vi.waitFor(() => expect(text('knowledge-reader')).toContain('This part has changed since it was cited.'));
+    page.playground.knowledge.wanted.value = { file: 'a.md', piece: 7 };
+    await vi.waitFor(() => expect(text('knowledge-reader')).toContain('this place is in it no more'));
     page.playground.knowledge.wanted.value = { file: 'b.md', piece: 0 };
     await vi.waitFor(() => expect(text('knowledge-reader')).toContain('it was removed'));
   });
