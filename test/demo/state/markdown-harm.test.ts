@@ -33,6 +33,8 @@ describe('Markdown that means harm', () => {
       ')',
       '***a** ',
       '(',
+      '[1]',
+      '[1, ',
       '\n> ',
       '\n- ',
       '\n  - ',
