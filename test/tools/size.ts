@@ -17,7 +17,7 @@ const budgets: Readonly<Record<string, number>> = {
   'adapters/transport/mcp-server-connection.ts': 68,
   'adapters/transport/mcp-server.ts': 108,
   'src/index.ts': 245,
-  'demo/main.tsx': 76,
+  'demo/main.tsx': 80,
   'demo/worker.ts': 312,
   'demo/knowledge/host.ts': 48,
   'demo/ui/inspector/inspector-screen.tsx': 31,
