@@ -7,6 +7,7 @@ import { isIP } from 'node:net';
 import type { PinnaceError } from '../../src/errors.ts';
 import type { Egress } from '../../src/ports.ts';
 import { isPublicAddress as isPublic } from '../../src/public-address.ts';
+import { withinTrace } from './active-trace.ts';
 import { checkedLookup, type Lookup, notPublic, type Resolve } from './checked-lookup.ts';
 import { guardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
 import type { Hop } from './hop.ts';
@@ -38,7 +39,7 @@ export function denoEgress(options: DenoEgressOptions = {}): PinnedEgress {
     const hostname = hop.url.hostname.replace(/^\[|\]$/g, '');
     const isListed = loopback.includes(hop.url.origin); // and named by the request, says `guardedFetch`
     if (isIP(hostname) !== 0 && !isListed && !isPublicAddress(hostname)) throw notPublic(); // no look-up is made for it
-    return await sendPinned(hop, { signal, lookup });
+    return await withinTrace(hop.headers.get('traceparent'), () => sendPinned(hop, { signal, lookup }));
   }, options);
   return { ...egress, isReady: () => pinning };
 }

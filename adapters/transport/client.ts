@@ -5,6 +5,7 @@ import { PinnaceError } from '../../src/errors.ts';
 import type { McpValidation, McpValidationInput } from '../../src/mcp-validation.ts';
 import type { PlanReply } from '../../src/runtime/plans.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
+import { createRemoteAudit, type RemoteAudit } from './client/audit.ts';
 import { ask, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
 import { type CertificateSource, createCredentials } from './client/credential.ts';
 import { parseEventId, type Position } from './client/follow.ts';
@@ -83,6 +84,8 @@ export interface Client extends ChatTransport<UIMessage> {
    * `gap` where some were missed. Takes the scope `admin`.
    */
   events(options?: Partial<WatchOptions>): Promise<ReadableStream<Watched>>;
+  /** The audit of the caller's tenant. Takes the scope `admin`. */
+  readonly audit: RemoteAudit;
   /** The registries of the endpoint. */
   readonly registry: RemoteRegistry;
   /** The data sources of the endpoint. */
@@ -126,6 +129,7 @@ export function createClient(options: ClientOptions): Client {
         ...given,
         body,
       }) as McpValidation, // safe: as `status`
+    audit: createRemoteAudit((question) => ask(connection, question)),
     events: ({ signal = never(), ...wanted } = {}) => watchEvents(connection, { ...wanted, signal }),
     sendMessages: async ({ chatId, messages, abortSignal: signal = never(), body }) => {
       const request = { ...agentOf(body), chat: { id: chatId, messages: messages.slice(-maxMessages) } };

@@ -10,6 +10,7 @@ import { addMcpRoute, type McpRouteOptions } from './http-mcp.ts';
 import type { Planner } from '../../src/orchestrator/planner/planner.ts';
 import type { Registry } from '../../src/orchestrator/registry/registry.ts';
 import { addRegistryRoutes } from './http-registry.ts';
+import { addAuditRoutes } from './http-audit.ts';
 import { addEventRoute } from './http-events.ts';
 import { addGroundingRoutes, type GroundingRouteOptions } from './http-grounding.ts';
 import { addOperationRoutes } from './http-operations.ts';
@@ -114,6 +115,7 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
   addRunRoutes(context);
   addOperationRoutes(context);
   addEventRoute(context);
+  addAuditRoutes(context);
   if (mcp) addMcpRoute(context, { mcp, origins });
   if (registry) addRegistryRoutes(context, registry);
   if (grounding) addGroundingRoutes(context, grounding);

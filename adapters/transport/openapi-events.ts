@@ -1,8 +1,9 @@
 /** Describes the routes of those who watch. */
 
 import { jsonSchemaOf } from '../../src/json-schema-of.ts';
+import { AuditQuery } from './http-audit.ts';
 import { EventWatch } from './http-events.ts';
-import { type Json, operation, problem } from './openapi-parts.ts';
+import { type Json, json, operation, problem } from './openapi-parts.ts';
 
 const lastEventId: Json = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };
 const events: Json = {
@@ -13,6 +14,15 @@ const events: Json = {
 /** Gives the paths. */
 export function describeEvents(): Json {
   return {
+    '/v1/audit': {
+      get: operation('Who did what', {
+        parameters: queryParameters(AuditQuery),
+        responses: { 200: json, 404: problem, default: problem },
+      }),
+    },
+    '/v1/audit/verification': {
+      get: operation('Whether the audit is whole', { responses: { 200: json, 404: problem, default: problem } }),
+    },
     '/v1/events': {
       get: operation('Watch what happens', {
         parameters: [...queryParameters(EventWatch), lastEventId],

@@ -83,7 +83,7 @@ describe('imports', () => {
       'idb-keyval': /^adapters\/storage\/indexeddb\.ts$/,
       'cockatiel': /^adapters\/egress\/circuits\.ts$/,
       'minisearch': /^adapters\/grounding\/(text|text-snapshot|code\/word-index)\.ts$/,
-      '@opentelemetry/api': /^adapters\/sinks\/otel/,
+      '@opentelemetry/api': /^adapters\/(sinks\/otel|egress\/active-trace)/,
       'node:v8': /^adapters\/storage\/deno-kv/,
       'node:http': /^adapters\/egress\/deno\.ts$/,
       'node:https': /^adapters\/egress\/deno\.ts$/,

@@ -1,0 +1,40 @@
+/** The audit of an endpoint, as in process. */
+
+import type { EventLog, EventQuery, LoggedEvent, Verification } from '../../../src/event-log.ts';
+import type { Page } from '../../../src/page.ts';
+import { queryOf } from './query.ts';
+
+/** What may be given with any call. */
+interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What was done, and whether what is written there is whole. Errors are those of the log; `not_found` where none is kept. */
+export interface RemoteAudit extends Pick<EventLog, 'verify'> {
+  /** Gives a page, the oldest first. */
+  list(query?: EventQuery, options?: CallOptions): Promise<Page<LoggedEvent>>;
+}
+
+/** Sends one request, and gives the JSON of its answer. */
+type Ask = (question: {
+  readonly method: string;
+  readonly path: string;
+  readonly signal: AbortSignal;
+}) => Promise<unknown>;
+
+/** Gives the audit of the endpoint that is asked. */
+export function createRemoteAudit(ask: Ask): RemoteAudit {
+  const get = (path: string, { signal = new AbortController().signal }: CallOptions): Promise<unknown> =>
+    ask({ method: 'GET', path, signal });
+  return {
+    async list({ from, until, ...query } = {}, options = {}) {
+      const times = { from: timeOf(from), until: timeOf(until) };
+      return await get(`/v1/audit${queryOf({ ...query, ...times })}`, options) as Page<LoggedEvent>; // the endpoint's schema says so
+    },
+    verify: async (options = {}) => await get('/v1/audit/verification', options) as Verification, // as above
+  };
+}
+
+function timeOf(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString();
+}

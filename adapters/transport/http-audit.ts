@@ -1,0 +1,42 @@
+/** The routes of the audit: who did what, and whether what is written there is whole. */
+
+import * as v from 'valibot';
+import { PinnaceError } from '../../src/errors.ts';
+import type { EventLog } from '../../src/event-log.ts';
+import { parse } from '../../src/parse.ts';
+import { type Principal, requireScope } from '../../src/runtime/principal.ts';
+import type { HandlerContext } from './http.ts';
+import { filterFields } from './http-events.ts';
+
+const Time = v.optional(
+  v.pipe(v.string(), v.isoTimestamp('must be a time as 2026-11-21T08:00:00Z'), v.transform(Date.parse)),
+);
+
+/** What `GET /v1/audit` takes. */
+export const AuditQuery = v.strictObject({
+  ...filterFields,
+  from: Time,
+  until: Time,
+  limit: v.optional(v.pipe(v.string(), v.regex(/^\d{1,4}$/, 'must be a number'), v.transform(Number))),
+  pageToken: v.optional(v.pipe(v.string(), v.maxLength(1000))),
+});
+
+/** Adds the routes. Both take the scope `admin`, and tell of the caller's tenant alone. */
+export function addAuditRoutes({ app, runtime, authenticator }: HandlerContext): void {
+  const auditOf = async (request: Request): Promise<EventLog> => {
+    const principal: Principal = await authenticator.authenticate(request);
+    requireScope(principal, 'admin');
+    const log = runtime.audit(principal);
+    if (log) return log;
+    throw new PinnaceError('not_found', 'This endpoint keeps no audit');
+  };
+  app.get('/v1/audit', async (c) => {
+    const log = await auditOf(c.req.raw);
+    const { limit, ...query } = parse(AuditQuery, c.req.query(), { what: 'the question to the audit' });
+    return c.json(await log.list({ ...query, ...(limit !== undefined && { limit }) }));
+  });
+  app.get('/v1/audit/verification', async (c) => {
+    const log = await auditOf(c.req.raw);
+    return c.json(await log.verify({ signal: c.req.raw.signal }));
+  });
+}
