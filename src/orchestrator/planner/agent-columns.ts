@@ -128,6 +128,7 @@ export function toColumns(agents: readonly AgentState[], since: number): AgentCo
 
 /** What differs from an agent as it is made; `undefined` when nothing does. */
 function restOf(agent: AgentState): AgentRest | undefined {
+  if (isPlainEnd(agent)) return undefined;
   const rest: Record<string, unknown> = {};
   let isEmpty = true;
   const keep = (name: string, value: unknown): void => {
@@ -153,6 +154,14 @@ function restOf(agent: AgentState): AgentRest | undefined {
   return isEmpty ? undefined : rest;
 }
 
+/** Whether the agent has done its work in one step that used nothing: most of ten thousand have, and need no closer look. */
+function isPlainEnd({ status, spec, step, attempt, tokens, cost, revision, cites, result }: AgentState): boolean {
+  if (status !== 'done' || step !== 1 || attempt !== 1 || tokens !== 0 || cost !== 0 || revision !== 0) return false;
+  if (cites !== undefined || result?.value === undefined) return false;
+  for (const field in spec) if (!specFields.has(field)) return false;
+  return true;
+}
+
 /** Where an agent stands in columns. */
 interface Place {
   readonly columns: AgentColumns;
@@ -170,10 +179,12 @@ export function addAgents(state: PlanState, all: readonly AgentColumns[]): void 
   let known = 0;
   for (const columns of all) {
     const rests = new Map(columns.rest);
-    columns.orders.forEach((order, i) => {
+    const { orders } = columns;
+    for (let i = 0; i < orders.length; i++) {
+      const order = orders[i] as number; // `i` is below the length
       if (places[order] === undefined) known++;
       places[order] = { columns, i, rest: rests.size === 0 ? undefined : rests.get(i) };
-    });
+    }
   }
   if (places.length !== known) throw new Error('An agent is missing');
   let parent: AgentState | undefined;

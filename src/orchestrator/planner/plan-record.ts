@@ -106,5 +106,7 @@ export async function readPlanEvents(
   after: number,
 ): Promise<readonly { readonly seq: number; readonly event: PlanEvent }[]> {
   const items = await readItems(storage, planPrefix(planId), after);
-  return items.map(({ seq, item }) => ({ seq, event: JSON.parse(item) as PlanEvent })); // written by this module's room alone
+  // One text is read faster than a thousand. Written by this module's room alone.
+  const events = JSON.parse(`[${items.map(({ item }) => item).join(',')}]`) as readonly PlanEvent[];
+  return events.map((event, i) => ({ seq: items[i]?.seq ?? 0, event })); // as many as items
 }

@@ -98,6 +98,7 @@ function orderTasks(
   const byKey = new Map(tasks.map((task) => [task.key, task]));
   if (byKey.size < tasks.length) throw refuse('plan.tasks', 'must have different keys');
   if (result !== undefined && !byKey.has(result)) throw refuse('plan.result', 'must be the key of a task');
+  if (tasks.every(({ after }) => after.length === 0)) return tasks;
   const left = new Map<string, number>();
   const dependents = new Map<string, Task[]>();
   for (const task of tasks) {
