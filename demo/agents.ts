@@ -247,24 +247,35 @@ export const sampleDataSources: readonly DataSourceInput[] = [knowledge];
 /** The one provider of the sample agents: the model that needs no network, until a person connects an endpoint. */
 export const sampleProviders: readonly ProviderInput[] = [{ id: 'default', kind: 'rehearsal', model: 'rehearsal' }];
 
-/** Gives the sample agents as the page shows them: as `find` has them now, with those of the tools that they may use. */
+/** Gives the agents as the page shows them: the samples, then those that people have made; without `registered`, the samples. */
 export async function cardsOf(
   definitions: readonly ToolDefinition[],
-  find: (agentId: string) => Promise<Agent | undefined> = () => Promise.resolve(undefined),
+  registered?: readonly Agent[],
 ): Promise<readonly AgentCard[]> {
+  const known = new Map(registered?.map((agent) => [agent.id, agent]));
+  const there = samples.filter(({ agent }) => known.size === 0 || known.has(agent.id));
+  const sampled = new Set(samples.map(({ agent }) => agent.id));
+  const made = [...known.values()].filter(({ id, visibility }) => !sampled.has(id) && visibility === 'public');
+  return [
+    ...there.map(({ agent, suggestions, panel, plans }) => ({
+      ...cardOf(known.get(agent.id) ?? agent, definitions),
+      suggestions,
+      ...(panel && { panel }),
+      ...(plans && { plans }),
+    })),
+    ...made.map((agent) => cardOf(agent, definitions)),
+  ];
+}
+
+function cardOf(agent: AgentInput, definitions: readonly ToolDefinition[]): AgentCard {
+  const { id, name, description = '', entryTools = [], dataSources = [] } = agent;
   const nothing = { active: new Set<string>(), storage: memoryStorage(), principal: localPrincipal() };
-  const discovery = discoveryTools(createToolIndex([]), nothing).definitions;
   const asking = groundingTools(createGrounding({ sources: [] })).slice(0, 1).map(({ definition }) => definition);
-  const cards = await Promise.all(samples.map(async ({ agent, suggestions, panel, plans }) => {
-    const found = await find(agent.id).catch(() => undefined); // without a storage they are as they were written
-    const { id, name, description = '', entryTools = [], dataSources = [] } = found ?? agent;
-    // Who discovers begins with these alone.
-    const shown = entryTools.includes('tool_*') ? discovery : definitions;
-    const named = shown.filter((tool) => entryTools.some((pattern) => fits(tool, pattern)));
-    const tools = [...named, ...asking.slice(0, dataSources.length)].map(toolOf);
-    return { id, name, description, tools, suggestions, ...(panel && { panel }), ...(plans && { plans }) };
-  }));
-  return cards;
+  // Who discovers begins with these alone.
+  const shown = entryTools.includes('tool_*') ? discoveryTools(createToolIndex([]), nothing).definitions : definitions;
+  const named = shown.filter((tool) => entryTools.some((pattern) => fits(tool, pattern)));
+  const tools = [...named, ...asking.slice(0, dataSources.length)].map(toolOf);
+  return { id, name, description, tools, suggestions: [] };
 }
 
 function fits({ id }: ToolDefinition, pattern: string): boolean {

@@ -24,15 +24,20 @@ export function createSamples(registry: Registry, samples: Samples): () => Promi
 async function register(registry: Registry, { agents, providers, dataSources }: Samples): Promise<void> {
   // Agents name them, so they come first.
   await Promise.all(dataSources.map(async (source) => {
-    if (!await registry.dataSource(source.id)) await unlessThere(registry.dataSources.register(source));
+    if (await registry.dataSource(source.id) || await wasRemoved(registry.dataSources, source.id)) return;
+    await unlessThere(registry.dataSources.register(source));
   }));
   await Promise.all([
     ...providers.map(async (provider) => {
-      if (!await registry.provider(provider.id)) await unlessThere(registry.providers.register(provider));
+      if (await registry.provider(provider.id) || await wasRemoved(registry.providers, provider.id)) return;
+      await unlessThere(registry.providers.register(provider));
     }),
     ...agents.map(async (agent) => {
       const current = await registry.agent(agent.id);
-      if (!current) return await unlessThere(registry.agents.register(agent));
+      if (!current) {
+        if (!await wasRemoved(registry.agents, agent.id)) await unlessThere(registry.agents.register(agent));
+        return;
+      }
       if (!isNewer(agent.version, current.version) || await isChangedByPeople(registry, agent.id)) return;
       await unlessThere(registry.agents.replace(agent.id, agent, { version: current.revision }));
     }),
@@ -47,6 +52,16 @@ function isNewer(a = '0.1.0', b = '0.1.0'): boolean {
 async function isChangedByPeople(registry: Registry, agentId: string): Promise<boolean> {
   const { items } = await registry.agents.history(agentId, { limit: 200 });
   return items.some(({ by }) => by.type === 'user');
+}
+
+/** What people have removed does not come back. */
+async function wasRemoved(collection: Pick<Registry['agents'], 'history'>, id: string): Promise<boolean> {
+  try {
+    return (await collection.history(id, { limit: 1 })).items[0]?.action === 'remove';
+  } catch (error) {
+    if (error instanceof PinnaceError && error.code === 'not_found') return false;
+    throw error;
+  }
 }
 
 /** Another instance may do the same at the same time. */

@@ -10,7 +10,7 @@ import { memorySecrets } from '../adapters/secrets/memory.ts';
 import { indexedDbStorage } from '../adapters/storage/indexeddb.ts';
 import { exposeRuntime } from '../adapters/transport/comlink.ts';
 import type { PlanningRuntime } from '../src/create-runtime.ts';
-import type { Catalog } from '../src/ports.ts';
+import type { Catalog, McpServerWriter } from '../src/ports.ts';
 import { localPrincipal } from '../src/runtime/principal.ts';
 import { cardsOf } from './agents.ts';
 import type { Control, Endpoint } from './control.ts';
@@ -19,11 +19,19 @@ import type { KnowledgeHost } from './knowledge/host.ts';
 import { lazyKnowledgeHost } from './knowledge/lazy-host.ts';
 import { pageSamples } from './knowledge/page-samples.ts';
 import { createRegistryHost, type RegistryHost } from './registry/host.ts';
+import { lazyMcp } from './registry/lazy-mcp.ts';
+import { createVaultHost } from './registry/vault-host.ts';
 import { sampleTools } from './tools/index.ts';
 import { createTreeHost, type TreeHost } from './tree/host.ts';
 import { treeAgentId } from './tree/tools.ts';
 
 const secrets = memorySecrets();
+const vault = createVaultHost({
+  load: async () => (await import('../adapters/secrets/vault.ts')).vaultSecrets({ name: 'pinnace-vault' }),
+  own: new Set(['endpoint-key']),
+  ownSecrets: secrets,
+  onChanged: () => runtime.invalidate(['secrets']),
+});
 /** What a person has connected; it ends with the worker, as its key does. */
 let connected: Catalog | undefined;
 
@@ -43,11 +51,14 @@ function useEndpoint(endpoint: Endpoint | undefined): void {
 }
 
 /** The registry, but for what a person has connected: the next run sees what was chosen last. */
-const current: Catalog = {
+const current: Catalog & McpServerWriter = {
   agent: (...asked) => registry.catalog.agent(...asked),
   provider: async (...asked) => await connected?.provider(...asked) ?? await registry.catalog.provider(...asked),
   tool: (...asked) => registry.catalog.tool(...asked),
   listTools: (...asked) => registry.catalog.listTools(...asked),
+  mcpServer: async (...asked) => await registry.catalog.mcpServer?.(...asked),
+  listMcpServers: async (...asked) => await registry.catalog.listMcpServers?.(...asked) ?? [],
+  put: (...asked) => registry.catalog.put(...asked),
 };
 
 /** The tree stands beside the runtime: the panel and the agents see the same one. */
@@ -66,9 +77,10 @@ const inspector = createInspectorHost({
 const runtime: PlanningRuntime = createBrowserRuntime({
   name: 'pinnace',
   catalog: current,
-  secrets: inspector.secrets(secrets),
+  secrets: inspector.secrets(vault.secrets),
   models: inspector.models(modelSource()),
   sinks: [inspector.sink],
+  mcp: (egress) => lazyMcp({ egress, isLocal: ['127.0.0.1', '[::1]', 'localhost'].includes(location.hostname) }),
   tools: (storage) => {
     tree = createTreeHost({ storage });
     knowledge = lazyKnowledgeHost({ storage, exclusively });
@@ -77,6 +89,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
       samples: pageSamples,
       tools: sampleTools({ storage, callTree: (_tenant, call) => tree.call(treeAgentId, call) }),
       fallback: staticCatalog(pageSamples),
+      vault: vault.control,
       runtime: () => runtime,
     });
     return registry.tools;
@@ -85,8 +98,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
 });
 
 const control: Control = {
-  agents: () =>
-    cardsOf(registry.tools.map(({ definition }) => definition), (agentId) => registry.catalog.agent(agentId)),
+  agents: async () => cardsOf(registry.tools.map(({ definition }) => definition), await registry.agents()),
   useEndpoint,
   steerPlan: (planId, how) => runtime.planner[how](planId, localPrincipal()),
   open: (port) => exposeRuntime(runtime, port),

@@ -1,33 +1,72 @@
-/** What the page asks the worker's registry: agents to look at and change, tools to look at and switch. */
+/** What the page asks the worker's registry, and the vault beside it. */
 
 import type { ErrorData } from '../../src/errors.ts';
-import type { Agent, HistoryEntry, Manifest, Page, Patch, RegistryQuery, ToolDefinition } from '../../src/index.ts';
+import type {
+  CatalogExport,
+  CatalogRecords,
+  HistoryEntry,
+  ImportReport,
+  Manifest,
+  McpValidation,
+  McpValidationInput,
+  Page,
+  RecordKind,
+  RegistryQuery,
+} from '../../src/index.ts';
 
 /** An answer. Errors cross as data: comlink would drop their codes. */
 export type Answer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: ErrorData };
 
-/** The kinds of records that have pages. */
-export type PageKind = 'agent' | 'tool';
+/** A record of any kind. */
+export type AnyRecord = CatalogRecords[RecordKind];
 
-/** An agent, and what is known besides. */
-export interface FoundAgent {
-  readonly agent: Agent;
-  /** Which tools its next run has, and why not the others; absent while the agent is disabled. */
+/** A record, and what is known besides. */
+export interface FoundRecord {
+  readonly record: AnyRecord;
+  /** A tool that is given as code: it can be switched off, and nothing else. */
+  readonly isGiven: boolean;
+  /** The agents that name it: it cannot be removed before they do no more. */
+  readonly agents: readonly string[];
+  /** Which tools an agent's next run has, and why not the others; absent while it is disabled. */
   readonly tools?: Manifest['tools'];
 }
 
 /** The registry of the page's worker. */
-export interface RegistryControl {
-  agents(query: RegistryQuery): Promise<Answer<Page<Agent>>>;
-  tools(query: RegistryQuery): Promise<Answer<Page<ToolDefinition>>>;
-  agent(agentId: string): Promise<Answer<FoundAgent>>;
-  tool(toolId: string): Promise<Answer<ToolDefinition>>;
+export interface RegistryControl extends VaultControl {
+  list(kind: RecordKind, query: RegistryQuery): Promise<Answer<Page<AnyRecord>>>;
+  get(kind: RecordKind, id: string): Promise<Answer<FoundRecord>>;
+  /** Registers a record; without an id it is given one. */
+  create(kind: RecordKind, record: object): Promise<Answer<AnyRecord>>;
   /** `version` is the revision that the person has seen; `conflict` with the latest record when it is another now. */
-  updateAgent(agentId: string, patch: Patch<'agent'>, version: number): Promise<Answer<Agent>>;
+  replace(kind: RecordKind, record: { readonly id: string }, version: number): Promise<Answer<AnyRecord>>;
   /** Takes effect at once: runs of an agent that is disabled are stopped. */
-  setState(kind: PageKind, id: string, state: 'active' | 'disabled'): Promise<Answer<void>>;
-  /** What was done to an agent, the last first. */
-  history(agentId: string, pageToken?: string): Promise<Answer<Page<HistoryEntry>>>;
+  setState(kind: RecordKind, id: string, state: 'active' | 'disabled'): Promise<Answer<void>>;
+  /** Refused while something is bound to it. */
+  remove(kind: RecordKind, id: string): Promise<Answer<void>>;
+  /** What was done to a record, the last first. */
+  history(kind: RecordKind, id: string, pageToken?: string): Promise<Answer<Page<HistoryEntry>>>;
+  /** Looks at what an MCP server offers, and pins it on approval. */
+  validate(serverId: string, request: McpValidationInput): Promise<Answer<McpValidation>>;
+  exportAll(): Promise<Answer<CatalogExport>>;
+  /** With `dryRun`, only tells what would change. */
+  importAll(data: unknown, dryRun: boolean): Promise<Answer<ImportReport>>;
+}
+
+/** What is in the vault, without a value. */
+export interface VaultState {
+  readonly isOpen: boolean;
+  /** The ids of its secrets, locked or not. */
+  readonly ids: readonly string[];
+}
+
+/** The vault of the page's worker. Values go in and never come out. */
+export interface VaultControl {
+  vault(): Promise<Answer<VaultState>>;
+  /** The first passphrase ever makes the vault. */
+  unlockVault(passphrase: string): Promise<Answer<void>>;
+  lockVault(): Promise<Answer<void>>;
+  setSecret(secretId: string, value: string): Promise<Answer<void>>;
+  removeSecret(secretId: string): Promise<Answer<void>>;
 }

@@ -39,7 +39,7 @@ export interface PlanGraph {
 }
 
 /** In rem, as the sizes in `plan-graph.css`. */
-const size = { width: 12.5, height: 3.25, gapX: 2.25, gapY: 0.625, margin: 0.75 };
+const size = { width: 12.5, height: 4.25, gapX: 2.25, gapY: 0.625, margin: 0.75 };
 const tile = { width: 4.25, height: 1.75, gap: 0.375, columns: 6 };
 /** So many side by side are still read one by one. */
 const mostSingle = 12;

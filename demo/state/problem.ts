@@ -75,7 +75,7 @@ const byReason: Readonly<Record<string, Problem>> = {
   },
   agent_disabled: {
     title: 'This agent is disabled',
-    advice: 'Enable it in its registry (“Agents and tools” for those of this page), or begin a chat with another one.',
+    advice: 'Enable it in its registry (“Registry” for those of this page), or begin a chat with another one.',
     remedies: ['retry', 'new-chat'],
   },
 };

@@ -1,47 +1,53 @@
 /** The registry's pages: which list is shown, which record is open, and what can be done with it. */
 
 import { batch, type ReadonlySignal, signal } from '@preact/signals';
-import type { Agent, HistoryEntry, Page, RegistryQuery, ToolDefinition } from '../../src/index.ts';
-import type { Answer, FoundAgent, PageKind, RegistryControl } from '../registry/control.ts';
-import { type AgentForm, createAgentForm } from './agent-form.ts';
+import type { HistoryEntry, Page, RecordKind } from '../../src/index.ts';
+import type { Answer, AnyRecord, FoundRecord, RegistryControl } from '../registry/control.ts';
+import { nameOf } from './record-words.ts';
+import { everything, type Filter, type Listing, queryOf } from './registry-list.ts';
+import { createMcpCheck, type McpCheck } from './mcp-check.ts';
+import { type Choices, createRecordForm, type RecordForm } from './record-form.ts';
+import { createTransfer, type Transfer } from './transfer.ts';
+import { createVaultPage, type VaultPage } from './vault-page.ts';
 
-/** Which records the list shows. */
-export interface Filter {
-  readonly text: string;
-  readonly tag: string;
-  readonly visibility: '' | NonNullable<RegistryQuery['visibility']>;
-  readonly state: '' | NonNullable<RegistryQuery['state']>;
-}
+export type { Filter, Listing } from './registry-list.ts';
 
-/** The records of a list so far. */
-export interface Listing {
-  readonly items: readonly (Agent | ToolDefinition)[];
-  readonly nextPageToken?: string;
-}
+/** What there is besides lists of records. */
+export type Section = RecordKind | 'vault' | 'transfer';
 
 /** The record that is open. */
-export type Opened =
-  | { readonly kind: 'agent'; readonly found: FoundAgent; readonly history: Page<HistoryEntry> }
-  | { readonly kind: 'tool'; readonly tool: ToolDefinition };
+export interface Opened {
+  readonly kind: RecordKind;
+  readonly found: FoundRecord;
+  readonly history: Page<HistoryEntry>;
+  /** Of an MCP server. */
+  readonly check: McpCheck;
+}
 
 /** The pages' state, and what can be done in them. */
 export interface RegistryPages {
-  readonly kind: ReadonlySignal<PageKind>;
+  readonly section: ReadonlySignal<Section>;
   readonly filter: ReadonlySignal<Filter>;
   /** `undefined` until the first answer. */
   readonly listing: ReadonlySignal<Listing | undefined>;
   readonly opened: ReadonlySignal<Opened | undefined>;
-  /** Present while the open agent is being changed. */
-  readonly form: ReadonlySignal<AgentForm | undefined>;
+  /** Present while a record is being made or changed. */
+  readonly form: ReadonlySignal<RecordForm | undefined>;
   /** Why the latest thing that the person did failed. */
   readonly problem: ReadonlySignal<string | undefined>;
-  show(kind: PageKind): Promise<void>;
+  readonly vault: VaultPage;
+  readonly transfer: Transfer;
+  show(section: Section): Promise<void>;
   narrow(filter: Partial<Filter>): Promise<void>;
   more(): Promise<void>;
-  open(kind: PageKind, id: string): Promise<void>;
+  open(kind: RecordKind, id: string): Promise<void>;
   moreHistory(): Promise<void>;
   setState(state: 'active' | 'disabled'): Promise<void>;
-  edit(): void;
+  /** Removes the open record, and goes back to the list. */
+  remove(): Promise<void>;
+  /** Begins a record of the kind that is listed. */
+  begin(): Promise<void>;
+  edit(): Promise<void>;
   save(): Promise<void>;
   /** Leaves the form, without what was changed in it. */
   discard(): void;
@@ -51,22 +57,23 @@ export interface RegistryPages {
 
 interface RegistryPagesOptions {
   readonly control: RegistryControl;
-  /** Called after a change of an agent. */
+  /** Called after a change. */
   readonly onChanged: () => void;
   readonly announce: (text: string) => void;
 }
 
-const everything: Filter = { text: '', tag: '', visibility: '', state: '' };
 const pageSize = 50;
 
 /** Gives the pages; nothing is asked of the worker before `show`. */
 export function createRegistryPages({ control, onChanged, announce }: RegistryPagesOptions): RegistryPages {
-  const kind = signal<PageKind>('agent');
+  const section = signal<Section>('agent');
   const filter = signal(everything);
   const listing = signal<Listing | undefined>(undefined);
   const opened = signal<Opened | undefined>(undefined);
-  const form = signal<AgentForm | undefined>(undefined);
+  const form = signal<RecordForm | undefined>(undefined);
   const problem = signal<string | undefined>(undefined);
+  const vault = createVaultPage({ control, announce });
+  const transfer = createTransfer({ control, onChanged, announce });
   let asked = 0;
 
   /** Gives the value, or says what is wrong. */
@@ -77,49 +84,73 @@ export function createRegistryPages({ control, onChanged, announce }: RegistryPa
   }
 
   async function list(pageToken?: string): Promise<void> {
+    const kind = section.value;
+    if (kind === 'vault') return await vault.load();
+    if (kind === 'transfer') return;
     const turn = ++asked;
     const query = { ...queryOf(filter.value), limit: pageSize, ...(pageToken !== undefined && { pageToken }) };
-    const page = await ask<Listing>(kind.value === 'agent' ? control.agents(query) : control.tools(query));
+    const page = await ask<Listing>(control.list(kind, query));
     if (!page || turn !== asked) return; // another filter was chosen meanwhile
     const before = pageToken === undefined ? [] : listing.value?.items ?? [];
     listing.value = { ...page, items: [...before, ...page.items] };
   }
 
-  async function open(of: PageKind, id: string): Promise<void> {
-    const next = await (of === 'agent' ? openAgent(id) : openTool(id));
-    if (!next) return;
+  async function open(kind: RecordKind, id: string, check?: McpCheck): Promise<void> {
+    const found = await ask(control.get(kind, id));
+    const history = found && await ask(control.history(kind, id));
+    if (!found || !history) return;
     batch(() => {
       form.value = undefined;
-      opened.value = next;
+      opened.value = { kind, found, history, check: check ?? checkOf(id) };
     });
   }
 
-  async function openAgent(id: string): Promise<Opened | undefined> {
-    const found = await ask(control.agent(id));
-    return found && { kind: 'agent', found, history: await ask(control.history(id)) ?? { items: [] } };
+  function checkOf(serverId: string): McpCheck {
+    const check = createMcpCheck({
+      validate: (request) => control.validate(serverId, request),
+      async onApproved() {
+        onChanged();
+        await open('mcpServer', serverId, check);
+      },
+    });
+    return check;
   }
 
-  async function openTool(id: string): Promise<Opened | undefined> {
-    const tool = await ask(control.tool(id));
-    return tool && { kind: 'tool', tool };
+  async function close(): Promise<void> {
+    opened.value = undefined;
+    await list();
+  }
+
+  async function startForm(kind: RecordKind, record?: AnyRecord): Promise<void> {
+    const choices = await choicesOf(control);
+    form.value = createRecordForm({
+      kind,
+      choices,
+      ...(record && { record }),
+      write: (next, version) =>
+        version === undefined ? control.create(kind, next) : control.replace(kind, next as AnyRecord, version), // a record with changes
+    });
   }
 
   return {
-    kind,
+    section,
     filter,
     listing,
     opened,
     form,
     problem,
+    vault,
+    transfer,
     async show(next) {
       batch(() => {
-        if (next !== kind.value) {
+        if (next !== section.value) {
           filter.value = everything;
           listing.value = undefined;
         }
-        kind.value = next;
+        section.value = next;
         opened.value = undefined;
         form.value = undefined;
+        problem.value = undefined;
       });
       await list();
     },
@@ -128,70 +159,62 @@ export function createRegistryPages({ control, onChanged, announce }: RegistryPa
       await list();
     },
     more: () => list(listing.value?.nextPageToken),
-    open,
+    open: (kind, id) => open(kind, id),
     async moreHistory() {
       const before = opened.value;
-      if (before?.kind !== 'agent') return;
-      const page = await ask(control.history(before.found.agent.id, before.history.nextPageToken));
+      if (!before) return;
+      const page = await ask(control.history(before.kind, before.found.record.id, before.history.nextPageToken));
       if (!page || opened.value !== before) return;
       opened.value = { ...before, history: { ...page, items: [...before.history.items, ...page.items] } };
     },
     async setState(state) {
       if (!opened.value) return;
-      const { kind: of } = opened.value;
-      const record = recordOf(opened.value);
-      await ask(control.setState(of, record.id, state));
+      const { kind, found: { record }, check } = opened.value;
+      await ask(control.setState(kind, record.id, state));
       if (problem.value !== undefined) return;
       announce(`${nameOf(record)} is ${state === 'active' ? 'enabled' : 'disabled'}`);
       onChanged();
-      await open(of, record.id);
+      await open(kind, record.id, check);
     },
-    edit() {
-      if (opened.value?.kind !== 'agent') return;
-      const { found: { agent } } = opened.value;
-      const update: Parameters<typeof createAgentForm>[0]['update'] = (...change) =>
-        control.updateAgent(agent.id, ...change);
-      form.value = createAgentForm({ agent, update });
+    async remove() {
+      if (!opened.value) return;
+      const { kind, found: { record } } = opened.value;
+      await ask(control.remove(kind, record.id));
+      if (problem.value !== undefined) return;
+      announce(`${nameOf(record)} is removed`);
+      onChanged();
+      await close();
+    },
+    async begin() {
+      if (section.value !== 'vault' && section.value !== 'transfer') await startForm(section.value);
+    },
+    async edit() {
+      if (opened.value) await startForm(opened.value.kind, opened.value.found.record);
     },
     async save() {
-      const agent = await form.value?.save();
-      if (!agent) return;
-      announce(`${agent.name} is saved`);
+      const { value } = form;
+      const record = await value?.save();
+      if (!value || !record) return;
+      announce(`${nameOf(record)} is saved`);
       onChanged();
-      await open('agent', agent.id);
+      await open(value.kind, record.id);
     },
     discard() {
       form.value = undefined;
     },
-    async close() {
-      opened.value = undefined;
-      await list();
-    },
+    close,
   };
 }
 
-/** The record that is open. */
-export function recordOf(opened: Opened): Agent | ToolDefinition {
-  return opened.kind === 'agent' ? opened.found.agent : opened.tool;
-}
-
-/** What people call a record. */
-export function nameOf(record: Agent | ToolDefinition): string {
-  return 'title' in record && record.title !== undefined ? record.title : record.name;
-}
-
-/** What a record is tagged with; a tool's keywords are its tags. */
-export function tagsOf(record: Agent | ToolDefinition): readonly string[] {
-  return 'tags' in record ? record.tags : record.keywords;
-}
-
-function queryOf({ text, tag, visibility, state }: Filter): RegistryQuery {
-  const words = text.trim();
-  const only = tag.trim();
+/** What the form offers; where the worker cannot tell, nothing. */
+async function choicesOf(control: RegistryControl): Promise<Choices> {
+  const nothing = (): undefined => undefined;
+  const [providers, vault] = await Promise.all([
+    control.list('provider', { limit: 200 }).catch(nothing),
+    control.vault().catch(nothing),
+  ]);
   return {
-    ...(words !== '' && { text: words }),
-    ...(only !== '' && { tags: [only] }),
-    ...(visibility !== '' && { visibility }),
-    ...(state !== '' && { state }),
+    providers: providers?.ok ? providers.value.items.map(({ id }) => id) : [],
+    secrets: vault?.ok ? vault.value.ids : [],
   };
 }

@@ -62,7 +62,7 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
           }}
         >
           <Icon name='records' />
-          Agents and tools
+          Registry
         </button>
         <button
           type='button'

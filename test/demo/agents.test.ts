@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../adapters/catalog/static.ts';
 import { modelSource } from '../../adapters/models/source.ts';
@@ -6,7 +7,7 @@ import { cardsOf, sampleAgents, sampleDataSources, sampleProviders } from '../..
 import { createKnowledge } from '../../demo/knowledge/knowledge.ts';
 import { flakySecret } from '../../demo/tools/flaky.ts';
 import { sampleTools } from '../../demo/tools/index.ts';
-import { createRuntime, localPrincipal, type UIMessageChunk } from '../../src/index.ts';
+import { Agent, createRuntime, localPrincipal, type UIMessageChunk } from '../../src/index.ts';
 import { compileJsonSchema } from '../../src/tools/json-schema.ts';
 import { lastData, readAll, runRequest, terminalChunks, textOf, userMessage } from '../fixtures/runtime.ts';
 
@@ -95,6 +96,17 @@ describe('cardsOf', () => {
       expect(shown.length, name).toBeGreaterThan(0);
       expect([3, 4], name).toContain(suggestions.length);
     }
+  });
+
+  it('show agents that people have made, and no samples that they have removed or keep to themselves', async () => {
+    const made = { ...sampleAgents[0]!, id: 'stoker', name: 'Stoker', entryTools: ['calculator'] };
+    const registered = [{ ...made }, { ...made, id: 'quiet', visibility: 'internal' as const }, sampleAgents[1]!];
+    const cards = await cardsOf(
+      tools.map(({ definition }) => definition),
+      registered.map((one) => v.parse(Agent, one)),
+    );
+    expect(cards.map(({ id }) => id)).toEqual([sampleAgents[1]!.id, 'stoker']);
+    expect(cards[1]).toMatchObject({ name: 'Stoker', suggestions: [], tools: [{ name: 'calculator' }] });
   });
 
   it('show all notes tools where a prefix allows them', () => {

@@ -1,8 +1,9 @@
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { sampleAgents, sampleDataSources, sampleProviders } from '../../demo/agents.ts';
 import type { Answer, RegistryControl } from '../../demo/registry/control.ts';
-import { localPrincipal, PinnaceError, type Storage, type UIMessageChunk } from '../../src/index.ts';
+import { Agent, localPrincipal, PinnaceError, type Storage, type UIMessageChunk } from '../../src/index.ts';
 import { hostedRegistry } from '../fixtures/registry-host.ts';
 import { readAll, runRequest, textOf, userMessage } from '../fixtures/runtime.ts';
 
@@ -18,59 +19,63 @@ function valueOf<T>(answer: Answer<T>): T {
   return answer.value;
 }
 
-async function revisionOf(control: RegistryControl, agentId: string): Promise<number> {
-  return valueOf(await control.agent(agentId)).agent.revision;
+async function agentOf(control: RegistryControl, agentId: string): Promise<Agent> {
+  return v.parse(Agent, valueOf(await control.get('agent', agentId)).record);
+}
+
+/** Writes what a person has changed. */
+async function change(control: RegistryControl, agent: Agent, fields: Partial<Agent>): Promise<Answer<unknown>> {
+  return await control.replace('agent', { ...agent, ...fields }, agent.revision);
 }
 
 async function reasonFor(control: RegistryControl, agentId: string, toolId: string): Promise<string | undefined> {
-  return valueOf(await control.agent(agentId)).tools?.find(({ id }) => id === toolId)?.excluded;
+  return valueOf(await control.get('agent', agentId)).tools?.find(({ id }) => id === toolId)?.excluded;
 }
 
 describe('createRegistryHost', () => {
   it('lists the samples, by text, tag and page', async () => {
     const { control } = hostedRegistry();
-    expect(valueOf(await control.agents({})).items.map(({ id }) => id)).toEqual(
+    expect(valueOf(await control.list('agent', {})).items.map(({ id }) => id)).toEqual(
       sampleAgents.map(({ id }) => id).toSorted(),
     );
-    expect(valueOf(await control.agents({ tags: ['discovery'] })).items.map(({ id }) => id)).toEqual(['purser']);
-    const first = valueOf(await control.tools({ text: 'desk_', limit: 2 }));
-    const second = valueOf(await control.tools({ text: 'desk_', limit: 2, pageToken: first.nextPageToken }));
+    expect(valueOf(await control.list('agent', { tags: ['discovery'] })).items.map(({ id }) => id)).toEqual(['purser']);
+    const first = valueOf(await control.list('tool', { text: 'desk_', limit: 2 }));
+    const second = valueOf(await control.list('tool', { text: 'desk_', limit: 2, pageToken: first.nextPageToken }));
     expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(4);
   });
 
   it('keeps what a person has changed over a new visit, and tells who did it', async () => {
     const { control, storage } = hostedRegistry();
-    const revision = await revisionOf(control, 'drill');
-    valueOf(await control.updateAgent('drill', { name: 'Mine' }, revision));
+    valueOf(await change(control, await agentOf(control, 'drill'), { name: 'Mine' }));
     const later = hostedRegistry({ storage });
-    expect(valueOf(await later.control.agent('drill')).agent.name).toBe('Mine');
-    const { items: [last] } = valueOf(await later.control.history('drill'));
+    expect((await agentOf(later.control, 'drill')).name).toBe('Mine');
+    const { items: [last] } = valueOf(await later.control.history('agent', 'drill'));
     expect(last).toMatchObject({ action: 'update', by: { type: 'user' } });
     expect(last?.changes).toContainEqual({ path: '/name', from: 'Drill', to: 'Mine' });
   });
 
   it('takes a newer sample, but not over what a person has changed', async () => {
     const { control, storage } = hostedRegistry();
-    valueOf(await control.updateAgent('drill', { role: 'mine' }, await revisionOf(control, 'drill')));
-    await control.agent('navigator');
+    valueOf(await change(control, await agentOf(control, 'drill'), { role: 'mine' }));
+    await control.get('agent', 'navigator');
     const newer = sampleAgents.map((agent) => ({ ...agent, version: '0.10.0', description: 'Newer' }));
     const later = hostedRegistry({
       storage,
       samples: { agents: newer, providers: sampleProviders, dataSources: sampleDataSources },
     });
-    expect(valueOf(await later.control.agent('navigator')).agent).toMatchObject({ description: 'Newer' });
-    expect(valueOf(await later.control.agent('drill')).agent.description).not.toBe('Newer');
+    expect(await agentOf(later.control, 'navigator')).toMatchObject({ description: 'Newer' });
+    expect((await agentOf(later.control, 'drill')).description).not.toBe('Newer');
     const older = hostedRegistry({ storage });
-    expect(valueOf(await older.control.agent('navigator')).agent).toMatchObject({ description: 'Newer' });
+    expect(await agentOf(older.control, 'navigator')).toMatchObject({ description: 'Newer' });
   });
 
   it('says as data where a change is wrong, and what was changed meanwhile', async () => {
     const { control } = hostedRegistry();
-    const revision = await revisionOf(control, 'drill');
-    const wrong = await control.updateAgent('drill', { entryTools: ['calculater'], limits: { steps: 0 } }, revision);
+    const seen = await agentOf(control, 'drill');
+    const wrong = await change(control, seen, { entryTools: ['calculater'], limits: { steps: 0 } });
     expect(wrong).toMatchObject({ ok: false, error: { code: 'invalid_argument' } });
-    valueOf(await control.updateAgent('drill', { name: 'Other' }, revision));
-    expect(await control.updateAgent('drill', { name: 'Mine' }, revision)).toMatchObject({
+    valueOf(await change(control, seen, { name: 'Other' }));
+    expect(await change(control, seen, { name: 'Mine' })).toMatchObject({
       ok: false,
       error: { code: 'conflict', details: { reason: 'revision_mismatch', latest: { name: 'Other' } } },
     });
@@ -80,7 +85,7 @@ describe('createRegistryHost', () => {
     const host = hostedRegistry();
     await say(host, 'navigator', 'What is 6 * 7?');
     valueOf(await host.control.setState('agent', 'navigator', 'disabled'));
-    expect(valueOf(await host.control.agent('navigator')).tools).toBeUndefined();
+    expect(valueOf(await host.control.get('agent', 'navigator')).tools).toBeUndefined();
     await expect(host.runtime.run(request('navigator', 'What is 6 * 7?'), localPrincipal())).rejects
       .toMatchObject({ code: 'forbidden', message: 'Cannot run agent "navigator": it is disabled' });
     valueOf(await host.control.setState('agent', 'navigator', 'active'));
@@ -107,8 +112,10 @@ describe('createRegistryHost', () => {
     valueOf(await host.control.setState('tool', 'calculator', 'disabled'));
     expect(await reasonFor(host.control, 'navigator', 'calculator')).toBe('disabled');
     expect(await reasonFor(other.control, 'navigator', 'calculator')).toBe('disabled');
-    expect(valueOf(await other.control.tools({ state: 'disabled' })).items.map(({ id }) => id)).toEqual(['calculator']);
-    expect(valueOf(await host.control.tool('calculator')).state).toBe('disabled');
+    expect(valueOf(await other.control.list('tool', { state: 'disabled' })).items.map(({ id }) => id)).toEqual([
+      'calculator',
+    ]);
+    expect(valueOf(await host.control.get('tool', 'calculator')).record.state).toBe('disabled');
     valueOf(await host.control.setState('tool', 'calculator', 'active'));
     expect(await reasonFor(host.control, 'navigator', 'calculator')).toBeUndefined();
     expect(await host.control.setState('tool', 'nothing', 'disabled')).toMatchObject({
@@ -117,12 +124,49 @@ describe('createRegistryHost', () => {
     });
   });
 
+  it('does not bring back what a person has removed', async () => {
+    const { control, storage } = hostedRegistry();
+    valueOf(await control.replace('agent', { ...await agentOf(control, 'drill'), entryTools: [] } as Agent, 1));
+    valueOf(await control.remove('agent', 'drill'));
+    const later = hostedRegistry({ storage });
+    expect(await later.catalog.agent('drill')).toBeUndefined();
+    expect((await later.agents())?.map(({ id }) => id)).not.toContain('drill');
+    expect(valueOf(await later.control.history('agent', 'drill')).items[0]).toMatchObject({ action: 'remove' });
+  });
+
+  it('tells who names a record, and does not remove what is named', async () => {
+    const { control } = hostedRegistry();
+    const { agents } = valueOf(await control.get('provider', 'default'));
+    expect(agents).toEqual(sampleAgents.map(({ id }) => id).toSorted());
+    expect(valueOf(await control.get('tool', 'flaky')).agents).toContain('drill');
+    expect(await control.remove('provider', 'default')).toMatchObject({
+      ok: false,
+      error: { code: 'conflict', details: { reason: 'still_bound' } },
+    });
+  });
+
+  it('resolves secrets from the vault once it is open, and asks anew when they change', async () => {
+    const host = hostedRegistry();
+    const scope = { tenant: 'local', agentId: 'drill' };
+    const resolve = () => host.secrets.resolve({ id: 'key' }, { scope, signal: new AbortController().signal });
+    expect(valueOf(await host.control.vault())).toEqual({ isOpen: false, ids: [] });
+    expect(await host.control.setSecret('key', 'long enough')).toMatchObject({ ok: false });
+    await expect(resolve()).rejects.toMatchObject({ code: 'unavailable' });
+    valueOf(await host.control.unlockVault('correct horse'));
+    valueOf(await host.control.setSecret('key', 'long enough'));
+    expect(valueOf(await host.control.vault())).toEqual({ isOpen: true, ids: ['key'] });
+    expect((await resolve()).reveal()).toBe('long enough');
+    valueOf(await host.control.lockVault());
+    await expect(resolve()).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
   it('gives the samples as they are where the browser gives no storage', async () => {
     const broken = () => Promise.reject(new PinnaceError('unavailable', 'No storage'));
     const storage: Storage = { ...memoryStorage(), get: broken, list: broken, commit: broken };
-    const { catalog, control } = hostedRegistry({ storage });
+    const { catalog, control, agents } = hostedRegistry({ storage });
     expect(await catalog.agent('drill')).toMatchObject({ name: 'Drill' });
     expect(await catalog.provider('default')).toMatchObject({ kind: 'rehearsal' });
-    expect(await control.agents({})).toMatchObject({ ok: false, error: { code: 'unavailable' } });
+    expect(await control.list('agent', {})).toMatchObject({ ok: false, error: { code: 'unavailable' } });
+    expect(await agents()).toBeUndefined();
   });
 });

@@ -39,6 +39,10 @@ const inspects = (tab: string, ready: string) => async (page: Page) => {
   await page.getByTestId(`run-tab-${tab}`).click();
   await page.getByTestId(ready).first().waitFor();
 };
+const opensSection = (section: string) => async (page: Page): Promise<void> => {
+  await page.getByTestId('open-registry').click();
+  await page.getByTestId(`registry-tab-${section}`).click();
+};
 const ends = (page: Page) => page.getByTestId('answer-footer').waitFor();
 
 /** Every screen: its name, and the way there. */
@@ -91,12 +95,12 @@ const screens: readonly (readonly [name: string, go: (page: Page) => Promise<voi
   ['an agent’s page', async (page) => {
     await page.getByTestId('open-registry').click();
     await page.locator('[data-testid=registry-row][data-id=navigator]').click();
-    await page.getByTestId('agent-page').waitFor();
+    await page.getByTestId('record-page').waitFor();
   }],
   ['an agent’s form', async (page) => {
     await page.getByTestId('open-registry').click();
     await page.locator('[data-testid=registry-row][data-id=navigator]').click();
-    await page.getByTestId('agent-edit').click();
+    await page.getByTestId('record-edit').click();
     await page.getByTestId('field-instructions').waitFor();
   }],
   ['the runs', async (page) => {
@@ -115,11 +119,40 @@ const screens: readonly (readonly [name: string, go: (page: Page) => Promise<voi
     await page.getByTestId('as-table').click();
     await page.getByTestId('span-table').waitFor();
   }],
+  ['an MCP server that is refused, then one that is there', async (page) => {
+    await opensSection('mcpServer')(page);
+    await page.getByTestId('record-new').click();
+    await page.getByTestId('field-alias').fill('No good');
+    await page.getByTestId('record-save').click();
+    await page.getByTestId('help-alias').getByText('must be').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByTestId('field-alias').fill('docs');
+    await page.getByTestId('field-url').fill('https://docs.example/mcp');
+    await page.getByTestId('record-save').click();
+    await page.getByTestId('record-remove').click();
+    await page.getByTestId('removal').waitFor();
+  }],
+  ['the vault', async (page) => {
+    await opensSection('vault')(page);
+    await page.getByTestId('vault-passphrase').fill('correct horse');
+    await page.getByTestId('vault-unlock').click();
+    await page.getByTestId('vault-value').waitFor();
+  }],
+  ['import and export', async (page) => {
+    await opensSection('transfer')(page);
+    const charts = { id: 'charts', name: 'Charts', kind: 'text' };
+    const catalog = { format: 'pinnace-catalog', formatVersion: 1, dataSources: [charts] };
+    const buffer = Buffer.from(JSON.stringify(catalog));
+    await page.getByTestId('import-file').setInputFiles({ name: 'c.json', mimeType: 'application/json', buffer });
+    await page.getByTestId('import-report').waitFor();
+  }],
   ['a plan that is done', async (page) => {
     await chooses('commodore')(page);
     await send(page, 'Calculate 1250 * 12; convert 5 knots to km/h');
     await page.locator('[data-testid=plan][data-state=done]').waitFor();
     await page.getByTestId('send').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByTestId('plan-view-list').click();
   }],
   ['a plan that asks', async (page) => {
     await chooses('commodore')(page);

@@ -7,7 +7,7 @@ const { open, shoot } = usePlayground();
 async function openAgent(page: Page, id: string): Promise<void> {
   await page.getByTestId('open-registry').click();
   await page.locator(`[data-testid=registry-row][data-id=${id}]`).click();
-  await page.getByTestId('agent-page').waitFor();
+  await page.getByTestId('record-page').waitFor();
 }
 
 describe('the registry in the built playground', () => {
@@ -17,24 +17,24 @@ describe('the registry in the built playground', () => {
     await page.getByTestId('registry-row').first().waitFor();
     await shoot(page, 'registry-list');
     await page.locator('[data-testid=registry-row][data-id=navigator]').click();
-    await page.getByTestId('agent-page').waitFor();
+    await page.getByTestId('record-page').waitFor();
     await shoot(page, 'registry-agent');
-    await page.getByTestId('agent-edit').click();
+    await page.getByTestId('record-edit').click();
     await page.getByTestId('field-instructions').fill('x'.repeat(65_537));
-    await page.getByTestId('agent-save').click();
+    await page.getByTestId('record-save').click();
     await page.getByText('Instructions must be at most 65536 long.').waitFor();
     expect(await page.getByTestId('field-instructions').getAttribute('aria-invalid')).toBe('true');
     await page.getByTestId('field-instructions').fill('You are Navigator. Be brief.');
     await page.getByTestId('field-name').fill('Pilot');
     await shoot(page, 'registry-edit');
-    await page.getByTestId('agent-save').click();
-    await page.getByTestId('agent-page').waitFor();
+    await page.getByTestId('record-save').click();
+    await page.getByTestId('record-page').waitFor();
     await page.reload();
     await page.getByTestId('composer').waitFor();
     await openAgent(page, 'navigator');
     expect(await page.getByTestId('agent-instructions').textContent()).toBe('You are Navigator. Be brief.');
     expect(await page.getByTestId('registry').locator('h1').textContent()).toBe('Pilot');
-    await page.getByTestId('agent-history').scrollIntoViewIfNeeded();
+    await page.getByTestId('record-history').scrollIntoViewIfNeeded();
     await shoot(page, 'registry-history');
     expect(problems).toEqual([]);
   });
@@ -85,7 +85,8 @@ describe('the registry in the built playground', () => {
     await page.keyboard.press('Escape');
     await page.getByTestId('registry-tab-agent').click();
     await page.locator('[data-testid=registry-row][data-id=purser]').click();
-    await page.getByTestId('agent-edit').click();
+    await page.getByTestId('record-edit').click();
+    await page.getByTestId('record-form').waitFor();
     await shoot(page, 'registry-narrow-edit');
     const widths = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
     expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0);

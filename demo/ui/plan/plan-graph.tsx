@@ -139,10 +139,12 @@ function Node({ place: { x, y, isTile }, node, isChosen, onChoose, ...props }: N
       <span class='plan-node-goal'>{isTile ? address : <TaskGoal node={node} />}</span>
       <span class='visually-hidden'>, {word}</span>
       {!isTile && (
-        <span class='plan-node-facts'>
-          {who !== undefined && <span>{who}</span>}
-          <Spent node={node} at={props.at} word={word} />
-        </span>
+        <>
+          <span class='plan-node-who'>{who}</span>
+          <span class='plan-node-facts'>
+            <Spent node={node} at={props.at} word={word} />
+          </span>
+        </>
       )}
     </button>
   );

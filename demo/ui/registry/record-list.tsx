@@ -1,39 +1,29 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
-import type { Agent, ToolDefinition } from '../../../src/index.ts';
-import type { PageKind } from '../../registry/control.ts';
+import type { RecordKind } from '../../../src/index.ts';
+import type { AnyRecord } from '../../registry/control.ts';
+import { kinds } from '../../state/record-forms.ts';
+import { lineOf, nameOf, tagsOf } from '../../state/record-words.ts';
+import type { Filter, Listing, RegistryPages } from '../../state/registry-pages.ts';
 import { formatCount } from '../format.ts';
-import { type Filter, type Listing, nameOf, type RegistryPages, tagsOf } from '../../state/registry-pages.ts';
-
-const tabs: readonly { readonly kind: PageKind; readonly label: string }[] = [
-  { kind: 'agent', label: 'Agents' },
-  { kind: 'tool', label: 'Tools' },
-];
+import { Icon } from '../icon.tsx';
+import { StateBadge } from './state-badge.tsx';
 
 /** The records of one kind, as far as they fit the filter. */
-export function RecordList({ pages }: { pages: RegistryPages }): JSX.Element {
+export function RecordList({ pages, kind }: { pages: RegistryPages; kind: RecordKind }): JSX.Element {
   const listing = pages.listing.value;
-  const kind = pages.kind.value;
   return (
     <>
-      <div class='registry-tabs' role='group' aria-label='Kind of record'>
-        {tabs.map((tab) => (
-          <button
-            key={tab.kind}
-            type='button'
-            class='registry-tab'
-            data-testid={`registry-tab-${tab.kind}`}
-            aria-pressed={tab.kind === kind}
-            onClick={() => void pages.show(tab.kind)}
-          >
-            {tab.label}
-          </button>
-        ))}
+      <div class='registry-lead'>
+        <p class='registry-faint'>{kinds[kind].about}</p>
+        <button type='button' class='button' data-testid='record-new' onClick={() => void pages.begin()}>
+          <Icon name='plus' /> New {kinds[kind].one}
+        </button>
       </div>
-      <Filters key={kind} pages={pages} />
+      <Filters key={kind} pages={pages} kind={kind} />
       {listing && (
         <p class='registry-count' role='status' data-testid='registry-count'>
-          {countText(kind, listing)}
+          {countText(kind, listing, pages.filter.value)}
         </p>
       )}
       <ul class='registry-list'>
@@ -65,29 +55,23 @@ export function RecordList({ pages }: { pages: RegistryPages }): JSX.Element {
   );
 }
 
-function Row({ record }: { record: Agent | ToolDefinition }): JSX.Element {
+function Row({ record }: { record: AnyRecord }): JSX.Element {
+  const name = nameOf(record);
   return (
     <>
       <span class='registry-row-name'>
-        {nameOf(record)} <code>{record.id}</code>
+        {name} {name !== record.id && <code>{record.id}</code>}
       </span>
       <StateBadge record={record} />
-      <span class='registry-row-text'>{record.description}</span>
+      <span class='registry-row-text'>{lineOf(record)}</span>
     </>
   );
 }
 
-/** Says where a record is out of service, or not for everyone. */
-export function StateBadge({ record }: { record: Agent | ToolDefinition }): JSX.Element | null {
-  const word = record.state === 'disabled' ? 'disabled' : record.visibility;
-  if (word === 'public') return null;
-  return <span class='chip registry-badge' data-badge={word}>{word}</span>;
-}
-
-function Filters({ pages }: { pages: RegistryPages }): JSX.Element {
+function Filters({ pages, kind }: { pages: RegistryPages; kind: RecordKind }): JSX.Element {
   const id = useId();
-  const { text, tag, visibility, state } = pages.filter.value;
-  const last = pages.kind.value === 'agent' ? 'disabled' : 'hidden';
+  const { text, tag, visibility, state, type } = pages.filter.value;
+  const { filters } = kinds[kind];
   const tags = new Set(pages.listing.value?.items.flatMap(tagsOf));
   return (
     <div class='registry-filters' role='search' aria-label='Filter'>
@@ -102,26 +86,38 @@ function Filters({ pages }: { pages: RegistryPages }): JSX.Element {
           onInput={({ currentTarget }) => void pages.narrow({ text: currentTarget.value })}
         />
       </label>
-      <label>
-        <span>Tag</span>
-        <input
-          type='search'
-          list={`${id}-tags`}
-          data-testid='registry-tag'
-          maxLength={200}
-          value={tag}
-          onInput={({ currentTarget }) => void pages.narrow({ tag: currentTarget.value })}
+      {filters.tag && (
+        <label>
+          <span>Tag</span>
+          <input
+            type='search'
+            list={`${id}-tags`}
+            data-testid='registry-tag'
+            maxLength={200}
+            value={tag}
+            onInput={({ currentTarget }) => void pages.narrow({ tag: currentTarget.value })}
+          />
+          <datalist id={`${id}-tags`}>
+            {[...tags].slice(0, 50).map((known) => <option key={known} value={known} />)}
+          </datalist>
+        </label>
+      )}
+      {filters.type && (
+        <Choice
+          label={kind === 'tool' ? 'Type' : 'Kind'}
+          value={type}
+          options={filters.type}
+          onChoose={(chosen) => void pages.narrow({ type: chosen })}
         />
-        <datalist id={`${id}-tags`}>
-          {[...tags].slice(0, 50).map((known) => <option key={known} value={known} />)}
-        </datalist>
-      </label>
-      <Choice
-        label='Visibility'
-        value={visibility}
-        options={['public', 'internal', last]}
-        onChoose={(chosen) => void pages.narrow({ visibility: chosen as Filter['visibility'] })}
-      />
+      )}
+      {filters.visibility && (
+        <Choice
+          label='Visibility'
+          value={visibility}
+          options={filters.visibility}
+          onChoose={(chosen) => void pages.narrow({ visibility: chosen as Filter['visibility'] })} // one of the options
+        />
+      )}
       <Choice
         label='State'
         value={state}
@@ -155,7 +151,8 @@ function Choice({ label, value, options, onChoose }: ChoiceProps): JSX.Element {
   );
 }
 
-function countText(kind: PageKind, { items, nextPageToken }: Listing): string {
-  if (items.length === 0) return 'Nothing fits.';
-  return `${formatCount(items.length, kind)}${nextPageToken === undefined ? '' : ' and more'}`;
+function countText(kind: RecordKind, { items, nextPageToken }: Listing, filter: Filter): string {
+  const isNarrowed = Object.values(filter).some((value) => value.trim() !== '');
+  if (items.length === 0) return isNarrowed ? 'Nothing fits.' : `There is no ${kinds[kind].one} yet.`;
+  return `${formatCount(items.length, kinds[kind].one)}${nextPageToken === undefined ? '' : ' and more'}`;
 }

@@ -1,12 +1,17 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Playground } from '../../state/playground.ts';
-import { createRegistryPages, nameOf, recordOf, type RegistryPages } from '../../state/registry-pages.ts';
+import { kinds } from '../../state/record-forms.ts';
+import { nameOf } from '../../state/record-words.ts';
+import { createRegistryPages, type RegistryPages } from '../../state/registry-pages.ts';
 import { Icon } from '../icon.tsx';
-import { AgentEdit } from './agent-edit.tsx';
-import { AgentPage } from './agent-page.tsx';
+import { Problem } from './problem.tsx';
+import { RecordEdit } from './record-edit.tsx';
 import { RecordList } from './record-list.tsx';
-import { ToolPage } from './tool-page.tsx';
+import { RecordPage } from './record-page.tsx';
+import { Sections } from './sections.tsx';
+import { TransferSection } from './transfer-section.tsx';
+import { VaultSection } from './vault-section.tsx';
 
 /** The registry of the agent's worker, for people: over the chat, which goes on behind it. */
 export function RegistryScreen({ playground }: { playground: Playground }): JSX.Element {
@@ -29,7 +34,6 @@ export function RegistryScreen({ playground }: { playground: Playground }): JSX.
     document.addEventListener('keydown', onKeyDown);
     return () => document.removeEventListener('keydown', onKeyDown);
   }, [playground]);
-  const title = opened.value ? nameOf(recordOf(opened.value)) : 'Agents and tools';
   return (
     <main
       class='registry'
@@ -43,13 +47,17 @@ export function RegistryScreen({ playground }: { playground: Playground }): JSX.
           type='button'
           class='icon-button registry-back'
           data-testid='registry-back'
-          aria-label={form.value ? 'Back to the agent' : opened.value ? 'Back to the list' : 'Back to the chat'}
+          aria-label={form.value && opened.value
+            ? 'Back to the record'
+            : form.value || opened.value
+            ? 'Back to the list'
+            : 'Back to the chat'}
           onClick={goBack}
         >
           <Icon name='arrow' />
         </button>
-        <h1 class='registry-title'>{title}</h1>
-        {opened.value && (
+        <h1 class='registry-title'>{titleOf(pages)}</h1>
+        {(opened.value || form.value) && (
           <button
             type='button'
             class='icon-button'
@@ -62,31 +70,42 @@ export function RegistryScreen({ playground }: { playground: Playground }): JSX.
         )}
       </header>
       <div class='registry-body'>
-        {problem.value !== undefined && (
-          <p class='registry-problem' role='alert' data-testid='registry-problem'>
-            <Icon name='warning' />
-            {problem.value}
-          </p>
-        )}
+        <Problem text={problem.value} testId='registry-problem' />
         <Content pages={pages} />
       </div>
     </main>
   );
 }
 
+function titleOf({ form, opened }: RegistryPages): string {
+  if (form.value?.isNew) return `New ${kinds[form.value.kind].one}`;
+  return opened.value ? nameOf(opened.value.found.record) : 'Registry';
+}
+
 function Content({ pages }: { pages: RegistryPages }): JSX.Element {
   const opened = pages.opened.value;
   const form = pages.form.value;
-  if (form) return <AgentEdit pages={pages} form={form} />;
-  if (opened?.kind === 'agent') return <AgentPage key={opened.found.agent.id} pages={pages} opened={opened} />;
-  if (opened?.kind === 'tool') return <ToolPage pages={pages} tool={opened.tool} />;
-  return <RecordList pages={pages} />;
+  if (form) return <RecordEdit pages={pages} form={form} />;
+  if (opened) return <RecordPage key={`${opened.kind} ${opened.found.record.id}`} pages={pages} opened={opened} />;
+  return (
+    <>
+      <Sections pages={pages} />
+      <Section pages={pages} />
+    </>
+  );
+}
+
+function Section({ pages }: { pages: RegistryPages }): JSX.Element {
+  const section = pages.section.value;
+  if (section === 'vault') return <VaultSection vault={pages.vault} />;
+  if (section === 'transfer') return <TransferSection transfer={pages.transfer} />;
+  return <RecordList pages={pages} kind={section} />;
 }
 
 /** Going back does not throw away what was written: it leads to the button that does. */
 function leaveForm(pages: RegistryPages, { announcement }: Playground): void {
   if (!pages.form.value?.isDirty.value) return pages.discard();
-  document.querySelector<HTMLElement>('[data-testid=agent-discard]')?.focus();
+  document.querySelector<HTMLElement>('[data-testid=record-discard]')?.focus();
   announcement.value = 'There are changes: save them, or discard them';
 }
 

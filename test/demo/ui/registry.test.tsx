@@ -25,8 +25,8 @@ async function open(id: string): Promise<void> {
 
 async function edit(id: string): Promise<void> {
   await open(id);
-  await page.click('agent-edit');
-  await page.find('agent-form');
+  await page.click('record-edit');
+  await page.find('record-form');
 }
 
 async function choose(testId: string, value: string): Promise<void> {
@@ -52,7 +52,7 @@ describe('the registry screen', () => {
     await open('navigator');
     expect(text('agent-tools-count')).toBe('5 in its next run');
     expect(page.all('excluded-tools').map(({ dataset }) => dataset['reason'])).toEqual(['not_allowed']);
-    expect(text('agent-history')).toContain('Registered by the playground');
+    expect(text('record-history')).toContain('Registered by the playground');
   });
 
   it('says beside each field what is wrong with it, and gives the first the focus', async () => {
@@ -60,7 +60,7 @@ describe('the registry screen', () => {
     await page.type('field-name', '');
     await page.type('field-entryTools', 'calculator\ncalculater');
     await page.type('field-limits.steps', 'many');
-    await page.click('agent-save');
+    await page.click('record-save');
     await vi.waitFor(() => expect(text('help-name')).toContain('at least 1'));
     const field = await page.find('field-name');
     expect(field.getAttribute('aria-invalid')).toBe('true');
@@ -70,27 +70,29 @@ describe('the registry screen', () => {
     await page.type('field-name', 'Drill');
     expect(page.all('help-name')).toEqual([]);
     await page.type('field-limits.steps', '12');
-    await page.click('agent-save');
+    await page.click('record-save');
     await vi.waitFor(() =>
       expect(text('help-entryTools')).toBe('“calculater” is no tool that is known here: register it first.')
     );
     await page.type('field-entryTools', 'calculator');
-    await page.click('agent-save');
-    await page.find('agent-page');
+    await page.click('record-save');
+    await page.find('record-page');
     expect(await host.catalog.agent('drill')).toMatchObject({ entryTools: ['calculator'], limits: { steps: 12 } });
-    expect(text('agent-history')).toContain('Changed by you');
+    expect(text('record-history')).toContain('Changed by you');
   });
 
   it('says what somebody else has changed, and goes on from there with the own changes or without', async () => {
     await edit('drill');
     await page.type('field-instructions', 'Mine');
-    const revision = (await host.catalog.agent('drill'))?.revision ?? 0;
-    await host.control.updateAgent('drill', { role: 'theirs' }, revision);
-    await page.click('agent-save');
-    expect((await page.find('agent-conflict')).textContent).toContain('Role is different now.');
+    const seen = await host.catalog.agent('drill');
+    if (!seen) throw new Error('There is no drill');
+    const theirs = { ...seen, role: 'theirs' };
+    await host.control.replace('agent', theirs, seen.revision);
+    await page.click('record-save');
+    expect((await page.find('record-conflict')).textContent).toContain('Role is different now.');
     await page.click('conflict-keep');
-    await page.click('agent-save');
-    await page.find('agent-page');
+    await page.click('record-save');
+    await page.find('record-page');
     expect(await host.catalog.agent('drill')).toMatchObject({ role: 'theirs', instructions: 'Mine' });
   });
 
@@ -98,11 +100,11 @@ describe('the registry screen', () => {
     await edit('drill');
     await page.type('field-role', 'other');
     page.press('Escape');
-    expect(page.all('agent-form').length).toBe(1);
+    expect(page.all('record-form').length).toBe(1);
     expect(page.playground.announcement.value).toContain('There are changes');
-    expect(document.activeElement).toBe(page.all('agent-discard')[0]);
-    await page.click('agent-discard');
-    await page.find('agent-page');
+    expect(document.activeElement).toBe(page.all('record-discard')[0]);
+    await page.click('record-discard');
+    await page.find('record-page');
     page.press('Escape');
     await page.find('registry-row');
     page.press('Escape');

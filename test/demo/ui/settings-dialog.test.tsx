@@ -20,7 +20,7 @@ describe('SettingsDialog', () => {
     page = await mount();
     const badge = await page.find('model-badge');
     expect(badge.textContent).toContain('rehearsal');
-    expect(badge.textContent).toContain('nothing leaves this page');
+    expect(badge.textContent).toContain('answers in this page');
     await page.click('model-badge');
     expect(await page.find('settings-rehearsal')).toHaveProperty('checked', true);
     expect(page.all('settings-key')).toHaveLength(0);

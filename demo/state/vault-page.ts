@@ -1,0 +1,63 @@
+/** The page of the vault: opened and locked, with the names of its secrets. No value stays here. */
+
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Answer, VaultControl, VaultState } from '../registry/control.ts';
+
+/** The page. */
+export interface VaultPage {
+  /** `undefined` until the first answer. */
+  readonly state: ReadonlySignal<VaultState | undefined>;
+  readonly isBusy: ReadonlySignal<boolean>;
+  /** Why the latest thing that the person did failed. */
+  readonly problem: ReadonlySignal<string | undefined>;
+  load(): Promise<void>;
+  /** Each gives whether it was done. */
+  unlock(passphrase: string): Promise<boolean>;
+  lock(): Promise<boolean>;
+  set(secretId: string, value: string): Promise<boolean>;
+  remove(secretId: string): Promise<boolean>;
+}
+
+interface VaultPageOptions {
+  readonly control: VaultControl;
+  readonly announce: (text: string) => void;
+}
+
+/** Gives the page; nothing is asked before `load`. */
+export function createVaultPage({ control, announce }: VaultPageOptions): VaultPage {
+  const state = signal<VaultState | undefined>(undefined);
+  const isBusy = signal(false);
+  const problem = signal<string | undefined>(undefined);
+
+  async function load(): Promise<void> {
+    const answer = await control.vault().catch(() => undefined);
+    if (answer?.ok) state.value = answer.value;
+    else problem.value = why(answer);
+  }
+
+  async function change(asking: () => Promise<Answer<void>>, done: string): Promise<boolean> {
+    isBusy.value = true;
+    problem.value = undefined;
+    const answer = await asking().catch(() => undefined);
+    await load();
+    isBusy.value = false;
+    if (answer?.ok) announce(done);
+    else problem.value = why(answer);
+    return answer?.ok === true;
+  }
+
+  return {
+    state,
+    isBusy,
+    problem,
+    load,
+    unlock: (passphrase) => change(() => control.unlockVault(passphrase), 'The vault is open'),
+    lock: () => change(() => control.lockVault(), 'The vault is locked'),
+    set: (secretId, value) => change(() => control.setSecret(secretId, value), `${secretId} is set`),
+    remove: (secretId) => change(() => control.removeSecret(secretId), `${secretId} is removed`),
+  };
+}
+
+function why(answer: Answer<unknown> | undefined): string {
+  return `${answer && !answer.ok ? answer.error.message : 'The vault does not answer'}.`;
+}

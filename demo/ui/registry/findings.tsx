@@ -1,0 +1,20 @@
+import type { JSX } from 'preact';
+import type { McpFinding } from '../../../src/index.ts';
+
+/** What the check has found, the errors first. */
+export function Findings({ findings }: { findings: readonly McpFinding[] }): JSX.Element | null {
+  if (findings.length === 0) return null;
+  return (
+    <ul class='registry-rows registry-findings' aria-label='Findings'>
+      {findings.map(({ severity, rule, tool, path, message }, i) => (
+        <li key={`${i} ${rule}`} data-testid='mcp-finding' data-severity={severity}>
+          <span class='chip registry-badge' data-badge={severity}>{severity}</span>
+          <span class='registry-finding'>
+            {tool !== undefined && <strong>{tool}</strong>} {message}{' '}
+            <code>{rule}{path !== undefined && ` ${path}`}</code>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
