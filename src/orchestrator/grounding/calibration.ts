@@ -26,7 +26,7 @@ export function calibrated(confidence: number, { slope, offset }: Pick<Calibrati
 }
 
 /**
- * Fits by logistic regression (Newton's method, a small ridge toward no change). The map never falls.
+ * Fits by logistic regression (Newton's method with halved steps, a small ridge toward no change). The map never falls.
  *
  * @throws PinnaceError `invalid_argument` for fewer than {@link fewestJudged} judged hits, or when all were judged alike.
  */
@@ -40,13 +40,7 @@ export function fitCalibration(judged: readonly JudgedHit[]): Calibration {
     );
   }
   const points = judged.map((hit) => ({ x: logit(hit.confidence), y: Number(hit.relevant) }));
-  let [slope, offset] = [1, 0];
-  for (let round = 0; round < 50; round++) {
-    const step = newtonStep(points, slope, offset);
-    slope += step.slope;
-    offset += step.offset;
-    if (Math.abs(step.slope) + Math.abs(step.offset) < 1e-9) break;
-  }
+  const { slope, offset } = descend(points);
   const map = { slope: Math.max(0, slope), offset };
   const error = calibrationError(
     judged.map(({ confidence, relevant }) => ({ confidence: calibrated(confidence, map), relevant })),
@@ -66,7 +60,47 @@ export function calibrationError(judged: readonly JudgedHit[]): number {
 
 const ridge = 1e-3;
 
-function newtonStep(points: readonly { x: number; y: number }[], slope: number, offset: number) {
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+interface Line {
+  readonly slope: number;
+  readonly offset: number;
+}
+
+/** Newton's steps, each halved until it leads down: a whole one may lead far beyond the lowest point, and back, for ever. */
+function descend(points: readonly Point[]): Line {
+  let line: Line = { slope: 1, offset: 0 };
+  let loss = lossOf(points, line);
+  for (let round = 0; round < 100; round++) {
+    const step = newtonStep(points, line);
+    let share = 1;
+    let next = moved(line, step, share);
+    while (lossOf(points, next) > loss && share > 1e-9) next = moved(line, step, share /= 2);
+    const better = lossOf(points, next);
+    if (!(loss - better > 1e-10 * Math.max(1, loss))) break;
+    [line, loss] = [next, better];
+  }
+  return line;
+}
+
+function moved({ slope, offset }: Line, step: Line, share: number): Line {
+  return { slope: slope + share * step.slope, offset: offset + share * step.offset };
+}
+
+/** How surprising the judgements are, and a little for every deviation from no change. */
+function lossOf(points: readonly Point[], { slope, offset }: Line): number {
+  let loss = (ridge / 2) * ((slope - 1) ** 2 + offset ** 2);
+  for (const { x, y } of points) {
+    const z = slope * x + offset;
+    loss += Math.max(z, 0) + Math.log1p(Math.exp(-Math.abs(z))) - y * z;
+  }
+  return loss;
+}
+
+function newtonStep(points: readonly Point[], { slope, offset }: Line): Line {
   let [a, b] = [-ridge * (slope - 1), -ridge * offset]; // the gradient
   let [aa, ab, bb] = [ridge, 0, ridge]; // the curvature
   for (const { x, y } of points) {
@@ -79,6 +113,5 @@ function newtonStep(points: readonly { x: number; y: number }[], slope: number, 
     bb += weight;
   }
   const determinant = aa * bb - ab * ab;
-  const bounded = (step: number): number => Math.min(4, Math.max(-4, step)); // far from the fit the curve is flat
-  return { slope: bounded((bb * a - ab * b) / determinant), offset: bounded((aa * b - ab * a) / determinant) };
+  return { slope: (bb * a - ab * b) / determinant, offset: (aa * b - ab * a) / determinant };
 }
