@@ -15,6 +15,8 @@ import { modelSource } from './models/source.ts';
 import { denoSandbox } from './sandbox/deno.ts';
 import { sweepOnRequest } from './plan-sweep.ts';
 import { consoleSink } from './sinks/console.ts';
+import { otelMetrics } from './sinks/otel-metrics.ts';
+import { otelSink } from './sinks/otel.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
 import type { McpRouteOptions } from './transport/http-mcp.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
@@ -69,11 +71,12 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     egress,
     sandbox,
     mcp: whenNeeded(egress),
-    sinks: [consoleSink()],
+    sinks: [consoleSink(), ...(isTraced() ? [otelSink().sink] : [])],
     ...seen,
     ...(secrets && { secrets }),
     ...(grounding && { grounding }),
   });
+  if (isTraced()) runtime.metrics.observe(otelMetrics());
   closeOnSignals(runtime, storage);
   let probed: Promise<Record<string, unknown>> | undefined;
   const probe = async (): Promise<Record<string, unknown>> => ({
@@ -105,6 +108,12 @@ function mcpOf(
   { runtime, storage }: { readonly runtime: HostedRuntime; readonly storage: Storage },
 ): McpRouteOptions {
   return { ...options, storage, tools: (principal) => runtime.tools(agentId, principal) };
+}
+
+/** Whether Deno traces by itself: then it has a provider for the spans and metrics of OpenTelemetry. */
+function isTraced(): boolean {
+  const { state } = Deno.permissions.querySync({ name: 'env', variable: 'OTEL_DENO' });
+  return state === 'granted' && /^(1|true)$/i.test(Deno.env.get('OTEL_DENO') ?? '');
 }
 
 /** The library is loaded with the first connection: most instances never make one. */

@@ -86,6 +86,12 @@ console.log(`
   curl ${endpoint}/v1/grounding/knowledge/retrieve -H 'authorization: Bearer ${token}' \\
     -H 'content-type: application/json' -d '{"query": "Where is the spare key?"}'
 
+  Watch what happens, and ask who did what:
+
+  curl -N '${endpoint}/v1/events' -H 'authorization: Bearer ${token}'
+
+  curl '${endpoint}/v1/audit?limit=20' -H 'authorization: Bearer ${token}'
+
   Or give its tools to any MCP client:
 
   ${JSON.stringify(mcpClient)}

@@ -22,7 +22,7 @@ function collector() {
 
 function start(service: string, collectorOrigin: string, ...args: string[]): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
-    args: ['run', '-A', worker, ...args],
+    args: ['run', '-A', '--unstable-kv', ...args],
     env: {
       OTEL_DENO: 'true',
       OTEL_DENO_CONSOLE: 'ignore',
@@ -44,8 +44,8 @@ async function firstLine({ stdout }: Deno.ChildProcess): Promise<string> {
 describe("spans by Deno's own tracing", () => {
   it('are one trace over two processes, and nest from the run of the first to the run of the second', async () => {
     const { spans, origin } = collector();
-    const back = start('back', origin, 'serve');
-    const front = start('front', origin, 'ask', await firstLine(back));
+    const back = start('back', origin, worker, 'serve');
+    const front = start('front', origin, worker, 'ask', await firstLine(back));
     expect((await front.output()).success).toBe(true);
     back.kill('SIGTERM');
     await back.output();
@@ -64,5 +64,20 @@ describe("spans by Deno's own tracing", () => {
     const sent = spans.find(({ spanId }) => spanId === run?.parentSpanId); // Deno's own span of the request
     expect(sent).toMatchObject({ service: 'front', parentSpanId: first['GET']?.attributes['pinnace.span.id'] });
     expect(second['chat scripted']?.traceId).toBe(run?.traceId);
+  });
+
+  it('come from the endpoint for Deno without a line of code', async () => {
+    const { spans, origin } = collector();
+    const endpoint = start(
+      'endpoint',
+      origin,
+      new URL('../fixtures/otel-endpoint-worker.ts', import.meta.url).pathname,
+    );
+    expect((await endpoint.output()).success).toBe(true);
+    expect(spans.find(({ name }) => name === 'invoke_agent helper')).toMatchObject({
+      scope: 'pinnace',
+      traceId: '0af7651916cd43dd8448eb211c80319c',
+      parentSpanId: 'b7ad6b7169203331',
+    });
   });
 });
