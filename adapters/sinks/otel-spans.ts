@@ -23,8 +23,10 @@ const shapes: Readonly<Record<string, Shape>> = {
   'tool.call': (event) => genAi(event, operation.executeTool, attribute.toolName),
   'retrieve': (event) => genAi(event, operation.retrieval, attribute.dataSource),
   'grounding.retrieve': (event) => genAi(event, operation.retrieval, attribute.dataSource),
-  'agent.create': (event) => ({ ...plain(event), attributes: { [attribute.operation]: operation.createAgent } }),
-  'plan': (event) => ({ ...plain(event), attributes: { [attribute.operation]: operation.plan } }),
+  'plan.start': () => named(operation.plan),
+  'plan.end': () => named(operation.plan),
+  'agent.create': () => named(operation.createAgent),
+  'agent.end': () => named(operation.createAgent),
   'mcp.call': (_, { tool }) => ({
     name: tool === undefined ? mcpToolCall : `${mcpToolCall} ${tool}`,
     kind: SpanKind.CLIENT,
@@ -98,6 +100,11 @@ function genAi({ target: { id } }: ObservedEvent, name: string, targetName: stri
     kind: SpanKind.INTERNAL,
     attributes: { [attribute.operation]: name, [targetName]: id },
   };
+}
+
+/** Without the target: there are as many as plans. */
+function named(name: string): SpanShape {
+  return { name, kind: SpanKind.INTERNAL, attributes: { [attribute.operation]: name } };
 }
 
 function plain({ action }: ObservedEvent): SpanShape {

@@ -125,6 +125,22 @@ describe('otelSink', () => {
     expect(msOf(spans['chat m-1']?.startTime ?? [0, 0])).toBe(Date.UTC(2026, 10, 21));
   });
 
+  it('names plans and their agents by what is done alone, for there are ever new ones', () => {
+    const subject = setup();
+    const plan = subject.start({ action: 'plan.start', endAction: 'plan.end', target: { type: 'plan', id: 'plan_1' } });
+    const target = { type: 'plan-agent', id: 'plan_1/1-3-2' };
+    const facts = { action: 'agent.create', endAction: 'agent.end', target, parentSpanId: plan.spanId };
+    subject.start(facts).end({ status: 'ok' });
+    plan.end({ status: 'ok' });
+    const spans = subject.spans();
+    expect(Object.keys(spans)).toEqual(['create_agent', 'plan']);
+    expect(spans['create_agent']?.attributes).toMatchObject({
+      'gen_ai.operation.name': 'create_agent',
+      'pinnace.target.id': 'plan_1/1-3-2',
+    });
+    expect(parentOf(spans['create_agent'])).toBe(plan.spanId);
+  });
+
   it('counts what the conventions count, under names of which there are few', async () => {
     const subject = setup();
     tellRun(subject);
