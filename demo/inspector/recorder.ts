@@ -48,7 +48,7 @@ interface Recording {
 
 /** Gives a recorder. */
 export function createRecorder(
-  { store, toolsOf, newsEveryMs = 80, writeEveryMs = 1000 }: RecorderOptions,
+  { store, toolsOf, newsEveryMs = 150, writeEveryMs = 1000 }: RecorderOptions,
 ): Recorder {
   const recordings = new Map<string, Recording>();
   const listeners = new Set<(news: RunNews) => void>();

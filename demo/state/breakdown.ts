@@ -16,6 +16,8 @@ export interface Usage {
   readonly name: string;
   /** Who worked. */
   readonly agentId: string;
+  /** The address in its plan of the one who worked, as `1-2`. */
+  readonly address?: string | undefined;
   readonly time: TimeSplit;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -39,6 +41,7 @@ export function breakdownOf({ roots, endMs }: RunSpans): Breakdown {
   const run = all.find(({ kind }) => kind === 'run');
   const total = usageOf(all, { startMs: run?.startMs ?? 0, endMs }); // a plan goes on after its run
   const steps = all.filter(({ kind }) => kind === 'step').toSorted((a, b) => a.startMs - b.startMs);
+  const addresses = addressesIn(all);
   return {
     total: { ...total, key: '', name: 'The whole run', agentId: run?.target.id ?? '' },
     steps: steps.map((step, i) => ({
@@ -46,6 +49,7 @@ export function breakdownOf({ roots, endMs }: RunSpans): Breakdown {
       key: step.key,
       name: `Step ${step.facts['step'] ?? i + 1}`,
       agentId: step.actor.id,
+      address: addresses.get(step),
     })),
   };
 }
@@ -55,6 +59,15 @@ function within(span: RunSpan): RunSpan[] {
   const found = [span];
   for (const next of found) for (const child of next.children) found.push(child);
   return found;
+}
+
+/** Whose steps they are: those of an agent of a plan are right inside it. */
+function addressesIn(spans: readonly RunSpan[]): ReadonlyMap<RunSpan, string> {
+  return new Map(
+    spans.flatMap(({ facts: { address }, children }) =>
+      address === undefined ? [] : children.map((child) => [child, String(address)] as const)
+    ),
+  );
 }
 
 interface Extent {

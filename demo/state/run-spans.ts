@@ -104,7 +104,7 @@ function draftOf(
     error: closing?.error ?? null,
     startMs,
     endMs: closing ? Math.max(startMs, startMs + latencyOf(closing)) : startMs,
-    facts: Object.assign({}, ...own.map(({ payloadSummary }) => readSummary(payloadSummary))) as RunSpan['facts'], // safe: of such records
+    facts: Object.assign({}, ...own.map(factsOf)) as RunSpan['facts'], // safe: of such records
     events: places,
     children: [],
     parentKey: own.find(({ parentSpanId }) => parentSpanId !== undefined)?.parentSpanId,
@@ -153,6 +153,15 @@ function kindOf(name: string): SpanKind {
 
 function timeOf({ timestamp }: ObservedEvent): number {
   return Date.parse(timestamp);
+}
+
+/** A run that goes on is read anew with each event: what was read of the others is kept. */
+const known = new WeakMap<ObservedEvent, RunSpan['facts']>();
+
+function factsOf(event: ObservedEvent): RunSpan['facts'] {
+  const facts = known.get(event) ?? readSummary(event.payloadSummary);
+  known.set(event, facts);
+  return facts;
 }
 
 function latencyOf({ latency }: ObservedEvent): number {

@@ -188,6 +188,25 @@ describe('the run inspector in the built playground', () => {
     });
     console.log(`2,000 events: the longest frame while scrolling took ${longest.toFixed(0)} ms`);
     expect(longest).toBeLessThan(1000); // of a machine that does much besides; it is some 20 ms otherwise
+    const map = await page.getByTestId('overview').boundingBox();
+    if (!map) throw new Error('There is no overview');
+    const draw = async (from: number, to: number): Promise<void> => {
+      const y = map.y + map.height / 2;
+      await page.mouse.move(map.x + map.width * from, y);
+      await page.mouse.down();
+      await page.mouse.move(map.x + map.width * to, y, { steps: 5 });
+      await page.mouse.up();
+    };
+    await draw(0.2, 0.4);
+    await page.locator('[data-testid=zoom-whole]:enabled').waitFor();
+    await draw(0.5, 0.5);
+    await page.locator('[data-testid=zoom-whole]:disabled').waitFor();
+    await page.getByTestId('waterfall').hover();
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -200);
+    await page.keyboard.up('Control');
+    await page.locator('[data-testid=zoom-whole]:enabled').waitFor();
+    await page.getByTestId('zoom-whole').click();
     await list.focus();
     await page.keyboard.press('Home');
     await page.keyboard.press('ArrowDown');

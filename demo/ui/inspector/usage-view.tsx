@@ -66,12 +66,16 @@ export function UsageView({ run }: { run: OpenedRun }): JSX.Element {
 function Step(
   { step, mostMs, mostTokens }: { step: Usage; mostMs: number; mostTokens: number },
 ): JSX.Element {
-  const { name, agentId, time, inputTokens, outputTokens, firstChunkMs, failures } = step;
+  const { name, agentId, address, time, inputTokens, outputTokens, firstChunkMs, failures } = step;
   return (
     <tr data-testid='usage-step'>
       <th scope='row'>
         {name}
-        <span class='inspector-faint'>{agentId}{failures > 0 && `, ${failures} failed`}</span>
+        <span class='inspector-faint'>
+          {agentId}
+          {address !== undefined && ` ${address}`}
+          {failures > 0 && `, ${failures} failed`}
+        </span>
       </th>
       <td>
         <TimeBar time={time} of={mostMs} />

@@ -41,6 +41,20 @@ describe('breakdownOf', () => {
     expect(steps).toHaveLength(100);
   });
 
+  it('tells the agents of a plan apart by their addresses', () => {
+    const { events, start } = teller();
+    const run = start('run.start', { id: 'commodore' });
+    for (const address of ['1', '1-2']) {
+      const agent = start('agent.create', { parent: run, id: 'commodore', payload: { address } });
+      start('step', { parent: agent, payload: { step: 1 } }).end();
+      agent.end();
+    }
+    expect(breakdownOf(spansOf(events)).steps.map(({ name, address }) => [name, address])).toEqual([
+      ['Step 1', '1'],
+      ['Step 1', '1-2'],
+    ]);
+  });
+
   it('is nothing without events', () => {
     expect(breakdownOf(spansOf([]))).toMatchObject({ total: { modelCalls: 0, time: { totalMs: 0 } }, steps: [] });
   });
