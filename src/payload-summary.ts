@@ -3,7 +3,8 @@
 const longest = 512;
 /** What needs no quotes: numbers, names and ids. */
 const bare = /^[\w.:/@*+-]+$/;
-const pair = /([\w.]+)=("(?:[^"\\]|\\.)*"|\S+)/g;
+/** Looks back so that a long word without a value is read once, not from each of its letters. */
+const pair = /(?<![\w.])([\w.]+)=("(?:[^"\\]|\\.)*"|\S+)/g;
 
 /** One fact of a payload. Never its content. */
 export type SummaryValue = string | number | boolean | undefined;
@@ -32,8 +33,17 @@ function valueOf(value: Exclude<SummaryValue, undefined>): string {
 }
 
 function readValue(text: string): string | number {
-  if (text.startsWith('"')) return JSON.parse(text) as string; // safe: a JSON string begins with its quote
+  if (text.startsWith('"')) return readQuoted(text);
   return isNumeric(text) ? Number(text) : text;
+}
+
+/** What another has written may be no JSON: it stands for itself. */
+function readQuoted(text: string): string {
+  try {
+    return JSON.parse(text) as string; // safe: what begins with a quote is a string, or no JSON
+  } catch {
+    return text;
+  }
 }
 
 function isNumeric(text: string): boolean {

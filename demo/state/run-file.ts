@@ -17,7 +17,10 @@ export const maxFileBytes = 16 * 1024 * 1024;
 const maxEvents = 20_000;
 
 const text = (most: number) => v.pipe(v.string(), v.maxLength(most));
-const count = v.pipe(v.number(), v.minValue(0));
+const upTo = (most: number) => v.pipe(v.number(), v.minValue(0), v.maxValue(most, `must be at most ${most}`));
+const count = upTo(1e12);
+/** The last moment that a date can be, in milliseconds since 1970. */
+const moment = upTo(8.64e15);
 const status = v.picklist(['pending', 'ok', 'error', 'denied', 'cancelled']);
 const named = v.object({ type: text(200), id: text(500) });
 
@@ -43,7 +46,7 @@ const FiledEvent = v.object({
   status,
   latency: count,
   error: v.nullable(FiledError),
-  payloadSummary: text(4000),
+  payloadSummary: text(1000),
 });
 
 const FiledHead = v.object({
@@ -51,7 +54,7 @@ const FiledHead = v.object({
   runId: text(200),
   agentId: text(200),
   planId: v.exactOptional(text(200)),
-  startedAt: count,
+  startedAt: moment,
   status,
   durationMs: v.exactOptional(count),
   events: count,

@@ -91,6 +91,11 @@ describe('a payload summary', () => {
     expect(Object.values(readSummary(text)).every((value) => value === 'v'.repeat(20))).toBe(true);
   });
 
+  it('is read from strangers too: what is badly quoted stands for itself, and no length holds anyone up', () => {
+    expect(readSummary('a="\\x" b=1 c="open')).toEqual({ a: '"\\x"', b: 1, c: '"open' });
+    expect(readSummary(`${'a'.repeat(200_000)} b=1`)).toEqual({ b: 1 });
+  });
+
   it('passes over what is no pair', () => {
     expect(readSummary('run_1, 3 messages state=ok')).toEqual({ state: 'ok' });
   });

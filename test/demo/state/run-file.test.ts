@@ -64,6 +64,11 @@ describe('a run’s file', () => {
       '"events.0.timestamp" must be a time',
     ],
     ['an event without end', { ...written, events: [{ ...events[0], latency: -1 }] }, '"events.0.latency" must be'],
+    [
+      'a time beyond all dates',
+      { ...written, head: { ...head, startedAt: 1e300 } },
+      '"head.startedAt" must be at most',
+    ],
     ['too many events', { ...written, events: Array.from({ length: 20_001 }, () => 0) }, '"events'],
     [
       'a text without end',

@@ -111,6 +111,12 @@ describe('spansOf', () => {
     expect(roots.map(({ key }) => key)).toEqual(['event-0', 'event-1']);
   });
 
+  it('reads what a stranger has written', () => {
+    const [event] = toldRun();
+    const { roots } = spansOf([{ ...event!, payloadSummary: 'a="\\x" __proto__=1 constructor="y"' }]);
+    expect(roots[0]?.facts).toMatchObject({ a: '"\\x"', constructor: 'y' });
+  });
+
   it('is empty without events', () => {
     expect(spansOf([])).toMatchObject({ roots: [], startedAt: 0, endMs: 0 });
   });
