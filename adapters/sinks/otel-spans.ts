@@ -23,10 +23,10 @@ const shapes: Readonly<Record<string, Shape>> = {
   'tool.call': (event) => genAi(event, operation.executeTool, attribute.toolName),
   'retrieve': (event) => genAi(event, operation.retrieval, attribute.dataSource),
   'grounding.retrieve': (event) => genAi(event, operation.retrieval, attribute.dataSource),
-  'plan.start': () => named(operation.plan),
-  'plan.end': () => named(operation.plan),
-  'agent.create': () => named(operation.createAgent),
-  'agent.end': () => named(operation.createAgent),
+  'plan.start': () => spanOf(operation.plan),
+  'plan.end': () => spanOf(operation.plan),
+  'agent.create': () => spanOf(operation.createAgent),
+  'agent.end': () => spanOf(operation.createAgent),
   'mcp.call': (_, { tool }) => ({
     name: tool === undefined ? mcpToolCall : `${mcpToolCall} ${tool}`,
     kind: SpanKind.CLIENT,
@@ -103,7 +103,7 @@ function genAi({ target: { id } }: ObservedEvent, name: string, targetName: stri
 }
 
 /** Without the target: there are as many as plans. */
-function named(name: string): SpanShape {
+function spanOf(name: string): SpanShape {
   return { name, kind: SpanKind.INTERNAL, attributes: { [attribute.operation]: name } };
 }
 
