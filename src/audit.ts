@@ -55,6 +55,8 @@ export interface Recorder {
    * @throws PinnaceError `unavailable` with the reason `audit_unavailable`: then it must not be done.
    */
   begin(deed: Deed): Promise<(how: SpanEnd) => Promise<void>>;
+  /** Resolves when the ends of all that has begun are written. */
+  drained(): Promise<void>;
   /** Writes down what was not done, as a refusal. Never rejects. */
   refuse(deed: Deed, how: SpanEnd): Promise<void>;
 }
@@ -92,6 +94,7 @@ export function createRecorder({ audit, emit, now }: RecorderOptions): Recorder 
       tellUnwritten(deed, emit);
     }
   };
+  const open = new Set<Promise<void>>();
   return {
     async begin(deed) {
       const startedAt = now();
@@ -101,7 +104,16 @@ export function createRecorder({ audit, emit, now }: RecorderOptions): Recorder 
         tellUnwritten(deed, emit);
         throw unavailable(cause);
       }
-      return (how) => writeEnd(deed, how, startedAt);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      open.add(promise);
+      return async (how) => {
+        await writeEnd(deed, how, startedAt);
+        open.delete(promise);
+        resolve();
+      };
+    },
+    async drained() {
+      while (open.size > 0) await Promise.all(open);
     },
     refuse: (deed, how) => writeEnd(deed, how, now()),
   };
@@ -109,6 +121,7 @@ export function createRecorder({ audit, emit, now }: RecorderOptions): Recorder 
 
 const unrecorded: Recorder = {
   begin: () => Promise.resolve(() => Promise.resolve()),
+  drained: () => Promise.resolve(),
   refuse: () => Promise.resolve(),
 };
 

@@ -57,7 +57,7 @@ export interface CreateRuntimeOptions {
   /** The bounds of plans. */
   readonly plans?: Partial<PlanLimits>;
   readonly sinks?: readonly EventSink[];
-  /** Where the last events are kept for those who watch; one of its own when absent. Give the registry the same. */
+  /** Where the last events are kept for those who watch; one of its own when absent. Give the registry the same. One of capacity 0 keeps none. */
   readonly ring?: EventRing;
   /**
    * Is written before anything is changed and after: calls of tools that do more than read, decisions of people, approvals of MCP

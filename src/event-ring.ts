@@ -24,6 +24,8 @@ export interface WatchOptions {
 
 /** The ring. */
 export interface EventRing {
+  /** So many events are kept. */
+  readonly capacity: number;
   /** The number of the last event. */
   readonly lastSeq: number;
   /** Keeps an event, whose tenant may see it. Wakes watchers and waits for none. */
@@ -40,13 +42,14 @@ interface Kept {
   readonly tenant: string | undefined;
 }
 
-/** Gives an empty ring that keeps so many events; 2,000 when absent. */
+/** Gives an empty ring that keeps so many events; 2,000 when absent. With 0 there is nothing to watch, and telling costs less. */
 export function createEventRing({ capacity = 2000 }: { readonly capacity?: number } = {}): EventRing {
   const kept: Kept[] = []; // the event `seq` stands at `seq % capacity`
   const waiting = new Set<() => void>();
   let last = 0;
   const oldest = (): number => Math.max(1, last - capacity + 1);
   return {
+    capacity,
     get lastSeq() {
       return last;
     },

@@ -1,6 +1,7 @@
 /** What happens, as events that audit, metrics, traces and the playground read. */
 
 import { type ErrorData, toLoggable } from './errors.ts';
+import type { EventRing } from './event-ring.ts';
 import type { EventSink } from './ports.ts';
 
 /** How an action stands. */
@@ -40,12 +41,13 @@ export const unheard: Emit = () => undefined;
 export interface EmitOptions {
   readonly sinks: readonly EventSink[];
   /** Keeps the last events for those who watch. */
-  readonly ring?: { readonly hear: (event: ObservedEvent, tenant: string | undefined) => void } | undefined;
+  readonly ring?: Pick<EventRing, 'capacity' | 'hear'> | undefined;
   readonly now: () => number;
 }
 
 /** Gives the function that hands events to the sinks in order. A sink that fails loses its event and nothing else. */
-export function createEmit({ sinks, ring, now }: EmitOptions): Emit {
+export function createEmit({ sinks, ring: given, now }: EmitOptions): Emit {
+  const ring = given && given.capacity > 0 ? given : undefined;
   if (sinks.length === 0 && !ring) return unheard;
   return ({ tenant, ...event }) => {
     const error = event.error && toLoggable(event.error);
@@ -69,5 +71,6 @@ export function createTraceId(): string {
 
 /** A new W3C span id: 8 random bytes as hexadecimal digits. */
 export function createSpanId(): string {
-  return createTraceId().slice(16);
+  const uuid = crypto.randomUUID();
+  return uuid.slice(24) + uuid.slice(0, 4); // both random throughout, and no dash between
 }

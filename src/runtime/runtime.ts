@@ -324,11 +324,15 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       await options.plans?.close();
       closing.abort('runtime_closed');
       await runs.drained();
+      await within(auditMs, options.recorder.drained());
       runs.close();
       resolver.close();
     },
   };
 }
+
+/** How long the last ends of an audit are waited for. */
+const auditMs = 1000;
 
 function newTrace(): NonNullable<StartOptions['trace']> {
   return { traceId: createTraceId() };
