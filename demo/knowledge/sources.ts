@@ -30,15 +30,29 @@ export function createSources(storage: Storage, library: Library): KnowledgeSour
     keepEmbeddings: false,
   });
   const files: CodeSource = codeSource({ id: sourceIds.code, tree: () => () => Promise.resolve(codeOf(library)) });
-  const grounding = createGrounding({
-    sources: [words, likeness, files],
-    descriptions,
-  });
+  const sources = [words, likeness, files];
+  const of = (weights: Readonly<Record<string, number>>): Grounding =>
+    createGrounding({ sources, descriptions, weights });
+  const [plain, codeFirst] = [of(weightsOf(1)), of(weightsOf(2))];
+  const grounding: Grounding = {
+    ...plain,
+    retrieve: (request, call) => (looksLikeCode(request.query ?? '') ? codeFirst : plain).retrieve(request, call),
+  };
   return {
     grounding,
     filling: inBoth(grounding),
     refreshCode: (signal) => files.refresh('local', signal),
   };
+}
+
+/** The likeness is of the same documents as the words: that both find one is little more than that one does. */
+function weightsOf(code: number): Readonly<Record<string, number>> {
+  return { [sourceIds.words]: 1, [sourceIds.likeness]: 0.05, [sourceIds.code]: code };
+}
+
+/** Names as code has them, calls, exact text, expressions: whoever asks so means code first. */
+function looksLikeCode(query: string): boolean {
+  return /[a-z][A-Z]|\w_\w|\w\(|^\s*\/.+\/|"|\b(?:sym|path|lang):/.test(query);
 }
 
 function inBoth(grounding: Grounding): Grounding {

@@ -126,6 +126,18 @@ describe('the knowledge of the worker', () => {
     expect(await find('raise_mast')).toEqual([]);
   });
 
+  it('puts code first for a name as code has it, and documents first for words', async () => {
+    const { add, idle, find } = await openHost();
+    await add(
+      upload('boat/README.md', '# Boat\n\nHow to raise the mast: a boat has a mast, which is raised by two.\n'),
+      upload('boat/mast.ts', '// raise the mast\nexport function raiseMast(height: number) {\n  return height;\n}\n'),
+    );
+    await idle();
+    expect((await find('raiseMast'))[0]).toMatchObject({ file: 'boat/mast.ts', lines: [1, 5] });
+    expect((await find('how to raise the mast'))[0]).toMatchObject({ file: 'boat/README.md' });
+    expect((await find('mast')).map(({ file }) => file).toSorted()).toEqual(['boat/README.md', 'boat/mast.ts']);
+  });
+
   it('lists what it cannot read with the reason, and goes on with the others', async () => {
     const { add, idle, files, state } = await openHost();
     const report = await add(

@@ -1,3 +1,6 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { send, usePlayground } from '../tools/playground.ts';
@@ -147,6 +150,28 @@ describe('the knowledge beside the chat', () => {
     await expect.poll(() =>
       page.getByTestId('knowledge-result').evaluateAll((all) => [...new Set(all.map((one) => one.dataset['file']))])
     ).toEqual(['Pinnace guide/Approvals.md']);
+    expect(problems).toEqual([]);
+  });
+
+  it('takes a folder of code, without what was installed, and opens a symbol at its lines', async () => {
+    const folder = join(await mkdtemp(join(tmpdir(), 'knowledge-')), 'boat');
+    await mkdir(join(folder, 'node_modules'), { recursive: true });
+    await writeFile(join(folder, 'node_modules/oar.ts'), 'export const oar = 1;\n');
+    await writeFile(join(folder, 'README.md'), '# Boat\n\nA boat with a mast.\n');
+    await writeFile(
+      join(folder, 'mast.ts'),
+      `${'// rigging\n'.repeat(60)}export function raiseMast(height: number) {\n  return height;\n}\n`,
+    );
+    const { page, problems } = await open();
+    await page.getByTestId('knowledge-folder-input').setInputFiles(folder);
+    await ready(page, 'boat/mast.ts');
+    await ready(page, 'boat/README.md');
+    expect(await page.getByTestId('knowledge-file').count()).toBe(2);
+    await page.getByTestId('knowledge-search').fill('raiseMast');
+    await page.getByTestId('knowledge-open').first().click();
+    await page.locator('[data-place=true] [data-marked=true]', { hasText: 'raiseMast' }).waitFor();
+    await shoot(page, 'knowledge-code');
+    await rm(join(folder, '..'), { recursive: true });
     expect(problems).toEqual([]);
   });
 

@@ -49,7 +49,7 @@ export function Why({ part: { content, ranges, seen, confidence } }: { part: Fou
         </tbody>
       </table>
       <p class='know-meaning'>
-        {seen.length > 1 ? 'The ranks make the order; the ways agree, which adds confidence. ' : ''}
+        {seen.length > 1 ? 'The ranks make the order. ' : ''}
         Confidence{' '}
         {percentOf(confidence)}: how probable it is that this has to do with your words. It never rises down the list,
         and when nothing fits, it is low everywhere.
