@@ -55,7 +55,7 @@ function toPart(hit: GroundingHit, seen: readonly Seen[]): FoundPart {
     id,
     file: String(metadata[isCode ? 'path' : 'file']),
     kind: isCode ? 'code' : 'document',
-    piece: isCode ? pieceOfLine(lines?.[0] ?? 1) : Number(metadata['piece']),
+    piece: isCode ? pieceOfLine(Number(metadata['line'] ?? lines?.[0] ?? 1)) : Number(metadata['piece']),
     ...(title !== undefined && { title }),
     ...(lines && { lines }),
     content,

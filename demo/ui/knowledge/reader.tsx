@@ -78,6 +78,7 @@ export function Reader({ panel, open }: { panel: KnowledgePanel; open: OpenFile 
             part={part}
             isCode={isCode}
             place={part.piece === place?.piece ? place : undefined}
+            marked={place?.lines}
           />
         ))}
         {isRead && parts.at(-1)!.piece < total - 1 && (
@@ -99,9 +100,11 @@ interface PartProps {
   readonly part: FilePart;
   readonly isCode: boolean;
   readonly place: ReadingPlace | undefined;
+  /** Lines of code, which may go on in the next part. */
+  readonly marked: ReadingPlace['lines'];
 }
 
-function Part({ part: { piece, text, title, lines }, isCode, place }: PartProps): JSX.Element {
+function Part({ part: { piece, text, title, lines }, isCode, place, marked }: PartProps): JSX.Element {
   return (
     <section
       class={isCode ? 'know-part is-code' : 'know-part'}
@@ -115,7 +118,7 @@ function Part({ part: { piece, text, title, lines }, isCode, place }: PartProps)
         <span>{title ?? `Part ${piece + 1}`}</span>
         {lines && <span>{formatLines(lines)}</span>}
       </p>
-      {isCode ? <Code text={text} first={lines?.[0] ?? 1} marked={place?.lines} /> : (
+      {isCode ? <Code text={text} first={lines?.[0] ?? 1} marked={marked} /> : (
         <p class='know-text'>
           <MarkedText text={text} ranges={place?.ranges ?? []} />
         </p>
