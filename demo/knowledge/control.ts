@@ -65,6 +65,8 @@ export interface FoundPart {
   readonly piece: number;
   readonly title?: string;
   readonly lines?: readonly [from: number, to: number];
+  /** The line of code that matched first. */
+  readonly line?: number;
   readonly content: string;
   /** Where words matched, in UTF-16 code units of the content. */
   readonly ranges: readonly (readonly [from: number, to: number])[];

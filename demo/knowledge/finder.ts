@@ -51,13 +51,15 @@ function seenBy(alone: readonly (GroundingAnswer & { readonly way: Way })[], { i
 function toPart(hit: GroundingHit, seen: readonly Seen[]): FoundPart {
   const { id, title, content, confidence, matched, metadata, source: { lines }, kind } = hit;
   const isCode = kind === 'code';
+  const line = isCode && typeof metadata['line'] === 'number' ? metadata['line'] : undefined;
   return {
     id,
     file: String(metadata[isCode ? 'path' : 'file']),
     kind: isCode ? 'code' : 'document',
-    piece: isCode ? pieceOfLine(Number(metadata['line'] ?? lines?.[0] ?? 1)) : Number(metadata['piece']),
+    piece: isCode ? pieceOfLine(line ?? lines?.[0] ?? 1) : Number(metadata['piece']),
     ...(title !== undefined && { title }),
     ...(lines && { lines }),
+    ...(line !== undefined && { line }),
     content,
     ranges: matched.flatMap(({ field, ranges }) => field === 'content' ? ranges : []),
     confidence,

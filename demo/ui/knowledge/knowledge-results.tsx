@@ -52,10 +52,11 @@ function noteOf(result: FoundParts | undefined, { search, files }: KnowledgePane
 }
 
 function Result({ part, panel }: { part: FoundPart; panel: KnowledgePanel }): JSX.Element {
-  const { file, title, lines, content, ranges, confidence, piece, kind } = part;
+  const { file, title, lines, line, content, ranges, confidence, piece, kind } = part;
+  const marked = line === undefined ? lines : [line, line] as const;
   const snippet = snippetOf(content, ranges);
   const open = (): void => {
-    void panel.reading.read(file, { piece, ranges, ...(kind === 'code' && lines && { lines }) });
+    void panel.reading.read(file, { piece, ranges, ...(kind === 'code' && marked && { lines: marked }) });
   };
   return (
     <article class='know-result' data-testid='knowledge-result' data-file={file}>
