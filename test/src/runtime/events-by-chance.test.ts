@@ -26,7 +26,7 @@ const runs = 25;
 type Script = ReturnType<typeof says> | (() => ReadableStream<ReturnType<typeof says>[number]>);
 
 /** Tools that do what can go wrong, all of which try to say the secret. */
-function randomTools(chance: Chance) {
+function randomTools(chance: Chance, inTurn: boolean) {
   const ends: readonly (() => unknown)[] = [
     () => `the key is ${canary}`,
     () => {
@@ -35,15 +35,15 @@ function randomTools(chance: Chance) {
     () => {
       throw new PinnaceError('unavailable', `Cannot: ${canary}`, { details: { reason: 'busy', said: canary } });
     },
-    () => new Promise(() => undefined), // until its time is over
     () => ({ big: 1n }),
+    ...(inTurn ? [] : [() => new Promise(() => undefined)]), // until its time is over
   ];
   return ['a', 'b', 'c'].map((id) =>
     defineTool({
       id,
       description: id,
       secrets: [{ id: 'canary' }],
-      limits: { timeoutMs: 30 },
+      limits: { timeoutMs: inTurn ? 30_000 : 30 },
       input: v.object({ q: v.optional(v.string()) }),
       ...(chance.of([true, false]) && { annotations: { readOnlyHint: true } }),
       execute: (_, { span, secrets }) => {
@@ -55,9 +55,11 @@ function randomTools(chance: Chance) {
   );
 }
 
-function randomScripts(chance: Chance, stop: () => void): readonly Script[] {
+function randomScripts(chance: Chance, inTurn: boolean, stop: () => void): readonly Script[] {
   const steps = Array.from({ length: chance.of([0, 1, 2, 3]) }, (): Script => {
-    const tools = chance.of([['a'], ['a', 'b'], ['a', 'b', 'c'], ['nobody', 'a']]);
+    const tools = chance.of(
+      inTurn ? [['a'], ['b'], ['nobody']] : [['a'], ['a', 'b'], ['a', 'b', 'c'], ['nobody', 'a']],
+    );
     return callsTools(
       ...tools.map((tool, i) => ({ tool, input: chance.of([{}, { q: canary }, { q: 5 }]), id: `c${i}` })),
     );
@@ -77,11 +79,12 @@ function randomScripts(chance: Chance, stop: () => void): readonly Script[] {
 }
 
 /** One run by the seed, as its stream tells it, with whatever sinks there are. */
-async function runBy(seed: number, sinks: readonly EventSink[], audit = createAudit({ storage: memoryStorage() })) {
+async function runBy(seed: number, sinks: readonly EventSink[], { inTurn = false } = {}) {
+  const audit = createAudit({ storage: memoryStorage() });
   const chance = createChance(seed);
   const stop = new AbortController();
-  const scripts = randomScripts(chance, () => stop.abort('user'));
-  const tools = randomTools(chance);
+  const scripts = randomScripts(chance, inTurn, () => stop.abort('user'));
+  const tools = randomTools(chance, inTurn);
   const { model } = scriptedModel(...scripts);
   const runtime = createRuntime({
     catalog: staticCatalog({
@@ -136,7 +139,9 @@ describe('the events of any run', () => {
       () => new Promise<void>(() => undefined),
     ];
     for (let seed = 100; seed < 110; seed++) {
-      const [without, broken] = await Promise.all([runBy(seed, []), runBy(seed, bad)]);
+      // One call after the other: what happens at once may come in any order.
+      const without = await runBy(seed, [], { inTurn: true });
+      const broken = await runBy(seed, bad, { inTurn: true });
       expect(plain(broken.chunks), `seed ${seed}`).toBe(plain(without.chunks));
     }
   });
