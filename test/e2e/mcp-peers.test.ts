@@ -82,7 +82,7 @@ describe('a client that leaves in the middle of a call', () => {
   const ends = (): string[] =>
     endpoint.output().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
       .filter(({ action, target }) => action === 'tool.call' && target.id === 'test_endless')
-      .map(({ status }) => status);
+      .map(({ status }) => status).filter((status) => status !== 'pending');
 
   it.each([['legacy', askLegacy], ['modern', askModern]])('stops the tool (%s era)', async (_, askOf) => {
     const before = ends().length;
