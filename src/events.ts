@@ -49,9 +49,10 @@ export interface EmitOptions {
 export function createEmit({ sinks, ring: given, now }: EmitOptions): Emit {
   const ring = given && given.capacity > 0 ? given : undefined;
   if (sinks.length === 0 && !ring) return unheard;
-  return ({ tenant, ...event }) => {
-    const error = event.error && toLoggable(event.error);
-    const stamped: ObservedEvent = { timestamp: new Date(now()).toISOString(), ...event, error };
+  const timestamp = createTimestamps();
+  return (told) => {
+    const { tenant, error } = told;
+    const stamped = stamp(told, timestamp(now()), error && toLoggable(error));
     ring?.hear(stamped, tenant);
     for (const sink of sinks) {
       try {
@@ -61,6 +62,28 @@ export function createEmit({ sinks, ring: given, now }: EmitOptions): Emit {
         // Only this sink loses the event.
       }
     }
+  };
+}
+
+/** The event without its tenant. Written out: copying all fields but one takes several times as long, for every event. */
+function stamp(
+  { traceId, spanId, parentSpanId, actor, action, target, status, latency, payloadSummary }: ToldEvent,
+  timestamp: string,
+  error: ErrorData | null,
+): ObservedEvent {
+  const facts = { actor, action, target, status, latency, error, payloadSummary };
+  if (spanId !== undefined && parentSpanId !== undefined) return { timestamp, traceId, spanId, parentSpanId, ...facts };
+  if (spanId !== undefined) return { timestamp, traceId, spanId, ...facts };
+  if (parentSpanId !== undefined) return { timestamp, traceId, parentSpanId, ...facts };
+  return { timestamp, traceId, ...facts };
+}
+
+/** Gives the function that writes a time. Events come in bursts: one that comes in the same millisecond shares the text. */
+function createTimestamps(): (time: number) => string {
+  let [last, text] = [NaN, ''];
+  return (time) => {
+    if (time !== last) [last, text] = [time, new Date(time).toISOString()];
+    return text;
   };
 }
 

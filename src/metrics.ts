@@ -109,11 +109,14 @@ function record(histogram: Histogram, durationMs: number): void {
 }
 
 function labelText(labels: Labels): string {
-  return Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`).join(',');
+  let text = ''; // for every count: nothing is made but the text
+  for (const name of Object.keys(labels)) text += `${text === '' ? '' : ','}${name}="${escaped(labels[name] ?? '')}"`;
+  return text;
 }
 
 /** The three characters that the format escapes, and no others. */
 function escaped(value: string): string {
+  if (!/[\\"\n]/.test(value)) return value;
   return value.replace(/[\\"\n]/g, (character) => character === '\n' ? '\\n' : `\\${character}`);
 }
 

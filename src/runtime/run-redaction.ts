@@ -80,8 +80,11 @@ export function createRunRedaction(): RunRedaction {
 /** Takes the run's secrets out of what is told of it, as a tool may have put one where an id should be. */
 export function redactedEmit(emit: Emit, { text }: Pick<RunRedaction, 'text'>): Emit {
   if (emit === unheard) return emit;
-  return ({ target: { type, id }, payloadSummary, ...event }) =>
-    emit({ ...event, target: { type, id: text(id) }, payloadSummary: text(payloadSummary) });
+  return (event) => {
+    const [id, payloadSummary] = [text(event.target.id), text(event.payloadSummary)];
+    const isClean = id === event.target.id && payloadSummary === event.payloadSummary;
+    emit(isClean ? event : { ...event, target: { ...event.target, id }, payloadSummary });
+  };
 }
 
 function isDelta(chunk: UIMessageChunk): chunk is DeltaChunk {
