@@ -90,21 +90,12 @@ describe('a client that leaves in the middle of a call', () => {
     const ask = askOf((request) => fetch(request), `${endpoint.url}/mcp`);
     const headers = { authorization: `Bearer ${endpoint.token}` };
     const params = { name: 'test_endless', arguments: {} };
-    const answer = ask('tools/call', params, { headers, signal: leave.signal }).then((response) => response.text());
-    answer.catch(() => undefined);
-    // While it works, nothing else is known of it than that no answer comes.
-    await expect(Promise.race([answer, otherRequests()])).resolves.toBe('no answer yet');
+    // It begins while nothing is known of the call but that it goes on: then whoever serves notices that its reader leaves.
+    const { status } = await ask('tools/call', params, { headers, signal: leave.signal });
+    expect(status).toBe(200);
     leave.abort();
     await vi.waitFor(() => expect(ends().slice(before)).toEqual(['cancelled']), { timeout: 20_000 });
   });
-
-  /** As long as it takes to ask the endpoint for something else. */
-  async function otherRequests(): Promise<string> {
-    const headers = { authorization: `Bearer ${endpoint.token}` };
-    const ask = askLegacy((request) => fetch(request), `${endpoint.url}/mcp`);
-    for (let i = 0; i < 5; i++) await (await ask('tools/list', {}, { headers })).text();
-    return 'no answer yet';
-  }
 });
 
 const common = ['--transport', 'http', '--format', 'json', '--stored-auth-only'];

@@ -40,11 +40,12 @@ export async function startEndpoint(
     detached: true,
     env: { ...process.env, PINNACE_TOKEN: token, PINNACE_KV: ':memory:', ...env },
   });
-  let log = '';
-  child.stdout.on('data', (chunk) => (log += String(chunk)));
+  // Apart: a line of one is never cut by a line of the other.
+  let [printed, log] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
   const url = await new Promise<string>((resolve, reject) => {
-    child.stderr.on('data', (chunk) => {
-      log += String(chunk);
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      log += text;
       const found = /http:\/\/127\.0\.0\.1:\d+/.exec(log)?.[0];
       if (found) resolve(found);
     });
@@ -53,7 +54,7 @@ export async function startEndpoint(
   return {
     url,
     token,
-    output: () => log,
+    output: () => `${printed}\n${log}`,
     async stop(signal = 'SIGTERM') {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
