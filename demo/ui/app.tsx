@@ -8,7 +8,7 @@ import { lazy } from './lazy.tsx';
 import { Markdown } from './lazy-markdown.tsx';
 import { isCovered } from './over-chat.ts';
 import { handleShortcut } from './shortcuts.ts';
-import { isCovering } from './tree-cover.ts';
+import { isCovering } from './panel-cover.ts';
 import { SideBar } from './side-bar.tsx';
 import { Thread } from './thread.tsx';
 import { TopBar } from './top-bar.tsx';

@@ -6,7 +6,7 @@ import { agentOf, type Playground, showBeside } from '../state/playground.ts';
 import { endpointOf } from '../state/settings.ts';
 import { Icon } from './icon.tsx';
 import { Mark, Soundings } from './mark.tsx';
-import { isBeside } from './tree-cover.ts';
+import { isBeside } from './panel-cover.ts';
 
 /** How many tools a card names. */
 const maxTools = 4;

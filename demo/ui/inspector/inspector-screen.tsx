@@ -1,19 +1,19 @@
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { createInspector, type Inspector } from '../../state/inspector.ts';
 import { agentOf, type Playground } from '../../state/playground.ts';
-import { Icon } from '../icon.tsx';
 import { Swell } from '../mark.tsx';
+import { oncePer } from '../once-per.ts';
+import { OverScreen } from '../over-screen.tsx';
 import { Elsewhere } from './elsewhere.tsx';
 import { RunList } from './run-list.tsx';
 import { RunView } from './run-view.tsx';
 
 /** What happened in runs, over the chat, which goes on behind it. */
 export function InspectorScreen({ playground }: { playground: Playground }): JSX.Element {
-  const inspector = useMemo(() => inspectorOf(playground), [playground]);
+  const inspector = inspectorOf(playground);
   const { opened, problem } = inspector;
   const { shown } = playground.inspector;
-  const back = useRef<HTMLButtonElement>(null);
   const place = shown.value;
   const close = (): void => void (shown.value = undefined);
   const goBack = (): void => {
@@ -21,61 +21,20 @@ export function InspectorScreen({ playground }: { playground: Playground }): JSX
     else close();
   };
   useEffect(() => showPlace(inspector, place), [place]);
-  useFocus(back, playground);
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.key !== 'Escape' || event.defaultPrevented || playground.overlay.peek() !== 'none') return;
-      if (document.querySelector('dialog[open]')) return; // it closes itself
-      event.preventDefault();
-      goBack();
-    };
-    document.addEventListener('keydown', onKeyDown);
-    return () => document.removeEventListener('keydown', onKeyDown);
-  }, [playground]);
-  const run = opened.value;
-  const isList = place?.traceId === undefined && !run;
+  const isList = place?.traceId === undefined && !opened.value;
   return (
-    <main
-      class='inspector'
-      aria-label='Runs'
-      data-testid='inspector'
-      inert={playground.overlay.value === 'drawer'}
+    <OverScreen
+      playground={playground}
+      name='inspector'
+      label='Runs'
+      title={titleOf(inspector, playground)}
+      back={isList ? 'Back to the chat' : 'All runs'}
+      onBack={goBack}
+      onClose={isList ? undefined : close}
+      problem={problem.value}
     >
-      <header class='top-bar'>
-        <button
-          ref={back}
-          type='button'
-          class='icon-button inspector-back'
-          data-testid='inspector-back'
-          aria-label={isList ? 'Back to the chat' : 'All runs'}
-          title={isList ? 'Back to the chat' : 'All runs'}
-          onClick={goBack}
-        >
-          <Icon name='arrow' />
-        </button>
-        <h1 class='inspector-title'>{titleOf(inspector, playground)}</h1>
-        {!isList && (
-          <button
-            type='button'
-            class='icon-button'
-            data-testid='inspector-close'
-            aria-label='Back to the chat'
-            onClick={close}
-          >
-            <Icon name='cross' />
-          </button>
-        )}
-      </header>
-      <div class='inspector-body'>
-        {problem.value !== undefined && (
-          <p class='inspector-problem' role='alert' data-testid='inspector-problem'>
-            <Icon name='warning' />
-            {problem.value}
-          </p>
-        )}
-        <Content inspector={inspector} playground={playground} />
-      </div>
-    </main>
+      <Content inspector={inspector} playground={playground} />
+    </OverScreen>
   );
 }
 
@@ -111,29 +70,9 @@ function showPlace(inspector: Inspector, place: Playground['inspector']['shown']
   else inspector.leave();
 }
 
-/** The screen has the focus until it is closed; then what opened it has it again, or the composer. */
-function useFocus(first: { readonly current: HTMLElement | null }, { inspector, focusRequests }: Playground): void {
-  useLayoutEffect(() => {
-    const opener = document.activeElement;
-    first.current?.focus();
-    return () => {
-      setTimeout(() => {
-        if (inspector.shown.peek() || document.activeElement !== document.body) return;
-        if (opener instanceof HTMLElement && opener.isConnected && opener !== document.body) opener.focus();
-        else focusRequests.value++;
-      }, 0);
-    };
-  }, []);
-}
-
-const known = new WeakMap<Playground, Inspector>();
-
-/** The same state for as long as the page lives. */
-function inspectorOf(playground: Playground): Inspector {
-  const inspector = known.get(playground) ?? createInspector({
+const inspectorOf = oncePer((playground: Playground): Inspector =>
+  createInspector({
     control: playground.inspector.connect(),
     announce: (text) => void (playground.announcement.value = text),
-  });
-  known.set(playground, inspector);
-  return inspector;
-}
+  })
+);

@@ -1,12 +1,13 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { createKnowledgePanel, type KnowledgePanel as Panel } from '../../state/knowledge-panel.ts';
 import { uploadsOf } from '../../state/dropped-files.ts';
 import type { Playground } from '../../state/playground.ts';
 import { formatCount } from '../format.ts';
 import { Icon } from '../icon.tsx';
-import { isCovering } from '../tree-cover.ts';
+import { oncePer } from '../once-per.ts';
+import { isCovering, takeFocus } from '../panel-cover.ts';
 import { FileList } from './file-list.tsx';
 import { KnowledgeFoot } from './knowledge-foot.tsx';
 import { KnowledgeResults } from './knowledge-results.tsx';
@@ -15,14 +16,14 @@ import { Reader } from './reader.tsx';
 
 /** The knowledge in the agent's worker, for people: files that are added, searched and read beside the chat. */
 export function KnowledgePanel({ playground }: { playground: Playground }): JSX.Element {
-  const panel = useMemo(() => panelOf(playground), [playground]);
+  const panel = panelOf(playground);
   const section = useRef<HTMLElement>(null);
   const isDraggedOver = useSignal(false);
   const close = (): void => void (playground.knowledge.isShown.value = false);
   const open = panel.reading.open.value;
   const opener = useRef<Element | null>(null);
   if (open && !opener.current) opener.current = document.activeElement;
-  useLayoutEffect(() => takeFocus(section.current), []);
+  useLayoutEffect(() => takeFocus(section.current, 'knowledge'), []);
   useLayoutEffect(() => {
     if (open || !opener.current) return;
     giveBackFocus(section.current, opener.current);
@@ -99,30 +100,14 @@ function giveBackFocus(section: HTMLElement | null, opener: Element): void {
   if (next instanceof HTMLElement) next.focus({ preventScroll: true });
 }
 
-/** Where the panel covers the chat, it has the focus until it is closed; then the button has it that opens the panel. */
-function takeFocus(section: HTMLElement | null): (() => void) | undefined {
-  if (!section || !isCovering()) return undefined;
-  section.querySelector<HTMLElement>('[data-testid=knowledge-close]')?.focus();
-  return () => {
-    const opener = document.querySelector<HTMLElement>('[data-testid=open-knowledge]');
-    setTimeout(() => opener?.focus(), 0); // the chat is inert until it is drawn anew
-  };
-}
-
-const panels = new WeakMap<Playground, Panel>();
-
-/** One panel for as long as the page lives: closed and opened again, it is as it was. */
-function panelOf(playground: Playground): Panel {
-  const known = panels.get(playground);
-  if (known) return known;
+const panelOf = oncePer((playground: Playground): Panel => {
   const panel = createKnowledgePanel({
     control: playground.knowledge.connect(),
     announce: (text) => void (playground.announcement.value = text),
   });
-  panels.set(playground, panel);
   void panel.open();
   return panel;
-}
+});
 
 function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.Element {
   const files = panel.files.value;

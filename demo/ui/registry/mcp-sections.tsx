@@ -5,7 +5,7 @@ import { formatCount } from '../format.ts';
 import { effectWords } from './effect-words.ts';
 import { Findings } from './findings.tsx';
 import { McpReport } from './mcp-report.tsx';
-import { Problem } from './problem.tsx';
+import { Problem } from '../problem.tsx';
 import { formatTime } from './record-history.tsx';
 
 /** What was approved of an MCP server, and what it offers now. */

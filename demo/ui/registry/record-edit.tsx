@@ -5,7 +5,7 @@ import type { RecordForm } from '../../state/record-form.ts';
 import { kinds } from '../../state/record-forms.ts';
 import type { RegistryPages } from '../../state/registry-pages.ts';
 import { Icon } from '../icon.tsx';
-import { Problem } from './problem.tsx';
+import { Problem } from '../problem.tsx';
 
 /** The form that makes or changes a record. What is wrong stands beside the field that it is about. */
 export function RecordEdit({ pages, form }: { pages: RegistryPages; form: RecordForm }): JSX.Element {

@@ -10,7 +10,7 @@ import { AgentTools } from './agent-tools.tsx';
 import { Chips } from './chips.tsx';
 import { Facts } from './facts.tsx';
 import { McpSections } from './mcp-sections.tsx';
-import { Problem } from './problem.tsx';
+import { Problem } from '../problem.tsx';
 import { formatTime, History } from './record-history.tsx';
 import { StateBadge } from './state-badge.tsx';
 import { ToolParams } from './tool-params.tsx';

@@ -1,11 +1,10 @@
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Playground } from '../../state/playground.ts';
 import { kinds } from '../../state/record-forms.ts';
 import { nameOf } from '../../state/record-words.ts';
 import { createRegistryPages, type RegistryPages } from '../../state/registry-pages.ts';
-import { Icon } from '../icon.tsx';
-import { Problem } from './problem.tsx';
+import { oncePer } from '../once-per.ts';
+import { OverScreen } from '../over-screen.tsx';
 import { RecordEdit } from './record-edit.tsx';
 import { RecordList } from './record-list.tsx';
 import { RecordPage } from './record-page.tsx';
@@ -15,65 +14,28 @@ import { VaultSection } from './vault-section.tsx';
 
 /** The registry of the agent's worker, for people: over the chat, which goes on behind it. */
 export function RegistryScreen({ playground }: { playground: Playground }): JSX.Element {
-  const pages = useMemo(() => pagesOf(playground), [playground]);
+  const pages = pagesOf(playground);
   const { opened, form, problem } = pages;
-  const back = useRef<HTMLButtonElement>(null);
   const close = (): void => void (playground.registry.isShown.value = false);
   const goBack = (): void => {
-    if (form.value) leaveForm(pages, playground);
-    else if (opened.value) void pages.close();
+    if (form.peek()) leaveForm(pages, playground);
+    else if (opened.peek()) void pages.close();
     else close();
   };
-  useFocus(back, playground);
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.key !== 'Escape' || event.defaultPrevented || playground.overlay.peek() !== 'none') return;
-      event.preventDefault();
-      goBack();
-    };
-    document.addEventListener('keydown', onKeyDown);
-    return () => document.removeEventListener('keydown', onKeyDown);
-  }, [playground]);
+  const isInside = opened.value !== undefined || form.value !== undefined;
   return (
-    <main
-      class='registry'
-      aria-label='Registry'
-      data-testid='registry'
-      inert={playground.overlay.value === 'drawer'}
+    <OverScreen
+      playground={playground}
+      name='registry'
+      label='Registry'
+      title={titleOf(pages)}
+      back={form.value && opened.value ? 'Back to the record' : isInside ? 'Back to the list' : 'Back to the chat'}
+      onBack={goBack}
+      onClose={isInside ? close : undefined}
+      problem={problem.value}
     >
-      <header class='top-bar'>
-        <button
-          ref={back}
-          type='button'
-          class='icon-button registry-back'
-          data-testid='registry-back'
-          aria-label={form.value && opened.value
-            ? 'Back to the record'
-            : form.value || opened.value
-            ? 'Back to the list'
-            : 'Back to the chat'}
-          onClick={goBack}
-        >
-          <Icon name='arrow' />
-        </button>
-        <h1 class='registry-title'>{titleOf(pages)}</h1>
-        {(opened.value || form.value) && (
-          <button
-            type='button'
-            class='icon-button'
-            data-testid='registry-close'
-            aria-label='Back to the chat'
-            onClick={close}
-          >
-            <Icon name='cross' />
-          </button>
-        )}
-      </header>
-      <div class='registry-body'>
-        <Problem text={problem.value} testId='registry-problem' />
-        <Content pages={pages} />
-      </div>
-    </main>
+      <Content pages={pages} />
+    </OverScreen>
   );
 }
 
@@ -109,31 +71,12 @@ function leaveForm(pages: RegistryPages, { announcement }: Playground): void {
   announcement.value = 'There are changes: save them, or discard them';
 }
 
-/** The screen has the focus until it is closed; then the button has it that opens it, or the composer. */
-function useFocus(first: { readonly current: HTMLElement | null }, { registry, focusRequests }: Playground): void {
-  useLayoutEffect(() => {
-    first.current?.focus();
-    return () => {
-      const opener = document.querySelector<HTMLElement>('[data-testid=open-registry]');
-      setTimeout(() => {
-        if (registry.isShown.peek() || document.activeElement !== document.body) return;
-        if (opener?.checkVisibility?.({ visibilityProperty: true })) opener.focus();
-        else focusRequests.value++;
-      }, 0);
-    };
-  }, []);
-}
-
-const known = new WeakMap<Playground, RegistryPages>();
-
-/** The same pages for as long as the page lives: closed and opened again, they are as they were. */
-function pagesOf(playground: Playground): RegistryPages {
-  const pages = known.get(playground) ?? createRegistryPages({
+const pagesOf = oncePer((playground: Playground): RegistryPages => {
+  const pages = createRegistryPages({
     control: playground.registry.connect(),
     onChanged: () => void playground.refreshAgents().catch(() => undefined), // the chats go on with the cards that there are
     announce: (text) => void (playground.announcement.value = text),
   });
-  if (!known.has(playground)) void pages.show('agent');
-  known.set(playground, pages);
+  void pages.show('agent');
   return pages;
-}
+});

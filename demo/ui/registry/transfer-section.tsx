@@ -5,7 +5,7 @@ import { kinds } from '../../state/record-forms.ts';
 import type { Incoming, Transfer } from '../../state/transfer.ts';
 import { formatCount } from '../format.ts';
 import { Differences } from './differences.tsx';
-import { Problem } from './problem.tsx';
+import { Problem } from '../problem.tsx';
 
 /** The whole catalogue, out to a file and in from one: what an import would change is shown first. */
 export function TransferSection({ transfer }: { transfer: Transfer }): JSX.Element {

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import type { VaultPage } from '../../state/vault-page.ts';
-import { Problem } from './problem.tsx';
+import { Problem } from '../problem.tsx';
 
 /** The vault: its passphrase, the names of its secrets, and a form for one more. Values go in and are never shown. */
 export function VaultSection({ vault }: { vault: VaultPage }): JSX.Element {

@@ -1,21 +1,22 @@
 import type { JSX } from 'preact';
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { agentOf, type Playground } from '../../state/playground.ts';
 import { createTreePanel, type TreePanel as Panel } from '../../state/tree-panel.ts';
 import { formatCount } from '../format.ts';
 import { Icon } from '../icon.tsx';
-import { isCovering } from '../tree-cover.ts';
+import { oncePer } from '../once-per.ts';
+import { isCovering, takeFocus } from '../panel-cover.ts';
 import { TreeList } from './tree-list.tsx';
 import { TreeSearch } from './tree-search.tsx';
 import { TreeTools } from './tree-tools.tsx';
 
 /** The tree in the agent's worker, for people: beside the chat with those who work on it. */
 export function TreePanel({ playground }: { playground: Playground }): JSX.Element {
-  const panel = useMemo(() => panelOf(playground), [playground]);
+  const panel = panelOf(playground);
   const nameOf = (by: string): string => nameOfWho(playground, by);
   const close = (): void => void (playground.tree.isShown.value = false);
   const section = useRef<HTMLElement>(null);
-  useLayoutEffect(() => takeFocus(section.current), []);
+  useLayoutEffect(() => takeFocus(section.current, 'tree'), []);
   return (
     <section
       ref={section}
@@ -38,30 +39,14 @@ export function TreePanel({ playground }: { playground: Playground }): JSX.Eleme
   );
 }
 
-/** Where the tree covers the chat, it has the focus until it is closed; then the button has it that opens the tree. */
-function takeFocus(section: HTMLElement | null): (() => void) | undefined {
-  if (!section || !isCovering()) return undefined;
-  section.querySelector<HTMLElement>('[data-testid=tree-close]')?.focus();
-  return () => {
-    const opener = document.querySelector<HTMLElement>('[data-testid=open-tree]');
-    setTimeout(() => opener?.focus(), 0); // the chat is inert until it is drawn anew
-  };
-}
-
-const panels = new WeakMap<Playground, Panel>();
-
-/** One panel for as long as the page lives: closed and opened again, it is as it was. */
-function panelOf(playground: Playground): Panel {
-  const known = panels.get(playground);
-  if (known) return known;
+const panelOf = oncePer((playground: Playground): Panel => {
   const panel = createTreePanel({
     control: playground.tree.connect(),
     announce: ({ by, text }) => void (playground.announcement.value = `${nameOfWho(playground, by)}: ${text}`),
   });
-  panels.set(playground, panel);
   panel.open().catch(() => void (panel.problem.value = 'The tree could not be opened. Reload the page to try again.'));
   return panel;
-}
+});
 
 function nameOfWho({ agents }: Playground, by: string): string {
   const others: Readonly<Record<string, string>> = { you: 'You', elsewhere: 'Another tab' };

@@ -1,0 +1,21 @@
+/** Where a side panel stands on a page of this width. The style sheet says the same. */
+
+/** Whether there is room for a panel beside the chat. */
+export function isBeside(): boolean {
+  return matchMedia('(min-width: 72rem)').matches;
+}
+
+/** Whether a panel covers all of the chat. */
+export function isCovering(): boolean {
+  return !matchMedia('(min-width: 56.25rem)').matches;
+}
+
+/** Where the panel covers the chat, it has the focus until it is closed; then the button has it that opens the panel. */
+export function takeFocus(panel: HTMLElement | null, name: 'tree' | 'knowledge'): (() => void) | undefined {
+  if (!panel || !isCovering()) return undefined;
+  panel.querySelector<HTMLElement>(`[data-testid=${name}-close]`)?.focus();
+  return () => {
+    const opener = document.querySelector<HTMLElement>(`[data-testid=open-${name}]`);
+    setTimeout(() => opener?.focus(), 0); // the chat is inert until it is drawn anew
+  };
+}
