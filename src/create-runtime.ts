@@ -10,6 +10,7 @@ import { createMcpServers } from './mcp/mcp-servers.ts';
 import { createMetrics } from './metrics.ts';
 import { createAgentGrounding } from './orchestrator/grounding/agent-grounding.ts';
 import type { Grounding } from './orchestrator/grounding/create-grounding.ts';
+import { guardPlanner } from './orchestrator/planner/guard-planner.ts';
 import { modelAgent } from './orchestrator/planner/model-agent.ts';
 import type { PlanLimits } from './orchestrator/planner/plan-limits.ts';
 import type { PlanRequestInput } from './orchestrator/planner/plan-request.ts';
@@ -27,7 +28,7 @@ import type {
 } from './ports.ts';
 import { decide, type DecideOptions } from './runtime/decide.ts';
 import { defaultLimits, type Limits } from './runtime/limits.ts';
-import { createPrincipal, localPrincipal, type Scope } from './runtime/principal.ts';
+import { createPrincipal, localPrincipal, type Principal, type Scope } from './runtime/principal.ts';
 import { createPipeline, type HostedRuntime } from './runtime/runtime.ts';
 import type { Handlers } from './tools/extension.ts';
 import { isToolSource, toolsOf, type ToolSource } from './tools/tool-source.ts';
@@ -61,12 +62,13 @@ export interface CreateRuntimeOptions {
   readonly ring?: EventRing;
   /**
    * Is written before anything is changed and after: calls of tools that do more than read, decisions of people, approvals of MCP
-   * servers. What cannot be written down is refused as `unavailable`. Without one, nothing is.
+   * servers, plans that are paused, resumed or cancelled. What cannot be written down is refused as `unavailable`. Without one,
+   * nothing is.
    */
   readonly audit?: Audit;
   /**
-   * Is asked before every tool call, retrieval, sub-agent, decision of a person and approval of an MCP server; the default allows
-   * what the agent's tool set holds.
+   * Is asked before every tool call, retrieval, agent of a plan, decision of a person, approval of an MCP server, and before a plan
+   * is paused, resumed or cancelled; the default allows what the agent's tool set holds.
    */
   readonly authorize?: Authorize;
   readonly limits?: Partial<Limits>;
@@ -111,7 +113,9 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     ...(options.plans && { limits: options.plans }),
     ...(options.authorize && { authorize: authorizeCreate(options.authorize) }),
   });
-  const planner: Planner = { ...unguarded, reply: decidedReply(unguarded, { authorize, recorder, emit, now }) };
+  const guards = { authorize: options.authorize, recorder, emit, now };
+  const guardedPlanner = guardPlanner(unguarded, { ...guards, storage });
+  const planner: Planner = { ...guardedPlanner, reply: decidedReply(unguarded, { ...guards, authorize }) };
   const runtime = createPipeline({
     catalog,
     models,
@@ -123,8 +127,12 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     discovery,
     dataSources,
     mcp,
-    // The terms come from callers: the planner's schema refuses what is none.
-    plans: { ...planner, start: (errand, principal, how) => planner.start(errand as PlanRequestInput, principal, how) },
+    plans: {
+      ...planner,
+      // The terms come from callers: the planner's schema refuses what is none.
+      start: (errand, principal, how) => planner.start(errand as PlanRequestInput, principal, how),
+      stop: (planId, principal, how) => unguarded.cancel(planId, asCanceller(principal), how),
+    },
     tools: distinct(tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]), [
       ...discovery.tools,
       ...dataSources?.tools ?? [],
@@ -139,6 +147,11 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     now,
   });
   return { ...runtime, planner };
+}
+
+/** What stops by itself needs nobody's leave. */
+function asCanceller(principal: Principal): Principal {
+  return createPrincipal({ ...principal, scopes: ['run:cancel'], via: 'in-process' });
 }
 
 /** What a person answers to a plan is a decision as that on a call of a run. */

@@ -24,7 +24,10 @@ export interface Plans {
     principal: Principal,
     options: { readonly signal: AbortSignal },
   ): ReadableStream<UIMessageChunk>;
+  /** Cancels it, as somebody wants; the permission hook may refuse. */
   cancel(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;
+  /** Cancels it, whatever the caller may do: its agent or its session are no more, or its time is over. */
+  stop(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;
   /** Answers a question of a plan, which then goes on. */
   reply(planId: string, principal: Principal, reply: PlanReply): Promise<unknown>;
   /** Leaves all plans to other processes. */
@@ -74,9 +77,10 @@ export async function takePlan(
     follow: (signal, usage) => loopOf(plans.stream(planId, principal, { signal }), usage),
     abandon(reason) {
       if (reason === 'client_gone' || reason === 'runtime_closed' || reason === 'run_ended') return;
-      void plans.cancel(planId, principal, { reason: typeof reason === 'string' ? reason : 'cancelled' }).catch(() =>
-        undefined
-      ); // its deadline ends it then
+      const how = { reason: typeof reason === 'string' ? reason : 'cancelled' };
+      const mustEnd = reason instanceof PinnaceError || reason === 'session_revoked';
+      const ending = mustEnd ? plans.stop(planId, principal, how) : plans.cancel(planId, principal, how);
+      void ending.catch(() => undefined); // its deadline ends it then
     },
   };
 

@@ -11,7 +11,7 @@ import type { PlanOwner, StepOutcome } from './run-agent.ts';
 export interface Creator {
   readonly planId?: string;
   readonly owner: PlanOwner;
-  /** `1` for the tasks of a given plan. */
+  /** `1` for the tasks of a given plan; none, as text of no length, for the first agent, which nobody makes but the owner. */
   readonly address: string;
   readonly agentId?: string;
 }
@@ -40,9 +40,13 @@ export async function deniedCreates(
   return denied;
 }
 
-/** Checks the tasks of a given plan. @throws PinnaceError `forbidden` for the first that is denied. */
-export async function requireTasks(
-  tasks: readonly CreateFacts[],
+/**
+ * Checks those with whom a plan begins: its first agent, and the tasks where they are given.
+ *
+ * @throws PinnaceError `forbidden` for the first that is denied.
+ */
+export async function requireFirst(
+  { first, tasks }: { readonly first: CreateFacts; readonly tasks: readonly CreateFacts[] },
   { authorize, owner, place }: {
     readonly authorize: AuthorizeCreate;
     readonly owner: PlanOwner;
@@ -50,12 +54,16 @@ export async function requireTasks(
     readonly place: Place;
   },
 ): Promise<void> {
-  for (const task of tasks) {
-    const reason = await reasonAgainst(authorize, { owner, address: '1' }, task);
-    if (reason === undefined) continue;
-    tellDenied(place, task.agentId);
+  const { agentId } = first;
+  const require = async (creator: Creator, child: CreateFacts): Promise<void> => {
+    const reason = await reasonAgainst(authorize, creator, child);
+    if (reason === undefined) return;
+    tellDenied(place, child.agentId ?? agentId);
     throw new PinnaceError('forbidden', `Cannot start the plan: ${reason}`, { details: { reason: 'not_authorized' } });
-  }
+  };
+  await require({ owner, address: '' }, first);
+  const leader = { owner, address: '1', ...(agentId !== undefined && { agentId }) };
+  for (const task of tasks) await require(leader, task);
 }
 
 /** Tells that an agent was not made. */

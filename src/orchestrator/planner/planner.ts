@@ -6,7 +6,7 @@ import { type Emit, unheard } from '../../events.ts';
 import { watchKey } from '../../watch.ts';
 import type { Authorize, Storage, Watchable } from '../../ports.ts';
 import { claimPlan, foundPlan, type OwnedPlan } from './found-plan.ts';
-import { type AuthorizeCreate, requireTasks } from './authorize-create.ts';
+import { type AuthorizeCreate, requireFirst } from './authorize-create.ts';
 import { cancelPlan, pausePlan, replyToPlan, requireScope } from './inbound.ts';
 import { type LivePlan, runPlan } from './live-plan.ts';
 import { readValue } from './outline.ts';
@@ -21,6 +21,7 @@ import { type PlanView, viewOf } from './plan-view.ts';
 import { createProviderPlaces } from './provider-places.ts';
 import { readState } from './read-state.ts';
 import type { PlanOwner, RunAgent, ValueRef } from './run-agent.ts';
+import { runToOutcome } from './run-to-outcome.ts';
 import { type Place, traceAt } from '../../span.ts';
 import { duePlans } from './sweep.ts';
 import { tellPlan } from './tell-plan.ts';
@@ -35,7 +36,7 @@ export interface CreatePlannerOptions {
   /** Does one activity of an agent. */
   readonly runAgent: RunAgent;
   readonly limits?: Partial<PlanLimits>;
-  /** Is asked before an agent creates another, and before a plan with given tasks starts; without it, all is allowed. */
+  /** Is asked before an agent is created: the first of a plan, given tasks, and those that agents create. Without it, all is allowed. */
   readonly authorize?: AuthorizeCreate;
   /** Is told what is on record. */
   readonly emit?: Emit;
@@ -199,7 +200,7 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
       const { traceId: _, parentSpanId: __, ...asked } = request; // a request that is sent again has a trace of its own
       const { tenant, subject, agents, scopes } = requireScope(principal, 'run:create');
       const owner = { tenant, subject, agents, scopes };
-      if (authorize) await requireTasks(tasks, { authorize, owner, place: placeOf(terms, owner) });
+      if (authorize) await requireFirst({ first: terms, tasks }, { authorize, owner, place: placeOf(terms, owner) });
       const found = await foundPlan({ storage, limits, now }, {
         owner,
         terms,
@@ -210,17 +211,7 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
       own(found);
       return { planId: found.planId };
     },
-    async run(request, principal, { signal, ...rest } = {}) {
-      const { planId } = await planner.start(request, principal, rest);
-      const abort = (): void => void planner.cancel(planId, principal, { reason: 'aborted' }).catch(() => undefined);
-      signal?.addEventListener('abort', abort, { once: true });
-      if (signal?.aborted) abort();
-      try {
-        return await planner.outcome(planId, principal);
-      } finally {
-        signal?.removeEventListener('abort', abort);
-      }
-    },
+    run: (request, principal, given) => runToOutcome(planner, { ...given, request, principal }),
     outcome: (planId, { tenant }, { signal } = {}) =>
       readOutcome({ storage, planId, tenant, signal, live: () => live.get(planId) }),
     async events(planId, { tenant }, { after = 0 } = {}) {

@@ -1,7 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
+import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createPlanner, createPrincipal, localPrincipal, type RunAgent } from '../../../src/index.ts';
-import { says, scriptedModel } from '../../fixtures/model.ts';
+import { createAudit, createPlanner, createPrincipal, localPrincipal, type RunAgent } from '../../../src/index.ts';
+import { faultsOf } from '../../fixtures/events.ts';
+import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { next } from '../../fixtures/plan.ts';
 import { testRuntime } from '../../fixtures/runtime.ts';
 import { signedEndpoint } from '../../fixtures/signed-endpoint.ts';
@@ -104,6 +106,52 @@ describe('plans over HTTP', () => {
       await expect(reader[how](planId)).rejects.toMatchObject({ code: 'forbidden' });
     }
     await expect(canceller.view(planId)).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
+  it('has whoever pauses, resumes or cancels it in the audit, and in the trace of the plan', async () => {
+    const audit = createAudit({ storage: memoryStorage() });
+    const { sink, events } = memorySink();
+    const model = scriptedModel(() => stallingStream([])).model;
+    const runtime = testRuntime({ model, audit, sinks: [sink] });
+    const { client } = await signedEndpoint(runtime, { planner: runtime.planner });
+    const { planId } = await runtime.planner.start({ goal: 'g', agentId: 'helper' }, owner);
+    const { plans } = await client();
+    await plans.pause(planId);
+    await plans.resume(planId);
+    await plans.cancel(planId, { reason: 'sk-SECRET' });
+    await runtime.planner.outcome(planId, owner);
+    await plans.cancel(planId);
+    const entries = (await audit.log('t1').list()).items.map(({ event }) => event);
+    expect(entries.map(({ action, status }) => `${action} ${status}`)).toEqual(
+      ['pause', 'resume', 'cancel'].flatMap((how) => [`plan.${how} pending`, `plan.${how} ok`]),
+    );
+    const facts = { actor: { type: 'user', id: 's1' }, target: { type: 'plan', id: planId } };
+    const [{ traceId } = { traceId: '' }] = events;
+    for (const entry of entries) expect(entry).toMatchObject({ ...facts, traceId });
+    expect(JSON.stringify(entries)).not.toContain('SECRET');
+    const told = events.filter(({ action }) => /^plan\.(pause|resume|cancel)$/.test(action));
+    expect(told.map(({ action, status }) => `${action} ${status}`)).toEqual(
+      ['plan.pause ok', 'plan.resume ok', 'plan.cancel ok'],
+    );
+    expect(faultsOf(events)).toEqual([]);
+  });
+
+  it('stay as they are when the audit cannot be written', async () => {
+    const audit = createAudit({
+      storage: { ...memoryStorage(), commit: () => Promise.reject(new Error('disk full')) },
+    });
+    const runtime = testRuntime({ model: scriptedModel(() => stallingStream([])).model, audit });
+    const { client } = await signedEndpoint(runtime, { planner: runtime.planner });
+    const { planId } = await runtime.planner.start({ goal: 'g', agentId: 'helper' }, owner);
+    const { plans } = await client();
+    for (const how of ['pause', 'resume', 'cancel'] as const) {
+      await expect(runtime.planner[how](planId, owner)).rejects.toMatchObject({
+        code: 'unavailable',
+        details: { reason: 'audit_unavailable' },
+      });
+    }
+    expect(await plans.view(planId)).toMatchObject({ state: 'running', paused: false });
+    await runtime.close();
   });
 
   it.each([{ address: '2' }, { address: '1-x' }, { address: 7 }, { why: 'x' }])(

@@ -5,18 +5,20 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
 import { createHandler } from '../../../adapters/transport/http.ts';
 import { type Authorize, createGrounding, createRegistry, defineTool, localPrincipal } from '../../../src/index.ts';
-import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
+import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 import { textSource } from '../../../adapters/grounding/text.ts';
 
 const me = localPrincipal();
 
-/** A hook that denies one action, and what it was asked. */
-function denying(denied: string) {
+/** A hook that denies one action, on one resource if it is named, and what it was asked. */
+function denying(denied: string, resourceId?: string) {
   const asked: string[] = [];
   const authorize: Authorize = (action, { subject }, { type, id }) => {
     asked.push(`${action} ${type} ${id} for ${subject}`);
-    return action === denied ? { decision: 'deny', reason: 'not today' } : { decision: 'allow' };
+    return action === denied && (resourceId ?? id) === id
+      ? { decision: 'deny', reason: 'not today' }
+      : { decision: 'allow' };
   };
   const { sink, events } = memorySink();
   return { asked, authorize, sinks: [sink], denials: () => events.filter(({ status }) => status === 'denied') };
@@ -51,10 +53,12 @@ describe('the permission hook is asked, and a denial told of,', () => {
 
   it.each([
     ['tool call of a plan', 'tool.call', callsTools({ tool: 'write', input: {} }), { id: 'write' }],
-    ['sub-agent', 'planner.create', callsTools({ tool: 'create', input: { goal: 'x' } }), { type: 'agent' }],
+    ['sub-agent', 'planner.create', callsTools({ tool: 'create', input: { goal: 'x', agentId: 'other' } }), {
+      id: 'other',
+    }],
   ])('before a %s', async (_, action, script, target) => {
     const done: string[] = [];
-    const { denials, asked, ...hook } = denying(action);
+    const { denials, asked, ...hook } = denying(action, target.id);
     const { model } = scriptedModel(script, says('ok'));
     const runtime = testRuntime({ model, tools: [write(done)], ...hook });
     await runtime.planner.run({ goal: 'g', agentId: 'helper' }, me);
@@ -64,12 +68,27 @@ describe('the permission hook is asked, and a denial told of,', () => {
     await runtime.close();
   });
 
-  it('before a plan with given tasks', async () => {
-    const { denials, asked: _, ...hook } = denying('planner.create');
+  it.each([
+    ['the first agent of a plan', 'helper', { agentId: 'helper' }],
+    ['a task that a plan is given', 'other', { plan: { tasks: [{ key: 'a', goal: 'a', agentId: 'other' }] } }],
+  ])('before %s is created', async (_, agentId, terms) => {
+    const { denials, asked, ...hook } = denying('planner.create', agentId);
     const { planner } = testRuntime({ model: scriptedModel(says('ok')).model, ...hook });
-    const plan = { tasks: [{ key: 'a', goal: 'a', agentId: 'helper' }] };
-    await expect(planner.start({ goal: 'g', plan }, me)).rejects.toMatchObject(refused);
-    expect(denials()).toMatchObject([{ action: 'planner.create', target: { type: 'agent', id: 'helper' } }]);
+    await expect(planner.start({ goal: 'g', ...terms }, me)).rejects.toMatchObject(refused);
+    expect(asked).toContain(`planner.create agent ${agentId} for local`);
+    expect(denials()).toMatchObject([{ action: 'planner.create', target: { type: 'agent', id: agentId } }]);
+  });
+
+  it.each(['pause', 'resume', 'cancel'] as const)('before somebody wants to %s a plan', async (how) => {
+    const { denials, asked, ...hook } = denying(`plan.${how}`);
+    const runtime = testRuntime({ model: scriptedModel(() => stallingStream([])).model, ...hook });
+    const { planId } = await runtime.planner.start({ goal: 'g', agentId: 'helper' }, me);
+    const steered = runtime.planner[how](planId, me);
+    await expect(steered).rejects.toMatchObject({ ...refused, message: `Cannot ${how} the plan: not today` });
+    expect(asked).toContain(`plan.${how} plan ${planId} for local`);
+    expect(denials()).toMatchObject([{ action: `plan.${how}`, target: { type: 'plan', id: planId } }]);
+    expect(await runtime.planner.view(planId, me)).toMatchObject({ state: 'running', paused: false });
+    await runtime.close();
   });
 
   it('before a decision on a call', async () => {

@@ -116,9 +116,11 @@ describe('a run that plans', () => {
 
   it('asks the permission hook before an agent is made, for whoever began the plan', async () => {
     const asked: unknown[] = [];
-    const authorize: Authorize = (action, { subject, tenant }, resource) => {
-      asked.push([action, subject, tenant, resource]);
-      return action === 'planner.create' ? { decision: 'deny', reason: 'nobody may' } : { decision: 'allow' };
+    const authorize: Authorize = (action, { subject, tenant }, resource, { agentId }) => {
+      asked.push([action, subject, tenant, resource, agentId]);
+      return action === 'planner.create' && agentId !== undefined
+        ? { decision: 'deny', reason: 'nobody may' }
+        : { decision: 'allow' };
     };
     const runtime = runtimeWith((prompt) => prompt.includes('nobody may') ? says('Alone') : divides(prompt), {
       authorize,
@@ -126,12 +128,33 @@ describe('a run that plans', () => {
     const chunks = await readAll(await runtime.run(planned('Is it sound?'), me));
     expect(textOf(chunks)).toBe('Alone');
     expect(lastData(chunks, 'data-plan')['tasks']).toHaveLength(1);
-    expect(asked).toEqual(Array.from({ length: 2 }, () => [
+    const [first, ...others] = ['helper', 'helper'].map((by) => [
       'planner.create',
       'local',
       'local',
       { type: 'agent', id: 'helper' },
-    ]));
+      by,
+    ]);
+    expect(asked).toEqual([[...first!.slice(0, -1), undefined], first, ...others]);
+  });
+
+  it.each(
+    [
+      ['goes on when its run is cancelled and the hook refuses that', 'cancelled', 'running', me.scopes],
+      ['ends with its session, whatever the caller may do', 'session_revoked', 'cancelled', ['run:create', 'run:read']],
+    ] as const,
+  )('leaves a plan that %s', async (_, reason, state, scopes) => {
+    const runtime = runtimeWith(() => undefined, {
+      authorize: (action) => action === 'plan.cancel' ? { decision: 'deny', reason: 'no' } : { decision: 'allow' },
+    });
+    const stop = new AbortController();
+    const owner = createPrincipal({ ...me, scopes });
+    const { runId, ended } = await runtime.start(planned('Is it sound?'), owner, { signals: [stop.signal] });
+    const { planId = '' } = await runtime.runs.status(me, runId);
+    stop.abort(reason);
+    await ended;
+    await vi.waitFor(async () => expect(await runtime.planner.view(planId, me)).toMatchObject({ state }));
+    await runtime.close();
   });
 
   it('is the same run and the same plan for the same key', async () => {

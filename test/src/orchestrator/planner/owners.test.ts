@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { createPlanner, type ObservedEvent, type RunAgent } from '../../../../src/index.ts';
+import { type Authorization, createPlanner, type ObservedEvent, type RunAgent } from '../../../../src/index.ts';
 import { createPrincipal } from '../../../../src/runtime/principal.ts';
 import { checkOrder } from '../../../fixtures/plan-order.ts';
 import { faultsOf, linesOf } from '../../../fixtures/events.ts';
@@ -157,19 +157,24 @@ describe('whoever is asked before an agent is made', () => {
       return child.agentId === 'disabled' ? { decision: 'deny', reason: 'it is disabled' } : { decision: 'allow' };
     });
     expect(result).toEqual([true, 'forbidden', false]);
-    expect(asked[0]).toEqual(['1', 'lead', 'local', { goal: 'a', agentId: 'allowed' }]);
+    expect(asked.slice(0, 2)).toEqual([
+      ['', undefined, 'local', { goal: 'g', agentId: 'lead' }],
+      ['1', 'lead', 'local', { goal: 'a', agentId: 'allowed' }],
+    ]);
   });
 
   it('refuses all when it fails, or wants a person asked', async () => {
-    expect(await told(() => Promise.reject(new Error('away')))).toEqual(['forbidden', 'forbidden']);
-    expect(await told(() => ({ decision: 'ask', reason: 'ask first' }))).toEqual(['forbidden', 'forbidden']);
+    const below = (answer: () => Authorization | Promise<Authorization>) =>
+      told(({ address }) => address === '' ? { decision: 'allow' } : answer());
+    expect(await below(() => Promise.reject(new Error('away')))).toEqual(['forbidden', 'forbidden']);
+    expect(await below(() => ({ decision: 'ask', reason: 'ask first' }))).toEqual(['forbidden', 'forbidden']);
   });
 
-  it('keeps a given plan from starting', async () => {
+  it.each([{}, { plan: { tasks: [{ key: 'a', goal: 'a' }] } }])('keeps the plan %j from starting', async (terms) => {
     const { planner, storage } = testPlanner(async () => done(1), {
       authorize: () => ({ decision: 'deny', reason: 'no' }),
     });
-    const started = planner.start({ goal: 'g', plan: { tasks: [{ key: 'a', goal: 'a' }] } }, me);
+    const started = planner.start({ goal: 'g', ...terms }, me);
     await expect(started).rejects.toMatchObject({ code: 'forbidden' });
     expect(await storage.list({ prefix: [], limit: 1 })).toEqual([]);
   });
