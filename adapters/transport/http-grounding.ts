@@ -6,11 +6,17 @@ import * as v from 'valibot';
 import { PinnaceError, toData } from '../../src/errors.ts';
 import type { GroundingCallOptions } from '../../src/orchestrator/grounding/access.ts';
 import type { Grounding } from '../../src/orchestrator/grounding/create-grounding.ts';
-import { ingest, type IngestFile, type IngestOptions } from '../../src/orchestrator/grounding/ingest/ingest.ts';
+import {
+  ingest,
+  type IngestFile,
+  type IngestOptions,
+  type IngestReport,
+} from '../../src/orchestrator/grounding/ingest/ingest.ts';
 import type { RetrieveInput } from '../../src/orchestrator/grounding/request.ts';
 import { parse } from '../../src/parse.ts';
 import type { Storage } from '../../src/ports.ts';
 import { type Principal, requireScope } from '../../src/runtime/principal.ts';
+import { within } from '../../src/span.ts';
 import { parseTraceparent } from '../../src/traceparent.ts';
 import { bodyLimitOf } from './body-limits.ts';
 import type { HandlerContext } from './http.ts';
@@ -62,31 +68,47 @@ export function addGroundingRoutes(
     const dataSourceId = sourceOf(c, grounding, 'id');
     const { data } = await readJson(c.req.raw, bodyLimitOf(c.req.raw));
     const files = parse(IngestRequest, data, { what: 'the files' }).files.map(toFile);
-    const options = { dataSourceId, files, storage };
     const call = callOf(c, principal, runtime);
-    if (c.req.header('accept')?.includes('text/event-stream') === true) {
-      return ingestAloud(c, grounding, { options, call });
-    }
-    return c.json(await ingest(grounding, options, call));
+    const filling: Filling = { runtime, grounding, options: { dataSourceId, files, storage }, call };
+    if (c.req.header('accept')?.includes('text/event-stream') === true) return ingestAloud(c, filling);
+    return c.json(await ingestGuarded(filling));
   });
 }
 
 /** The runtime's hook is asked too, and what is asked is told of there. */
-function callOf(
-  c: Context,
-  principal: Principal,
-  { authorize, place }: HandlerContext['runtime'],
-): GroundingCallOptions {
+function callOf(c: Context, principal: Principal, { authorize, place }: HandlerContext['runtime']): Call {
   const trace = parseTraceparent(c.req.header('traceparent'));
-  return { principal, signal: c.req.raw.signal, authorize, span: place(principal, trace) };
+  return { principal, trace, signal: c.req.raw.signal, authorize, span: place(principal, trace) };
+}
+
+interface Call extends GroundingCallOptions {
+  readonly principal: Principal;
+  readonly trace: ReturnType<typeof parseTraceparent>;
+}
+
+interface Filling {
+  readonly runtime: Pick<HandlerContext['runtime'], 'guard'>;
+  readonly grounding: Grounding;
+  readonly options: IngestOptions;
+  readonly call: Call;
+}
+
+/** The whole is one deed, which the hook is asked about and the audit has; each write within it is asked about as any. */
+async function ingestGuarded({ runtime, grounding, options, call }: Filling): Promise<IngestReport> {
+  const { principal, trace } = call;
+  const { dataSourceId: id, files } = options;
+  const facts = { action: 'grounding.ingest', target: { type: 'data-source', id }, payload: { files: files.length } };
+  const deed = { ...facts, principal, trace, attempt: `Cannot fill the data source "${id}"` };
+  return await runtime.guard(deed, (place) =>
+    within(place, facts, async (span) => {
+      const report = await ingest(grounding, options, { ...call, span });
+      span?.note({ written: report.written });
+      return report;
+    }));
 }
 
 /** Tells the progress as events `progress`, and ends with one `report` or one `error`. */
-function ingestAloud(
-  c: Context,
-  grounding: Grounding,
-  { options, call }: { readonly options: IngestOptions; readonly call: GroundingCallOptions },
-): Response {
+function ingestAloud(c: Context, { options, call, ...filling }: Filling): Response {
   return streamSSE(c, async (stream) => {
     const tell = (event: string, data: unknown): Promise<void> =>
       stream.writeSSE({ event, data: JSON.stringify(data) });
@@ -94,7 +116,8 @@ function ingestAloud(
     stream.onAbort(() => left.abort('client_gone'));
     const onProgress = (progress: unknown): void => void tell('progress', progress);
     try {
-      await tell('report', await ingest(grounding, { ...options, onProgress }, { ...call, signal: left.signal }));
+      const heard = { options: { ...options, onProgress }, call: { ...call, signal: left.signal } };
+      await tell('report', await ingestGuarded({ ...filling, ...heard }));
     } catch (error) {
       await tell('error', toData(error));
     }

@@ -6,7 +6,7 @@ import type { Audit, Recorder } from '../audit.ts';
 import type { EventLog } from '../event-log.ts';
 import type { EventRing, SeenEvent, WatchOptions } from '../event-ring.ts';
 import { createTraceId, type Emit } from '../events.ts';
-import { guarded } from '../guarded.ts';
+import { guarded, type GuardedDeed } from '../guarded.ts';
 import { createInterruptions, type Decision } from '../interruption.ts';
 import { type McpValidation, type McpValidationInput, McpValidationRequest } from '../mcp-validation.ts';
 import type { Metrics } from '../metrics.ts';
@@ -152,9 +152,24 @@ export interface HostedRuntime extends Runtime {
   readonly authorize: Authorize;
   /** Where it is told of what a principal does outside runs. */
   readonly place: (principal: Principal, trace?: StartOptions['trace']) => Place;
+  /**
+   * Does what changes something beside the runtime: the hook is asked, and the audit written before and after. A refusal is told
+   * of; the work tells of itself.
+   *
+   * Rejects as the work does, with `forbidden` or `approval_required` as the hook says, and with `unavailable` where it cannot be
+   * written down.
+   */
+  readonly guard: <T>(deed: OutsideDeed, work: (place: Place) => Promise<T>) => Promise<T>;
   /** Asks the storage and the catalog whether they answer. */
   ready(): Promise<Readonly<Record<string, 'ok' | 'failed'>>>;
   readonly metrics: Metrics;
+}
+
+/** What a principal does outside runs. */
+export interface OutsideDeed extends Pick<GuardedDeed, 'action' | 'target' | 'payload' | 'context' | 'attempt'> {
+  readonly principal: Principal;
+  /** A trace of its own when absent. */
+  readonly trace?: StartOptions['trace'];
 }
 
 /** How a run is started. */
@@ -199,6 +214,14 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
 
   const placeOf: HostedRuntime['place'] = ({ tenant, subject }, { traceId, parentSpanId } = newTrace()) =>
     traceAt({ traceId, parentSpanId, tenant, actor: { type: 'user', id: subject } }, options);
+  const guard: HostedRuntime['guard'] = ({ principal, trace, ...deed }, work) => {
+    const place = placeOf(principal, trace);
+    return guarded(
+      { ...deed, principal, actor: { type: 'user', id: principal.subject }, place },
+      options,
+      () => work(place),
+    );
+  };
   const parts = {
     ...options,
     runs,
@@ -288,18 +311,8 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
           ],
         });
       if (!request.approve) return await check();
-      return await guarded(
-        {
-          principal,
-          actor: { type: 'user', id: principal.subject },
-          action: 'mcp.approve',
-          target: { type: 'mcp-server', id: serverId },
-          place: placeOf(principal),
-          attempt: 'Cannot approve the MCP server',
-        },
-        options,
-        check,
-      );
+      const target = { type: 'mcp-server', id: serverId };
+      return await guard({ principal, action: 'mcp.approve', target, attempt: 'Cannot approve the MCP server' }, check);
     },
     events(principal, { signal, ...wanted } = {}) {
       requireScope(principal, 'admin');
@@ -317,6 +330,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     },
     authorize: options.authorize,
     place: placeOf,
+    guard,
     ready: () => probe({ storage: options.storage.get(['ready']), catalog: options.catalog.listTools({ limit: 1 }) }),
     async close({ drainMs = 0 } = {}) {
       draining = true;

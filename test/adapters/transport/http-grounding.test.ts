@@ -1,16 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { textSource } from '../../../adapters/grounding/text.ts';
+import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createHandler } from '../../../adapters/transport/http.ts';
-import { createGrounding, createPrincipal, localPrincipal, type Scope } from '../../../src/index.ts';
+import {
+  createAudit,
+  createGrounding,
+  createPrincipal,
+  type CreateRuntimeOptions,
+  localPrincipal,
+  type Scope,
+} from '../../../src/index.ts';
+import { faultsOf } from '../../fixtures/events.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
 import { testRuntime } from '../../fixtures/runtime.ts';
 
 /** An endpoint whose caller has these scopes, or by `x-tenant` is somebody else. */
-function endpoint(scopes: readonly Scope[] = ['grounding:read', 'registry:write']) {
+function endpoint(
+  scopes: readonly Scope[] = ['grounding:read', 'registry:write'],
+  hooks: Pick<CreateRuntimeOptions, 'audit' | 'authorize' | 'sinks'> = {},
+) {
   const storage = memoryStorage();
   const grounding = createGrounding({ sources: [textSource({ id: 'handbook', storage })] });
-  const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, storage });
+  const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, storage, ...hooks });
   const authenticator = {
     authenticate: (request: Request) => {
       const tenant = request.headers.get('x-tenant') ?? 'one';
@@ -78,5 +90,56 @@ describe('grounding over HTTP', () => {
     ['registry:write', '/grounding/handbook/retrieve', { query: 'x' }],
   ])('refuses a caller who has only the scope %s', async (scope, path, body) => {
     expect((await endpoint([scope])(path, body)).status).toBe(403);
+  });
+
+  it('has whoever fills a source in the audit; asking changes nothing', async () => {
+    const audit = createAudit({ storage: memoryStorage() });
+    const { sink, events } = memorySink();
+    const post = endpoint(undefined, { audit, sinks: [sink] });
+    await post('/data-sources/handbook/ingest', { files });
+    await (await post('/data-sources/handbook/ingest', { files }, { accept: 'text/event-stream' })).text();
+    await post('/grounding/handbook/retrieve', { query: 'winch' });
+    const entries = (await audit.log('one').list()).items.map(({ event }) => event);
+    expect(entries.map(({ action, status }) => `${action} ${status}`)).toEqual([
+      ...['grounding.ingest pending', 'grounding.ingest ok'],
+      ...['grounding.ingest pending', 'grounding.ingest ok'],
+    ]);
+    expect(entries[0]).toMatchObject({
+      actor: { type: 'user', id: 'local' },
+      target: { type: 'data-source', id: 'handbook' },
+      payloadSummary: 'files=2',
+    });
+    expect(faultsOf(events)).toEqual([]);
+    const [ingesting] = events;
+    expect(ingesting).toMatchObject({ action: 'grounding.ingest', traceId: entries[0]?.traceId });
+    const within = events.filter(({ parentSpanId }) => parentSpanId === ingesting?.spanId);
+    expect(within.map(({ action, status }) => `${action} ${status}`)).toEqual(
+      ['remember pending', 'remember ok', 'remember pending', 'remember ok'],
+    );
+    expect(events.find(({ action, status }) => action === 'grounding.ingest' && status === 'ok')?.payloadSummary).toBe(
+      'files=2 written=2',
+    );
+  });
+
+  it('takes nothing in where the hook refuses, or where it cannot be written down', async () => {
+    const audit = createAudit({ storage: memoryStorage() });
+    const { sink, events } = memorySink();
+    const denied = endpoint(undefined, {
+      audit,
+      sinks: [sink],
+      authorize: (action) => action === 'grounding.ingest' ? { decision: 'deny', reason: 'no' } : { decision: 'allow' },
+    });
+    const refused = await denied('/data-sources/handbook/ingest', { files });
+    expect(refused.status).toBe(403);
+    expect((await audit.log('one').list()).items.map(({ event }) => event)).toMatchObject([
+      { action: 'grounding.ingest', status: 'denied', error: { code: 'forbidden' } },
+    ]);
+    expect(events).toMatchObject([{ action: 'grounding.ingest', status: 'denied' }]);
+    const full = createAudit({ storage: { ...memoryStorage(), commit: () => Promise.reject(new Error('disk full')) } });
+    const unwritten = endpoint(undefined, { audit: full });
+    expect((await unwritten('/data-sources/handbook/ingest', { files })).status).toBe(503);
+    for (const post of [denied, unwritten]) {
+      expect(await (await post('/grounding/handbook/retrieve', { query: 'winch' })).json()).toMatchObject({ hits: [] });
+    }
   });
 });
