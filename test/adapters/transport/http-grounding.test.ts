@@ -101,8 +101,10 @@ describe('grounding over HTTP', () => {
     await post('/grounding/handbook/retrieve', { query: 'winch' });
     const entries = (await audit.log('one').list()).items.map(({ event }) => event);
     expect(entries.map(({ action, status }) => `${action} ${status}`)).toEqual([
-      ...['grounding.ingest pending', 'grounding.ingest ok'],
-      ...['grounding.ingest pending', 'grounding.ingest ok'],
+      'grounding.ingest pending',
+      'grounding.ingest ok',
+      'grounding.ingest pending',
+      'grounding.ingest ok',
     ]);
     expect(entries[0]).toMatchObject({
       actor: { type: 'user', id: 'local' },

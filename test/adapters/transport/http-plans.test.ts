@@ -113,9 +113,9 @@ describe('plans over HTTP', () => {
     const { sink, events } = memorySink();
     const model = scriptedModel(() => stallingStream([])).model;
     const runtime = testRuntime({ model, audit, sinks: [sink] });
-    const { client } = await signedEndpoint(runtime, { planner: runtime.planner });
+    const signed = await signedEndpoint(runtime, { planner: runtime.planner });
     const { planId } = await runtime.planner.start({ goal: 'g', agentId: 'helper' }, owner);
-    const { plans } = await client();
+    const { plans } = await signed.client();
     await plans.pause(planId);
     await plans.resume(planId);
     await plans.cancel(planId, { reason: 'sk-SECRET' });
@@ -141,9 +141,9 @@ describe('plans over HTTP', () => {
       storage: { ...memoryStorage(), commit: () => Promise.reject(new Error('disk full')) },
     });
     const runtime = testRuntime({ model: scriptedModel(() => stallingStream([])).model, audit });
-    const { client } = await signedEndpoint(runtime, { planner: runtime.planner });
+    const signed = await signedEndpoint(runtime, { planner: runtime.planner });
     const { planId } = await runtime.planner.start({ goal: 'g', agentId: 'helper' }, owner);
-    const { plans } = await client();
+    const { plans } = await signed.client();
     for (const how of ['pause', 'resume', 'cancel'] as const) {
       await expect(runtime.planner[how](planId, owner)).rejects.toMatchObject({
         code: 'unavailable',
