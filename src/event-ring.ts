@@ -1,6 +1,6 @@
 /** The last events of this instance, for those who watch: kept in a ring, read at each one's own pace. */
 
-import { type EventFilter, matchesFilter } from './event-log.ts';
+import { type EventFilter, matchesFilter } from './event-query.ts';
 import type { ObservedEvent } from './events.ts';
 
 /** An event as a watcher gets it. */

@@ -27,18 +27,15 @@ export {
   toData,
   toProblem,
 } from './errors.ts';
-export {
-  createEventLog,
-  type EventFilter,
-  type EventLog,
-  type EventLogOptions,
-  type EventQuery,
-  type LoggedEvent,
-  type Verification,
-} from './event-log.ts';
+export { createEventBlocks, type EventBlocks } from './event-blocks.ts';
+export type { EventChain, EventLogOptions } from './event-chain.ts';
+export { createEventLog, type EventLog, type LoggedEvent } from './event-log.ts';
+export type { EventFilter, EventQuery } from './event-query.ts';
+export type { KeptEvent } from './event-records.ts';
 export { createEventRing, type EventRing, type SeenEvent, type WatchOptions } from './event-ring.ts';
 export { type Audit, type AuditOptions, createAudit } from './audit.ts';
 export type { EventStatus, ObservedEvent } from './events.ts';
+export type { Verification } from './verify-chain.ts';
 export type { Decision, Interruption } from './interruption.ts';
 export { Filter, type FilterOp } from './filter.ts';
 export type { Key } from './key.ts';

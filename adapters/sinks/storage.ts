@@ -1,14 +1,17 @@
-import { createEventLog, type EventLog, type EventLogOptions } from '../../src/event-log.ts';
+import { createEventBlocks, type EventBlocks } from '../../src/event-blocks.ts';
+import type { EventLogOptions } from '../../src/event-chain.ts';
 import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
 
 /** A sink with the log that it writes. */
 export interface StorageSink extends QueuedSink {
-  readonly log: EventLog;
+  /** Lists and verifies also what still waits: that is written first. */
+  readonly log: EventBlocks;
 }
 
 /**
- * Gives a sink that keeps events in a storage, where `log.list` finds them. It never holds a run up: events wait in memory for
- * each other, and those that wait when the process ends are lost. An audit must not lose any; that is `createEventLog` itself.
+ * Gives a sink that keeps events in a storage, where `log.list` finds them. It never holds a run up: events wait in memory for each
+ * other, `maxWaitMs` (a second) at most, and go as blocks of up to `batchSize` (100); a process that dies loses those that wait. An
+ * audit must not lose any; that is `createEventLog`.
  *
  * @example
  * const { sink, log } = storageSink({ storage, retentionMs: 30 * 86_400_000 });
@@ -18,8 +21,8 @@ export interface StorageSink extends QueuedSink {
 export function storageSink(
   { storage, name = 'events', retentionMs, ...queue }: EventLogOptions & QueueOptions,
 ): StorageSink {
-  const log = createEventLog({ storage, name, retentionMs });
-  const queued = queuedSink((events) => log.append(events), queue);
+  const blocks = createEventBlocks({ storage, name, retentionMs });
+  const queued = queuedSink((events) => blocks.append(events), queue);
   return {
     ...queued,
     get dropped() {
@@ -28,6 +31,16 @@ export function storageSink(
     get waiting() {
       return queued.waiting;
     },
-    log,
+    log: {
+      append: (events) => blocks.append(events),
+      async list(query) {
+        await queued.flush();
+        return await blocks.list(query);
+      },
+      async verify(options) {
+        await queued.flush();
+        return await blocks.verify(options);
+      },
+    },
   };
 }

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { PinnaceError } from '../../src/errors.ts';
-import type { EventFilter } from '../../src/event-log.ts';
+import type { EventFilter } from '../../src/event-query.ts';
 import { parse } from '../../src/parse.ts';
 import { type Principal, requireScope } from '../../src/runtime/principal.ts';
 import type { HandlerContext } from './http.ts';

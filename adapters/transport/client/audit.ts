@@ -1,6 +1,8 @@
 /** The audit of an endpoint, as in process. */
 
-import type { EventLog, EventQuery, LoggedEvent, Verification } from '../../../src/event-log.ts';
+import type { EventLog, LoggedEvent } from '../../../src/event-log.ts';
+import type { EventQuery } from '../../../src/event-query.ts';
+import type { Verification } from '../../../src/verify-chain.ts';
 import type { Page } from '../../../src/page.ts';
 import { queryOf } from './query.ts';
 

@@ -1,6 +1,6 @@
 /** Watches what happens at an endpoint, over as many connections as it takes. */
 
-import type { EventFilter } from '../../../src/event-log.ts';
+import type { EventFilter } from '../../../src/event-query.ts';
 import type { ObservedEvent } from '../../../src/events.ts';
 import { type Connection, resolvePath } from './connection.ts';
 import { readEvents } from './events.ts';

@@ -65,6 +65,17 @@ const event: ObservedEvent = {
   payloadSummary: '',
 };
 
+describe('storageSink', () => {
+  it('lists and verifies what was told before, also what still waits', async () => {
+    const { sink, log, waiting } = storageSink({ storage: memoryStorage() });
+    sink(event);
+    expect((await log.list()).items).toEqual([{ seq: 1, event }]);
+    sink(event);
+    expect(await log.verify()).toEqual({ ok: true, checked: 2 });
+    expect(waiting).toBe(0);
+  });
+});
+
 describe('httpSink', () => {
   it('posts one event a line, with the headers of now, and follows no redirect', async () => {
     const { sink, flush, requests } = httpSubject();

@@ -1,0 +1,135 @@
+/**
+ * Events that are only ever added, in records of which each has the hash of the one before, and found by indexes. How many events
+ * one record has is said by its form: `event-log.ts` keeps one in each, `event-blocks.ts` many.
+ */
+
+import { PinnaceError } from './errors.ts';
+import type { EventQuery } from './event-query.ts';
+import {
+  type Draft,
+  hashOf,
+  type Head,
+  headOf,
+  type KeptEvent,
+  type Link,
+  maxPlaces,
+  type RecordForm,
+  type StoredChain,
+} from './event-records.ts';
+import type { ObservedEvent } from './events.ts';
+import { listEvents } from './list-events.ts';
+import type { Page } from './page.ts';
+import type { Change, Storage } from './ports.ts';
+import { type Verification, verifyChain } from './verify-chain.ts';
+
+/** The chain. */
+export interface EventChain<Kept extends KeptEvent> {
+  /**
+   * Adds events, in this order, and resolves when they are kept. What several callers add at once goes in one commit. Rejects as
+   * the storage does, and with `unavailable` when too many instances write at once; then none of these events is kept, or where
+   * they take several commits, those of the first alone.
+   */
+  append(events: readonly ObservedEvent[]): Promise<void>;
+  /** Gives a page, the oldest first. @throws PinnaceError `invalid_argument` for a limit or a page token that is none. */
+  list(query?: EventQuery): Promise<Page<Kept>>;
+  /**
+   * Reads the whole chain, from the oldest event that is kept, and computes it again. Stops with the signal. Who can write the
+   * storage can also write another chain: keep the last hash elsewhere to tell.
+   */
+  verify(options?: { readonly signal?: AbortSignal | undefined }): Promise<Verification>;
+}
+
+/** What a chain works with. */
+export interface EventLogOptions {
+  readonly storage: Storage;
+  /** Two names in one storage never see each other. */
+  readonly name?: string;
+  /** How long events are kept; for ever when absent. */
+  readonly retentionMs?: number | undefined;
+}
+
+interface Waiting {
+  readonly drafts: readonly Draft[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const maxTries = 50;
+
+/** Gives the chain. All instances that name the same storage write one. */
+export function createEventChain<Kept extends KeptEvent>(
+  form: RecordForm<Kept>,
+  { storage, name = 'events', retentionMs }: EventLogOptions,
+): EventChain<Kept> {
+  const ttl = retentionMs === undefined ? {} : { ttlMs: retentionMs };
+  const chain: StoredChain<Kept> = { storage, prefix: [form.root, name], ttl, form };
+  const queue: Waiting[] = [];
+  let busy = false;
+  const work = async (): Promise<void> => {
+    if (busy) return;
+    busy = true;
+    await Promise.resolve(); // what is added in this turn goes together
+    while (queue.length > 0) await appendGroup(chain, takeFitting(queue, ({ drafts }) => sizeOf(drafts)));
+    busy = false;
+  };
+  return {
+    async append(events) {
+      if (events.length === 0) return;
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      queue.push({ drafts: form.draft(events), resolve, reject });
+      void work();
+      await promise;
+    },
+    list: (query = {}) => listEvents(chain, query),
+    verify: ({ signal } = {}) => verifyChain(chain, signal),
+  };
+}
+
+/** The changes that records take: themselves, and their places. */
+function sizeOf(drafts: readonly Draft[]): number {
+  return drafts.reduce((sum, { places }) => sum + 1 + places.length, 0);
+}
+
+/** Takes from the front as many as one commit holds, one at least. */
+function takeFitting<T>(queue: T[], size: (item: T) => number): T[] {
+  let sum = 0;
+  const end = queue.findIndex((item, at) => (sum += size(item)) > maxPlaces + 1 && at > 0);
+  return queue.splice(0, end < 0 ? queue.length : end);
+}
+
+async function appendGroup(chain: StoredChain<KeptEvent>, group: readonly Waiting[]): Promise<void> {
+  try {
+    const drafts = group.flatMap((waiting) => waiting.drafts);
+    while (drafts.length > 0) await appendSome(chain, takeFitting(drafts, (draft) => sizeOf([draft])));
+    for (const { resolve } of group) resolve();
+  } catch (error) {
+    for (const { reject } of group) reject(error);
+  }
+}
+
+async function appendSome(chain: StoredChain<KeptEvent>, drafts: readonly Draft[]): Promise<void> {
+  const { storage, prefix } = chain;
+  const key = [...prefix, 'head'];
+  for (let tries = 0; tries < maxTries; tries++) {
+    const entry = await storage.get(key);
+    const { head, changes } = await link(chain, headOf(entry), drafts);
+    const result = await storage.commit([{ key, value: head, ifVersion: entry?.version ?? null }, ...changes]);
+    if (result.ok) return;
+  }
+  throw new PinnaceError('unavailable', 'Cannot add to the event log: too many write it at once');
+}
+
+/** Gives the records their places behind the head, and the head that they make. */
+async function link({ prefix, ttl, form }: StoredChain<KeptEvent>, from: Head, drafts: readonly Draft[]) {
+  let head = from;
+  const changes: Change[] = [];
+  for (const { count, places, textAt, recordOf } of drafts) {
+    const number = head.seq + 1;
+    const text = textAt(number);
+    const tie: Link = { prevHash: head.hash, hash: await hashOf(head.hash, text) };
+    changes.push({ key: [...prefix, form.records, number], value: recordOf(number, text, tie), ...ttl });
+    for (const place of places) changes.push({ key: [...prefix, ...place, number], value: true, ...ttl });
+    head = { seq: head.seq + count, hash: tie.hash };
+  }
+  return { head, changes };
+}
