@@ -3,7 +3,7 @@
 import type { Key } from '../../src/key.ts';
 import type { CommitResult } from '../../src/ports.ts';
 import { findConflicts, invalid, isExpired, type PreparedChange } from './changes.ts';
-import { encodeValue, packKey } from './deno-kv-codec.ts';
+import { packKey } from './deno-kv-key.ts';
 import {
   type Marker,
   markerKey,
@@ -18,6 +18,7 @@ import {
   writeParts,
 } from './deno-kv-parts.ts';
 import { storageBlocked } from './unavailable.ts';
+import { encodeValue } from './value-codec.ts';
 
 /** What stands under an entry's key: the serialised value, or where its parts are. */
 export interface Head {

@@ -5,12 +5,12 @@ import { encodeKey } from '../../src/key.ts';
 import type { ClosableStorage, Entry, Watchable } from '../../src/ports.ts';
 import { isExpired, type ListBounds, listBounds, prepareChanges } from './changes.ts';
 import { createConnection } from './connection.ts';
-import { decodeValue } from './deno-kv-codec.ts';
 import { draftChanges, type Head, headKey } from './deno-kv-commit.ts';
 import { groupCommits } from './deno-kv-group.ts';
 import { readParts, sweep, whenUnlocked } from './deno-kv-parts.ts';
 import { createKeyQueue } from './key-queue.ts';
 import { storageBlocked, storageFull } from './unavailable.ts';
+import { decodeValue } from './value-codec.ts';
 
 /** Options of {@link denoKvStorage}. */
 export interface DenoKvStorageOptions {

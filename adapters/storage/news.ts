@@ -6,6 +6,8 @@ export interface News {
   watch(ids: readonly string[], options: { readonly signal: AbortSignal; readonly onNews: () => void }): void;
   /** Says which encoded keys a commit has touched. */
   tell(ids: readonly string[]): void;
+  /** Says that any may have been touched. */
+  tellAll(): void;
 }
 
 /** Gives news without watchers. Callbacks come after the commit that they tell of has answered. */
@@ -24,9 +26,12 @@ export function createNews(): News {
       }, { once: true });
     },
     tell(ids) {
-      if (watchers.size === 0) return;
-      const called = new Set(ids.flatMap((id) => [...watchers.get(id) ?? []]));
-      for (const onNews of called) queueMicrotask(onNews);
+      if (watchers.size > 0) callOnce(ids.map((id) => watchers.get(id)));
     },
+    tellAll: () => callOnce([...watchers.values()]),
   };
+}
+
+function callOnce(sets: readonly (ReadonlySet<() => void> | undefined)[]): void {
+  for (const onNews of new Set(sets.flatMap((set) => [...set ?? []]))) queueMicrotask(onNews);
 }

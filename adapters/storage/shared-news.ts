@@ -3,7 +3,7 @@
 import { createNews, type News } from './news.ts';
 
 /** News that reach every context of the origin. */
-export interface SharedNews extends News {
+export interface SharedNews extends Omit<News, 'tellAll'> {
   close(): void;
 }
 

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { byteString } from '../../adapters/storage/changes.ts';
-import { decodeValue, encodeValue, packKey } from '../../adapters/storage/deno-kv-codec.ts';
+import { packKey } from '../../adapters/storage/deno-kv-key.ts';
+import { decodeValue, encodeValue } from '../../adapters/storage/value-codec.ts';
 
 function compare(left: string, right: string): number {
   return left < right ? -1 : Number(left > right);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { maxValueBytes } from '../../adapters/storage/deno-kv-codec.ts';
+import { maxValueBytes } from '../../adapters/storage/value-codec.ts';
 import { denoKvStorage } from '../../adapters/storage/deno-kv.ts';
 import type { Change } from '../../src/ports.ts';
 import { watchableStorageContract } from '../contracts/storage.ts';

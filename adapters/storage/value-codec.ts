@@ -1,4 +1,4 @@
-/** How values and keys become the bytes that Deno KV keeps. */
+/** How values become bytes and come back, for stores that keep bytes. */
 
 import { Deserializer, Serializer } from 'node:v8';
 import { invalid } from './changes.ts';
@@ -27,23 +27,6 @@ export function decodeValue(bytes: Uint8Array): unknown {
   const deserializer = new Deserializer(bytes);
   deserializer.readHeader();
   return deserializer.readValue();
-}
-
-/**
- * Packs the bytes of a key into bytes from 1 to 128, seven bits each, that sort in the same way. Deno KV doubles every zero and
- * takes 2,048 bytes: packed, the longest key takes 1,756, whatever it holds.
- */
-export function packKey(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const packed = new Uint8Array(Math.ceil(bytes.length * 8 / 7));
-  let bits = 0;
-  let pending = 0;
-  let at = 0;
-  for (const byte of bytes) {
-    bits = (bits << 8 | byte) & 0x3fff; // at most six bits were pending
-    for (pending += 8; pending >= 7; pending -= 7) packed[at++] = (bits >> pending - 7 & 127) + 1;
-  }
-  if (pending > 0) packed[at] = (bits << 7 - pending & 127) + 1;
-  return packed;
 }
 
 function serialize(value: unknown): Uint8Array<ArrayBuffer> {
@@ -83,5 +66,5 @@ function* childrenOf(parent: object): Iterable<unknown> {
 }
 
 function notKept(): Error {
-  return invalid('invalid_value', 'Cannot store the value: it holds something that Deno KV does not keep');
+  return invalid('invalid_value', 'Cannot store the value: it holds something that this store does not keep');
 }
