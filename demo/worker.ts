@@ -13,6 +13,7 @@ import type { PlanningRuntime } from '../src/create-runtime.ts';
 import type { Catalog, McpServerWriter } from '../src/ports.ts';
 import { localPrincipal } from '../src/runtime/principal.ts';
 import { cardsOf } from './agents.ts';
+import { lazyTrials } from './builder/lazy-trials.ts';
 import type { Control, Endpoint } from './control.ts';
 import { createInspectorHost } from './inspector/host.ts';
 import type { KnowledgeHost } from './knowledge/host.ts';
@@ -90,6 +91,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
       tools: sampleTools({ storage, callTree: (_tenant, call) => tree.call(treeAgentId, call) }),
       fallback: staticCatalog(pageSamples),
       vault: vault.control,
+      trials: lazyTrials({ secrets: vault.secrets, storage }),
       runtime: () => runtime,
     });
     return registry.tools;

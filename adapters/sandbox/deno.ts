@@ -88,6 +88,7 @@ function toCell(process: Deno.ChildProcess, limits: Limits): Cell {
     .catch(reject);
   return {
     reply: promise,
+    linesBefore: 1,
     end() {
       unwatch();
       kill(process);

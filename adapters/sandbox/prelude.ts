@@ -35,6 +35,9 @@ const { stringify, parse } = JSON;
 const { defineProperty, getPrototypeOf, prototype: objectPrototype } = Object;
 const { ownKeys, deleteProperty } = Reflect;
 const toText = String;
+const toNumber = Number;
+const { call } = Function.prototype;
+const matchIn = call.bind(RegExp.prototype[Symbol.match]);
 const encoder = new TextEncoder();
 const post = typeof postMessage === 'function' ? postMessage.bind(globalThis) : writer(Deno.stdout, Deno.exit);
 const later = setTimeout;
@@ -96,7 +99,7 @@ export async function run(work) {
   try {
     output = await work(input);
   } catch (error) {
-    return post('{"ok":false,"reason":"code_failed","text":' + stringify(describe(error)) + '}');
+    return post('{"ok":false,"reason":"code_failed","at":' + place(error) + ',"text":' + stringify(describe(error)) + '}');
   }
   post(answer(output));
 }
@@ -130,6 +133,16 @@ async function load(url) {
     return post('{"ok":false,"reason":"invalid_code"}');
   }
   await run(code.default);
+}
+
+/** Where it was thrown, as the engine writes it: the line and the column of the first frame that has them. */
+function place(error) {
+  try {
+    const found = matchIn(/:([0-9]{1,7}):([0-9]{1,7})\)?$/m, toText(error.stack));
+    return found === null ? 'null' : '[' + toNumber(found[1]) + ',' + toNumber(found[2]) + ']';
+  } catch {
+    return 'null';
+  }
 }
 
 function describe(error) {

@@ -3,12 +3,12 @@
 import { PinnaceError } from '../../src/errors.ts';
 
 /**
- * Gives the output that a reply carries.
+ * Gives the output that a reply carries. Of code that threw, the error tells the line and the column where that can be known.
  *
  * @throws PinnaceError for a reply that tells of a failure, is too long, or is none.
  */
-export function readReply(data: unknown, maxOutputLength: number): unknown {
-  const { ok, output, reason, text } = parseReply(data, maxOutputLength);
+export function readReply(data: unknown, { maxOutputLength, linesBefore }: ReplyOptions): unknown {
+  const { ok, output, reason, text, at } = parseReply(data, maxOutputLength);
   if (ok === true) return output;
   if (reason === 'not_isolated') throw failed('unavailable', 'this platform does not isolate it', { reason });
   if (reason === 'invalid_code') throw invalidCode('it is not the body of an async function');
@@ -17,7 +17,24 @@ export function readReply(data: unknown, maxOutputLength: number): unknown {
   throw failed('internal', 'it threw an error', {
     reason: 'code_failed',
     text: typeof text === 'string' ? text : undefined,
+    ...placeOf(at, linesBefore),
   });
+}
+
+/** How a reply is read. */
+export interface ReplyOptions {
+  readonly maxOutputLength: number;
+  /** Lines of the module that stand before the code. */
+  readonly linesBefore: number;
+}
+
+/** Both from 1, in the code as its author wrote it. */
+function placeOf(at: unknown, linesBefore: number): { readonly line?: number; readonly column?: number } {
+  if (!Array.isArray(at)) return {};
+  const [written, column] = at as readonly unknown[];
+  if (!Number.isSafeInteger(written) || !Number.isSafeInteger(column)) return {};
+  const line = Number(written) - linesBefore;
+  return line > 0 ? { line, column: Number(column) } : {};
 }
 
 interface Reply {
@@ -25,6 +42,7 @@ interface Reply {
   readonly output?: unknown;
   readonly reason?: unknown;
   readonly text?: unknown;
+  readonly at?: unknown;
 }
 
 /** The longest text around the output. */
@@ -54,11 +72,11 @@ export function invalidCode(why: string): PinnaceError {
 function failed(
   code: string,
   why: string,
-  { reason, text }: { readonly reason: string; readonly text?: string | undefined },
+  { text, ...details }: { readonly reason: string; readonly text?: string | undefined },
 ): PinnaceError {
   return new PinnaceError(code, `Cannot use the code: ${why}`, {
     retryable: false,
-    details: { reason },
+    details,
     ...(text !== undefined && { cause: new Error(text) }),
   });
 }

@@ -9,6 +9,8 @@ import { invalidCode, readReply } from './reply.ts';
 export interface Cell {
   /** The first thing that comes out. Rejects with a `PinnaceError` when it ends otherwise. */
   readonly reply: Promise<unknown>;
+  /** How many lines of its module stand before the code. */
+  readonly linesBefore: number;
   /** Ends it, whatever it is doing. */
   readonly end: () => void;
 }
@@ -57,7 +59,8 @@ async function runInCell(spawn: Spawn, code: string, options: SandboxOptions): P
     if (signal.aborted) throw stopped();
     signal.addEventListener('abort', stop, { once: true });
     cell = await spawn(code, { input: JSON.stringify(input) ?? 'null', maxOutputLength });
-    return readReply(await Promise.race([ended, cell.reply]), maxOutputLength);
+    const reply = await Promise.race([ended, cell.reply]);
+    return readReply(reply, { maxOutputLength, linesBefore: cell.linesBefore });
   } finally {
     cell?.end();
     clearTimeout(timer);

@@ -50,7 +50,7 @@ function startWorker(WorkerOfRealm: typeof Worker, ...[code, settings]: Paramete
     ended = true;
     worker.terminate();
   };
-  return { reply, end };
+  return { reply, end, linesBefore: 2 };
 }
 
 function toDataUrl(source: string): string {

@@ -11,6 +11,7 @@ import {
   type Storage,
   type Tool,
 } from '../../src/index.ts';
+import type { TrialControl } from '../builder/control.ts';
 import { createSamples, type Samples } from '../register-samples.ts';
 import type { RegistryControl, VaultControl } from './control.ts';
 import { createRegistryControl } from './registry-control.ts';
@@ -35,13 +36,15 @@ export interface RegistryHostOptions {
   /** The samples as they are. */
   readonly fallback: Catalog;
   readonly vault: VaultControl;
+  /** Fetches what tries tools. */
+  readonly trials: () => Promise<TrialControl>;
   /** The runtime over the same storage; it is asked when it is there. */
   readonly runtime: () => Pick<HostedRuntime, 'manifest' | 'invalidate' | 'validateMcpServer'>;
 }
 
 /** Gives the host; it reads and writes nothing before it is asked. */
 export function createRegistryHost(
-  { storage, tools: given, samples, fallback, vault, runtime }: RegistryHostOptions,
+  { storage, tools: given, samples, fallback, vault, trials, runtime }: RegistryHostOptions,
 ): RegistryHost {
   const switches = createToolSwitches(storage);
   const tools = given.map((tool) => switches.wired(tool));
@@ -55,7 +58,7 @@ export function createRegistryHost(
   return {
     catalog: createCatalog({ registry, fallback, ready }),
     tools,
-    control: createRegistryControl({ registry, switches, givenTools, ready, runtime, vault }),
+    control: createRegistryControl({ registry, switches, givenTools, ready, runtime, vault, trials }),
     async agents() {
       try {
         await ready();

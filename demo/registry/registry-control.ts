@@ -15,7 +15,7 @@ import type { Answer, AnyRecord, RegistryControl } from './control.ts';
 import type { RegistryHostOptions } from './host.ts';
 import type { ToolSwitches } from './tool-switches.ts';
 
-interface RegistryControlOptions extends Pick<RegistryHostOptions, 'runtime' | 'vault'> {
+interface RegistryControlOptions extends Pick<RegistryHostOptions, 'runtime' | 'vault' | 'trials'> {
   readonly registry: Registry;
   readonly switches: ToolSwitches;
   /** The ids of the tools that are given as code. */
@@ -25,7 +25,7 @@ interface RegistryControlOptions extends Pick<RegistryHostOptions, 'runtime' | '
 
 /** Gives the control. What a person does is done in the name of whoever composed the worker. */
 export function createRegistryControl(
-  { registry, switches, givenTools, ready, runtime, vault }: RegistryControlOptions,
+  { registry, switches, givenTools, ready, runtime, vault, trials }: RegistryControlOptions,
 ): RegistryControl {
   const principal = localPrincipal();
   const asked = <T>(work: () => T | Promise<T>): Promise<Answer<T>> =>
@@ -65,6 +65,8 @@ export function createRegistryControl(
     exportAll: () => asked(() => registry.export()),
     importAll: (data, dryRun) => asked(() => registry.import(data, { dryRun, principal })),
     ...vault,
+    previewTool: async (...of) => await (await trials()).previewTool(...of),
+    callTool: async (...of) => await (await trials()).callTool(...of),
   };
 }
 

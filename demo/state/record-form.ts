@@ -45,6 +45,8 @@ export interface RecordForm {
   readonly isDirty: ReadonlySignal<boolean>;
   readonly isSaving: ReadonlySignal<boolean>;
   set(field: string, value: string): void;
+  /** The record as it is written now, whether or not it could be saved. */
+  draft(): object;
   /** Writes what was changed. Gives the record as it is now; `undefined`: it was refused, and the form says why. */
   save(): Promise<AnyRecord | undefined>;
   /** After a conflict: takes the latest, without what was changed here. */
@@ -116,6 +118,7 @@ export function createRecordForm({ kind, record, choices, write }: RecordFormOpt
       const { [field]: _, ...others } = errors.value;
       errors.value = others;
     },
+    draft: () => withFields(base ?? {}, base ? changed.value : fields, values.value),
     async save() {
       problem.value = undefined;
       const wrong = fields.flatMap((field) => {
@@ -125,8 +128,7 @@ export function createRecordForm({ kind, record, choices, write }: RecordFormOpt
       errors.value = Object.fromEntries(wrong);
       if (wrong.length > 0) return undefined;
       isSaving.value = true;
-      const next = base ? withFields(base, changed.value, values.value) : withFields({}, fields, values.value);
-      const answer = await write(next, base?.revision).catch(unreachable);
+      const answer = await write(this.draft(), base?.revision).catch(unreachable);
       isSaving.value = false;
       if (!answer.ok) {
         refuse(answer.error);

@@ -35,6 +35,8 @@ export interface RegistryPages {
   readonly form: ReadonlySignal<RecordForm | undefined>;
   /** Why the latest thing that the person did failed. */
   readonly problem: ReadonlySignal<string | undefined>;
+  /** The way to the worker's registry. */
+  readonly control: RegistryControl;
   readonly vault: VaultPage;
   readonly transfer: Transfer;
   show(section: Section): Promise<void>;
@@ -139,6 +141,7 @@ export function createRegistryPages({ control, onChanged, announce }: RegistryPa
     opened,
     form,
     problem,
+    control,
     vault,
     transfer,
     async show(next) {

@@ -19,6 +19,7 @@ const budgets: Readonly<Record<string, number>> = {
   'src/index.ts': 245,
   'demo/main.tsx': 76,
   'demo/ui/registry/registry-screen.tsx': 26,
+  'demo/ui/builder/tool-work.tsx': 18,
   'demo/worker.ts': 322,
   'demo/knowledge/host.ts': 48,
   'demo/ui/inspector/inspector-screen.tsx': 31,

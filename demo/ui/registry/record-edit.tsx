@@ -1,9 +1,11 @@
-import type { JSX } from 'preact';
+import { Fragment, type JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import type { TrialControl } from '../../builder/control.ts';
 import type { FieldSpec } from '../../state/record-fields.ts';
 import type { RecordForm } from '../../state/record-form.ts';
 import { kinds } from '../../state/record-forms.ts';
 import type { RegistryPages } from '../../state/registry-pages.ts';
+import { ToolWork } from '../builder/lazy-tool-work.tsx';
 import { Icon } from '../icon.tsx';
 import { Problem } from '../problem.tsx';
 
@@ -25,9 +27,7 @@ export function RecordEdit({ pages, form }: { pages: RegistryPages; form: Record
     >
       <ConflictNotice form={form} />
       <Problem text={problem.value} testId='form-problem' />
-      {blocksOf(form.fields).map(({ group, fields }) => (
-        <Block key={group ?? fields[0]?.name} {...{ form, group, fields }} />
-      ))}
+      <RecordFields form={form} fields={form.fields} control={pages.control} />
       <div class='dialog-foot registry-foot'>
         <button type='button' class='button' data-testid='record-discard' onClick={() => pages.discard()}>
           {isDirty.value && !isNew ? 'Discard changes' : 'Cancel'}
@@ -42,6 +42,30 @@ export function RecordEdit({ pages, form }: { pages: RegistryPages; form: Record
         </button>
       </div>
     </form>
+  );
+}
+
+interface RecordFieldsProps {
+  readonly form: RecordForm;
+  /** Those that are shown, in order. */
+  readonly fields: readonly FieldSpec[];
+  readonly control: TrialControl;
+}
+
+/** Fields of a form; before the configuration of a tool stands what it is made with. */
+export function RecordFields({ form, fields, control }: RecordFieldsProps): JSX.Element {
+  return (
+    <>
+      {blocksOf(fields).map(({ group, fields: together }) => {
+        const key = group ?? together[0]?.name;
+        return (
+          <Fragment key={key}>
+            {form.kind === 'tool' && key === 'paramsSchema' && <ToolWork form={form} control={control} />}
+            <Block {...{ form, group, fields: together }} />
+          </Fragment>
+        );
+      })}
+    </>
   );
 }
 

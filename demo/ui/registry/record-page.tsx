@@ -6,6 +6,7 @@ import { type FieldSpec, valuesOf } from '../../state/record-fields.ts';
 import { kinds } from '../../state/record-forms.ts';
 import { lineOf, nameOf } from '../../state/record-words.ts';
 import type { Opened, RegistryPages } from '../../state/registry-pages.ts';
+import { ToolTrial } from '../builder/lazy-tool-work.tsx';
 import { AgentTools } from './agent-tools.tsx';
 import { Chips } from './chips.tsx';
 import { Facts } from './facts.tsx';
@@ -63,7 +64,7 @@ export function RecordPage({ pages, opened }: RecordPageProps): JSX.Element {
 }
 
 /** What a kind has besides its fields. */
-function Special({ pages, opened: { found: { record, tools }, check } }: RecordPageProps): JSX.Element | null {
+function Special({ pages, opened: { found: { record, isGiven, tools }, check } }: RecordPageProps): JSX.Element | null {
   if ('instructions' in record) {
     return (
       <>
@@ -78,7 +79,14 @@ function Special({ pages, opened: { found: { record, tools }, check } }: RecordP
       </>
     );
   }
-  if ('paramsSchema' in record) return <ToolParams tool={record} />;
+  if ('paramsSchema' in record) {
+    return (
+      <>
+        <ToolParams tool={record} />
+        {!isGiven && <ToolTrial tool={record} control={pages.control} />}
+      </>
+    );
+  }
   if ('alias' in record) return <McpSections server={record} check={check} />;
   return null;
 }
