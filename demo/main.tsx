@@ -43,6 +43,7 @@ function connectRuntime(port: MessagePort): Transport {
   const runtime = connectPort(port);
   return {
     sendMessages: (options) => runtime.sendMessages(options),
+    resume: (runId, after, { signal }) => runtime.resume(runId, after, { principal: localPrincipal(), signal }),
     decide: (runId, approvalId, decision) => runtime.decide(runId, approvalId, decision, localPrincipal()),
     reply: (runId, reply) => runtime.reply(runId, reply, localPrincipal()),
   };

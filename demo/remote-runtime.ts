@@ -17,6 +17,15 @@ export function remoteRuntime(client: Client): Runtime {
       signal?.removeEventListener('abort', leave);
       return signal ? cancelledBy(signal, { stream, cancel: (runId) => client.cancel(runId).catch(leave) }) : stream;
     },
+    async resume(runId, after, { signal }) {
+      const cancel = (): Promise<void> => client.cancel(runId).catch(() => undefined);
+      if (signal?.aborted) void cancel();
+      signal?.addEventListener('abort', () => void cancel(), { once: true });
+      // Nothing is left to read where the run has ended and all of it was read.
+      return await client.resume(runId, { lastEventId: `${runId}:${after}` }) ?? new ReadableStream({
+        start: (controller) => controller.close(),
+      });
+    },
     decide: async (runId, approvalId, { approved, reason }) =>
       await client.approve(runId, approvalId, { approved, ...(reason !== undefined && { reason }) }),
     reply: (runId, reply) => client.reply(runId, reply),

@@ -20,6 +20,7 @@ interface Wire {
     request: RunRequestInput,
     idempotencyKey?: string,
   ): Promise<Answer<ReadableStream<UIMessageChunk>>>;
+  resume(callId: string, runId: string, after: number): Promise<Answer<ReadableStream<UIMessageChunk>>>;
   cancel(callId: string, reason: string): void;
   manifest(agentId: string): Promise<Answer<Manifest>>;
   decide(runId: string, approvalId: string, decision: Decision): Promise<Answer<void>>;
@@ -42,18 +43,25 @@ export function exposeRuntime(
 ): void {
   const runs = new Map<string, AbortController>();
   const principal = localPrincipal();
+  /** Hands a run's stream over, and knows how to stop it until then and until its end. */
+  async function handOver(
+    callId: string,
+    open: (signal: AbortSignal) => Promise<ReadableStream<UIMessageChunk>>,
+  ): Promise<Answer<ReadableStream<UIMessageChunk>>> {
+    const abort = new AbortController();
+    runs.set(callId, abort);
+    const answer = await answerOf(() => open(abort.signal));
+    if (!answer.ok) {
+      runs.delete(callId);
+      return answer;
+    }
+    const value = whenEnded(answer.value, () => runs.delete(callId));
+    return transfer({ ok: true, value }, [value]);
+  }
   const wire: Wire = {
-    async run(callId, request, idempotencyKey) {
-      const abort = new AbortController();
-      runs.set(callId, abort);
-      const answer = await answerOf(() => runtime.run(request, principal, { signal: abort.signal, idempotencyKey }));
-      if (!answer.ok) {
-        runs.delete(callId);
-        return answer;
-      }
-      const value = whenEnded(answer.value, () => runs.delete(callId));
-      return transfer({ ok: true, value }, [value]);
-    },
+    run: (callId, request, idempotencyKey) =>
+      handOver(callId, (signal) => runtime.run(request, principal, { signal, idempotencyKey })),
+    resume: (callId, runId, after) => handOver(callId, (signal) => runtime.resume(runId, after, { principal, signal })),
     cancel: (callId, reason) => runs.get(callId)?.abort(reason),
     manifest: (agentId) => answerOf(() => runtime.manifest(agentId, principal)),
     decide: (runId, approvalId, decision) => answerOf(() => runtime.decide(runId, approvalId, decision, principal)),
@@ -108,6 +116,12 @@ export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
   const wire = wrap<Wire>(endpoint);
   return {
     run: (request, _principal, options = {}) => runOver(wire, request, options),
+    resume: async (runId, after, { signal }) => {
+      const callId = crypto.randomUUID();
+      const asked = wire.resume(callId, runId, after);
+      cancelOn(signal, { wire, callId });
+      return valueOf(await asked);
+    },
     manifest: async (agentId) => valueOf(await wire.manifest(agentId)),
     decide: async (runId, approvalId, decision) => valueOf(await wire.decide(runId, approvalId, decision)),
     reply: async (runId, reply) => valueOf(await wire.reply(runId, reply)),
@@ -136,8 +150,18 @@ async function runOver(
 ): Promise<ReadableStream<UIMessageChunk>> {
   if (signal?.aborted) throw new PinnaceError('cancelled', 'The run was stopped before it began');
   const callId = crypto.randomUUID();
-  signal?.addEventListener('abort', () => void wire.cancel(callId, reasonOf(signal)), { once: true });
+  cancelOn(signal, { wire, callId });
   return valueOf(await wire.run(callId, request, idempotencyKey));
+}
+
+/** A signal that has aborted already stops at once. */
+function cancelOn(
+  signal: AbortSignal | undefined,
+  { wire, callId }: { readonly wire: Remote<Wire>; readonly callId: string },
+): void {
+  const cancel = (): void => void wire.cancel(callId, signal ? reasonOf(signal) : '');
+  if (signal?.aborted) cancel();
+  signal?.addEventListener('abort', cancel, { once: true });
 }
 
 /** Ends the stream, on the other side too. */

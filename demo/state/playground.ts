@@ -45,6 +45,8 @@ export interface Playground {
   readonly knowledge: KnowledgeAccess;
   /** The inspector over the chat: what it shows, if anything, and the way to it. */
   readonly inspector: { readonly shown: Signal<InspectorPlace | undefined>; readonly connect: () => InspectorControl };
+  /** The tour: whether it is shown, and where it is remembered how far it has come. */
+  readonly tour: { readonly isShown: Signal<boolean>; readonly notes: Notes };
   /** Read out by screen readers. */
   readonly announcement: Signal<string>;
   /** Sends, or asks for the key first when the endpoint's was not kept. */
@@ -162,6 +164,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     registry,
     inspector,
     knowledge: { isShown: signal(false), wanted: signal(undefined), connect: options.connectKnowledge },
+    tour: { isShown: signal(false), notes },
     announcement: signal(''),
     send(text) {
       if (!isReady()) return false;

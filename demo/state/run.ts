@@ -1,15 +1,22 @@
 /** One run as the page sees it: a stream that is read into an answer, and a way to stop it. */
 
-import { batch } from '@preact/signals';
+import { batch, type ReadonlySignal } from '@preact/signals';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/ai-types.ts';
 import { type ErrorData, toData } from '../../src/errors.ts';
 import type { Decision } from '../../src/interruption.ts';
 import { createFrameQueue, type Schedule } from './frame-queue.ts';
 import type { AssistantMessage, Outcome } from './message.ts';
 import { createReceiver } from './receive.ts';
+import { createRunReader, type Reading, type RunAsked } from './run-reader.ts';
 
 /** What runs agents: sends messages as the AI SDK's transport does, and decisions on calls that wait. */
 export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'> {
+  /** Gives what a run says behind its first `after` chunks. Aborting the signal stops it. */
+  resume(
+    runId: string,
+    after: number,
+    options: { readonly signal: AbortSignal },
+  ): Promise<ReadableStream<UIMessageChunk>>;
   /** Rejects with a `PinnaceError`: `already_decided`, `approval_expired`, `not_found`, or that it did not arrive. */
   decide(runId: string, approvalId: string, decision: Decision): Promise<void>;
   /** Rejects with a `PinnaceError` as `Runtime.reply` does, or that it did not arrive. */
@@ -20,6 +27,11 @@ export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'
 export interface Run {
   /** Asks the runtime to stop. The answer ends at the latest after {@link stopWithinMs}. */
   stop(): void;
+  /** Stops reading. The run goes on for a while (30 seconds, when nobody says otherwise), and its log keeps what it says. */
+  leave(): void;
+  /** Reads on behind the last chunk that was taken in. Does nothing where nobody has left. */
+  readOn(): void;
+  readonly reading: ReadonlySignal<Reading>;
   /** Settles when the answer has ended; never rejects. */
   readonly ended: Promise<void>;
 }
@@ -30,13 +42,7 @@ export const stopWithinMs = 1000;
 /** How a run plans. */
 export type PlanTerms = { readonly allowHumanIntervention: boolean } | { readonly planId: string };
 
-interface RunOptions {
-  readonly transport: Transport;
-  readonly chatId: string;
-  readonly agentId: string;
-  readonly messages: UIMessage[];
-  /** The terms of a plan, or the plan to follow; without it the agent does not plan. */
-  readonly planner?: PlanTerms | undefined;
+interface RunOptions extends RunAsked {
   /** The answer to fill, or to go on with. */
   readonly answer: AssistantMessage;
   readonly now: () => number;
@@ -78,11 +84,14 @@ export function startRun(options: RunOptions): Run {
     receiver.end(abort.signal.aborted ? stopped : { type: 'failed', error, endedAt: now() });
   }
 
+  const reader = createRunReader(options, {
+    signal: abort.signal,
+    take: (chunk) => queue.push({ chunk, at: now() }),
+    isOver: () => answer.outcome.value.type !== 'running',
+  });
   async function read(): Promise<void> {
     try {
-      const stream = await send(options, abort.signal);
-      if (answer.outcome.value.type !== 'running') return await stream.cancel('stopped');
-      await readAll(stream, (chunk) => queue.push({ chunk, at: now() }));
+      await reader.read();
       end(brokenOff);
     } catch (error) {
       end(toData(error));
@@ -93,9 +102,13 @@ export function startRun(options: RunOptions): Run {
   const ended = Promise.race([read(), tooSlow]).finally(() => clearTimeout(timer));
   return {
     ended,
+    reading: reader.reading,
+    leave: () => reader.leave(),
+    readOn: () => reader.readOn(),
     stop() {
       if (answer.outcome.value.type !== 'running') return;
       abort.abort('stopped by the person');
+      reader.readOn(); // the run says its last to whoever reads
       timer ??= setTimeout(() => {
         end(brokenOff);
         giveUp();
@@ -110,22 +123,3 @@ const brokenOff: ErrorData = {
   retryable: true,
   details: { reason: 'stream_cut' },
 };
-
-function send(
-  { transport, chatId, agentId, messages, planner }: RunOptions,
-  abortSignal: AbortSignal,
-): Promise<ReadableStream<UIMessageChunk>> {
-  return transport.sendMessages({
-    trigger: 'submit-message',
-    chatId,
-    messageId: undefined,
-    messages,
-    abortSignal,
-    body: { agentId, ...(planner && { planner }) },
-  });
-}
-
-async function readAll<T>(stream: ReadableStream<T>, take: (value: T) => void): Promise<void> {
-  const reader = stream.getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read()) take(next.value);
-}

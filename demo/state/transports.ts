@@ -35,6 +35,7 @@ export function createTransports({ worker, connectEndpoint, chosen }: Transports
       if (endpoint === undefined) return worker;
       return {
         sendMessages: async (options) => await (await connected(endpoint)).sendMessages(options),
+        resume: async (...asked) => await (await connected(endpoint)).resume(...asked),
         decide: async (...decision) => await (await connected(endpoint)).decide(...decision),
         reply: async (...reply) => await (await connected(endpoint)).reply(...reply),
       };

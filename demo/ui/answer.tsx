@@ -24,6 +24,7 @@ import { CitedSources } from './cited-sources.tsx';
 import { Markdown } from './lazy-markdown.tsx';
 import { Mark, Swell } from './mark.tsx';
 import { PlanCard } from './lazy-plan.tsx';
+import { LeftReading } from './left-reading.tsx';
 import { Reasoning } from './reasoning.tsx';
 import { ToolCard } from './tool-card.tsx';
 
@@ -57,6 +58,7 @@ export function Answer({ message, playground, isLast }: AnswerProps): JSX.Elemen
           <PartView key={i} part={part} agent={agent} message={message} playground={playground} isLast={isLast} />
         ))}
       </Citations.Provider>
+      {outcome.type === 'running' && <LeftReading playground={playground} />}
       {outcome.type === 'running' && <Waiting message={message} />}
       {outcome.type === 'running' && (
         <div class='answer-actions'>

@@ -140,6 +140,13 @@ function destinations(playground: Playground): readonly Destination[] {
       hint: 'Page',
       go: () => (inspector.shown.value = {}),
     },
+    {
+      id: 'tour',
+      icon: 'play',
+      title: 'Tour: two minutes of real runs',
+      hint: 'Tour',
+      go: () => (playground.tour.isShown.value = true),
+    },
     { id: 'model', icon: 'lock', title: 'Model settings', hint: 'Settings', go: () => (overlay.value = 'settings') },
   ];
 }

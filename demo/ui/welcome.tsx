@@ -4,6 +4,7 @@ import type { Chat } from '../state/chat.ts';
 import { hostOf } from '../state/endpoint.ts';
 import { agentOf, type Playground, showBeside } from '../state/playground.ts';
 import { endpointOf } from '../state/settings.ts';
+import { readTour, stopCount } from '../state/tour-notes.ts';
 import { Icon } from './icon.tsx';
 import { Mark, Soundings } from './mark.tsx';
 import { isBeside } from './panel-cover.ts';
@@ -26,6 +27,7 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
         <Mark />
         <h1>Who takes this errand?</h1>
         <p>{whereabouts(endpointOf(playground.settings.choice.value))} Choose one and tell it what to do.</p>
+        {!playground.tour.isShown.value && <TourButton playground={playground} />}
       </header>
       <fieldset class='agents'>
         <legend class='visually-hidden'>Agent</legend>
@@ -40,6 +42,18 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
       </fieldset>
       <Suggestions agent={agent} onChoose={(text) => playground.send(text)} />
     </div>
+  );
+}
+
+/** The way to the tour, or back to where it was left. */
+function TourButton({ playground: { tour } }: { playground: Playground }): JSX.Element {
+  const at = readTour(tour.notes)?.at ?? 0;
+  const isUnderWay = at > 0 && at < stopCount;
+  return (
+    <button type='button' class='button' data-testid='open-tour' onClick={() => (tour.isShown.value = true)}>
+      <Icon name='play' />
+      {isUnderWay ? `Go on with the tour, stop ${at + 1} of ${stopCount}` : 'Take the two-minute tour'}
+    </button>
   );
 }
 

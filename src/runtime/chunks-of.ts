@@ -3,7 +3,10 @@
 import type { UIMessageChunk } from '../ai-types.ts';
 import type { RunCursor } from './runs.ts';
 
-/** Gives the chunks that a cursor reads. Nothing is read before it is asked for; cancelling leaves, then calls back. */
+/** The reason to cancel a stream with for who will come back: the run goes on for its grace (`Limits.detachGraceMs`). */
+export const comingBack = 'coming_back';
+
+/** Gives the chunks that a cursor reads. Nothing is read before it is asked for; cancelling leaves, then calls back but for {@link comingBack}. */
 export function chunksOf(cursor: RunCursor, onCancel: () => void): ReadableStream<UIMessageChunk> {
   return new ReadableStream<UIMessageChunk>({
     async pull(controller) {
@@ -14,9 +17,9 @@ export function chunksOf(cursor: RunCursor, onCancel: () => void): ReadableStrea
       cursor.close();
       controller.close();
     },
-    cancel() {
+    cancel(reason) {
       cursor.close();
-      onCancel();
+      if (reason !== comingBack) onCancel();
     },
   }, { highWaterMark: 0 });
 }

@@ -70,13 +70,25 @@ export interface Manifest {
 export interface Runtime {
   /**
    * Runs an agent on a chat and gives its stream. What is wrong before the first chunk rejects with a `PinnaceError`; after it,
-   * the stream tells and ends. When the signal aborts, or the stream is cancelled, the model and the tools are stopped. With an
-   * idempotency key, asking again gives the stream of the same run from its beginning, and nothing runs twice.
+   * the stream tells and ends. When the signal aborts, or the stream is cancelled, the model and the tools are stopped; cancelled
+   * with the reason `coming_back`, the run goes on for a while (`Limits.detachGraceMs`), to be read on. With an idempotency key,
+   * asking again gives the stream of the same run from its beginning, and nothing runs twice.
    */
   run(
     request: RunRequestInput,
     principal: Principal,
     options?: { readonly signal?: AbortSignal | undefined; readonly idempotencyKey?: string | undefined },
+  ): Promise<ReadableStream<UIMessageChunk>>;
+  /**
+   * Gives the chunks of a run behind its first `after`, as they were recorded and as they come. When the signal aborts, or the stream
+   * is cancelled, the run is stopped, as with `run`.
+   *
+   * Rejects with `not_found`, `run_expired`, and `last_event_id_invalid` when the run has not come that far.
+   */
+  resume(
+    runId: string,
+    after: number,
+    options: { readonly principal: Principal; readonly signal?: AbortSignal | undefined },
   ): Promise<ReadableStream<UIMessageChunk>>;
   /** The tools that an agent may use, and for each other known tool the one reason why not. */
   manifest(agentId: string, principal: Principal): Promise<Manifest>;
@@ -250,6 +262,13 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       const left = new AbortController();
       const { runId } = await start(input, principal, { signals: [signal, left.signal], idempotency });
       return chunksOf(await runs.cursor(principal, runId, 0), () => left.abort('client_gone'));
+    },
+    async resume(runId, after, { principal, signal }) {
+      const cursor = await runs.cursor(principal, runId, after);
+      const stop = (): void => void runs.cancel(principal, runId).catch(() => undefined); // its stream tells how it ends
+      if (signal?.aborted) stop();
+      signal?.addEventListener('abort', stop, { once: true });
+      return chunksOf(cursor, stop);
     },
     async manifest(agentId, principal) {
       requireScope(principal, 'registry:read', agentId);

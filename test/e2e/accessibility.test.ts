@@ -65,6 +65,11 @@ const screens: readonly (readonly [name: string, go: (page: Page) => Promise<voi
   }],
   ['the settings', (page) => page.getByTestId('model-badge').click()],
   ['the command palette', (page) => page.keyboard.press('Control+k')],
+  ['the tour, and where to look', async (page) => {
+    await page.getByTestId('open-tour').click();
+    await page.getByTestId('tour-begin').click();
+    await page.getByTestId('tour-how').waitFor();
+  }],
   ['the tree', async (page) => {
     await page.getByTestId('open-tree').click();
     await page.getByRole('treeitem').first().waitFor();

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { agentOf, type Playground } from '../../state/playground.ts';
-import { createTreePanel, type TreePanel as Panel } from '../../state/tree-panel.ts';
+import type { Playground } from '../../state/playground.ts';
+import type { TreePanel as Panel } from '../../state/tree-panel.ts';
 import { formatCount } from '../format.ts';
 import { Icon } from '../icon.tsx';
-import { oncePer } from '../once-per.ts';
 import { isCovering, takeFocus } from '../panel-cover.ts';
+import { nameOfWho, panelOf } from './panel-of.ts';
 import { TreeList } from './tree-list.tsx';
 import { TreeSearch } from './tree-search.tsx';
 import { TreeTools } from './tree-tools.tsx';
@@ -37,20 +37,6 @@ export function TreePanel({ playground }: { playground: Playground }): JSX.Eleme
       <Foot panel={panel} nameOf={nameOf} />
     </section>
   );
-}
-
-const panelOf = oncePer((playground: Playground): Panel => {
-  const panel = createTreePanel({
-    control: playground.tree.connect(),
-    announce: ({ by, text }) => void (playground.announcement.value = `${nameOfWho(playground, by)}: ${text}`),
-  });
-  panel.open().catch(() => void (panel.problem.value = 'The tree could not be opened. Reload the page to try again.'));
-  return panel;
-});
-
-function nameOfWho({ agents }: Playground, by: string): string {
-  const others: Readonly<Record<string, string>> = { you: 'You', elsewhere: 'Another tab' };
-  return others[by] ?? agentOf(agents, by).name;
 }
 
 function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.Element {

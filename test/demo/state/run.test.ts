@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { answerText, type AssistantMessage, createAnswer } from '../../../demo/state/message.ts';
 import { type Run, startRun, stopWithinMs, type Transport } from '../../../demo/state/run.ts';
+import type { UIMessageChunk } from '../../../src/ai-types.ts';
 import { PinnaceError } from '../../../src/errors.ts';
 import { fakeTransport } from '../../fixtures/fake-transport.ts';
 
@@ -10,6 +11,8 @@ function start(transport: Transport): { run: Run; answer: AssistantMessage } {
   const run = startRun({ transport, chatId: 'chat', agentId: 'mate', messages, answer, now: () => 7 });
   return { run, answer };
 }
+
+const opening: UIMessageChunk = { type: 'data-run', id: 'run_1', data: { runId: 'run_1' } };
 
 describe('startRun', () => {
   it('sends the messages with the chat and the agent', async () => {
@@ -41,6 +44,36 @@ describe('startRun', () => {
     expect(transport.sent[0]?.signal?.aborted).toBe(true);
     expect(answer.outcome.value).toEqual({ type: 'stopped', by: 'person', endedAt: 7 });
     expect(answerText(answer)).toBe('Half');
+  });
+
+  it('reads on behind the last chunk that was taken in', async () => {
+    const transport = fakeTransport();
+    const { run, answer } = start(transport);
+    run.leave(); // which run it is has not been said yet
+    transport.write(opening, { type: 'text-delta', id: 't', delta: 'Good ' });
+    await vi.waitFor(() => expect(answerText(answer)).toBe('Good'));
+    run.leave();
+    expect(run.reading.value).toEqual({ isLeft: true, leftAt: [2] });
+    expect(answer.outcome.value.type).toBe('running');
+    run.readOn();
+    await vi.waitFor(() => expect(transport.resumed).toMatchObject([{ runId: 'run_1', after: 2 }]));
+    transport.write({ type: 'text-delta', id: 't', delta: 'day' }, { type: 'finish', finishReason: 'stop' });
+    transport.close();
+    await run.ended;
+    expect(answerText(answer)).toBe('Good day');
+    expect(run.reading.value).toEqual({ isLeft: false, leftAt: [2] });
+  });
+
+  it('can be stopped while nobody reads', async () => {
+    const transport = fakeTransport();
+    const { run, answer } = start(transport);
+    transport.write(opening, { type: 'text-delta', id: 't', delta: 'Good ' });
+    await vi.waitFor(() => expect(answerText(answer)).toBe('Good'));
+    run.leave();
+    run.stop();
+    await run.ended;
+    expect(transport.resumed[0]?.signal.aborted).toBe(true);
+    expect(answer.outcome.value).toEqual({ type: 'stopped', by: 'person', endedAt: 7 });
   });
 
   it('ends in time when the runtime does not answer to the stop', async () => {
