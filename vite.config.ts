@@ -1,6 +1,6 @@
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import { alias } from './demo/alias.ts';
+import { alias, packageAlias } from './demo/alias.ts';
 import { contentSecurityPolicy, policy } from './demo/csp.ts';
 
 const root = import.meta.dirname;
@@ -17,6 +17,9 @@ const patience = {
 const setupFiles = ['test/tools/patience.ts'];
 /** Servers on 127.0.0.1 that tests in every runtime call: peers of models, as real clients see them. */
 const globalSetup = 'test/tools/peers.ts';
+
+/** Examples and snippets import the package by its name. */
+const resolve = { alias: [...packageAlias] };
 
 /** Launch options are looked up only when a browser is wanted (the Deno run wants none). */
 async function browserProject(): Promise<TestProjectInlineConfiguration> {
@@ -60,6 +63,7 @@ export default defineConfig(async ({ mode }) => ({
     projects: [
       {
         root,
+        resolve,
         test: {
           name: 'node',
           ...patience,
@@ -80,6 +84,7 @@ export default defineConfig(async ({ mode }) => ({
       },
       {
         root,
+        resolve,
         test: { name: 'deno', ...patience, setupFiles, include: [...core, 'test/deno/**/*.test.ts'], globalSetup },
       },
       {

@@ -1,6 +1,6 @@
 /** Issues session certificates: for development and tests, and for Group Controllers that have no issuer of their own. */
 
-import { calculateJwkThumbprint, exportJWK, importJWK, type JWK, SignJWT } from 'jose';
+import { calculateJwkThumbprint, exportJWK, importJWK, SignJWT } from 'jose';
 import { PinnaceError } from '../../src/errors.ts';
 import type { Scope } from '../../src/runtime/principal.ts';
 import { certificateType, maxCertificateSeconds } from './signed/profile.ts';
@@ -104,8 +104,8 @@ async function importRoot({ kty, crv, x, d }: PrivateRootKey): Promise<{ signing
   if (kty !== 'OKP' || crv !== 'Ed25519' || x === undefined || d === undefined) {
     throw new PinnaceError('invalid_argument', 'Cannot issue certificates: the root key must be a private Ed25519 JWK');
   }
-  const jwk: JWK = { kty, crv, x, d };
-  const signingKey = await importJWK(jwk, 'Ed25519', { extractable: false }) as CryptoKey; // safe: only symmetric keys come as bytes
+  const jwk = { kty: 'OKP', crv, x, d } as const;
+  const signingKey = await importJWK(jwk, 'Ed25519', { extractable: false });
   return { signingKey, publicKey: { kty, crv, x, kid: await calculateJwkThumbprint({ kty, crv, x }) } };
 }
 

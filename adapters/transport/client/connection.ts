@@ -28,8 +28,8 @@ export async function ask(
     readonly ifMatch?: number | undefined;
   },
 ): Promise<unknown> {
-  const key = method === 'POST' ? { 'idempotency-key': quote(crypto.randomUUID()) } : {};
-  const version = ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` };
+  const key: Record<string, string> = method === 'POST' ? { 'idempotency-key': quote(crypto.randomUUID()) } : {};
+  const version: Record<string, string> = ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` };
   const headers = { accept: 'application/json', ...key, ...version };
   const response = await send({ method, url: resolvePath(base, path), body, headers, signal });
   const text = await response.text();
@@ -115,7 +115,7 @@ function openStream(
   { url, position, signal }: { readonly url: URL; readonly position: Position; readonly signal: AbortSignal },
 ): Promise<Response> {
   const { runId, seq } = position;
-  const after = runId === undefined || seq === 0 ? {} : { 'last-event-id': `${runId}:${seq}` };
+  const after: Record<string, string> = runId === undefined || seq === 0 ? {} : { 'last-event-id': `${runId}:${seq}` };
   return send({ method: 'GET', url, headers: { accept: 'text/event-stream', ...after }, signal });
 }
 

@@ -41,7 +41,7 @@ export async function watchEvents(
   const position: Position = { id: lastEventId, quiet: 0 };
   const url = resolvePath(connection.base, `/v1/events${queryOf(filter)}`);
   const open = (): Promise<Response> => {
-    const after = position.id === undefined ? {} : { 'last-event-id': position.id };
+    const after: Record<string, string> = position.id === undefined ? {} : { 'last-event-id': position.id };
     return connection.send({ method: 'GET', url, headers: { accept: 'text/event-stream', ...after }, signal: both });
   };
   const watched = follow(await open(), { connection, position, open, signal: both });

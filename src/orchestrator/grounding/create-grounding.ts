@@ -36,7 +36,7 @@ export interface Grounding {
  *
  * @throws PinnaceError `invalid_argument` when two sources share an id.
  * @example
- * const grounding = createGrounding({ sources: [textSource({ id: 'handbook', storage }), recordSource({ id: 'orders', records })] });
+ * const grounding = createGrounding({ sources: [textSource({ id: 'handbook', storage }), recordSource({ id: 'orders', list: () => orders })] });
  * const { hits } = await grounding.retrieve({ dataSourceIds: ['handbook', 'orders'], query: 'late orders', topK: 5 });
  */
 export function createGrounding(options: CreateGroundingOptions): Grounding {

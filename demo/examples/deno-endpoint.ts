@@ -1,0 +1,48 @@
+/** A whole endpoint: `deno serve --unstable-kv --allow-net --allow-env --allow-sys deno-endpoint.ts`. */
+
+import { createDenoEndpoint } from 'pinnace/deno';
+import { denoEnvSecrets } from 'pinnace/secrets/deno-env';
+import { createRegistry } from 'pinnace/registry';
+import { createAuthenticator } from 'pinnace/transport/authenticator';
+import { findCabin, giveCabin } from './tool.ts';
+
+/** A setting of the process. */
+function setting(name: string, otherwise: string): string {
+  return Deno.env.get(name) ?? otherwise;
+}
+
+const kvPath = Deno.env.get('KV_PATH'); // a file, or a KV server; without it the platform's own
+let prepare = async (): Promise<void> => undefined;
+
+const endpoint = createDenoEndpoint({
+  tools: () => [findCabin, giveCabin],
+  secrets: denoEnvSecrets(), // `model-key` is read from PINNACE_SECRET_MODEL_KEY
+  catalog(storage, tools, seen) {
+    const registry = createRegistry({ storage, tools, ...seen });
+    let prepared: Promise<unknown> | undefined;
+    prepare = async () => void await (prepared ??= addFirstRecords(registry));
+    return registry;
+  },
+  authenticator: (storage) =>
+    createAuthenticator({
+      issuers: JSON.parse(setting('ISSUERS', '[]')), // the public root keys of your chat back end; checked
+      audience: setting('AUDIENCE', 'agents'),
+      authorities: setting('AUTHORITIES', 'localhost:8000').split(','),
+      storage,
+    }),
+  ...(kvPath !== undefined && { kvPath }),
+});
+
+/** Runs once for a storage: what is registered already stays as it is. */
+async function addFirstRecords({ providers, agents }: ReturnType<typeof createRegistry>): Promise<void> {
+  if (await agents.get('purser')) return;
+  await providers.register({ id: 'main', kind: 'rehearsal' }); // or openai-compatible, baseUrl, secret: { id: 'model-key' }
+  await agents.register({ id: 'purser', name: 'Purser', providerId: 'main', entryTools: ['cabin_find', 'cabin_give'] });
+}
+
+export default {
+  async fetch(request: Request): Promise<Response> {
+    await prepare();
+    return await endpoint(request);
+  },
+};

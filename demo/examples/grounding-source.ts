@@ -1,0 +1,54 @@
+/** A grounding source of one's own: answers from a table of questions and answers. `groundingContract` proves it. */
+
+import { type GroundingRequest, type GroundingSource, PinnaceError, type SourceHit } from 'pinnace';
+
+/** One answer that is known. */
+export interface Faq {
+  readonly id: string;
+  readonly question: string;
+  readonly answer: string;
+}
+
+const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []);
+
+/** Gives the source. `faqs` gives what a tenant may see, and nothing else: the tenant is no filter. */
+export function faqSource(id: string, faqs: (tenant: string) => readonly Faq[]): GroundingSource {
+  return {
+    id,
+    kind: 'search',
+    capabilities: { query: true, embedding: false, filters: [], records: false },
+    async retrieve(request, signal) {
+      if (signal.aborted) throw new PinnaceError('cancelled', 'Cannot search: the request was cancelled');
+      const asked = wordsOf(requireQuery(request));
+      return faqs(request.tenant)
+        .map((faq) => toHit(faq, asked))
+        .filter(({ score }) => score > 0)
+        .toSorted((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+        .slice(0, request.topK);
+    },
+    stats: async (tenant) => ({ version: String(faqs(tenant).length), items: faqs(tenant).length }),
+  };
+}
+
+/** What it cannot do, it refuses. */
+function requireQuery({ query, embedding, filters, sort, aggregate }: GroundingRequest): string {
+  const isPlain = !embedding && filters.length === 0 && !sort && !aggregate;
+  if (isPlain && query?.trim()) return query;
+  throw new PinnaceError('invalid_argument', 'Cannot search: this source takes a query in words, and nothing else');
+}
+
+function toHit({ id, question, answer }: Faq, asked: ReadonlySet<string>): SourceHit {
+  const own = wordsOf(`${question} ${answer}`);
+  const score = [...asked].filter((word) => own.has(word)).length / Math.max(asked.size, 1);
+  return {
+    id,
+    title: question,
+    content: answer,
+    source: { uri: `faq/${id}`, version: '1' },
+    score,
+    scoreKind: 'bm25',
+    confidence: score * 0.8, // how probable it is that the hit helps: measure it, and see fitCalibration
+    matched: [],
+    metadata: {},
+  };
+}

@@ -1,0 +1,42 @@
+/** A chat back end: it issues its own certificates, signs each request, and reads one stream. */
+
+import { PinnaceError } from 'pinnace';
+import { createClient } from 'pinnace/transport/client';
+import { type CertificateIssuer, createIssuer, generateRootKey } from 'pinnace/transport/issuer';
+
+/** The issuer: keep `privateKey` as a secret, give `issuer.trusted` to the endpoint. */
+export async function openIssuer(privateKey = generateRootKey()): Promise<CertificateIssuer> {
+  return await createIssuer({ iss: 'https://chat.example', audience: 'agents', privateKey: await privateKey });
+}
+
+/** One turn of a chat: asks the agent, hands on its words as they come, and gives all of them. */
+export async function askAgent(
+  { issuer, url, tenant, text, onText, fetch }: {
+    readonly issuer: CertificateIssuer;
+    readonly url: string;
+    readonly tenant: string;
+    readonly text: string;
+    readonly onText: (delta: string) => void;
+    readonly fetch?: (request: Request) => Promise<Response>;
+  },
+): Promise<string> {
+  const scopes = ['run:create', 'run:read', 'run:cancel'] as const;
+  const claims = { sub: crypto.randomUUID(), tenant, agents: ['purser'], scopes: [...scopes] };
+  const client = createClient({ url, ...await issuer.issue(claims), ...(fetch && { fetch }) });
+  const messages = [{ id: 'm1', role: 'user' as const, parts: [{ type: 'text' as const, text }] }];
+  try {
+    // The same key again, from whichever process, gives the same run: keep it with the turn.
+    const idempotencyKey = crypto.randomUUID();
+    const stream = await client.run({ agentId: 'purser', chat: { id: 'chat-1', messages } }, { idempotencyKey });
+    let answer = '';
+    for await (const chunk of stream) {
+      if (chunk.type !== 'text-delta') continue;
+      answer += chunk.delta;
+      onText(chunk.delta);
+    }
+    return answer;
+  } catch (error) {
+    if (error instanceof PinnaceError && error.retryable) return 'The agent cannot answer now: try again';
+    throw error;
+  }
+}

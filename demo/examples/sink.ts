@@ -1,0 +1,20 @@
+/** A sink of one's own: it counts, and tells when tools fail often. A sink gets events in order, redacted, and breaks no run. */
+
+import type { EventSink } from 'pinnace';
+
+/** Tools by how often they failed, and a call for each that fails too often. */
+export function failureWatch(options: { readonly most: number; readonly onOften: (toolId: string) => void }): {
+  readonly sink: EventSink;
+  readonly failures: ReadonlyMap<string, number>;
+} {
+  const failures = new Map<string, number>();
+  return {
+    failures,
+    sink({ action, target, status }) {
+      if (action !== 'tool.call' || status !== 'error') return;
+      const count = (failures.get(target.id) ?? 0) + 1;
+      failures.set(target.id, count);
+      if (count === options.most) options.onOften(target.id);
+    },
+  };
+}

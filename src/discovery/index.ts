@@ -1,0 +1,8 @@
+/** `pinnace/discovery`: the index that finds tools by keywords, and the four tools over it. */
+
+export { type DiscoveryOptions, discoveryToolNames, type DiscoveryTools, discoveryTools } from './discovery-tools.ts';
+export type { Explanation, TermScore } from './explain.ts';
+export { type Field, type IndexedTool, toIndexedTool } from './fields.ts';
+export type { FoundTool, Rerank } from './rerank.ts';
+export { commonSynonyms, createThesaurus, type Thesaurus } from './thesaurus.ts';
+export { createToolIndex, type ToolHit, type ToolIndex } from './tool-index.ts';

@@ -1,0 +1,26 @@
+/** `pinnace/grounding`: one question to many sources, what fills them, and the tools over them. */
+
+export type { AccessHooks, GroundingCallOptions } from './access.ts';
+export { type Calibration, fitCalibration, type JudgedHit } from './calibration.ts';
+export type { Citation } from './citation.ts';
+export { type ContextOptions, createContext, type GroundingContext } from './context.ts';
+export { createGrounding, type CreateGroundingOptions, type Grounding } from './create-grounding.ts';
+export { groundingTools, type GroundingToolsOptions } from './grounding-tools.ts';
+export {
+  forgetFile,
+  ingest,
+  type IngestFile,
+  type IngestOptions,
+  type IngestProgress,
+  type IngestReport,
+} from './ingest/ingest.ts';
+export {
+  ForgetInput,
+  type GroundingAnswer,
+  type GroundingHit,
+  RememberInput,
+  type RetrieveInput,
+  RetrieveRequest,
+  type SourceReport,
+} from './request.ts';
+export type { RetrievalRecord } from './retrieve.ts';

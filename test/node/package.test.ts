@@ -1,0 +1,43 @@
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as whole from '../../src/index.ts';
+import * as discovery from '../../src/discovery/index.ts';
+import * as grounding from '../../src/orchestrator/grounding/index.ts';
+import * as planner from '../../src/orchestrator/planner/index.ts';
+import * as registry from '../../src/orchestrator/registry/index.ts';
+import * as tree from '../../src/tree/index.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+async function read<T>(file: string): Promise<T> {
+  return JSON.parse(await readFile(join(root, file), 'utf8')) as T; // of ours, and looked at below
+}
+
+type Exports = Readonly<Record<string, string>>;
+
+describe('the package', () => {
+  it('has the same entries for npm, for JSR and for whoever works on it', async () => {
+    const { exports: npm } = await read<{ exports: Exports }>('package.json');
+    const { exports: jsr } = await read<{ exports: Exports }>('deno.json');
+    const built = Object.entries(jsr).map(([name, source]) =>
+      [name, source.replace('./', './dist/').replace(/\.ts$/, '.js')] as const
+    );
+    expect(npm).toEqual(Object.fromEntries(built));
+    await Promise.all(Object.values(jsr).map((source) => access(join(root, source))));
+    const { compilerOptions } = await read<{ compilerOptions: { paths: Readonly<Record<string, readonly string[]>> } }>(
+      'tsconfig.json',
+    );
+    const { 'pinnace/*': adapters, ...doors } = compilerOptions.paths;
+    expect(adapters).toEqual(['./adapters/*.ts']);
+    const own = Object.entries(jsr).filter(([, source]) => !source.startsWith('./adapters/'));
+    expect(doors).toEqual(Object.fromEntries(own.map(([name, source]) => [`pinnace${name.slice(1)}`, [source]])));
+  });
+
+  it.each(Object.entries({ discovery, grounding, planner, registry, tree }))(
+    'exports from pinnace/%s what pinnace exports, too',
+    (_name, part) => {
+      for (const [name, value] of Object.entries(part)) expect(whole).toHaveProperty(name, value);
+    },
+  );
+});
