@@ -5,7 +5,7 @@
 
 import { PinnaceError, toLoggable } from './errors.ts';
 import { createEventLog, type EventLog } from './event-log.ts';
-import type { Emit, ObservedEvent, ToldEvent } from './events.ts';
+import type { Emit, ObservedEvent } from './events.ts';
 import { summaryOf, type SummaryValue } from './payload-summary.ts';
 import type { Storage } from './ports.ts';
 import type { SpanEnd } from './span.ts';
@@ -42,7 +42,8 @@ export function createAudit({ storage, retentionMs }: AuditOptions): Audit {
 }
 
 /** What is about to be done. */
-export interface Deed extends Pick<ToldEvent, 'traceId' | 'spanId' | 'parentSpanId' | 'actor' | 'action' | 'target'> {
+export interface Deed
+  extends Pick<ObservedEvent, 'traceId' | 'spanId' | 'parentSpanId' | 'actor' | 'action' | 'target'> {
   readonly tenant: string | undefined;
   readonly payload?: Readonly<Record<string, SummaryValue>>;
 }

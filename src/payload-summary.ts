@@ -12,7 +12,8 @@ export type SummaryValue = string | number | boolean | undefined;
 /** Writes `{ steps: 2, state: 'completed' }` as `steps=2 state=completed`: at most 512 characters, what is undefined left out. */
 export function summaryOf(facts: Readonly<Record<string, SummaryValue>>): string {
   let text = '';
-  for (const [key, value] of Object.entries(facts)) {
+  for (const key of Object.keys(facts)) {
+    const value = facts[key];
     if (value === undefined) continue;
     const next = `${text === '' ? '' : ' '}${key}=${valueOf(value)}`;
     if (text.length + next.length > longest) break; // whole facts only
@@ -27,7 +28,7 @@ export function readSummary(text: string): Readonly<Record<string, string | numb
 }
 
 function valueOf(value: Exclude<SummaryValue, undefined>): string {
-  if (typeof value === 'number') return String(Math.round(value * 1000) / 1000);
+  if (typeof value === 'number') return String(Number.isInteger(value) ? value : Math.round(value * 1000) / 1000);
   const plain = String(value);
   return bare.test(plain) && !isNumeric(plain) ? plain : JSON.stringify(plain);
 }
@@ -46,6 +47,7 @@ function readQuoted(text: string): string {
   }
 }
 
+/** Looks at the beginning first: most texts are names, and to try them as numbers costs more than to write them. */
 function isNumeric(text: string): boolean {
-  return Number.isFinite(Number(text));
+  return /^[\s\d.+-]|^$/.test(text) && Number.isFinite(Number(text));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import { createEmit } from '../../../../src/events.ts';
 import { type Authorization, createPlanner, type ObservedEvent, type RunAgent } from '../../../../src/index.ts';
 import { createPrincipal } from '../../../../src/runtime/principal.ts';
 import { checkOrder } from '../../../fixtures/plan-order.ts';
@@ -29,7 +30,7 @@ describe('two processes with one plan', () => {
       storage,
       now: clock.now,
       runAgent: waiting(sign.promise),
-      emit: (event) => told.push({ timestamp: '', ...event }),
+      emit: createEmit({ sinks: [(event) => void told.push(event)], now: clock.now }),
     });
     const { planId } = await first.start({ goal: 'g' }, me);
     await expect.poll(() => eventsOf(first, planId)).toHaveLength(5);
@@ -37,7 +38,7 @@ describe('two processes with one plan', () => {
       storage,
       now: clock.now,
       runAgent: waiting(Promise.resolve()),
-      emit: (event) => told.push({ timestamp: '', ...event }),
+      emit: createEmit({ sinks: [(event) => void told.push(event)], now: clock.now }),
     });
     clock.advance(20_000);
     expect(await second.sweep()).toBe(0);
@@ -105,7 +106,7 @@ describe('a plan', () => {
   it('tells everything that is on record, with its trace and with spans that form a tree', async () => {
     const told: ObservedEvent[] = [];
     const { planner } = testPlanner(waiting(Promise.resolve()), {
-      emit: (event) => told.push({ timestamp: '', ...event }),
+      emit: createEmit({ sinks: [(event) => void told.push(event)], now: Date.now }),
     });
     const traceId = '0af7651916cd43dd8448eb211c80319c';
     const parentSpanId = 'b7ad6b7169203331';
