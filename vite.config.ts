@@ -2,6 +2,7 @@ import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { alias, packageAlias } from './demo/alias.ts';
 import { contentSecurityPolicy, policy } from './demo/csp.ts';
+import { offline } from './demo/offline/plugin.ts';
 
 const root = import.meta.dirname;
 const isDeno = 'Deno' in globalThis;
@@ -50,7 +51,7 @@ export default defineConfig(async ({ mode }) => ({
   root: 'demo',
   base: './',
   resolve: { alias: [...alias] },
-  plugins: [contentSecurityPolicy()],
+  plugins: [contentSecurityPolicy(), offline()],
   optimizeDeps: { entries: ['index.html', 'worker.ts'] },
   build: { outDir: '../dist-demo', emptyOutDir: true, target: 'es2024', sourcemap: true },
   worker: { format: 'es' as const },

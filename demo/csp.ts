@@ -12,6 +12,8 @@ export const policy = [
   "worker-src 'self' data:", // code tools run in workers made of data, with an origin of their own
   "base-uri 'none'",
   "form-action 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types pinnace pinnace-sandbox', // demo/trusted.ts, adapters/sandbox/trusted.ts
 ].join('; ');
 
 /** Gives the plugin; the policy comes before everything that it governs. */

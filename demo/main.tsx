@@ -10,8 +10,11 @@ import { createNotes, type Notes } from './state/notes.ts';
 import { createPlayground, type Playground } from './state/playground.ts';
 import type { Transport } from './state/run.ts';
 import { createTheme, type Theme } from './state/theme.ts';
+import { ownScript } from './trusted.ts';
 import { App } from './ui/app.tsx';
 import { StartFailure } from './ui/start-failure.tsx';
+// oxlint-disable-next-line import/default -- Vite makes this module: it exports the address
+import workerUrl from './worker.ts?worker&url';
 import './style.css';
 
 const root = document.getElementById('app') ?? document.body;
@@ -24,7 +27,7 @@ start({ notes, theme }).catch((error: unknown) => {
 });
 
 async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<void> {
-  const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'agent' });
+  const worker = new Worker(ownScript(workerUrl), { type: 'module', name: 'agent' });
   const [connection, { createBrowserKeeper }] = await Promise.all([
     connect(worker, { connectRuntime }),
     import('./state/browser-keeper.ts'),
@@ -36,6 +39,17 @@ async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<vo
   watch(playground);
   root.replaceChildren();
   render(<App playground={playground} />, root);
+  if (import.meta.env.PINNACE_OFFLINE) whenIdle(() => void keepOffline(playground).catch(() => undefined));
+}
+
+/** The page comes first. */
+function whenIdle(work: () => void): void {
+  if (typeof requestIdleCallback === 'function') requestIdleCallback(work);
+  else setTimeout(work, 1000);
+}
+
+async function keepOffline({ offline }: Playground): Promise<void> {
+  await (await import('./offline/keep-offline.ts')).keepOffline(offline);
 }
 
 /** What is on the other end of the port. The page is the local principal, or whoever its certificate says. */

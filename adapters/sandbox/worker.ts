@@ -12,6 +12,11 @@
 import { prelude } from './prelude.ts';
 import { invalidCode } from './reply.ts';
 import { type Cell, createSandbox, type ProbedSandbox, type Spawn } from './sandbox.ts';
+import { trustOwn } from './trusted.ts';
+
+let rules: ReturnType<typeof trustOwn> | undefined;
+/** One policy a realm: its name can be taken once. */
+const trusted = (): ReturnType<typeof trustOwn> => rules ??= trustOwn();
 
 /** Gives the sandbox for a page or a worker. Deno's workers go on in an endless loop after `terminate`: there it is none. */
 export function workerSandbox(): ProbedSandbox {
@@ -33,7 +38,7 @@ function startWorker(WorkerOfRealm: typeof Worker, ...[code, settings]: Paramete
   const url = toDataUrl(`import { run } from ${from};\nrun(async (input) => {\n${code}\n});\n`);
   const { promise: reply, resolve, reject } = Promise.withResolvers<unknown>();
   const start = (mayTryAgain: boolean): Worker => {
-    const started = new WorkerOfRealm(url, { type: 'module' });
+    const started = new WorkerOfRealm(trusted().createScriptURL(url), { type: 'module' });
     started.addEventListener('message', ({ data }: MessageEvent<unknown>) => resolve(data));
     started.addEventListener('messageerror', () => resolve(undefined));
     started.addEventListener('error', (event) => {
@@ -75,7 +80,7 @@ function spawnInFrame(): Spawn {
 function loadFrame(): Promise<HTMLIFrameElement> {
   const frame = document.createElement('iframe');
   frame.hidden = true;
-  frame.srcdoc = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+  frame.srcdoc = trusted().createHTML(`<meta http-equiv="Content-Security-Policy" content="${policy}">`);
   return new Promise((resolve) => {
     frame.addEventListener('load', () => resolve(frame), { once: true });
     document.documentElement.append(frame);

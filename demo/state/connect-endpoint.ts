@@ -3,6 +3,9 @@
 import { type Remote, transfer, wrap } from 'comlink';
 import { fromData } from '../../src/errors.ts';
 import type { EndpointControl } from '../control.ts';
+// oxlint-disable-next-line import/default -- Vite makes this module: it exports the address
+import workerUrl from '../endpoint-worker.ts?worker&url';
+import { ownScript } from '../trusted.ts';
 import type { Transport } from './run.ts';
 
 interface ConnectEndpointOptions {
@@ -26,7 +29,7 @@ export function createEndpointConnector(
 }
 
 function startEndpointWorker(): Remote<EndpointControl> {
-  const worker = new Worker(new URL('../endpoint-worker.ts', import.meta.url), { type: 'module', name: 'endpoint' });
+  const worker = new Worker(ownScript(workerUrl), { type: 'module', name: 'endpoint' });
   return wrap<EndpointControl>(worker);
 }
 

@@ -14,6 +14,7 @@ import type { Schedule } from './frame-queue.ts';
 import type { Keeper } from './keeper.ts';
 import type { ToolPart } from './message.ts';
 import type { Notes } from './notes.ts';
+import { createOffline, type Offline } from './offline.ts';
 import type { Transport } from './run.ts';
 import { createSettings, endpointOf, modelLabel, type Settings } from './settings.ts';
 import type { Theme } from './theme.ts';
@@ -34,6 +35,7 @@ export interface Playground {
   readonly keeper: Pick<Keeper, 'notKept'>;
   readonly settings: Settings;
   readonly theme: Signal<Theme>;
+  readonly offline: Offline;
   readonly overlay: Signal<Overlay>;
   /** Counted up when the composer should get the focus. */
   readonly focusRequests: Signal<number>;
@@ -158,6 +160,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     keeper,
     settings,
     theme,
+    offline: createOffline(),
     overlay,
     focusRequests: signal(0),
     tree: { isShown: signal(false), connect: options.connectTree },

@@ -47,6 +47,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
           <TopBar chat={chat} playground={playground} />
           <Thread key={chat.id} chat={chat} playground={playground} />
           <div class='dock'>
+            <VersionNotice playground={playground} />
             <StorageNotice playground={playground} />
             <KeyNotice playground={playground} />
             <Composer key={chat.id} chat={chat} playground={playground} />
@@ -62,6 +63,19 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
       {overlay === 'switcher' && <Switcher playground={playground} />}
       <div class='visually-hidden' aria-live='polite' data-testid='announcement'>{playground.announcement.value}</div>
     </>
+  );
+}
+
+function VersionNotice({ playground: { offline } }: { playground: Playground }): JSX.Element | null {
+  const newer = offline.newVersion.value;
+  if (newer === undefined) return null;
+  return (
+    <Notice
+      testId='version-notice'
+      action={<button type='button' class='button' data-testid='version-reload' onClick={newer.take}>Reload</button>}
+    >
+      A new version of this page is there. Reload to use it; your chats are kept.
+    </Notice>
   );
 }
 

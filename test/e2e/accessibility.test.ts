@@ -167,10 +167,11 @@ const screens: readonly (readonly [name: string, go: (page: Page) => Promise<voi
 ];
 
 describe.each([['light', false], ['dark', true]])('the playground in %s colours, to axe', (_, dark) => {
-  it.each(screens)('has nothing wrong on %s', async (_name, go) => {
-    const { page } = await open({ dark });
+  it.each(screens)('has nothing wrong on %s, keeps to its policy and talks to nobody', async (_name, go) => {
+    const { page, problems, strangers } = await open({ dark });
     await go(page);
     expect(await violations(page)).toEqual([]);
+    expect({ problems, strangers }).toEqual({ problems: [], strangers: [] });
     await page.context().close();
   });
 });

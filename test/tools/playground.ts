@@ -17,12 +17,14 @@ interface Look {
 interface OpenPage {
   readonly page: Page;
   readonly problems: string[];
+  /** Requests of the page and its workers to other origins than its own. */
+  readonly strangers: string[];
 }
 
 /** What tests do with the playground. */
 interface Playground {
-  /** A browser without anything stored; close it, or leave it to the end. */
-  readonly newContext: (look?: Look) => Promise<BrowserContext>;
+  /** A browser without anything stored; close it, or leave it to the end. Only where `offline` is set it keeps the page's files. */
+  readonly newContext: (look?: Look & { readonly offline?: boolean }) => Promise<BrowserContext>;
   /** Opens the playground in a context of its own, or in this one; at `url` where another one is meant. */
   readonly open: (how?: Look & { readonly context?: BrowserContext; readonly url?: string }) => Promise<OpenPage>;
   /** Keeps a picture where `SHOTS` names a folder for them. */
@@ -36,24 +38,45 @@ export function usePlayground(): Playground {
     browser = await browserType.launch(chromium);
   });
   afterAll(() => browser.close());
-  const newContext: Playground['newContext'] = ({ width = 1280, height = 800, dark = false } = {}) =>
-    browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light' });
+  const newContext: Playground['newContext'] = ({ width = 1280, height = 800, dark = false, offline = false } = {}) =>
+    browser.newContext({
+      viewport: { width, height },
+      colorScheme: dark ? 'dark' : 'light',
+      serviceWorkers: offline ? 'allow' : 'block', // it would fetch the whole build anew for every test
+    });
   return {
     newContext,
     async open({ context, url = inject('playground'), ...look } = {}) {
       const page = await (context ?? await newContext(look)).newPage();
       const problems: string[] = [];
+      const strangers: string[] = [];
+      page.on('request', (request) => isStranger(request.url(), url) && strangers.push(request.url()));
+      page.on('worker', (worker) => void worker.evaluate(tellViolations).catch(() => undefined)); // it may have ended
       page.on('pageerror', (error) => problems.push(String(error)));
       page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
       await page.goto(url);
       await page.getByTestId('composer').waitFor();
-      return { page, problems };
+      return { page, problems, strangers };
     },
     async shoot(page, name) {
       const folder = process.env['SHOTS'];
       if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
     },
   };
+}
+
+function isStranger(url: string, page: string): boolean {
+  const { protocol, origin } = new URL(url);
+  return protocol !== 'data:' && protocol !== 'blob:' && origin !== new URL(page).origin;
+}
+
+/** The console tells what a page's policy has refused, but not what a worker's has. */
+function tellViolations(): void {
+  addEventListener(
+    'securitypolicyviolation',
+    ({ violatedDirective, blockedURI, sourceFile }) =>
+      console.error(`The policy was violated: ${violatedDirective} ${blockedURI} ${sourceFile}`),
+  );
 }
 
 /** Says something to the agent, as soon as no dialog holds the keyboard. */

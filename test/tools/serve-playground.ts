@@ -8,6 +8,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Where the built playground is. */
     readonly playground: string;
+    /** The folder of the build. */
+    readonly playgroundFolder: string;
   }
 }
 
@@ -19,6 +21,7 @@ const outDir = join(root, 'node_modules/.cache/playground');
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await build({ configFile, logLevel: 'warn', build: { outDir } });
   const server = await preview({ configFile, preview: { port: 0 }, build: { outDir } });
+  project.provide('playgroundFolder', outDir);
   project.provide('playground', server.resolvedUrls?.local[0] ?? '');
   return () => server.close();
 }
