@@ -15,8 +15,10 @@ import { modelSource } from './models/source.ts';
 import { denoSandbox } from './sandbox/deno.ts';
 import { sweepOnRequest } from './plan-sweep.ts';
 import { consoleSink } from './sinks/console.ts';
+import { eventStore, type QueuedEventStore } from './sinks/event-store.ts';
 import { otelMetrics } from './sinks/otel-metrics.ts';
 import { otelSink } from './sinks/otel.ts';
+import { gaugeSink } from './sinks/queue.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
 import type { McpRouteOptions } from './transport/http-mcp.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
@@ -44,6 +46,11 @@ export interface DenoEndpointOptions {
   readonly origins?: readonly string[];
   /** How long the audit keeps what was changed; for ever when absent. */
   readonly auditRetentionMs?: number;
+  /**
+   * How long every event is kept in the storage: those who watch go on where they were, at any instance. Absent, an instance has
+   * its last events, in memory.
+   */
+  readonly eventRetentionMs?: number;
   /** The Deno KV database; the platform's own when absent. */
   readonly kvPath?: string;
 }
@@ -56,9 +63,11 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   const { authenticator, secrets, origins = [], kvPath, mcp } = options;
   const storage = denoKvStorage(kvPath === undefined ? {} : { path: kvPath });
   const tools = options.tools(storage);
+  const { eventRetentionMs: retentionMs } = options;
+  const store = retentionMs === undefined ? undefined : eventStore({ storage, retentionMs });
   const seen: Seen = {
     audit: createAudit({ storage, retentionMs: options.auditRetentionMs }),
-    ring: createEventRing(),
+    ring: createEventRing({ store }),
   };
   const { catalog, registry } = catalogOf(options, { storage, tools, seen });
   const grounding = options.grounding?.(storage, registry);
@@ -77,7 +86,8 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     ...(grounding && { grounding }),
   });
   if (isTraced()) runtime.metrics.observe(otelMetrics());
-  closeOnSignals(runtime, storage);
+  if (store) gaugeSink(runtime.metrics, 'events', store);
+  closeOnSignals(runtime, { storage, store });
   let probed: Promise<Record<string, unknown>> | undefined;
   const probe = async (): Promise<Record<string, unknown>> => ({
     deno: Deno.version.deno,
@@ -143,9 +153,13 @@ function catalogOf(
 }
 
 /** Lets runs end, or ends them with an event that their readers can resume from, before the instance is gone. */
-function closeOnSignals(runtime: HostedRuntime, storage: ClosableStorage): void {
+function closeOnSignals(
+  runtime: HostedRuntime,
+  { storage, store }: { readonly storage: ClosableStorage; readonly store: QueuedEventStore | undefined },
+): void {
   const close = async (): Promise<void> => {
     await runtime.close({ drainMs });
+    await store?.close();
     await storage.close();
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) Deno.addSignalListener(signal, () => void close());

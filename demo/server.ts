@@ -51,6 +51,7 @@ const endpoint = createDenoEndpoint({
     ...(authorities.length > 0 && { hosts: authorities.map((authority) => new URL(`http://${authority}`).hostname) }),
   },
   origins: listOf('PINNACE_ORIGINS'),
+  eventRetentionMs: 86_400_000,
   ...(kvPath !== undefined && { kvPath }),
 });
 

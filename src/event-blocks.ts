@@ -19,6 +19,8 @@ export function createEventBlocks(options: EventLogOptions): EventBlocks {
 /** The most text of a block, as long as no event alone has more: Deno KV takes 64 KiB a value. */
 const maxLength = 60_000;
 
+const maxEvents = 200;
+
 /** A block as it is stored: the number of its first event stands in its text, so that the hash covers it. */
 interface Block extends Link {
   /** JSON: `{ seq, events }`. */
@@ -28,6 +30,7 @@ interface Block extends Link {
 const inBlocks: RecordForm<KeptEvent> = {
   root: 'event-blocks',
   records: 'block',
+  most: maxEvents,
   readAtOnce: 20,
   draft: cutBlocks,
   eventsOf: (record) => eventsOf(textOf(record)),
@@ -49,7 +52,7 @@ function cutBlocks(events: readonly ObservedEvent[]): readonly Draft[] {
   for (const event of events) {
     const text = JSON.stringify(event);
     let block = blocks.at(-1);
-    if (!block || block.length + text.length > maxLength || block.places.size + eventFields.length > maxPlaces) {
+    if (!block || isFull(block, text)) {
       block = { texts: [], places: createPlaces(), length: 0 };
       blocks.push(block);
     }
@@ -58,6 +61,10 @@ function cutBlocks(events: readonly ObservedEvent[]): readonly Draft[] {
     block.length += text.length + 1;
   }
   return blocks.map(draftOf);
+}
+
+function isFull({ texts, length, places }: OpenBlock, next: string): boolean {
+  return texts.length >= maxEvents || length + next.length > maxLength || places.size + eventFields.length > maxPlaces;
 }
 
 function draftOf({ texts, places }: OpenBlock): Draft {

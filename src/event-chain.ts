@@ -13,14 +13,16 @@ import {
   type KeptEvent,
   type Link,
   maxPlaces,
+  numberOf,
   type RecordForm,
   type StoredChain,
 } from './event-records.ts';
 import type { ObservedEvent } from './events.ts';
 import { listEvents } from './list-events.ts';
 import type { Page } from './page.ts';
-import type { Change, Storage } from './ports.ts';
+import type { Change, Storage, Watchable } from './ports.ts';
 import { type Verification, verifyChain } from './verify-chain.ts';
+import { watchKey } from './watch.ts';
 
 /** The chain. */
 export interface EventChain<Kept extends KeptEvent> {
@@ -32,6 +34,10 @@ export interface EventChain<Kept extends KeptEvent> {
   append(events: readonly ObservedEvent[]): Promise<void>;
   /** Gives a page, the oldest first. @throws PinnaceError `invalid_argument` for a limit or a page token that is none. */
   list(query?: EventQuery): Promise<Page<Kept>>;
+  /** The numbers of the first event that is kept, and of the last that there was: one less where none is kept. */
+  bounds(): Promise<Bounds>;
+  /** Calls back after events may have been added, here or elsewhere, until the returned function is called. */
+  watch(onNews: () => void): () => void;
   /**
    * Reads the whole chain, from the oldest event that is kept, and computes it again. Stops with the signal. Who can write the
    * storage can also write another chain: keep the last hash elsewhere to tell.
@@ -39,9 +45,15 @@ export interface EventChain<Kept extends KeptEvent> {
   verify(options?: { readonly signal?: AbortSignal | undefined }): Promise<Verification>;
 }
 
+/** Where a chain begins and ends. */
+interface Bounds {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** What a chain works with. */
 export interface EventLogOptions {
-  readonly storage: Storage;
+  readonly storage: Storage & Partial<Watchable>;
   /** Two names in one storage never see each other. */
   readonly name?: string;
   /** How long events are kept; for ever when absent. */
@@ -81,8 +93,16 @@ export function createEventChain<Kept extends KeptEvent>(
       await promise;
     },
     list: (query = {}) => listEvents(chain, query),
+    bounds: () => readBounds(chain),
+    watch: (onNews) => watchKey(storage, [...chain.prefix, 'head'], onNews),
     verify: ({ signal } = {}) => verifyChain(chain, signal),
   };
+}
+
+async function readBounds({ storage, prefix, form }: StoredChain<KeptEvent>): Promise<Bounds> {
+  const { seq: last } = headOf(await storage.get([...prefix, 'head'])); // first: what is added meanwhile stands behind it
+  const [oldest] = await storage.list({ prefix: [...prefix, form.records], limit: 1 });
+  return { first: oldest ? Math.min(numberOf(oldest), last + 1) : last + 1, last };
 }
 
 /** The changes that records take: themselves, and their places. */

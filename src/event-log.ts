@@ -20,6 +20,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
 const oneByOne: RecordForm<LoggedEvent> = {
   root: 'event-log',
   records: 'event',
+  most: 1,
   readAtOnce: 200,
   draft: (events) => events.map(draftOf),
   eventsOf: (record) => [logged(record)],

@@ -20,6 +20,8 @@ export interface EventQuery extends EventFilter, PageOptions {
   readonly from?: number | undefined;
   /** Before this time. */
   readonly until?: number | undefined;
+  /** Behind this number. */
+  readonly after?: number | undefined;
 }
 
 /** What events are found by, the most telling first. */
@@ -29,6 +31,11 @@ type EventField = (typeof eventFields)[number];
 
 function fieldOf(event: ObservedEvent, field: EventField): string {
   return field === 'actor' || field === 'target' ? event[field].id : event[field];
+}
+
+/** Whether anything is wanted rather than all. */
+export function isFiltered(filter: EventFilter): boolean {
+  return eventFields.some((field) => filter[field] !== undefined);
 }
 
 /** Whether the event has all that is wanted. */

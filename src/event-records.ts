@@ -37,6 +37,8 @@ export interface RecordForm<Kept extends KeptEvent> {
   readonly root: string;
   /** The part of the keys of records; what follows is the number of the record's first event. */
   readonly records: string;
+  /** The most events of one record. */
+  readonly most: number;
   /** So many records are read at once. */
   readonly readAtOnce: number;
   /** Makes records of events. */

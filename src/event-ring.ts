@@ -1,6 +1,7 @@
 /** The last events of this instance, for those who watch: kept in a ring, read at each one's own pace. */
 
 import { type EventFilter, matchesFilter } from './event-query.ts';
+import type { EventStore } from './event-store.ts';
 import type { ObservedEvent } from './events.ts';
 
 /** An event as a watcher gets it. */
@@ -26,6 +27,8 @@ export interface WatchOptions {
 export interface EventRing {
   /** So many events are kept. */
   readonly capacity: number;
+  /** Keeps the same events for longer, where there is one. */
+  readonly store: EventStore | undefined;
   /** The number of the last event. */
   readonly lastSeq: number;
   /** Keeps an event, whose tenant may see it. Wakes watchers and waits for none. */
@@ -35,6 +38,19 @@ export interface EventRing {
     isVisible: (tenant: string | undefined) => boolean,
     options?: WatchOptions,
   ) => ReadableStream<SeenEvent>;
+  /** Gives those that are there now. */
+  readonly read: (
+    isVisible: (tenant: string | undefined) => boolean,
+    options?: Omit<WatchOptions, 'signal'>,
+  ) => readonly SeenEvent[];
+}
+
+/** What a ring is made of. */
+export interface EventRingOptions {
+  /** So many events are kept; 2,000 when absent. With 0 there is nothing to watch, and telling costs less. */
+  readonly capacity?: number;
+  /** Keeps the same events for longer: watchers over HTTP then go on where they were, at whichever instance. */
+  readonly store?: EventStore | undefined;
 }
 
 interface Kept {
@@ -42,43 +58,56 @@ interface Kept {
   readonly tenant: string | undefined;
 }
 
-/** Gives an empty ring that keeps so many events; 2,000 when absent. With 0 there is nothing to watch, and telling costs less. */
-export function createEventRing({ capacity = 2000 }: { readonly capacity?: number } = {}): EventRing {
+/** Gives an empty ring. */
+export function createEventRing({ capacity = 2000, store }: EventRingOptions = {}): EventRing {
   const kept: Kept[] = []; // the event `seq` stands at `seq % capacity`
   const waiting = new Set<() => void>();
   let last = 0;
   const oldest = (): number => Math.max(1, last - capacity + 1);
+  /** Gives what reads on, one event at a time. */
+  const reader = (
+    isVisible: (tenant: string | undefined) => boolean,
+    { filter = {}, after }: Omit<WatchOptions, 'signal'>,
+  ): () => SeenEvent | undefined => {
+    // A number that is not reached yet is another instance's, or from before a restart: then all that is there is news.
+    let at = after === undefined ? last : after <= last ? Math.max(0, Math.trunc(after)) : 0;
+    let dropped = 0;
+    return () => {
+      const from = oldest();
+      if (at + 1 < from) {
+        dropped += from - 1 - at;
+        at = from - 1;
+      }
+      while (at < last) {
+        const { event, tenant } = kept[++at % capacity]!; // safe: the latest are all there
+        if (!isVisible(tenant) || !matchesFilter(event, filter)) continue;
+        const seen = dropped > 0 ? { seq: at, event, dropped } : { seq: at, event };
+        dropped = 0;
+        return seen;
+      }
+      return undefined;
+    };
+  };
   return {
     capacity,
+    store,
     get lastSeq() {
       return last;
     },
     hear(event, tenant) {
+      store?.hear(event, tenant);
+      if (capacity === 0) return;
       kept[++last % capacity] = { event, tenant };
       if (waiting.size === 0) return;
       for (const wake of waiting) wake();
       waiting.clear();
     },
-    watch(isVisible, { filter = {}, after, signal } = {}) {
-      // A number that is not reached yet is another instance's, or from before a restart: then all that is there is news.
-      let at = after === undefined ? last : after <= last ? Math.max(0, Math.trunc(after)) : 0;
-      let dropped = 0;
-      const next = (): SeenEvent | undefined => {
-        const from = oldest();
-        if (at + 1 < from) {
-          dropped += from - 1 - at;
-          at = from - 1;
-        }
-        while (at < last) {
-          const { event, tenant } = kept[++at % capacity]!; // safe: the latest are all there
-          if (!isVisible(tenant) || !matchesFilter(event, filter)) continue;
-          const seen = dropped > 0 ? { seq: at, event, dropped } : { seq: at, event };
-          dropped = 0;
-          return seen;
-        }
-        return undefined;
-      };
-      return streamOf(next, waiting, signal);
+    watch: (isVisible, { signal, ...wanted } = {}) => streamOf(reader(isVisible, wanted), waiting, signal),
+    read(isVisible, wanted = {}) {
+      const next = reader(isVisible, wanted);
+      const events: SeenEvent[] = [];
+      for (let event = next(); event; event = next()) events.push(event);
+      return events;
     },
   };
 }

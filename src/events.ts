@@ -45,13 +45,13 @@ export const unheard: Emit = () => undefined;
 export interface EmitOptions {
   readonly sinks: readonly EventSink[];
   /** Keeps the last events for those who watch. */
-  readonly ring?: Pick<EventRing, 'capacity' | 'hear'> | undefined;
+  readonly ring?: Pick<EventRing, 'capacity' | 'hear' | 'store'> | undefined;
   readonly now: () => number;
 }
 
 /** Gives the function that hands events to the sinks in order. A sink that fails loses its event and nothing else. */
 export function createEmit({ sinks, ring: given, now }: EmitOptions): Emit {
-  const ring = given && given.capacity > 0 ? given : undefined;
+  const ring = given && (given.capacity > 0 || given.store) ? given : undefined;
   if (sinks.length === 0 && !ring) return unheard;
   const timestamp = createTimestamps();
   return (told) => {

@@ -29,10 +29,18 @@ export {
 } from './errors.ts';
 export { createEventBlocks, type EventBlocks } from './event-blocks.ts';
 export type { EventChain, EventLogOptions } from './event-chain.ts';
+export type { EventFeed, Followed, FollowOptions, GapReason } from './event-feed.ts';
 export { createEventLog, type EventLog, type LoggedEvent } from './event-log.ts';
 export type { EventFilter, EventQuery } from './event-query.ts';
 export type { KeptEvent } from './event-records.ts';
-export { createEventRing, type EventRing, type SeenEvent, type WatchOptions } from './event-ring.ts';
+export {
+  createEventRing,
+  type EventRing,
+  type EventRingOptions,
+  type SeenEvent,
+  type WatchOptions,
+} from './event-ring.ts';
+export type { EventStore } from './event-store.ts';
 export { type Audit, type AuditOptions, createAudit } from './audit.ts';
 export type { EventStatus, ObservedEvent } from './events.ts';
 export type { Verification } from './verify-chain.ts';

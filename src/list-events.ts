@@ -19,13 +19,14 @@ export async function listEvents<Kept extends KeptEvent>(
   const limit = limitOf(query);
   const asked = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
   const start = pageToken === undefined ? undefined : parseStart(await readPageToken(asked, pageToken));
-  let after = start ? start.record : await lastBefore(chain, query.from);
+  const behind = Math.max(start?.seq ?? 0, query.after ?? 0);
+  let after = start ? start.record : Math.max(await lastBefore(chain, query.from), await lastWhole(chain, query.after));
   const items: Kept[] = [];
   for (;;) {
     const { records, last } = await readSome(chain, query, after);
     for (const { number, events } of records) {
       for (const kept of events) {
-        if (kept.seq <= (start?.seq ?? 0) || !matchesQuery(kept.event, query)) continue;
+        if (kept.seq <= behind || !matchesQuery(kept.event, query)) continue;
         items.push(kept);
         if (items.length < limit) continue;
         return { items, nextPageToken: await writePageToken(asked, `${number - 1}:${kept.seq}`) };
@@ -65,6 +66,18 @@ async function readSome<Kept extends KeptEvent>(
   );
   const last = page.at(-1);
   return { records, last: last && page.length === readAtOnce ? numberOf(last) : undefined };
+}
+
+/** A number of which all records up to it end there or before: those behind it have what comes after `seq`. */
+async function lastWhole<Kept extends KeptEvent>(
+  { storage, prefix, form }: StoredChain<Kept>,
+  seq: number | undefined,
+): Promise<number> {
+  if (seq === undefined || seq === 0) return 0;
+  const records = [...prefix, form.records];
+  const [next] = await storage.list({ prefix: records, after: [...records, seq], limit: 1 });
+  const beginsNext = next ? numberOf(next) : headOf(await storage.get([...prefix, 'head'])).seq + 1;
+  return beginsNext === seq + 1 ? seq : Math.max(0, seq - form.most);
 }
 
 /** Clocks of instances differ: an event may stand so much before older ones. */

@@ -33,6 +33,8 @@ export function storageSink(
     },
     log: {
       append: (events) => blocks.append(events),
+      bounds: () => blocks.bounds(),
+      watch: (onNews) => blocks.watch(onNews),
       async list(query) {
         await queued.flush();
         return await blocks.list(query);

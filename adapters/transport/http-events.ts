@@ -2,9 +2,9 @@
 
 import * as v from 'valibot';
 import { PinnaceError } from '../../src/errors.ts';
-import type { EventFilter } from '../../src/event-query.ts';
+import type { EventFeed, FollowOptions } from '../../src/event-feed.ts';
 import { parse } from '../../src/parse.ts';
-import { type Principal, requireScope } from '../../src/runtime/principal.ts';
+import type { Principal } from '../../src/runtime/principal.ts';
 import type { HandlerContext } from './http.ts';
 import { createQuotas } from './http-quotas.ts';
 import { sseHeaders } from './sse.ts';
@@ -26,63 +26,61 @@ const watchers = { runsPerTenant: 8, runs: 100 };
 
 /** Adds the route. It takes the scope `admin`, and tells of the caller's tenant alone. */
 export function addEventRoute(context: HandlerContext): void {
-  const { app, authenticator } = context;
+  const { app, authenticator, runtime } = context;
   const quotas = createQuotas(watchers, 'event streams');
-  const instance = crypto.randomUUID().slice(0, 8);
   app.get('/v1/events', async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
-    requireScope(principal, 'admin');
-    const { after, ...filter } = parse(EventWatch, c.req.query(), { what: 'what to watch' });
-    const place = placeOf(c.req.header('last-event-id') ?? after, instance);
-    return watch(context, { principal, filter, place, instance, leave: quotas.enter(principal.tenant) });
+    const feed = runtime.feed(principal);
+    const { after: given, ...filter } = parse(EventWatch, c.req.query(), { what: 'what to watch' });
+    const after = placeOf(c.req.header('last-event-id') ?? given, feed);
+    return await watch(context, { principal, feed, filter, after, leave: quotas.enter(principal.tenant) });
   });
 }
 
-/** Where a watcher goes on. */
-interface Place {
-  /** The number; those that come from now on when absent. */
-  readonly after: number | undefined;
-  readonly isElsewhere: boolean;
-}
-
-/** Reads `<instance>:<seq>`, or `0` for all that are still there. What another instance has numbered says nothing here. */
-function placeOf(given: string | undefined, instance: string): Place {
-  if (given === undefined || given === '') return { after: undefined, isElsewhere: false };
-  if (given === '0') return { after: 0, isElsewhere: false };
+/** Reads `<origin>:<seq>`, or `0` for all that is still there. What somebody else has numbered says nothing here. */
+function placeOf(given: string | undefined, { origin }: EventFeed): FollowOptions['after'] {
+  if (given === undefined || given === '') return undefined;
+  if (given === '0') return 0;
   const [, of, seq] = /^([\w-]{1,64}):(\d{1,15})$/.exec(given) ?? [];
   if (of === undefined) {
     throw new PinnaceError('last_event_id_invalid', 'The event id is none of this endpoint', { status: 400 });
   }
-  return of === instance ? { after: Number(seq), isElsewhere: false } : { after: 0, isElsewhere: true };
+  return of === origin ? Number(seq) : 'elsewhere';
 }
 
-interface Watching {
+interface Watching extends Pick<FollowOptions, 'after' | 'filter'> {
   readonly principal: Principal;
-  readonly filter: EventFilter;
-  readonly place: Place;
-  readonly instance: string;
+  readonly feed: EventFeed;
   /** Makes room for another watcher. */
   readonly leave: () => void;
 }
 
 /** Ends with the reader, the runtime, the session's certificate, or its revocation; whoever may go on, resumes. */
-function watch({ runtime, authenticator, keepAliveMs, now }: HandlerContext, watching: Watching): Response {
-  const { principal, filter, place: { after, isElsewhere }, instance, leave } = watching;
-  const revoked = new AbortController();
-  const unwatch = authenticator.onRevoked?.(principal, () => revoked.abort('session_revoked'));
+async function watch(
+  { runtime, authenticator, keepAliveMs, now }: HandlerContext,
+  { principal, feed, filter, after, leave }: Watching,
+): Promise<Response> {
+  const stop = new AbortController();
+  const unwatch = authenticator.onRevoked?.(principal, () => stop.abort('session_revoked'));
+  const onClosed = (): void => {
+    stop.abort();
+    leave();
+    unwatch?.();
+  };
   const expiresAt = principal.session?.expiresAt ?? Infinity;
-  const from = after ?? runtime.lastEventSeq();
-  const bytes = encodeEvents(runtime.events(principal, { filter, after: from, signal: revoked.signal }), {
-    instance,
-    from,
-    isElsewhere,
+  const followed = feed.follow({ after, filter, signal: stop.signal });
+  // What comes from now on is known now, and so is whether it can be read.
+  const ready = await followed.next().catch((error: unknown) => {
+    onClosed();
+    throw error;
+  });
+  const bytes = encodeEvents(followed, {
+    origin: feed.origin,
+    ready,
     keepAliveMs,
     isOver: () => now() >= expiresAt,
     metrics: runtime.metrics,
-    onClosed() {
-      leave();
-      unwatch?.();
-    },
+    onClosed,
   });
   const { 'x-vercel-ai-ui-message-stream': _, ...headers } = sseHeaders;
   return new Response(bytes, { headers });

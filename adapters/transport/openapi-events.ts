@@ -7,7 +7,8 @@ import { type Json, json, operation, problem } from './openapi-parts.ts';
 
 const lastEventId: Json = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };
 const events: Json = {
-  description: 'Events as they happen, each with its id; `ready` first, and `gap` where some were missed',
+  description:
+    'Events, each with its id: `ready` first, `gap` where some are missing, and `live` before those that happen now',
   content: { 'text/event-stream': {} },
 };
 

@@ -1,22 +1,20 @@
 /** Encodes what happens as server-sent events, for as long as somebody reads. */
 
-import type { SeenEvent } from '../../src/event-ring.ts';
+import type { Followed } from '../../src/event-feed.ts';
 import type { Metrics } from '../../src/metrics.ts';
 
 /** What an encoder needs besides the events. */
 export interface EventStreamOptions {
-  /** The instance that numbers these events: a number means nothing elsewhere. */
-  readonly instance: string;
-  /** The number that the watcher goes on from. */
-  readonly from: number;
-  /** What the watcher asked for cannot be told whole: it has read elsewhere, or before a restart. */
-  readonly isElsewhere: boolean;
+  /** Who numbers these events: a number means nothing elsewhere. */
+  readonly origin: string;
+  /** The first of the feed. */
+  readonly ready: IteratorResult<Followed, void>;
   /** The time without an event after which a comment is sent. */
   readonly keepAliveMs: number;
   /** Whether the watcher may watch no longer; asked with every comment. */
   readonly isOver: () => boolean;
   readonly metrics: Metrics;
-  /** Nobody reads any more. Called once. */
+  /** Nobody reads any more: the feed must end. Called once. */
   readonly onClosed: () => void;
 }
 
@@ -24,17 +22,13 @@ const encoder = new TextEncoder();
 const keepAlive = encoder.encode(': keep-alive\n\n');
 
 /**
- * Gives the bytes: an event `ready` with the number to go on from, then each event with the id `<instance>:<seq>`. Where events
- * were missed, an event `gap` stands before the next. A slow reader fills no buffer: it misses events.
+ * Gives the bytes: an event `ready` with the number to go on from, each event with the id `<origin>:<seq>`, and `live` once what
+ * was kept has been told. Where events are missing, an event `gap` stands before the next. A slow reader fills no buffer.
  */
 export function encodeEvents(
-  events: ReadableStream<SeenEvent>,
-  options: EventStreamOptions,
+  followed: AsyncGenerator<Followed, void>,
+  { origin, ready, keepAliveMs, isOver, metrics, onClosed }: EventStreamOptions,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const { instance, from, isElsewhere, keepAliveMs, isOver, metrics, onClosed } = options;
-  const reader = events.getReader();
-  const frame = (seq: number, type: string, data: unknown): string =>
-    `id: ${instance}:${seq}\n${type === '' ? '' : `event: ${type}\n`}data: ${JSON.stringify(data)}\n\n`;
   let timer: ReturnType<typeof setInterval> | undefined;
   let idle = false;
   let closed = false;
@@ -42,15 +36,14 @@ export function encodeEvents(
     if (closed) return;
     closed = true;
     clearInterval(timer);
-    void reader.cancel().catch(() => undefined);
     metrics.count('pinnace_streams_closed_total');
     onClosed();
   };
   metrics.count('pinnace_streams_opened_total');
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     start(controller) {
-      const gap = isElsewhere ? gapFrame({}) : '';
-      controller.enqueue(encoder.encode(`retry: 1000\n\n${frame(from, 'ready', {})}${gap}`));
+      const first = ready.done === true ? '' : frameOf(ready.value, origin);
+      controller.enqueue(encoder.encode(`retry: 1000\n\n${first}`));
       timer = setInterval(() => {
         if (isOver()) return close(); // the reader's next event is the end
         const isRead = (controller.desiredSize ?? -1) >= 0; // to a reader that stalls, comments would pile up
@@ -59,21 +52,34 @@ export function encodeEvents(
       }, keepAliveMs);
     },
     async pull(controller) {
-      const { done, value } = await reader.read();
-      idle = false;
-      if (done) {
+      try {
+        const { done, value } = await followed.next();
+        idle = false;
+        if (done !== true) return controller.enqueue(encoder.encode(frameOf(value, origin)));
+      } catch (error) {
         close();
-        return controller.close();
+        throw error;
       }
-      const { seq, event, dropped } = value;
-      const gap = dropped === undefined ? '' : gapFrame({ dropped });
-      controller.enqueue(encoder.encode(`${gap}${frame(seq, '', event)}`));
+      close();
+      controller.close();
     },
     cancel: close,
   }, { highWaterMark: 0 });
 }
 
-/** Has no id: whoever loses the connection here asks once more from before the gap, and is told of it once more. */
-function gapFrame(data: { readonly dropped?: number }): string {
-  return `event: gap\ndata: ${JSON.stringify(data)}\n\n`;
+function frameOf(followed: Followed, origin: string): string {
+  switch (followed.type) {
+    case 'event':
+      return `id: ${origin}:${followed.seq}\ndata: ${JSON.stringify(followed.event)}\n\n`;
+    case 'ready':
+    case 'live':
+      return `id: ${origin}:${followed.seq}\nevent: ${followed.type}\ndata: {}\n\n`;
+    case 'gap': {
+      // Has no id: whoever loses the connection here asks once more from before the gap, and is told of it once more.
+      const { type, ...data } = followed;
+      return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+    }
+    default:
+      return followed satisfies never;
+  }
 }

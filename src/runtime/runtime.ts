@@ -3,7 +3,9 @@
 import type { UIMessageChunk } from '../ai-types.ts';
 import { PinnaceError } from '../errors.ts';
 import type { Audit, Recorder } from '../audit.ts';
+import { type EventFeed, ringFeed } from '../event-feed.ts';
 import type { EventLog } from '../event-log.ts';
+import { storeFeed } from '../event-store.ts';
 import type { EventRing, SeenEvent, WatchOptions } from '../event-ring.ts';
 import { createTraceId, type Emit } from '../events.ts';
 import { guarded, type GuardedDeed } from '../guarded.ts';
@@ -152,8 +154,12 @@ export interface HostedRuntime extends Runtime {
    * @throws PinnaceError `forbidden` without the scope `admin`.
    */
   events(principal: Principal, options?: WatchOptions): ReadableStream<SeenEvent>;
-  /** The number of the last event: what is watched behind it comes from now on. */
-  lastEventSeq(): number;
+  /**
+   * Gives the same for those who come back: with a number to go on from, and from the ring's store, where it has one.
+   *
+   * @throws PinnaceError `forbidden` without the scope `admin`.
+   */
+  feed(principal: Principal): EventFeed;
   /**
    * Gives the audit of the principal's tenant; `undefined` where nothing is written down.
    *
@@ -226,6 +232,14 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
 
   const placeOf: HostedRuntime['place'] = ({ tenant, subject }, { traceId, parentSpanId } = newTrace()) =>
     traceAt({ traceId, parentSpanId, tenant, actor: { type: 'user', id: subject } }, options);
+  const instance = crypto.randomUUID().slice(0, 8);
+  const feedOf = (principal: Principal): EventFeed => {
+    const { ring } = options;
+    const { origin, follow } = ring.store
+      ? storeFeed(ring.store.log(principal.tenant))
+      : ringFeed(ring, { origin: instance, isVisible: visibleTo(principal) });
+    return { origin, follow: (how) => follow({ ...how, signal: AbortSignal.any([how.signal, closing.signal]) }) };
+  };
   const guard: HostedRuntime['guard'] = ({ principal, trace, ...deed }, work) => {
     const place = placeOf(principal, trace);
     return guarded(
@@ -335,14 +349,15 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     },
     events(principal, { signal, ...wanted } = {}) {
       requireScope(principal, 'admin');
-      const { tenant, via } = principal;
-      const mayBe = (of: string | undefined): boolean => of === tenant || (of === undefined && via === 'in-process');
-      return options.ring.watch(mayBe, {
+      return options.ring.watch(visibleTo(principal), {
         ...wanted,
         signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal,
       });
     },
-    lastEventSeq: () => options.ring.lastSeq,
+    feed(principal) {
+      requireScope(principal, 'admin');
+      return feedOf(principal);
+    },
     audit(principal) {
       requireScope(principal, 'admin');
       return options.audit?.log(principal.tenant);
@@ -366,6 +381,11 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
 
 /** How long the last ends of an audit are waited for. */
 const auditMs = 1000;
+
+/** Events that are nobody's are for whoever composes. */
+function visibleTo({ tenant, via }: Principal): (of: string | undefined) => boolean {
+  return (of) => of === tenant || (of === undefined && via === 'in-process');
+}
 
 function newTrace(): NonNullable<StartOptions['trace']> {
   return { traceId: createTraceId() };

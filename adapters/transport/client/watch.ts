@@ -1,5 +1,6 @@
 /** Watches what happens at an endpoint, over as many connections as it takes. */
 
+import type { GapReason } from '../../../src/event-feed.ts';
 import type { EventFilter } from '../../../src/event-query.ts';
 import type { ObservedEvent } from '../../../src/events.ts';
 import { type Connection, resolvePath } from './connection.ts';
@@ -11,8 +12,10 @@ import { pauseMs } from './wait.ts';
 /** What a watcher gets: an event with its id, or that some were missed before the next. */
 export type Watched =
   | { readonly type: 'event'; readonly id: string; readonly event: ObservedEvent }
-  /** So many; unknown when absent, as after a restart of the endpoint. */
-  | { readonly type: 'gap'; readonly dropped?: number };
+  /** So many; unknown when absent, as after a restart of an endpoint that stores none. */
+  | { readonly type: 'gap'; readonly reason?: GapReason; readonly dropped?: number }
+  /** All that was kept has been given: what follows happens now. Told with every connection. */
+  | { readonly type: 'live' };
 
 /** What is watched, and from where on. */
 export interface WatchOptions extends EventFilter {
@@ -84,6 +87,7 @@ async function* readWatched(events: ReturnType<typeof readEvents>, position: Pos
     if (type !== 'gap' && id !== undefined) position.id = id;
     position.quiet = 0;
     if (type === 'gap') yield { type, ...read(data) };
+    else if (type === 'live') yield { type };
     else if (type === '' && id !== undefined) yield { type: 'event', id, event: read(data) as ObservedEvent }; // as the endpoint describes
   }
 }

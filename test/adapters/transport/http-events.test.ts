@@ -1,8 +1,19 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { eventStore } from '../../../adapters/sinks/event-store.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createHandler, type HandlerOptions } from '../../../adapters/transport/http.ts';
-import { createPrincipal, localPrincipal, type ObservedEvent, type Principal, type Scope } from '../../../src/index.ts';
+import {
+  createEventRing,
+  createPrincipal,
+  type EventRing,
+  localPrincipal,
+  type ObservedEvent,
+  PinnaceError,
+  type Principal,
+  type Scope,
+  type Storage,
+} from '../../../src/index.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
 import { testRuntime } from '../../fixtures/runtime.ts';
 import { signedEndpoint } from '../../fixtures/signed-endpoint.ts';
@@ -28,8 +39,12 @@ function principalOf({ tenant = 'one', scopes = ['admin', 'run:create'], expires
 }
 
 /** An endpoint that believes `x-tenant`. */
-function endpoint(caller: Caller = {}, options: Partial<HandlerOptions> = {}) {
-  const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, storage: memoryStorage() });
+function endpoint(caller: Caller = {}, { ring, ...options }: Partial<HandlerOptions> & { ring?: EventRing } = {}) {
+  const runtime = testRuntime({
+    model: scriptedModel(says('Hi')).model,
+    storage: memoryStorage(),
+    ...(ring && { ring }),
+  });
   let revoke = (): void => undefined;
   const authenticator: HandlerOptions['authenticator'] = {
     authenticate: (request) => {
@@ -55,12 +70,15 @@ function endpoint(caller: Caller = {}, options: Partial<HandlerOptions> = {}) {
   return { runtime, happen, get, openStreams, revoke: () => revoke() };
 }
 
-/** Reads events of an answer one by one. */
-function eventsOf({ body }: Response) {
+/** Reads events of an answer one by one: all but `live`, or `live` too. */
+function eventsOf({ body }: Response, { withLive = false }: { readonly withLive?: boolean } = {}) {
   const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
   const events: EventSourceMessage[] = [];
   const comments: string[] = [];
-  const parser = createParser({ onEvent: (event) => events.push(event), onComment: (text) => comments.push(text) });
+  const parser = createParser({
+    onEvent: (event) => void (withLive || event.event !== 'live' ? events.push(event) : undefined),
+    onComment: (text) => comments.push(text),
+  });
   return {
     comments,
     async next(): Promise<EventSourceMessage | undefined> {
@@ -173,14 +191,39 @@ describe('GET /v1/events', () => {
     happen('sample.before');
     const elsewhere = eventsOf(await get('', { 'last-event-id': '00000000:7' }));
     await elsewhere.next();
-    expect(await elsewhere.next()).toMatchObject({ event: 'gap', data: '{}', id: undefined });
+    expect(await elsewhere.next()).toMatchObject({ event: 'gap', data: '{"reason":"unknown"}', id: undefined });
     expect(read(await elsewhere.next()).action).toBe('sample.before');
     await elsewhere.cancel();
     for (let i = 0; i < 2100; i++) happen('sample.flood');
     const late = eventsOf(await get('?after=0'));
     await late.next();
-    expect(await late.next()).toMatchObject({ event: 'gap', data: '{"dropped":101}' });
+    expect(await late.next()).toMatchObject({ event: 'gap', data: '{"reason":"expired","dropped":101}' });
     await late.cancel();
+  });
+
+  it('tells at once that an id is too old, also when nothing comes that was asked for', async () => {
+    const { get, happen } = endpoint();
+    const first = eventsOf(await get());
+    const { id = '' } = await first.next() ?? {};
+    await first.cancel();
+    for (let i = 0; i < 2005; i++) happen('sample.flood');
+    const late = eventsOf(await get('?action=sample.rare', { 'last-event-id': id }));
+    await late.next();
+    expect(await late.next()).toMatchObject({ event: 'gap', data: '{"reason":"expired","dropped":5}' });
+    await late.cancel();
+  });
+
+  it('tells when all that was kept has been told', async () => {
+    const { get, happen } = endpoint();
+    for (const action of ['sample.wanted', 'sample.other', 'sample.wanted']) happen(action);
+    const events = eventsOf(await get('?after=0&action=sample.wanted'), { withLive: true });
+    const told = [await events.next(), await events.next(), await events.next(), await events.next()];
+    expect(told.map((event) => event?.event ?? read(event).action)).toEqual(
+      ['ready', 'sample.wanted', 'sample.wanted', 'live'],
+    );
+    happen('sample.wanted');
+    expect(read(await events.next()).action).toBe('sample.wanted');
+    await events.cancel();
   });
 
   it('lets go of everything when the watcher leaves', async () => {
@@ -250,6 +293,154 @@ describe('GET /v1/events', () => {
   });
 });
 
+/** Two instances over one storage, each with a ring of its own. */
+function instances(storage: Storage = memoryStorage(), more: Partial<Parameters<typeof eventStore>[0]> = {}) {
+  const open = () => {
+    const store = eventStore({ storage, maxWaitMs: 0, retryDelayMs: 0, ...more });
+    return { store, ...endpoint({}, { ring: createEventRing({ capacity: 2, store }) }) };
+  };
+  return [open(), open()] as const;
+}
+
+describe('GET /v1/events of an endpoint that stores events', () => {
+  it('goes on at another instance, and after a restart, where it was', async () => {
+    const storage = memoryStorage();
+    const [one, other] = instances(storage);
+    const first = eventsOf(await one.get());
+    one.happen('sample.1');
+    await first.next();
+    const seen = await first.next();
+    expect(seen?.id).toBe('log:1');
+    await first.cancel();
+    for (const action of ['sample.2', 'sample.3', 'sample.4', 'sample.5']) one.happen(action);
+    await one.store.flush();
+    const [restarted] = instances(storage);
+    for (const instance of [one, other, restarted]) {
+      const again = eventsOf(await instance.get('', { 'last-event-id': seen?.id ?? '' }));
+      await again.next();
+      const told = [await again.next(), await again.next(), await again.next(), await again.next()].map(read);
+      expect(told.map(({ action }) => action)).toEqual(['sample.2', 'sample.3', 'sample.4', 'sample.5']);
+      await again.cancel();
+    }
+  });
+
+  it('tells of what happens at every instance, once and in one order', async () => {
+    const [one, other] = instances();
+    const [here, there] = [eventsOf(await one.get()), eventsOf(await other.get())];
+    const next = async () => [read(await here.next()).action, read(await there.next()).action];
+    await Promise.all([here.next(), there.next()]);
+    one.happen('sample.1');
+    expect(await next()).toEqual(['sample.1', 'sample.1']);
+    other.happen('sample.2');
+    expect(await next()).toEqual(['sample.2', 'sample.2']);
+    await Promise.all([here.cancel(), there.cancel()]);
+  });
+
+  it('finds what was asked for, and keeps tenants apart', async () => {
+    const [one, other] = instances();
+    for (const [action, tenant] of [['sample.a', 'one'], ['sample.b', 'two'], ['sample.b', 'one']] as const) {
+      one.happen(action, tenant);
+    }
+    await one.store.flush();
+    const all = eventsOf(await other.get('?after=0'), { withLive: true });
+    const some = eventsOf(await other.get('?after=0&action=sample.b'), { withLive: true });
+    const told = async ({ next }: typeof all, count: number) => {
+      const events = await Array.fromAsync({ length: count }, () => next());
+      return events.map((event) => event?.event ?? `${event?.id} ${read(event).action}`);
+    };
+    expect(await told(all, 4)).toEqual(['ready', 'log:1 sample.a', 'log:2 sample.b', 'live']);
+    expect(await told(some, 3)).toEqual(['ready', 'log:2 sample.b', 'live']);
+    await Promise.all([all.cancel(), some.cancel()]);
+  });
+
+  it.each([
+    ['that another log has numbered', 'log:700', '{"reason":"unknown"}'],
+    ['of an instance without a store', '0a1b2c3d:1', '{"reason":"unknown"}'],
+  ])('says that it cannot tell what is behind an id %s, and tells all that it has', async (_, id, data) => {
+    const [one] = instances();
+    one.happen('sample.1');
+    await one.store.flush();
+    const events = eventsOf(await one.get('', { 'last-event-id': id }));
+    await events.next();
+    expect(await events.next()).toMatchObject({ event: 'gap', data });
+    expect(read(await events.next()).action).toBe('sample.1');
+    await events.cancel();
+  });
+
+  it('says how many events behind an id are no longer kept', async () => {
+    let time = 0;
+    const [one] = instances(memoryStorage({ now: () => time }), { retentionMs: 1000 });
+    for (const action of ['sample.1', 'sample.2', 'sample.3']) one.happen(action);
+    await one.store.flush();
+    time = 999;
+    one.happen('sample.4');
+    await one.store.flush();
+    time = 1500;
+    const events = eventsOf(await one.get('', { 'last-event-id': 'log:1' }));
+    await events.next();
+    expect(await events.next()).toMatchObject({ event: 'gap', data: '{"reason":"expired","dropped":2}' });
+    expect(read(await events.next()).action).toBe('sample.4');
+    await events.cancel();
+  });
+
+  it('says how many events could not be kept, also to those who asked for others', async () => {
+    const inner = memoryStorage();
+    let away = true;
+    const storage: Storage = {
+      ...inner,
+      commit: (changes) => away ? Promise.reject(new Error('disk full')) : inner.commit(changes),
+    };
+    const [one] = instances(storage);
+    one.happen('sample.1');
+    one.happen('sample.2');
+    await one.store.flush();
+    away = false;
+    one.happen('sample.3');
+    await one.store.flush();
+    expect(one.store.dropped).toBe(2);
+    for (const query of ['?after=0', '?after=0&action=sample.3']) {
+      const events = eventsOf(await one.get(query));
+      await events.next();
+      expect(await events.next()).toMatchObject({ event: 'gap', data: '{"reason":"lost","dropped":2}' });
+      expect(read(await events.next()).action).toBe('sample.3');
+      await events.cancel();
+    }
+  });
+
+  it('gives more than one page', async () => {
+    const [one] = instances();
+    for (let i = 0; i < 450; i++) one.happen(`sample.${i}`);
+    await one.store.flush();
+    for (const query of ['?after=0', '?after=0&target=it']) {
+      const events = eventsOf(await one.get(query));
+      await events.next();
+      const told = await Array.fromAsync({ length: 450 }, async () => read(await events.next()).action);
+      expect(told).toEqual(Array.from({ length: 450 }, (_, i) => `sample.${i}`));
+      await events.cancel();
+    }
+  });
+
+  it('answers 503 where it cannot be read, and holds nothing open', async () => {
+    const storage: Storage = { ...memoryStorage(), get: () => Promise.reject(new PinnaceError('unavailable', 'Away')) };
+    const [one] = instances(storage);
+    expect((await one.get()).status).toBe(503);
+    expect(one.openStreams()).toBe(0);
+    for (let i = 0; i < 10; i++) expect((await one.get()).status).toBe(503);
+  });
+
+  it('ends with the watcher, and with the runtime', async () => {
+    const [one] = instances();
+    const left = eventsOf(await one.get());
+    await left.next();
+    await left.cancel();
+    const events = eventsOf(await one.get());
+    await events.next();
+    await one.runtime.close();
+    expect(await events.next()).toBeUndefined();
+    expect(one.openStreams()).toBe(0);
+  });
+});
+
 describe('client.events', () => {
   it('gives each event once over connections that are cut', async () => {
     const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, storage: memoryStorage() });
@@ -268,6 +459,7 @@ describe('client.events', () => {
       runtime.place(principalOf({ tenant: 't1' })).tell({ action, target: { type: 's', id: 'x' }, status: 'ok' });
     const left = new AbortController();
     const stream = (await client.events({ signal: left.signal })).getReader();
+    expect((await stream.read()).value).toEqual({ type: 'live' });
     happen('sample.1');
     expect((await stream.read()).value).toMatchObject({ type: 'event', event: { action: 'sample.1' } });
     cuts[0]?.();

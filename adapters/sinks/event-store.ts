@@ -1,0 +1,89 @@
+import { createEventBlocks, type EventBlocks } from '../../src/event-blocks.ts';
+import type { EventLogOptions } from '../../src/event-chain.ts';
+import { type EventStore, lostAction } from '../../src/event-store.ts';
+import { createTraceId, type ObservedEvent } from '../../src/events.ts';
+import { summaryOf } from '../../src/payload-summary.ts';
+import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
+
+/** A store with what is known of its queues. */
+export interface QueuedEventStore extends EventStore, Pick<QueuedSink, 'waiting' | 'dropped' | 'flush' | 'close'> {}
+
+interface Tenant {
+  readonly log: EventBlocks;
+  readonly queue: QueuedSink;
+}
+
+/** Tenants whose queues are open at once. */
+const maxTenants = 1000;
+
+/**
+ * Gives a store of events for `createEventRing`: watchers then go on where they were, at any instance, for as long as events are
+ * kept. As with `storageSink`, events that wait when the process ends are lost; those that cannot be written are told of later.
+ *
+ * @example
+ * const ring = createEventRing({ store: eventStore({ storage, retentionMs: 86_400_000 }) });
+ * const runtime = createRuntime({ catalog, models, storage, ring });
+ */
+export function eventStore(
+  { storage, retentionMs, maxWaitMs = 100, ...queue }: Omit<EventLogOptions, 'name'> & QueueOptions,
+): QueuedEventStore {
+  const tenants = new Map<string, Tenant>();
+  let droppedBefore = 0;
+  const leave = async (name: string, { queue: left }: Tenant): Promise<void> => {
+    tenants.delete(name);
+    await left.close();
+    droppedBefore += left.dropped;
+  };
+  const of = (name: string): Tenant => {
+    const tenant = tenants.get(name) ?? openTenant(name, { storage, retentionMs, maxWaitMs, ...queue });
+    tenants.delete(name);
+    tenants.set(name, tenant);
+    const [oldest] = tenants;
+    if (tenants.size > maxTenants && oldest) void leave(...oldest);
+    return tenant;
+  };
+  const sum = (what: 'waiting' | 'dropped'): number =>
+    [...tenants.values()].reduce((total, tenant) => total + tenant.queue[what], 0);
+  const all = async (what: 'flush' | 'close'): Promise<void> =>
+    void await Promise.all([...tenants.values()].map((tenant) => tenant.queue[what]()));
+  return {
+    hear(event, tenant) {
+      if (tenant !== undefined) of(tenant).queue.sink(event);
+    },
+    log: (tenant) => of(tenant).log,
+    get waiting() {
+      return sum('waiting');
+    },
+    get dropped() {
+      return droppedBefore + sum('dropped');
+    },
+    flush: () => all('flush'),
+    close: () => all('close'),
+  };
+}
+
+function openTenant(tenant: string, { storage, retentionMs, ...options }: EventLogOptions & QueueOptions): Tenant {
+  const log = createEventBlocks({ storage, name: `events/${tenant}`, retentionMs });
+  let told = 0;
+  const queue: QueuedSink = queuedSink(async (events) => {
+    const { dropped } = queue;
+    await log.append(dropped > told ? [lost(dropped - told, events[0]), ...events] : events);
+    told = dropped;
+  }, options);
+  return { log, queue };
+}
+
+/** Stands where events are missing. */
+function lost(dropped: number, next: ObservedEvent | undefined): ObservedEvent {
+  return {
+    timestamp: next?.timestamp ?? new Date().toISOString(),
+    traceId: createTraceId(),
+    actor: { type: 'system', id: 'events' },
+    action: lostAction,
+    target: { type: 'events', id: '' },
+    status: 'error',
+    latency: 0,
+    error: null,
+    payloadSummary: summaryOf({ dropped }),
+  };
+}
