@@ -97,6 +97,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   const dataSources = options.grounding && createAgentGrounding(options.grounding, { authorize: options.authorize });
   const emit = createEmit({ sinks, ring, now });
   const recorder = createRecorder({ audit: options.audit, emit, now });
+  const metrics = createMetrics();
   const authorize = options.authorize ?? (() => ({ decision: 'allow' }));
   const mcp = createMcpServers({
     connector: options.mcp,
@@ -108,6 +109,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   const unguarded: Planner = createPlanner({
     storage,
     emit,
+    metrics,
     now,
     runAgent: (task, context) => modelAgent(runtime.steps)(task, context),
     ...(options.plans && { limits: options.plans }),
@@ -143,7 +145,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     ring,
     audit: options.audit,
     recorder,
-    metrics: createMetrics(),
+    metrics,
     now,
   });
   return { ...runtime, planner };

@@ -4,13 +4,16 @@
 export const metricCatalog = {
   pinnace_runs_total: 'Runs that have ended, by state',
   pinnace_open_runs: 'Runs under way in this instance',
-  pinnace_budget_tokens_total: 'Tokens of runs that have a budget of them, by kind (granted, used)',
+  pinnace_plans_total: 'Plans that have ended, by state',
+  pinnace_open_plans: 'Plans that this instance has',
+  pinnace_budget_tokens_total:
+    'Tokens of runs and plans that have a budget of them, by of (run, plan) and kind (granted, used)',
   pinnace_model_calls_total: 'Calls of models that were answered or refused, by model and status',
   pinnace_tokens_total: 'Tokens of models, by model and kind (input, output)',
   pinnace_first_chunk_seconds: 'How long models took to the first chunk of an answer, by model',
   pinnace_tool_calls_total: 'Calls of tools, by tool and status',
   pinnace_tool_failures_total: 'Calls of tools that came to nothing, by tool and code of the error',
-  pinnace_journal_commits_total: 'Commits of the logs of runs',
+  pinnace_journal_commits_total: 'Commits of the journals of runs and plans, by of (run, plan)',
   pinnace_cache_hits_total: 'What a cache had, by cache and layer (l1, stale, l2)',
   pinnace_cache_misses_total: 'What a cache had to load, by cache',
   pinnace_resolution_seconds: 'How long loading took, by cache and layer (l2, source)',

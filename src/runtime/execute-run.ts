@@ -154,6 +154,6 @@ function tellEnd(end: RunEnd, { span, spans }: { readonly span: Span; readonly s
 function countRun({ metrics, request: { budget } }: RunOptions, end: RunEnd, { totalTokens }: Usage): void {
   metrics.count('pinnace_runs_total', { state: end.type });
   if (budget?.tokens === undefined) return;
-  metrics.count('pinnace_budget_tokens_total', { kind: 'granted' }, budget.tokens);
-  metrics.count('pinnace_budget_tokens_total', { kind: 'used' }, totalTokens);
+  metrics.count('pinnace_budget_tokens_total', { of: 'run', kind: 'granted' }, budget.tokens);
+  metrics.count('pinnace_budget_tokens_total', { of: 'run', kind: 'used' }, totalTokens);
 }

@@ -115,7 +115,7 @@ function openLog(
     spacingMs,
     ttlMs,
     onCommit(seq) {
-      metrics.count('pinnace_journal_commits_total');
+      metrics.count('pinnace_journal_commits_total', { of: 'run' });
       buffer.show(seq);
     },
     onLost(error) {

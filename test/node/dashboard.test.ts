@@ -5,11 +5,11 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../adapters/catalog/static.ts';
 import { rehearsal } from '../../adapters/models/rehearsal.ts';
+import { eventStore } from '../../adapters/sinks/event-store.ts';
 import { gaugeSink } from '../../adapters/sinks/queue.ts';
-import { storageSink } from '../../adapters/sinks/storage.ts';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { encodeSse } from '../../adapters/transport/sse.ts';
-import { createRuntime, defineTool, localPrincipal, PinnaceError } from '../../src/index.ts';
+import { createEventRing, createRuntime, defineTool, localPrincipal, PinnaceError } from '../../src/index.ts';
 import { metricCatalog } from '../../src/metric-catalog.ts';
 import { type Family, readPrometheus } from '../tools/prometheus.ts';
 
@@ -54,18 +54,22 @@ async function everyMetric(): Promise<ReadonlyMap<string, Family>> {
   });
   const agents = [{ id: 'helper', name: 'Helper', providerId: 'demo', entryTools: ['calculator'] }];
   const catalog = staticCatalog({ agents, providers: [{ id: 'demo', kind: 'rehearsal' }] });
-  const sink = storageSink({ storage });
+  const store = eventStore({ storage });
   const models = { model: () => rehearsal({ delayMs: 0 }) };
-  const runtime = createRuntime({ catalog, models, storage, tools: [fail], sinks: [sink.sink] });
-  gaugeSink(runtime.metrics, 'storage', sink);
+  const runtime = createRuntime({ catalog, models, storage, tools: [fail], ring: createEventRing({ store }) });
+  gaugeSink(runtime.metrics, 'events', store);
   const messages = [{ id: 'm1', role: 'user' as const, parts: [{ type: 'text' as const, text: 'What is 6 * 7?' }] }];
   const request = { agentId: 'helper', chat: { id: 'c1', messages }, budget: { tokens: 10_000 } };
   for (let i = 0; i < 2; i++) await Array.fromAsync(await runtime.run(request, localPrincipal()));
   const { runId } = await runtime.start(request, localPrincipal(), {});
   const cursor = await runtime.runs.cursor(localPrincipal(), runId, 0);
   await new Response(encodeSse(cursor, { runId, keepAliveMs: 60_000, metrics: runtime.metrics })).text();
+  await runtime.planner.run(
+    { goal: 'What is 6 * 7?', agentId: 'helper', budget: { tokens: 10_000 } },
+    localPrincipal(),
+  );
   await runtime.close();
-  await sink.close();
+  await store.close();
   return readPrometheus(runtime.metrics.text());
 }
 

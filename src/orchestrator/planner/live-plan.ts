@@ -12,7 +12,7 @@ import { createGate } from './gate.ts';
 import { planDeadlineAt } from './plan-clock.ts';
 import type { PlanEvent } from './plan-event.ts';
 import type { PlanTelling } from './tell-plan.ts';
-import { openPlanJournal, type PlanJournal } from './plan-journal.ts';
+import { type NumberedEvent, openPlanJournal, type PlanJournal } from './plan-journal.ts';
 import type { PlanLimits } from './plan-limits.ts';
 import type { Inbound, PlanHead } from './plan-record.ts';
 import { type Activity, hasEnded, type PlanState } from './plan-state.ts';
@@ -64,6 +64,8 @@ export interface LivePlanOptions {
   readonly places: ProviderPlaces;
   readonly now: () => number;
   readonly telling: PlanTelling | undefined;
+  /** Counts each commit. */
+  readonly counting: ((events: readonly NumberedEvent[]) => void) | undefined;
 }
 
 /** So many events may wait for their commit before no more activities are started. */
@@ -100,7 +102,7 @@ class Plan implements LivePlan {
   #heartbeat: ReturnType<typeof setInterval>;
 
   constructor(options: LivePlanOptions) {
-    const { state, limits, now, telling } = options;
+    const { state, limits, now, telling, counting } = options;
     this.state = state;
     this.#options = options;
     const terms = state.created?.terms;
@@ -121,6 +123,7 @@ class Plan implements LivePlan {
       snapshots: { ...options.snapshots, every: limits.snapshotEvents },
       onCommit: (events) => {
         telling?.onCommit(events);
+        counting?.(events);
         this.#afterCommit();
       },
       onLost: (error) => this.#lose(error),

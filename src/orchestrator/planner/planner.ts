@@ -3,11 +3,13 @@
 import type { UIMessageChunk } from '../../ai-types.ts';
 import { PinnaceError } from '../../errors.ts';
 import { type Emit, unheard } from '../../events.ts';
+import type { Metrics } from '../../metrics.ts';
 import { watchKey } from '../../watch.ts';
 import type { Authorize, Storage, Watchable } from '../../ports.ts';
 import { claimPlan, foundPlan, type OwnedPlan } from './found-plan.ts';
 import { type AuthorizeCreate, requireFirst } from './authorize-create.ts';
 import { cancelPlan, pausePlan, replyToPlan, requireScope } from './inbound.ts';
+import { createPlanCounter } from './count-plan.ts';
 import { type LivePlan, runPlan } from './live-plan.ts';
 import { readValue } from './outline.ts';
 import type { AskFacts } from './plan-event.ts';
@@ -40,6 +42,8 @@ export interface CreatePlannerOptions {
   readonly authorize?: AuthorizeCreate;
   /** Is told what is on record. */
   readonly emit?: Emit;
+  /** Where plans are counted. */
+  readonly metrics?: Pick<Metrics, 'count' | 'gauge'>;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -125,9 +129,10 @@ export interface Planner {
  * const outcome = await planner.run({ goal: 'Count the letters' }, localPrincipal());
  */
 export function createPlanner(options: CreatePlannerOptions): Planner {
-  const { storage, runAgent, authorize, emit, now = Date.now } = options;
+  const { storage, runAgent, authorize, emit, metrics, now = Date.now } = options;
   const limits: PlanLimits = { ...defaultPlanLimits, ...options.limits };
   const live = new Map<string, LivePlan>();
+  metrics?.gauge('pinnace_open_plans', () => live.size);
   const places = createProviderPlaces(limits.providers, () => {
     for (const plan of live.values()) plan.pump();
   });
@@ -138,7 +143,8 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
   const own = (owned: OwnedPlan): LivePlan => {
     const { planId } = owned;
     const telling = emit && emit !== unheard ? tellPlan(owned, { emit, now }) : undefined;
-    const plan = runPlan({ ...owned, storage, runAgent, authorize, limits, places, now, telling });
+    const counting = metrics && createPlanCounter(owned.state, metrics);
+    const plan = runPlan({ ...owned, storage, runAgent, authorize, limits, places, now, telling, counting });
     live.set(planId, plan);
     const takeInbound = async (): Promise<void> => {
       const inbound = await readInbound(storage, planId);
