@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { createEventBlocks, createEventLog, type Storage } from '../../src/index.ts';
 import { all, at, start } from '../fixtures/kept-events.ts';
@@ -14,6 +14,25 @@ describe.each([
     await Promise.all(logs.flatMap((log) => Array.from({ length: 20 }, async (_, ms) => await log.append([at(ms)]))));
     expect(await logs[0]?.verify()).toEqual({ ok: true, checked: 60 });
     expect(await all(create({ storage, name: 'other' }))).toEqual([]);
+  });
+
+  it('tells where it begins and ends, and when there is more', async () => {
+    let time = 0;
+    const storage = memoryStorage({ now: () => time });
+    const log = create({ storage, retentionMs: 1000 });
+    let news = 0;
+    const stop = log.watch(() => news++);
+    expect(await log.bounds()).toEqual({ first: 1, last: 0 });
+    await log.append([at(1), at(2)]);
+    expect(await create({ storage }).bounds()).toEqual({ first: 1, last: 2 });
+    await vi.waitFor(() => expect(news).toBeGreaterThan(0));
+    stop();
+    time = 900;
+    await log.append([at(3)]);
+    time = 1100;
+    expect(await log.bounds()).toEqual({ first: 3, last: 3 });
+    time = 2000;
+    expect(await log.bounds()).toEqual({ first: 4, last: 3 });
   });
 
   it('finds what a naive search finds, page by page', async () => {
@@ -35,6 +54,7 @@ describe.each([
       target: some('x', 'z'.repeat(300)),
       from: fc.option(fc.nat(1000), { nil: undefined }),
       until: fc.option(fc.nat(1000), { nil: undefined }),
+      after: fc.option(fc.nat(70), { nil: undefined }),
       limit: fc.constantFrom(1, 7, 200),
     });
     await fc.assert(
@@ -48,7 +68,8 @@ describe.each([
             at(ms, { traceId, action, actor: { type: 'agent', id: actor }, target: { type: 'tool', id: target } })
           );
           for (let i = 0; i < list.length; i += size) await log.append(list.slice(i, i + size));
-          const wanted = list.filter((one) =>
+          const wanted = list.filter((one, i) =>
+            i >= (query.after ?? 0) &&
             (query.traceId === undefined || one.traceId === query.traceId) &&
             (query.actor === undefined || one.actor.id === query.actor) &&
             (query.action === undefined || one.action === query.action) &&
