@@ -235,10 +235,13 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
   const instance = crypto.randomUUID().slice(0, 8);
   const feedOf = (principal: Principal): EventFeed => {
     const { ring } = options;
-    const { origin, follow } = ring.store
+    const feed = ring.store
       ? storeFeed(ring.store.log(principal.tenant))
       : ringFeed(ring, { origin: instance, isVisible: visibleTo(principal) });
-    return { origin, follow: (how) => follow({ ...how, signal: AbortSignal.any([how.signal, closing.signal]) }) };
+    return {
+      origin: feed.origin,
+      follow: (how) => feed.follow({ ...how, signal: AbortSignal.any([how.signal, closing.signal]) }),
+    };
   };
   const guard: HostedRuntime['guard'] = ({ principal, trace, ...deed }, work) => {
     const place = placeOf(principal, trace);

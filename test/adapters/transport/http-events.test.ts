@@ -344,8 +344,8 @@ describe('GET /v1/events of an endpoint that stores events', () => {
     await one.store.flush();
     const all = eventsOf(await other.get('?after=0'), { withLive: true });
     const some = eventsOf(await other.get('?after=0&action=sample.b'), { withLive: true });
-    const told = async ({ next }: typeof all, count: number) => {
-      const events = await Array.fromAsync({ length: count }, () => next());
+    const told = async (from: typeof all, count: number) => {
+      const events = await Array.fromAsync({ length: count }, () => from.next());
       return events.map((event) => event?.event ?? `${event?.id} ${read(event).action}`);
     };
     expect(await told(all, 4)).toEqual(['ready', 'log:1 sample.a', 'log:2 sample.b', 'live']);
