@@ -32,11 +32,30 @@ export interface CitationsPart {
 
 /** The sources by their numbers, of an answer and of those before it; where two share one, the later counts. */
 export function citable(messages: readonly Message[], answer: AssistantMessage): ReadonlyMap<number, CitedSource> {
-  const known = new Map<number, CitedSource>();
-  for (const message of messages) {
-    for (const source of sourcesIn(message)) known.set(source.n, source);
-    if (message === answer) break;
-  }
+  const last = messages.at(-1);
+  const end = answer === last ? messages.length : messages.indexOf(answer);
+  const earlier = settledWithSources(messages).filter(({ place }) => place < end);
+  return new Map(
+    [...earlier.map(({ message }) => message), answer].flatMap(sourcesIn).map((source) => [source.n, source]),
+  );
+}
+
+interface Settled {
+  readonly place: number;
+  readonly message: AssistantMessage;
+}
+
+const settled = new WeakMap<readonly Message[], readonly Settled[]>();
+
+/** Those of all but the last that give sources: they do not change any more. A long chat is looked through once. */
+function settledWithSources(messages: readonly Message[]): readonly Settled[] {
+  const known = settled.get(messages) ??
+    messages.slice(0, -1).flatMap((message, place) =>
+      message.role === 'assistant' && message.parts.peek().some(({ type }) => type === 'citations')
+        ? [{ place, message }]
+        : []
+    );
+  settled.set(messages, known);
   return known;
 }
 

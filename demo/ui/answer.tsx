@@ -28,6 +28,12 @@ import { LeftReading } from './left-reading.tsx';
 import { Reasoning } from './reasoning.tsx';
 import { ToolCard } from './tool-card.tsx';
 
+/** Where a message stands among all, those that are not drawn among them. */
+export interface InFeed {
+  readonly 'aria-posinset': number;
+  readonly 'aria-setsize': number;
+}
+
 interface AnswerProps {
   readonly message: AssistantMessage;
   readonly playground: Playground;
@@ -35,7 +41,9 @@ interface AnswerProps {
 }
 
 /** What an agent answers: its parts in order, then how it ended. */
-export function Answer({ message, playground, isLast }: AnswerProps): JSX.Element {
+export function Answer(
+  { message, playground, isLast, inFeed }: AnswerProps & { readonly inFeed: InFeed },
+): JSX.Element {
   const outcome = message.outcome.value;
   const parts = message.parts.value;
   const agent = agentOf(playground.agents, playground.chats.current.value.agentId.value);
@@ -48,6 +56,7 @@ export function Answer({ message, playground, isLast }: AnswerProps): JSX.Elemen
       data-role='assistant'
       data-id={message.id}
       data-outcome={outcome.type}
+      {...inFeed}
     >
       <header class='message-head'>
         <Mark />

@@ -73,7 +73,7 @@ function renderItem({ checked, blocks }: ListItem, tight: boolean): ComponentChi
 function renderTable({ align, head, rows }: TableBlock): JSX.Element {
   const classOf = (column: number): string | undefined => align[column] && `align-${align[column]}`;
   return (
-    <div class='table-scroller' tabIndex={0} role='region' aria-label='Table'>
+    <div class='table-scroller' tabIndex={0} role='group' aria-label='Table'>
       <table>
         <thead>
           <tr>{head.map((cell, i) => <th key={i} class={classOf(i)}>{renderText(cell)}</th>)}</tr>

@@ -2,6 +2,7 @@
 
 import { isRunning } from '../state/chat.ts';
 import type { Playground } from '../state/playground.ts';
+import { findInstead } from './find/chat-find.ts';
 import { isCovered } from './over-chat.ts';
 
 /** Does what the key says. Gives whether it meant anything. */
@@ -11,6 +12,9 @@ export function handleShortcut(event: KeyboardEvent, playground: Playground): bo
   if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') {
     overlay.value = overlay.value === 'switcher' ? 'none' : 'switcher';
     return true;
+  }
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'f') {
+    return findInstead(playground);
   }
   if (event.key === 'Escape') return escape(playground);
   if (

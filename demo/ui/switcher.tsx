@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { agentOf, type Playground, showBeside } from '../state/playground.ts';
 import { Dialog } from './dialog.tsx';
+import { chatFind } from './find/chat-find.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { isCovered, uncover } from './over-chat.ts';
 
@@ -119,6 +120,20 @@ function destinations(playground: Playground): readonly Destination[] {
         void chats.open(chat.id);
       },
     })),
+    ...(chats.current.value.messages.value.length > 0
+      ? [
+        {
+          id: 'find',
+          icon: 'search',
+          title: 'Search in this chat',
+          hint: 'Chat',
+          go: () => {
+            uncover(playground);
+            setTimeout(() => chatFind(chats.current.value).open(), 0); // the dialog gives the focus back first
+          },
+        } satisfies Destination,
+      ]
+      : []),
     {
       id: 'registry',
       icon: 'records',

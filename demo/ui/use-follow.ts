@@ -10,6 +10,10 @@ const nearEnd = 48;
 /** What follows the end, and whether the person has left it. */
 export interface Follow {
   readonly isAway: Signal<boolean>;
+  /** Whether the end is kept in sight, whatever comes. */
+  isFollowing(): boolean;
+  /** Lets go, as when the person is shown something else. */
+  leave(): void;
   /** Goes to the end and stays there. */
   toEnd(): void;
 }
@@ -61,6 +65,8 @@ export function useFollow({ scroller, content, isOn }: FollowOptions): Follow {
 
   return {
     isAway,
+    isFollowing: () => !isHeld.current && !isAway.peek(),
+    leave: () => void (isAway.value = true),
     toEnd() {
       isHeld.current = false;
       isAway.value = false;

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { keepLongChat } from '../tools/long-chat.ts';
 import { send, usePlayground } from '../tools/playground.ts';
 
 const { open } = usePlayground();
@@ -69,6 +70,14 @@ const screens: readonly (readonly [name: string, go: (page: Page) => Promise<voi
     await page.getByTestId('open-tour').click();
     await page.getByTestId('tour-begin').click();
     await page.getByTestId('tour-how').waitFor();
+  }],
+  ['a long chat, and what was found in it', async (page) => {
+    await keepLongChat(page, 60);
+    await page.locator('.chat-open').click();
+    await page.getByTestId('answer-footer').last().waitFor();
+    await page.keyboard.press('Control+f');
+    await page.getByTestId('find-query').fill('leg 1');
+    await page.getByTestId('find-count').getByText('11 of 11').waitFor();
   }],
   ['the tree', async (page) => {
     await page.getByTestId('open-tree').click();

@@ -1,0 +1,71 @@
+/** What the page's own entries say of a stretch of time: long tasks, the wait of what a person did, frames, work of its thread. */
+
+import type { Page } from 'playwright';
+
+/** What was seen, in milliseconds. */
+export interface Seen {
+  /** Tasks of 50 ms or more. */
+  readonly longTasks: readonly number[];
+  /** From what a person did to the next paint; those under 16 ms are told as 0. */
+  readonly interactions: readonly number[];
+  /** Between one frame and the next. */
+  readonly frames: readonly number[];
+  /** What the page's thread has worked, by its own clock: what others take of the machine is not in it. */
+  readonly workMs: number;
+  readonly tookMs: number;
+}
+
+interface Probe {
+  longTasks: number[];
+  interactions: Map<number, number>;
+  frames: number[];
+}
+
+type Probed = typeof globalThis & { probe?: Probe };
+
+/** Watches the page while `act` goes on, which gets the page. */
+export async function watch(page: Page, act: () => Promise<void>): Promise<Seen> {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const workMs = async (): Promise<number> => {
+    const { metrics } = await cdp.send('Performance.getMetrics');
+    return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? NaN) * 1000;
+  };
+  await page.evaluate(begin);
+  const [worked, began] = [await workMs(), performance.now()];
+  await act();
+  const [tookMs, work] = [performance.now() - began, await workMs() - worked];
+  await cdp.detach();
+  return { ...await page.evaluate(end), workMs: work, tookMs };
+}
+
+/** Runs in the page. */
+function begin(): void {
+  const probe: Probe = { longTasks: [], interactions: new Map(), frames: [] };
+  (globalThis as Probed).probe = probe;
+  new PerformanceObserver((list) => probe.longTasks.push(...list.getEntries().map(({ duration }) => duration)))
+    .observe({ type: 'longtask' });
+  new PerformanceObserver((list) => {
+    for (const { interactionId, duration } of list.getEntries() as PerformanceEventTiming[]) {
+      if (interactionId) {
+        probe.interactions.set(interactionId, Math.max(duration, probe.interactions.get(interactionId) ?? 0));
+      }
+    }
+  }).observe({ type: 'event', durationThreshold: 16 } as PerformanceObserverInit);
+  let last = performance.now();
+  const onFrame = (now: number): void => {
+    if ((globalThis as Probed).probe !== probe) return;
+    probe.frames.push(now - last);
+    last = now;
+    requestAnimationFrame(onFrame);
+  };
+  requestAnimationFrame(onFrame);
+}
+
+/** Runs in the page. Entries are handed over a moment after what they tell of. */
+async function end(): Promise<Pick<Seen, 'longTasks' | 'interactions' | 'frames'>> {
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const { longTasks = [], interactions = new Map<number, number>(), frames = [] } = (globalThis as Probed).probe ?? {};
+  delete (globalThis as Probed).probe;
+  return { longTasks, interactions: [...interactions.values()], frames: frames.slice(1) };
+}
