@@ -27,6 +27,7 @@ async function browserProject(): Promise<TestProjectInlineConfiguration> {
   const { chromium } = await import('./test/tools/chromium.ts');
   return {
     root,
+    resolve,
     // All that the tests reach, workers too: a dependency found mid-run makes vite reload and hangs a test for 60 s.
     optimizeDeps: { entries: ['src/**/*.ts', 'adapters/**/*.ts', 'demo/**/*.ts', 'test/browser/**/*.ts', ...core] },
     worker: { format: 'es' },

@@ -17,7 +17,7 @@ class PlainState implements ChatState<UIMessage> {
   status: ChatStatus = 'ready';
   error: Error | undefined = undefined;
   messages: UIMessage[] = [];
-  readonly snapshot = structuredClone;
+  readonly snapshot = <T>(thing: T): T => structuredClone(thing);
   readonly #onChange: () => void;
   constructor(onChange: () => void) {
     this.#onChange = onChange;

@@ -2,7 +2,7 @@
 
 import { createDenoEndpoint } from 'pinnace/deno';
 import { denoEnvSecrets } from 'pinnace/secrets/deno-env';
-import { createRegistry } from 'pinnace/registry';
+import { createRegistry, type Registry } from 'pinnace/registry';
 import { createAuthenticator } from 'pinnace/transport/authenticator';
 import { findCabin, giveCabin } from './tool.ts';
 
@@ -34,10 +34,15 @@ const endpoint = createDenoEndpoint({
 });
 
 /** Runs once for a storage: what is registered already stays as it is. */
-async function addFirstRecords({ providers, agents }: ReturnType<typeof createRegistry>): Promise<void> {
-  if (await agents.get('purser')) return;
-  await providers.register({ id: 'main', kind: 'rehearsal' }); // or openai-compatible, baseUrl, secret: { id: 'model-key' }
-  await agents.register({ id: 'purser', name: 'Purser', providerId: 'main', entryTools: ['cabin_find', 'cabin_give'] });
+async function addFirstRecords(registry: Registry): Promise<void> {
+  if (await registry.agent('purser')) return;
+  await registry.providers.register({ id: 'main', kind: 'rehearsal' }); // or openai-compatible, baseUrl, secret: { id: 'model-key' }
+  await registry.agents.register({
+    id: 'purser',
+    name: 'Purser',
+    providerId: 'main',
+    entryTools: ['cabin_find', 'cabin_give'],
+  });
 }
 
 export default {

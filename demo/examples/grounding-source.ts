@@ -19,7 +19,7 @@ export function faqSource(id: string, faqs: (tenant: string) => readonly Faq[]):
     capabilities: { query: true, embedding: false, filters: [], records: false },
     async retrieve(request, signal) {
       if (signal.aborted) throw new PinnaceError('cancelled', 'Cannot search: the request was cancelled');
-      const asked = wordsOf(requireQuery(request));
+      const asked = wordsOf(requireQuery(request)); // and refuses what it cannot do
       return faqs(request.tenant)
         .map((faq) => toHit(faq, asked))
         .filter(({ score }) => score > 0)
@@ -31,8 +31,10 @@ export function faqSource(id: string, faqs: (tenant: string) => readonly Faq[]):
 }
 
 /** What it cannot do, it refuses. */
-function requireQuery({ query, embedding, filters, sort, aggregate }: GroundingRequest): string {
-  const isPlain = !embedding && filters.length === 0 && !sort && !aggregate;
+function requireQuery(request: GroundingRequest): string {
+  const { query, embedding, filters, sort, aggregate } = request;
+  const isCount = Number.isInteger(request.topK) && request.topK >= 1 && request.topK <= 200;
+  const isPlain = isCount && !embedding && filters.length === 0 && !sort && !aggregate;
   if (isPlain && query?.trim()) return query;
   throw new PinnaceError('invalid_argument', 'Cannot search: this source takes a query in words, and nothing else');
 }
