@@ -4,10 +4,14 @@ import type { LanguageModel } from '../ai-types.ts';
 import type { ErrorData } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Place, Span, SpanEnd } from '../span.ts';
+import type { Limits } from './limits.ts';
+import { createModelClock, type ModelClock } from './model-clock.ts';
 import { type ModelWatch, watchModel } from './model-watch.ts';
+import type { RunAbort } from './run-abort.ts';
 
-/** The spans of a loop. */
+/** The spans of a loop, and the clock of its model. */
 export interface LoopSpans extends ModelWatch {
+  readonly clock: ModelClock;
   /** The step that is under way; before the first, the run. */
   readonly current: Place;
   /** The step before has ended, and the next begins. */
@@ -18,24 +22,29 @@ export interface LoopSpans extends ModelWatch {
 
 /** Gives the spans of the loop of one run, none of them begun. */
 export function createLoopSpans(
-  { span: run, agent: { id }, model, metrics }: {
+  { span: run, agent: { id }, model, metrics, limits, abort }: {
     readonly span: Span;
     readonly agent: { readonly id: string };
     readonly model: LanguageModel;
     readonly metrics: Metrics;
+    readonly limits: Limits;
+    readonly abort: Pick<RunAbort, 'signal'>;
   },
 ): LoopSpans {
   const agent = { type: 'agent', id } as const;
   let step: Span | undefined;
   let count = 0;
   const current = (): Place => step ?? run;
-  const watch = watchModel(model, { place: current, metrics });
+  const clock = createModelClock(limits, abort.signal);
+  const watch = watchModel(model, { place: current, metrics, clock });
   return {
     ...watch,
+    clock,
     get current() {
       return current();
     },
     beginStep() {
+      clock.beginStep();
       step?.end({ status: 'ok' });
       step = run.start({ action: 'step', actor: agent, target: agent, payload: { step: ++count } });
     },

@@ -66,9 +66,11 @@ export async function callModelOnce(options: ModelTurnOptions): Promise<ModelTur
 
 function streamOnce(options: ModelTurnOptions, tools: SdkToolSet): ReadableStream<TextStreamPart<SdkToolSet>> {
   const { agent: { modelSettings }, place, metrics, limits, signal, messages, instructions } = options;
+  const { totalMs, stepMs, firstChunkMs, chunkMs } = limits;
   const { model, onLanguageModelCallEnd } = watchModel(options.model, { place: () => place, metrics });
   return streamText({
     ...callSettings(modelSettings, limits),
+    timeout: { totalMs, stepMs, firstChunkMs, chunkMs },
     model,
     onLanguageModelCallEnd,
     ...(instructions !== '' && { instructions }),

@@ -4,6 +4,7 @@ import type { LanguageModel } from '../ai-types.ts';
 import { PinnaceError, toData } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Place, type Span, type SpanEnd, statusOfError } from '../span.ts';
+import type { ModelClock } from './model-clock.ts';
 import { toModelError } from './model-error.ts';
 
 /** A model whose calls are told of. */
@@ -28,7 +29,12 @@ interface EndedCall {
 /** Gives the model with its calls counted, and told of at a place. A call that breaks off is ended with what it is within. */
 export function watchModel(
   model: LanguageModel,
-  { place, metrics }: { readonly place: () => Place; readonly metrics: Metrics },
+  { place, metrics, clock }: {
+    readonly place: () => Place;
+    readonly metrics: Metrics;
+    /** Is told when the model answers, and when it has said all. */
+    readonly clock?: Pick<ModelClock, 'answered' | 'saidAll'>;
+  },
 ): ModelWatch {
   const { specificationVersion, provider, modelId } = model;
   let call: Span | undefined;
@@ -51,7 +57,9 @@ export function watchModel(
       async doStream(options) {
         begin();
         try {
-          return await model.doStream(options);
+          const answer = await model.doStream(options);
+          clock?.answered();
+          return answer;
         } catch (thrown) {
           const error = toData(toModelError(thrown));
           end({ status: statusOfError(error), error });
@@ -60,6 +68,7 @@ export function watchModel(
       },
     },
     onLanguageModelCallEnd({ finishReason, usage, performance }) {
+      clock?.saidAll();
       const { inputTokens, outputTokens, totalTokens } = usage;
       const firstChunkMs = performance.timeToFirstOutputMs;
       const failed = finishReason === 'error' &&

@@ -86,6 +86,7 @@ export function startLoop(options: LoopOptions): Loop {
     async read() {
       const { done, value: part } = await reader.read();
       if (done) return { end: failed(new PinnaceError('internal', 'The model call ended without a result')) };
+      if (isOutput(part)) options.spans.clock.heard();
       const end = endOf(part, { signal: options.signal, asked });
       if (end) return { end };
       if (part.type === 'tool-approval-request') {
@@ -99,8 +100,7 @@ export function startLoop(options: LoopOptions): Loop {
 }
 
 function callModel(options: LoopOptions, tools: SdkToolSet): ReadableStream<TextStreamPart<SdkToolSet>> {
-  const { agent: { instructions, modelSettings }, model, spans, messages, limits, signal, tokenBudget, usage } =
-    options;
+  const { agent: { instructions, modelSettings }, model, spans, messages, limits, tokenBudget, usage } = options;
   const budgetSpent: StopCondition<SdkToolSet> = () => usage.totalTokens >= (tokenBudget ?? Infinity);
   return streamText({
     ...callSettings(modelSettings, limits),
@@ -121,18 +121,32 @@ function callModel(options: LoopOptions, tools: SdkToolSet): ReadableStream<Text
     },
     toolApproval: async ({ toolCall }) => await approvalOf(toolCall, options),
     stopWhen: [isStepCount(limits.steps), budgetSpent],
-    abortSignal: signal,
+    abortSignal: spans.clock.signal,
     onLanguageModelCallEnd: spans.onLanguageModelCallEnd,
   }).stream;
 }
 
-/** What holds for every call of a model. */
-export function callSettings(settings: Agent['modelSettings'], limits: Limits) {
-  const { modelRetries, totalMs, stepMs, firstChunkMs, chunkMs, outputTokens } = limits;
+/** Whether the model has said something. */
+function isOutput(part: TextStreamPart<SdkToolSet>): boolean {
+  switch (part.type) {
+    case 'text-delta':
+    case 'reasoning-delta':
+      return part.text !== '';
+    case 'tool-input-delta':
+      return part.delta !== '';
+    case 'file':
+    case 'tool-call':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** What holds for every call of a model, beside its times. */
+export function callSettings(settings: Agent['modelSettings'], { modelRetries, outputTokens }: Limits) {
   return {
     ...definedOnly(settings),
     maxRetries: modelRetries,
-    timeout: { totalMs, stepMs, firstChunkMs, chunkMs },
     ...(outputTokens !== undefined && {
       maxOutputTokens: Math.min(outputTokens, settings?.maxOutputTokens ?? outputTokens),
     }),
@@ -216,7 +230,7 @@ function endOf(
     case 'error':
       return failed(part.error);
     case 'abort':
-      // The SDK's own time limits abort too, then without the caller's signal.
+      // The model's time may be over, too, which is not for the caller's signal to tell.
       return signal.aborted ? endOfAbort(signal) : failed(new DOMException('', 'TimeoutError'));
     case 'finish':
       return asked > 0 && part.finishReason === 'tool-calls'

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createModelClock } from '../../../src/runtime/model-clock.ts';
+
+const limits = { stepMs: 1000, firstChunkMs: 300, chunkMs: 100 };
+
+describe('createModelClock', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  function started() {
+    const run = new AbortController();
+    const clock = createModelClock(limits, run.signal);
+    clock.beginStep();
+    return { run, clock, signal: clock.signal };
+  }
+
+  it('waits for the first chunk from the answer on', () => {
+    const { clock, signal } = started();
+    vi.advanceTimersByTime(400);
+    clock.answered();
+    vi.advanceTimersByTime(299);
+    expect(signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('waits for each next chunk from the one before on', () => {
+    const { clock, signal } = started();
+    clock.answered();
+    for (let i = 0; i < 8; i++) {
+      vi.advanceTimersByTime(99);
+      clock.heard();
+    }
+    vi.advanceTimersByTime(99);
+    expect(signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('waits for no chunk while tools run, but for the end of the step', () => {
+    const { clock, signal } = started();
+    clock.answered();
+    clock.heard();
+    clock.saidAll();
+    clock.heard(); // what the tools give
+    vi.advanceTimersByTime(999);
+    expect(signal.aborted).toBe(false);
+    clock.beginStep();
+    vi.advanceTimersByTime(999);
+    expect(signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('stops with the run, with its reason and without a timer, whatever it is told then', () => {
+    const { run, clock, signal } = started();
+    run.abort('user');
+    expect(signal.reason).toBe('user');
+    clock.beginStep();
+    clock.answered();
+    clock.heard();
+    expect(vi.getTimerCount()).toBe(0);
+    expect(createModelClock(limits, run.signal).signal.reason).toBe('user');
+  });
+
+  it('never stops a model that has all the time of the world', () => {
+    const clock = createModelClock(
+      { stepMs: 1e12, firstChunkMs: Infinity, chunkMs: Infinity },
+      new AbortController().signal,
+    );
+    clock.beginStep();
+    clock.answered();
+    vi.advanceTimersByTime(5_000_000_000);
+    expect(clock.signal.aborted).toBe(false);
+  });
+});
