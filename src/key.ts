@@ -60,13 +60,27 @@ function encodeNumber(part: number, out: number[]): void {
 /** UTF-8, ended by a zero; a zero inside becomes 0 255, which sorts after the end. */
 function encodeText(part: unknown, out: number[]): void {
   if (typeof part !== 'string') throw invalidKey('its parts must be text or numbers');
-  if (!part.isWellFormed()) throw invalidKey('its text holds half of a surrogate pair');
   out.push(textTag);
-  for (const byte of new TextEncoder().encode(part)) {
+  if (isPlain(part)) { for (let i = 0; i < part.length; i++) out.push(part.charCodeAt(i)); }
+  else encodeAnyText(part, out);
+  out.push(0);
+}
+
+/** Whether the text is its own UTF-8 and holds no zero, as nearly every one: that takes a third of the time. */
+function isPlain(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0 || code > 127) return false;
+  }
+  return true;
+}
+
+function encodeAnyText(text: string, out: number[]): void {
+  if (!text.isWellFormed()) throw invalidKey('its text holds half of a surrogate pair');
+  for (const byte of new TextEncoder().encode(text)) {
     out.push(byte);
     if (byte === 0) out.push(255);
   }
-  out.push(0);
 }
 
 function invalidKey(why: string): PinnaceError {

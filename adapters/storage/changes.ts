@@ -90,6 +90,13 @@ export function nextBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return next;
 }
 
+/** Copies as `structuredClone`, which takes a thousand times as long for what cannot change anyway, and for lists of texts. */
+export function copyOf(value: unknown): unknown {
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return [...value];
+  return structuredClone(value);
+}
+
 /** An `invalid_argument` with its reason. */
 export function invalid(reason: string, message: string): PinnaceError {
   return new PinnaceError('invalid_argument', message, { details: { reason } });
@@ -113,7 +120,7 @@ function prepare({ key, value, ttlMs, ifVersion }: Change, now: number): Prepare
 /** The clone's own error is dropped: its text quotes the value. */
 function copy(value: unknown): unknown {
   try {
-    return structuredClone(value);
+    return copyOf(value);
   } catch {
     throw invalid('invalid_value', 'Cannot store the value: it holds something that structuredClone does not copy');
   }

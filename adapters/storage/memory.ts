@@ -4,6 +4,7 @@ import { encodeKey } from '../../src/key.ts';
 import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/ports.ts';
 import {
   byteString,
+  copyOf,
   findConflicts,
   isExpired,
   type ListBounds,
@@ -79,7 +80,7 @@ export function memoryStorage(
 }
 
 function toEntry({ key, value, version }: Row): Entry {
-  return { key: [...key], value: structuredClone(value), version };
+  return { key: [...key], value: copyOf(value), version };
 }
 
 /** The row, unless its lifetime is over: then it is removed. */
