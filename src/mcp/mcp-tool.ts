@@ -4,6 +4,7 @@ import { PinnaceError } from '../errors.ts';
 import type { McpCallResult, McpConnection } from '../ports.ts';
 import type { McpServer } from '../schema.ts';
 import { type Span, within } from '../span.ts';
+import { toolError } from '../tools/failure.ts';
 import { checkBy, compileJsonSchema } from '../tools/json-schema.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
@@ -51,6 +52,7 @@ export function createMcpTool(server: McpServer, pinned: PinnedDefinition, optio
         payload: { tool: pinned.pinned.definition.name },
       }, async (span) => {
         const result = await callPinned({ ...call, span }, options);
+        if (result.isError) span?.end({ status: 'error', error: toolError });
         return shapeResult(result, { ...shape, redact: context.redact });
       });
     },

@@ -2,7 +2,7 @@
 
 import type { Deed } from '../audit.ts';
 import type { Span, SpanEnd } from '../span.ts';
-import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import type { Tool } from '../tools/tool.ts';
 import { mayAct } from './call-record.ts';
 import type { CallFacts, CallOptions } from './call-tool.ts';
 
@@ -11,7 +11,7 @@ export interface CallAudit {
   /** Is waited for before the tool runs; where it rejects, the tool must not. */
   readonly begin: (() => Promise<void>) | undefined;
   /** Never rejects. */
-  readonly end: (status: SpanEnd['status'], outcome: ToolOutcome) => Promise<void>;
+  readonly end: (how: SpanEnd) => Promise<void>;
 }
 
 /** Gives what writes. Of the input only its length is told, and nothing holds a secret of the run. */
@@ -43,10 +43,9 @@ export function createCallAudit(
   let writeEnd: ((how: SpanEnd) => Promise<void>) | undefined;
   return {
     begin: mayAct(definition) ? async () => void (writeEnd = await recorder.begin(deed())) : undefined,
-    async end(status, outcome) {
-      const how = { status, error: outcome.ok ? null : outcome.error };
+    async end(how) {
       if (writeEnd) await writeEnd(how);
-      else if (status === 'denied') await recorder.refuse(deed(), how);
+      else if (how.status === 'denied') await recorder.refuse(deed(), how);
     },
   };
 }

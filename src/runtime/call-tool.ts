@@ -2,13 +2,14 @@
 
 import type { Recorder } from '../audit.ts';
 import { isErrorCode, toData } from '../errors.ts';
-import type { EventStatus, ObservedEvent } from '../events.ts';
+import type { ObservedEvent } from '../events.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, SecretScope, Storage } from '../ports.ts';
 import { takeToken } from '../rate-limit.ts';
 import type { Agent, SecretRef } from '../schema.ts';
 import type { Secret } from '../secret.ts';
-import { type Place, type Span, statusOfError } from '../span.ts';
+import { type Place, type Span, type SpanEnd, statusOfError } from '../span.ts';
+import { failureOf, toolError } from '../tools/failure.ts';
 import { invokeTool, type ToolCall } from '../tools/invoke-tool.ts';
 import type { Slots } from '../tools/slots.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
@@ -59,9 +60,11 @@ export async function callTool(
     const facts = { ...callFacts(options, tool), ...call, secrets, redact, span, begin: record.begin };
     return redacted(await invokeTool(tool, input, facts), options);
   });
-  countCall(options.metrics, tool.definition.id, outcome);
-  await record.end(statusOf(outcome), outcome);
-  tellEnd(span, tool, outcome);
+  const error = failureOf(tool, outcome);
+  const how = { status: error ? statusOfError(error) : 'ok', error } as const;
+  countCall(options.metrics, tool.definition.id, how);
+  await record.end(how);
+  tellEnd(span, tool, how);
   return outcome;
 }
 
@@ -116,17 +119,17 @@ function callFacts({ agent, principal, authorize, limits }: CallOptions, { defin
   };
 }
 
-function countCall(metrics: Metrics, tool: string, outcome: ToolOutcome): void {
-  metrics.count('pinnace_tool_calls_total', { tool, status: statusOf(outcome) });
-  if (outcome.ok) return;
-  const code = isErrorCode(outcome.error.code) ? outcome.error.code : 'other'; // a tool may make codes of its own
-  metrics.count('pinnace_tool_failures_total', { tool, code });
+type CallEnd = Required<Omit<SpanEnd, 'payload'>>;
+
+function countCall(metrics: Metrics, tool: string, { status, error }: CallEnd): void {
+  metrics.count('pinnace_tool_calls_total', { tool, status });
+  if (!error) return;
+  const isKnown = isErrorCode(error.code) || error.code === toolError.code; // a tool may make codes of its own
+  metrics.count('pinnace_tool_failures_total', { tool, code: isKnown ? error.code : 'other' });
 }
 
 /** A call that has failed is told of once more, as an error of its own, for whoever makes up for it or tries it again. */
-function tellEnd(span: Span, { definition: { id } }: Tool, outcome: ToolOutcome): void {
-  const status = statusOf(outcome);
-  const error = outcome.ok ? null : outcome.error;
+function tellEnd(span: Span, { definition: { id } }: Tool, { status, error }: CallEnd): void {
   if (status === 'error') span.tell({ action: 'error', target: { type: 'tool', id }, status, error });
   span.end({ status, error });
 }
@@ -138,8 +141,4 @@ function lengthOf(input: unknown): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-function statusOf(outcome: ToolOutcome): Exclude<EventStatus, 'pending'> {
-  return outcome.ok ? 'ok' : statusOfError(outcome.error);
 }

@@ -391,6 +391,25 @@ describe('the tools of MCP servers and discovery', () => {
   });
 });
 
+describe('a call whose server says that it failed', () => {
+  it('gives the model what the server says, and is told of and counted as tool_error', async () => {
+    const content = [{ type: 'text', text: 'No such page' }];
+    const { sink, events } = memorySink();
+    const mcp = fakeMcp({ onCall: () => ({ content, isError: true }) });
+    const { run, runtime } = await withServer(mcp, { sinks: [sink] });
+    const chunks = await run();
+    expect(chunks.find(({ type }) => type === 'tool-output-available')).toMatchObject({
+      output: { isError: true, content },
+    });
+    const failed = { status: 'error', error: { code: 'tool_error', retryable: false } };
+    for (const action of ['mcp.call', 'tool.call']) {
+      expect(events.findLast((event) => event.action === action)).toMatchObject(failed);
+    }
+    expect(events.at(-1)).toMatchObject({ action: 'run.end', status: 'ok' });
+    expect(runtime.metrics.text()).toContain('pinnace_tool_failures_total{tool="docs__search",code="tool_error"} 1');
+  });
+});
+
 describe('the limits of a run', () => {
   it('hold for the tools of MCP servers', async () => {
     const mcp = fakeMcp({ onCall: () => ({ content: [{ type: 'text', text: 'x'.repeat(500) }], isError: false }) });
