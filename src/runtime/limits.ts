@@ -31,6 +31,11 @@ export interface Limits {
   readonly requestLength: number;
   /** How long a run goes on when nobody reads it; `Infinity`: to its end. */
   readonly detachGraceMs: number;
+  /**
+   * Chunks that come within this time are committed together, and seen when they are: the shorter, the smoother; the longer, the
+   * fewer commits a storage must bear.
+   */
+  readonly commitSpacingMs: number;
   /** How long a person may take to approve a call. */
   readonly approvalMs: number;
   /** How long a run can be replayed after its end. */
@@ -52,6 +57,7 @@ export const defaultLimits: Limits = {
   partLength: 65_536,
   requestLength: 1_048_576,
   detachGraceMs: 30_000,
+  commitSpacingMs: 20,
   approvalMs: 86_400_000,
   retentionMs: 86_400_000,
 };

@@ -16,8 +16,6 @@ const maxLength = 8 * 1_048_576;
 const maxEventLength = 262_144;
 /** A sign of life at least this often, so that no other instance takes the run for lost. */
 const heartbeatMs = 5_000;
-/** Chunks that come within this time are committed together. */
-const spacingMs = 20;
 
 /** How a live run is made. */
 export interface LiveRunOptions {
@@ -29,6 +27,8 @@ export interface LiveRunOptions {
   readonly now: () => number;
   readonly ttlMs: number;
   readonly metrics: Metrics;
+  /** Chunks that come within this time are committed together. */
+  readonly spacingMs: number;
   /** How long the run goes on after its last reader has left. */
   readonly detachGraceMs: number;
   /** Stops the run: its signal. */
@@ -105,7 +105,7 @@ function openLog(
   buffer: EventBuffer,
   leave: (lostTo: PinnaceError) => void,
 ): Journal<RunState> {
-  const { storage, runId, version, now, ttlMs, state, abort, metrics } = options;
+  const { storage, runId, version, now, spacingMs, ttlMs, state, abort, metrics } = options;
   return openJournal({
     storage,
     prefix: runPrefix(runId),

@@ -77,6 +77,8 @@ export interface RunsOptions {
   readonly storage: Storage;
   readonly now: () => number;
   readonly retentionMs: number;
+  /** Chunks of a run that come within this time are committed together. */
+  readonly commitSpacingMs: number;
   /** How long records are kept. */
   readonly ttlMs: number;
   /** Is told of the end of runs that are found lost. */
@@ -86,7 +88,7 @@ export interface RunsOptions {
 
 /** Gives the runs of a storage. */
 export function createRuns(options: RunsOptions): Runs {
-  const { now, retentionMs, ttlMs, emit, metrics } = options;
+  const { now, retentionMs, commitSpacingMs: spacingMs, ttlMs, emit, metrics } = options;
   const storage = groupCommits(options.storage);
   const stored = { storage, now, ttlMs, emit };
   const lives = new Map<string, LiveRun>();
@@ -146,6 +148,7 @@ export function createRuns(options: RunsOptions): Runs {
         state,
         version: result.version,
         now,
+        spacingMs,
         ttlMs,
         detachGraceMs,
         abort,

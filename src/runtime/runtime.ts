@@ -210,12 +210,12 @@ export interface Started {
 
 /** Gives the runtime over its ports. */
 export function createPipeline(options: RuntimeOptions): HostedRuntime {
-  const { limits: { retentionMs, totalMs }, metrics, now } = options;
+  const { limits: { retentionMs, commitSpacingMs, totalMs }, metrics, now } = options;
   // Twice the retention: for half of it the run is gone and the record still says that there was one.
   const ttlMs = totalMs + 2 * retentionMs;
   const closing = new AbortController();
   let draining = false;
-  const runs = createRuns({ ...options, retentionMs, ttlMs });
+  const runs = createRuns({ ...options, retentionMs, commitSpacingMs, ttlMs });
   metrics.gauge('pinnace_open_runs', () => runs.open);
   const interruptions = createInterruptions({ storage: options.storage, now, validMs: options.limits.approvalMs });
   const slots = createSlots();

@@ -40,6 +40,18 @@ async function eventsOf(runtime: HostedRuntime, runId: string, after = 0): Promi
   return texts;
 }
 
+/** Gives each part in a turn of the event loop of its own. */
+function inTurns<T>(parts: ReadableStream<T>): ReadableStream<T> {
+  return parts.pipeThrough(
+    new TransformStream({
+      async transform(part, controller) {
+        await new Promise((resolve) => setTimeout(resolve, 0));
+        controller.enqueue(part);
+      },
+    }),
+  );
+}
+
 /** A storage that fails after this many commits. */
 function failingStorage(commits: number): Storage {
   const storage = memoryStorage();
@@ -209,6 +221,25 @@ describe('the run log', () => {
       error: { details: { reason: 'worker_lost' } },
     });
     expect((await b.start(runRequest(), me, { idempotency })).runId).toBe(runId);
+  });
+
+  it('commits together what comes within the spacing, and loses nothing of it', async () => {
+    const words = Array.from({ length: 40 }, (_, at) => `${at} `);
+    const countCommits = async (commitSpacingMs: number): Promise<number> => {
+      const storage = memoryStorage();
+      let commits = 0;
+      const counted: Storage = {
+        get: (key) => storage.get(key),
+        list: (options) => storage.list(options),
+        commit: (changes) => (commits += 1, storage.commit(changes)),
+      };
+      const speaker = scriptedModel(() => inTurns(streamOf(says(...words))));
+      const runtime = testRuntime({ ...speaker, storage: counted, limits: { commitSpacingMs } });
+      expect(textOf(await readAll(await runtime.run(runRequest(), me)))).toBe(words.join(''));
+      return commits;
+    };
+    expect(await countCommits(60_000)).toBeLessThan(10); // the claim, the first words, the end
+    expect(await countCommits(0)).toBeGreaterThan(20);
   });
 
   it('is taken over once, however many find it lost, and its former owner can write no more', async () => {
