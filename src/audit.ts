@@ -99,18 +99,22 @@ export function createRecorder({ audit, emit, now }: RecorderOptions): Recorder 
   return {
     async begin(deed) {
       const startedAt = now();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      open.add(promise);
+      const close = (): void => {
+        open.delete(promise);
+        resolve();
+      };
       try {
         await write(deed, { status: 'pending', latency: 0 });
       } catch (cause) {
+        close();
         tellUnwritten(deed, emit);
         throw unavailable(cause);
       }
-      const { promise, resolve } = Promise.withResolvers<void>();
-      open.add(promise);
       return async (how) => {
         await writeEnd(deed, how, startedAt);
-        open.delete(promise);
-        resolve();
+        close();
       };
     },
     async drained() {

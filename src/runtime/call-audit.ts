@@ -1,6 +1,6 @@
 /** A tool call in the audit: what may act, from when it is allowed to its end; what only reads, where it is denied. */
 
-import type { Deed } from '../audit.ts';
+import type { Deed, Recorder } from '../audit.ts';
 import type { Span, SpanEnd } from '../span.ts';
 import type { Tool } from '../tools/tool.ts';
 import { mayAct } from './call-record.ts';
@@ -40,11 +40,18 @@ export function createCallAudit(
       approved: call.approved,
     },
   });
-  let writeEnd: ((how: SpanEnd) => Promise<void>) | undefined;
+  let begun: ReturnType<Recorder['begin']> | undefined;
+  let writeEnd: Awaited<typeof begun>;
+  const begin = async (): Promise<void> => {
+    begun = recorder.begin(deed());
+    writeEnd = await begun;
+  };
   return {
-    begin: mayAct(definition) ? async () => void (writeEnd = await recorder.begin(deed())) : undefined,
+    begin: mayAct(definition) ? begin : undefined,
     async end(how) {
       if (writeEnd) await writeEnd(how);
+      // The call's time was over while its beginning was still being written: its end follows that, and nobody waits.
+      else if (begun) void begun.then((write) => write(how), () => undefined);
       else if (how.status === 'denied') await recorder.refuse(deed(), how);
     },
   };

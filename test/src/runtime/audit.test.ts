@@ -11,7 +11,7 @@ import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runti
 const me = localPrincipal();
 
 /** Tools that tell what was done. */
-function tools() {
+function tools(all: { readonly limits?: { readonly timeoutMs: number } } = {}) {
   const done: string[] = [];
   const tool = (id: string, more: object) =>
     defineTool({
@@ -22,6 +22,7 @@ function tools() {
         done.push(id);
         return 'done';
       },
+      ...all,
       ...more,
     });
   return {
@@ -30,7 +31,7 @@ function tools() {
       tool('read', { annotations: { readOnlyHint: true } }),
       tool('write', {}),
       tool('ask', { approval: 'always' }),
-    ],
+    ] as const,
   };
 }
 
@@ -73,6 +74,28 @@ describe('the audit', () => {
     expect(entries[1]?.payloadSummary).toBe('agent=helper subject=local toolCallId=c1 input=20 approved=false');
     expect(JSON.stringify(entries)).not.toContain('SECRET');
     expect(await audit.log('local').verify()).toMatchObject({ ok: true, checked: 2 });
+  });
+
+  it('has the end of a call whose time was over while its beginning was still being written', async () => {
+    const inner = memoryStorage();
+    const free = Promise.withResolvers<void>();
+    const storage: Storage = {
+      ...inner,
+      async commit(changes) {
+        await free.promise;
+        return await inner.commit(changes);
+      },
+    };
+    const audit = createAudit({ storage });
+    const { done, tools: [, write] } = tools({ limits: { timeoutMs: 10 } });
+    const { model } = scriptedModel(callsTools({ tool: 'write', input: {} }), says('too slow'));
+    const runtime = testRuntime({ model, tools: [write], audit });
+    const chunks = await readAll(await runtime.run(runRequest(), me));
+    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'deadline_exceeded' });
+    free.resolve();
+    await runtime.close();
+    expect(done).toEqual([]);
+    expect((await entriesOf(audit)).map(({ status }) => status)).toEqual(['pending', 'error']);
   });
 
   it('has nothing of tools that only read, unless they are denied', async () => {
