@@ -33,13 +33,18 @@ async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<vo
     import('./state/browser-keeper.ts'),
   ]);
   const connectEndpoint = createEndpointConnector({ connectRuntime });
-  const playground = createPlayground({ ...connection, ...shared, connectEndpoint, keeper: createBrowserKeeper() });
+  const keeper = createBrowserKeeper();
+  const quiet = async (): Promise<void> => {
+    worker.terminate();
+    await keeper.close();
+  };
+  const playground = createPlayground({ ...connection, ...shared, connectEndpoint, keeper, quiet });
   await playground.settings.restore();
   await playground.chats.restore(location.hash.slice(1));
   watch(playground);
   root.replaceChildren();
   render(<App playground={playground} />, root);
-  if (import.meta.env.PINNACE_OFFLINE) whenIdle(() => void keepOffline(playground).catch(() => undefined));
+  whenIdle(() => void settleIn(playground).catch(() => undefined));
 }
 
 /** The page comes first. */
@@ -48,8 +53,8 @@ function whenIdle(work: () => void): void {
   else setTimeout(work, 1000);
 }
 
-async function keepOffline({ offline }: Playground): Promise<void> {
-  await (await import('./offline/keep-offline.ts')).keepOffline(offline);
+async function settleIn(playground: Playground): Promise<void> {
+  await (await import('./settle-in.ts')).settleIn(playground);
 }
 
 /** What is on the other end of the port. The page is the local principal, or whoever its certificate says. */

@@ -49,6 +49,8 @@ export interface Playground {
   readonly inspector: { readonly shown: Signal<InspectorPlace | undefined>; readonly connect: () => InspectorControl };
   /** The tour: whether it is shown, and where it is remembered how far it has come. */
   readonly tour: { readonly isShown: Signal<boolean>; readonly notes: Notes };
+  /** The page about what is kept: whether it is shown. `quiet` ends everything that writes; the page is then to be loaded anew. */
+  readonly privacy: { readonly isShown: Signal<boolean>; readonly quiet: () => Promise<void> };
   /** Read out by screen readers. */
   readonly announcement: Signal<string>;
   /** Sends, or asks for the key first when the endpoint's was not kept. */
@@ -67,7 +69,7 @@ export type Beside = 'tree' | 'knowledge';
 
 /** Shows what stands beside the chat in the place of what stood there; `isShown` false: nothing. */
 export function showBeside(
-  { tree, knowledge, registry, inspector }: Playground,
+  { tree, knowledge, registry, inspector, privacy }: Playground,
   beside: Beside,
   isShown = true,
 ): void {
@@ -75,6 +77,7 @@ export function showBeside(
   knowledge.isShown.value = isShown && beside === 'knowledge';
   if (!isShown) return;
   registry.isShown.value = false;
+  privacy.isShown.value = false;
   inspector.shown.value = undefined;
 }
 
@@ -105,6 +108,8 @@ interface PlaygroundOptions extends Connection {
   /** Connects to a Pinnace endpoint by its address. */
   readonly connectEndpoint: (endpoint: string) => Promise<Transport>;
   readonly keeper: Keeper;
+  /** Ends everything that writes. */
+  readonly quiet: () => Promise<void>;
   readonly notes: Notes;
   readonly theme: Signal<Theme>;
   readonly now?: () => number;
@@ -145,9 +150,12 @@ export function createPlayground(options: PlaygroundOptions): Playground {
 
   const registry = { isShown: signal(false), connect: options.connectRegistry };
   const inspector = { shown: signal<InspectorPlace | undefined>(undefined), connect: options.connectInspector };
-  // Both lie over the chat: the one that is opened last is there.
-  effect(() => void (registry.isShown.value && (inspector.shown.value = undefined)));
-  effect(() => void (inspector.shown.value && (registry.isShown.value = false)));
+  const privacy = { isShown: signal(false), quiet: options.quiet };
+  // They lie over the chat: the one that is opened last is there.
+  const shut = { registry: () => registry.isShown.value = false, privacy: () => privacy.isShown.value = false };
+  effect(() => void (registry.isShown.value && (inspector.shown.value = undefined, shut.privacy())));
+  effect(() => void (inspector.shown.value && (shut.registry(), shut.privacy())));
+  effect(() => void (privacy.isShown.value && (inspector.shown.value = undefined, shut.registry())));
 
   return {
     get agents() {
@@ -167,6 +175,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     registry,
     inspector,
     knowledge: { isShown: signal(false), wanted: signal(undefined), connect: options.connectKnowledge },
+    privacy,
     tour: { isShown: signal(false), notes },
     announcement: signal(''),
     send(text) {

@@ -18,6 +18,7 @@ const TreePanel = lazy(async () => (await import('./tree/tree-panel.tsx')).TreeP
 const KnowledgePanel = lazy(async () => (await import('./knowledge/knowledge-panel.tsx')).KnowledgePanel);
 const RegistryScreen = lazy(async () => (await import('./registry/registry-screen.tsx')).RegistryScreen);
 const InspectorScreen = lazy(async () => (await import('./inspector/inspector-screen.tsx')).InspectorScreen);
+const PrivacyScreen = lazy(async () => (await import('./privacy/privacy-screen.tsx')).PrivacyScreen);
 const TourStrip = lazy(async () => (await import('./tour/tour-strip.tsx')).TourStrip);
 const Switcher = lazy(async () => (await import('./switcher.tsx')).Switcher);
 
@@ -57,6 +58,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
         {hasKnowledge && <KnowledgePanel playground={playground} />}
         {hasRegistry && <RegistryScreen playground={playground} />}
         {hasInspector && <InspectorScreen playground={playground} />}
+        {playground.privacy.isShown.value && <PrivacyScreen playground={playground} />}
       </div>
       {playground.tour.isShown.value && <TourStrip playground={playground} />}
       {overlay === 'settings' && <SettingsDialog playground={playground} />}

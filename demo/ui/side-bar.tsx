@@ -105,6 +105,20 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
             <span>Go to…</span>
             <kbd>{shortcut()}</kbd>
           </button>
+          <button
+            type='button'
+            class='icon-button'
+            data-testid='open-privacy'
+            aria-label='Privacy and data'
+            title='Privacy and data'
+            aria-pressed={playground.privacy.isShown.value}
+            onClick={() => {
+              overlay.value = 'none';
+              playground.privacy.isShown.value = !playground.privacy.isShown.value;
+            }}
+          >
+            <Icon name='lock' />
+          </button>
           <ThemeButton playground={playground} />
         </div>
       </aside>

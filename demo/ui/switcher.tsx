@@ -156,6 +156,13 @@ function destinations(playground: Playground): readonly Destination[] {
       go: () => (inspector.shown.value = {}),
     },
     {
+      id: 'privacy',
+      icon: 'lock',
+      title: 'Privacy and data: what is kept, export, import, erase',
+      hint: 'Page',
+      go: () => (playground.privacy.isShown.value = true),
+    },
+    {
       id: 'tour',
       icon: 'play',
       title: 'Tour: two minutes of real runs',

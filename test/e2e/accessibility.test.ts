@@ -160,6 +160,15 @@ const screens: readonly (readonly [name: string, go: (page: Page) => Promise<voi
     await page.getByTestId('import-file').setInputFiles({ name: 'c.json', mimeType: 'application/json', buffer });
     await page.getByTestId('import-report').waitFor();
   }],
+  ['what is kept, and the question before it is erased', async (page) => {
+    await send(page, 'What is 6 * 7?');
+    await ends(page);
+    await page.getByTestId('open-privacy').click();
+    await page.getByTestId('holding').first().waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByTestId('erase').click();
+    await page.getByTestId('erase-question').waitFor();
+  }],
   ['a plan that is done', async (page) => {
     await chooses('commodore')(page);
     await send(page, 'Calculate 1250 * 12; convert 5 knots to km/h');

@@ -1,0 +1,21 @@
+/** What the tabs of the page tell each other when everything is about to change. */
+
+const name = 'pinnace-page';
+
+/** `quiet`: write nothing more; `reload`: what is kept is another now. */
+type Word = 'quiet' | 'reload';
+
+/** Tells all other tabs. */
+export function tellTabs(word: Word): void {
+  const channel = new BroadcastChannel(name);
+  channel.postMessage(word);
+  channel.close();
+}
+
+/** Does what other tabs say, as long as the page lives. */
+export function heedTabs({ quiet, reload }: { readonly quiet: () => unknown; readonly reload: () => void }): void {
+  new BroadcastChannel(name).addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    if (data === 'quiet') quiet();
+    if (data === 'reload') reload();
+  });
+}
