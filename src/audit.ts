@@ -3,6 +3,7 @@
  * its own. What cannot be written down is not done.
  */
 
+import { answeringStorage } from './answering-storage.ts';
 import { PinnaceError, toLoggable } from './errors.ts';
 import { createEventLog, type EventLog } from './event-log.ts';
 import type { Emit, ObservedEvent } from './events.ts';
@@ -28,10 +29,11 @@ const maxLogs = 1000;
 /** Gives the audit of a storage. All instances that name the same storage write the same chains. */
 export function createAudit({ storage, retentionMs }: AuditOptions): Audit {
   const logs = new Map<string, EventLog>();
+  const answering = answeringStorage(storage);
   return {
     log(tenant) {
       const name = tenant === undefined ? 'audit' : `audit/${tenant}`;
-      const log = logs.get(name) ?? createEventLog({ storage, name, retentionMs });
+      const log = logs.get(name) ?? createEventLog({ storage: answering, name, retentionMs });
       logs.delete(name);
       logs.set(name, log);
       const [oldest] = logs.keys();

@@ -1,5 +1,6 @@
 /** Composes a runtime: the one file that knows every room. */
 
+import { answeringStorage } from './answering-storage.ts';
 import type { Rerank } from './discovery/rerank.ts';
 import { createRunDiscovery } from './discovery/run-discovery.ts';
 import { PinnaceError } from './errors.ts';
@@ -91,8 +92,8 @@ export interface PlanningRuntime extends HostedRuntime {
  */
 export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   requireStorage(options.storage);
-  const { catalog, models, storage, secrets, tools = [], sinks = [], ring = createEventRing(), now = Date.now } =
-    options;
+  const { catalog, models, secrets, tools = [], sinks = [], ring = createEventRing(), now = Date.now } = options;
+  const storage = answeringStorage(options.storage);
   const discovery = createRunDiscovery({ storage, rerank: options.rerank, principal: localPrincipal() });
   const dataSources = options.grounding && createAgentGrounding(options.grounding, { authorize: options.authorize });
   const emit = createEmit({ sinks, ring, now });

@@ -205,7 +205,8 @@ export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
 
 /**
  * Commits changes of which the first is the head's, and gives the head's new version. When the answer does not arrive, the head
- * tells whether they were written: the fence in it is this owner's alone. When they were not, they are committed once more.
+ * tells whether they were written: the fence in it is this owner's alone. When they were not, or when the storage tells of a
+ * conflict and the head is what it was, they are committed once more.
  */
 async function commitSurely(storage: Storage, prefix: Key, changes: readonly [Change, ...Change[]]): Promise<string> {
   const [{ value, ifVersion }] = changes;
@@ -213,7 +214,7 @@ async function commitSurely(storage: Storage, prefix: Key, changes: readonly [Ch
     const result = await storage.commit(changes).catch((error: unknown) => ({ ok: undefined, error }));
     if (result.ok) return result.version;
     const found = await readHead(storage, prefix);
-    if (found?.version === ifVersion && tries === 0 && result.ok === undefined) continue;
+    if (found?.version === ifVersion && tries === 0) continue;
     const { fence } = value as JournalHead<unknown>; // safe: made by the caller
     if (found !== undefined && found.version !== ifVersion && found.head.fence === fence) return found.version;
     if (result.ok === undefined && found?.version === ifVersion) throw result.error;

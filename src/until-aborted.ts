@@ -19,7 +19,7 @@ export async function untilAborted<T>(
   { signal, action }: UntilAbortedOptions,
 ): Promise<T> {
   if (!signal) return await work();
-  if (signal.aborted) throw abortError(signal, action);
+  throwIfAborted(signal, action);
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(abortError(signal, action));
   signal.addEventListener('abort', onAbort, { once: true }); // before the work listens: its own words come too late
@@ -28,6 +28,11 @@ export async function untilAborted<T>(
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** Goes on only where nobody has given up. @throws PinnaceError as `untilAborted` does. */
+export function throwIfAborted(signal: AbortSignal, action: string): void {
+  if (signal.aborted) throw abortError(signal, action);
 }
 
 function abortError({ reason }: AbortSignal, action: string): PinnaceError {

@@ -60,11 +60,17 @@ export interface RunOptions {
   readonly now: () => number;
 }
 
+/** How long after its deadline a run is over for its readers, whatever the storage does. */
+const endMs = 500;
+
 /** Executes the run to its end, into its record. Never throws. */
 export function executeRun(options: RunOptions, live: LiveRun): void {
   const { runId, traceId, span, abort, now, redaction, plan } = options;
   const { signal } = abort;
   const startedAt = now();
+  // A plan has a deadline of its own, and it may be a long one.
+  const totalMs = plan ? Infinity : options.limits.totalMs;
+  const lastAt = startedAt + totalMs;
   const usage = {
     inputTokens: 0,
     outputTokens: 0,
@@ -119,11 +125,10 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
       void scope.close();
       tellEnd(end, { span, spans });
       countRun(options, end, usage);
-      void live.end(end, finalUsage());
+      void live.end(end, { usage: finalUsage(), patienceMs: Math.max(0, lastAt - now()) + endMs });
     },
   });
-  // A plan has a deadline of its own, and it may be a long one.
-  abort.whenAborted(plan ? Infinity : options.limits.totalMs, () => {
+  abort.whenAborted(totalMs, () => {
     plan?.abandon(signal.reason);
     driver.end(endOfAbort(signal));
   });

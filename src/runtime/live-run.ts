@@ -45,10 +45,22 @@ export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventB
   record(chunk: UIMessageChunk): void;
   /** Commits everything so far. */
   flush(): Promise<void>;
-  /** Records the end; nothing can be recorded after it. */
-  end(how: RunEnd, usage: Readonly<Record<string, number>>): Promise<void>;
+  /**
+   * Records the end; nothing can be recorded after it. Readers see it when it is committed, or after `patienceMs`: by then a storage
+   * that does not answer is no reason to let them wait.
+   */
+  end(how: RunEnd, options: EndOptions): Promise<void>;
   abort(reason: unknown): void;
 }
+
+/** What goes with the end of a run. */
+export interface EndOptions {
+  readonly usage: Readonly<Record<string, number>>;
+  readonly patienceMs: number;
+}
+
+/** The longest time that `setTimeout` can wait; with more it would not wait at all. */
+const longestTimeoutMs = 2_147_483_647;
 
 /** Gives a live run over a log that was just created. */
 export function createLiveRun(options: LiveRunOptions): LiveRun {
@@ -92,10 +104,15 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
       buffer.push(text);
       journal.append([text]);
     },
-    async end(how, usage) {
+    async end(how, { usage, patienceMs }) {
       const ended = { ...state, state: how.type, endedAt: now(), usage, ...('error' in how && { error: how.error }) };
       journal.append([], { state: ended });
+      const late = setTimeout(() => {
+        buffer.show(buffer.count);
+        buffer.close();
+      }, Math.min(patienceMs, longestTimeoutMs));
       await journal.flush().then(() => leave(), () => undefined); // a lost log has left by itself
+      clearTimeout(late);
     },
   };
 }

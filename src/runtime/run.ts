@@ -233,12 +233,22 @@ function endOf(
       // The model's time may be over, too, which is not for the caller's signal to tell.
       return signal.aborted ? endOfAbort(signal) : failed(new DOMException('', 'TimeoutError'));
     case 'finish':
+      if (isCut(part)) {
+        return failed(new PinnaceError('unavailable', cutText, { details: { reason: 'provider_stream_cut' } }));
+      }
       return asked > 0 && part.finishReason === 'tool-calls'
         ? { type: 'awaiting_approval', finishReason: part.finishReason }
         : endOfFinish(part.finishReason);
     default:
       return undefined;
   }
+}
+
+const cutText = 'The model endpoint ended its answer in the middle';
+
+/** The SDK takes a stream that ends without a word for one that ended well, for `other` reasons. */
+function isCut({ finishReason, rawFinishReason }: Extract<TextStreamPart<SdkToolSet>, { type: 'finish' }>): boolean {
+  return finishReason === 'other' && rawFinishReason === undefined;
 }
 
 /** The end for a signal that aborted: by the run's own deadline, or by whoever asked for the run. */

@@ -5,7 +5,7 @@ import { PinnaceError } from '../errors.ts';
 import type { Emit } from '../events.ts';
 import type { Metrics } from '../metrics.ts';
 import { groupCommits } from '../group-commit.ts';
-import { creation, headKey } from '../journal.ts';
+import { creation, headKey, readHead } from '../journal.ts';
 import type { Storage } from '../ports.ts';
 import { watchKey } from '../watch.ts';
 import { createLiveRun, type LiveRun } from './live-run.ts';
@@ -129,11 +129,17 @@ export function createRuns(options: RunsOptions): Runs {
       const previous = key && await storage.get(key);
       const faster = previous && await find(principal, idempotency);
       if (faster) return { known: faster };
+      const prefix = runPrefix(runId);
       const result = await storage.commit([
-        creation(runPrefix(runId), { state, at: now(), ttlMs }),
+        creation(prefix, { state, at: now(), ttlMs }),
         { key: chatKey(principal, state.chatId), value: runId, ttlMs },
         ...(key ? [{ key, value: record, ttlMs, ifVersion: previous?.version ?? null }] : []),
-      ]);
+      ]).catch(async (error: unknown) => {
+        // The answer alone may be lost: a head under this id, which is nobody else's, says that all was written.
+        const written = await readHead(storage, prefix).catch(() => undefined);
+        if (!written) throw error;
+        return { ok: true, version: written.version } as const;
+      });
       if (!result.ok) {
         const known = await find(principal, idempotency);
         if (known) return { known };

@@ -1,6 +1,6 @@
 /** The way of one request, first to last: parse, replay, resolve, assemble, run. Its stream is read from the run log. */
 
-import { toData } from '../errors.ts';
+import { toData, toPinnaceError } from '../errors.ts';
 import { createTraceId } from '../events.ts';
 import type { Interruptions } from '../interruption.ts';
 import { type Span, statusOfError } from '../span.ts';
@@ -16,6 +16,7 @@ import { createRunAbort, type RunAbort } from './run-abort.ts';
 import { createRunRedaction, redactedEmit, type RunRedaction } from './run-redaction.ts';
 import type { RunState } from './run-record.ts';
 import { spanOfRun } from './run-span.ts';
+import { throwIfAborted, untilAborted } from '../until-aborted.ts';
 import { parseRunRequest, type RunRequest } from './run-request.ts';
 import type { ClaimOptions, Runs } from './runs.ts';
 import type { RuntimeOptions, Started, StartOptions } from './runtime.ts';
@@ -36,7 +37,15 @@ export interface StartParts extends RuntimeOptions {
   readonly closing: AbortSignal;
 }
 
-/** Starts a run that goes on by itself, or finds the one that its key stands for. */
+const startingIt = 'start the run';
+
+/** From the request to the run's record; the run's own time begins with that. */
+const startMs = 15_000;
+
+/**
+ * Starts a run that goes on by itself, or finds the one that its key stands for. That takes no longer than 15 s, and no longer
+ * than its caller waits. Rejects with a `PinnaceError`, whatever was thrown.
+ */
 export async function startRun(
   parts: StartParts,
   input: unknown,
@@ -44,15 +53,34 @@ export async function startRun(
 ): Promise<Started> {
   const request = parseRunRequest(input, parts.limits);
   requireScope(principal, 'run:create', request.agentId);
-  const [known] = await Promise.all([parts.runs.find(principal, idempotency), parts.resolver.refresh()]);
-  if (known) return { runId: known.runId, known };
   const abort = createRunAbort([...signals, parts.closing]);
+  abort.startClock(startMs);
+  const within = { signal: abort.starting, action: startingIt };
+  try {
+    return await untilAborted(() => findOrStart(parts, request, { principal, idempotency, trace, abort }), within);
+  } catch (thrown) {
+    abort.release();
+    throw toPinnaceError(thrown);
+  }
+}
+
+async function findOrStart(
+  parts: StartParts,
+  request: RunRequest,
+  { principal, idempotency, trace, abort }:
+    & Pick<StartOptions, 'idempotency' | 'trace'>
+    & Pick<Claimant, 'principal' | 'abort'>,
+): Promise<Started> {
+  const [known] = await Promise.all([parts.runs.find(principal, idempotency), parts.resolver.refresh()]);
+  if (known) {
+    abort.release();
+    return { runId: known.runId, known };
+  }
   const redaction = createRunRedaction();
   const claimant = { ...beginTelling(parts, request, { principal, trace, redaction }), principal, idempotency, abort };
   try {
     return await claimAndExecute(parts, request, { ...claimant, redaction });
   } catch (thrown) {
-    abort.release();
     const error = toData(thrown);
     claimant.span.end({ status: statusOfError(error), error, payload: { state: 'refused' } });
     throw thrown;
@@ -104,6 +132,7 @@ async function claimAndExecute(
   const state = { ...startingState(request, { principal, now: parts.now, traceId, plan }), span: told };
   const { detachGraceMs } = limits;
   const stop = (reason: unknown): void => abort.abort(reason);
+  throwIfAborted(abort.signal, startingIt); // nobody waits for it any more
   const claimed = await runs.claim({ runId, principal, state, idempotency, detachGraceMs, abort: stop });
   if ('known' in claimed) {
     abort.release();

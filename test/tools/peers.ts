@@ -1,5 +1,6 @@
 /** Vitest's global set-up: starts what tests call over HTTP, once per project, and tells them where with `inject('peers')`. */
 
+import process from 'node:process';
 import { type FixtureFileEntry, LLMock } from '@copilotkit/aimock';
 import type { TestProject } from 'vitest/node';
 import { startCorsProxy } from './cors-proxy.ts';
@@ -22,11 +23,15 @@ export interface Peers {
 declare module 'vitest' {
   interface ProvidedContext {
     readonly peers: Peers;
+    /** What chance begins with in the tests of faults; `FAULT_SEED` sets another. */
+    readonly faultSeed: number;
+    /** At how many of its steps each fault strikes: in Node at all, elsewhere at those that the seed chooses. */
+    readonly faultSteps: number;
   }
 }
 
 /** Starts the servers and gives the function that closes them. */
-export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+export default async function setup({ provide, name }: TestProject): Promise<() => Promise<void>> {
   const aimock = await startAimock();
   const [faults, proxy, everything, watched] = await Promise.all([
     startFaultServer(),
@@ -34,6 +39,8 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     startEverythingServer(),
     startWatchedServer(),
   ]);
+  provide('faultSeed', Number(process.env['FAULT_SEED'] ?? 1));
+  provide('faultSteps', name === 'node' ? 1000 : 2);
   provide('peers', {
     faults: faults.url,
     aimock: `${proxy.url}/v1`,

@@ -272,7 +272,12 @@ describe('the run log', () => {
 
   it('refuses a run that cannot be recorded, before the model is called', async () => {
     const { model, calls } = hello();
-    await expect(testRuntime({ model, storage: failingStorage(0) }).run(runRequest(), me)).rejects.toThrow('on fire');
+    const run = testRuntime({ model, storage: failingStorage(0) }).run(runRequest(), me);
+    await expect(run).rejects.toMatchObject({
+      name: 'PinnaceError',
+      code: 'internal',
+      message: expect.not.stringContaining('on fire'),
+    });
     expect(calls).toHaveLength(0);
   });
 
