@@ -19,8 +19,12 @@ describe('answeringStorage', () => {
   it('rejects every call of a storage that says nothing, after five seconds', async () => {
     using time = virtualTime();
     const silent: Storage = { get: never, list: never, commit: never };
-    const { get, list, commit } = answeringStorage(silent);
-    const work = Promise.allSettled([get(['a']), list({ prefix: [], limit: 1 }), commit([{ key: ['a'] }])]);
+    const storage = answeringStorage(silent);
+    const work = Promise.allSettled([
+      storage.get(['a']),
+      storage.list({ prefix: [], limit: 1 }),
+      storage.commit([{ key: ['a'] }]),
+    ]);
     expect(await time.passUntil(work, 4_900)).toBe(false);
     expect(await time.passUntil(work, 200)).toBe(true);
     const reason = { code: 'unavailable', retryable: true, details: { reason: 'storage_blocked' } };
