@@ -40,8 +40,11 @@ async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<vo
   };
   const playground = createPlayground({ ...connection, ...shared, connectEndpoint, keeper, quiet });
   await playground.settings.restore();
-  await playground.chats.restore(location.hash.slice(1));
+  const { hash } = location;
+  await playground.chats.restore(hash.slice(1));
+  openLink(hash, playground);
   watch(playground);
+  addEventListener('hashchange', () => openLink(location.hash, playground));
   root.replaceChildren();
   render(<App playground={playground} />, root);
   whenIdle(() => void settleIn(playground).catch(() => undefined));
@@ -66,6 +69,11 @@ function connectRuntime(port: MessagePort): Transport {
     decide: (runId, approvalId, decision) => runtime.decide(runId, approvalId, decision, localPrincipal()),
     reply: (runId, reply) => runtime.reply(runId, reply, localPrincipal()),
   };
+}
+
+/** Shows an agent that an address holds; it is taken in when the person says so. */
+function openLink(hash: string, { workshop }: Playground): void {
+  if (hash.startsWith('#agent=')) workshop.value = { type: 'link', hash };
 }
 
 /** Keeps the open chat in the title and in the address, so that a reload comes back to it, and saves when the page is put aside. */

@@ -2,6 +2,7 @@
 
 import type { ErrorData } from '../../src/errors.ts';
 import type { Answer } from '../registry/control.ts';
+import type { AgentDocument } from '../state/agent-file.ts';
 
 /** An HTTP request as it would be sent. A secret stands in it by its name: `[secret lab-key]`. */
 export interface ToolRequest {
@@ -32,10 +33,34 @@ export interface ToolTrial {
   readonly thrown?: string;
 }
 
+/** A host, and what is sent to it. */
+export interface NamedHost {
+  readonly origin: string;
+  /** What asks it: `HTTP tool weather`. */
+  readonly by: readonly string[];
+  /** The names of the secrets that it gets. */
+  readonly secrets: readonly string[];
+}
+
+/** What a person should know. */
+export interface AgentReview {
+  /** As it would be imported. */
+  readonly document: AgentDocument;
+  readonly agents: AgentDocument['agents'];
+  readonly tools: AgentDocument['tools'];
+  readonly hosts: readonly NamedHost[];
+  /** The names of all secrets. */
+  readonly secrets: readonly string[];
+  /** What was made stricter, in words. */
+  readonly tamed: readonly string[];
+}
+
 /** Tries tools that stand in no registry yet: definitions as a form has them, of type `http` and `code`. */
 export interface TrialControl {
   /** Gives the request; sends nothing, and opens no secret. */
   previewTool(tool: object, input: unknown): Promise<Answer<ToolRequest>>;
   /** Calls the tool once, as a person's own deed: what may change something goes without another approval, and into the audit. */
   callTool(tool: object, input: unknown): Promise<Answer<ToolTrial>>;
+  /** Tells what a document from elsewhere would bring; takes nothing in. */
+  reviewDocument(data: unknown): Promise<Answer<AgentReview>>;
 }

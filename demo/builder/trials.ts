@@ -21,6 +21,7 @@ import { createCodeTool } from '../../src/tools/code-tool.ts';
 import { answer } from '../registry/answer.ts';
 import type { ToolTrial, TrialControl } from './control.ts';
 import { previewRequest } from './preview.ts';
+import { reviewOf } from './review.ts';
 import { auditTrial } from './trial-audit.ts';
 
 /** What trials work with. */
@@ -47,6 +48,7 @@ export function createTrials(options: TrialOptions): TrialControl {
         const definition = read(data);
         return await previewRequest(definition, toolOf(definition, options), input);
       }),
+    reviewDocument: (data) => answer(() => reviewOf(data)),
     callTool: (data, input) => answer(async () => await call(read(data), input, options)),
   };
 }

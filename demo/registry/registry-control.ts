@@ -66,6 +66,7 @@ export function createRegistryControl(
     importAll: (data, dryRun) => asked(() => registry.import(data, { dryRun, principal })),
     ...vault,
     previewTool: async (...of) => await (await trials()).previewTool(...of),
+    reviewDocument: async (data) => await (await trials()).reviewDocument(data),
     callTool: async (...of) => await (await trials()).callTool(...of),
   };
 }

@@ -1,6 +1,6 @@
 /** Everything that the page's components share, put together. */
 
-import { effect, type Signal, signal } from '@preact/signals';
+import { effect, type Signal, signal, untracked } from '@preact/signals';
 import type { Decision } from '../../src/interruption.ts';
 import type { AgentCard, PlanSteering } from '../control.ts';
 import type { InspectorControl } from '../inspector/control.ts';
@@ -51,6 +51,8 @@ export interface Playground {
   readonly tour: { readonly isShown: Signal<boolean>; readonly notes: Notes };
   /** The page about what is kept: whether it is shown. `quiet` ends everything that writes; the page is then to be loaded anew. */
   readonly privacy: { readonly isShown: Signal<boolean>; readonly quiet: () => Promise<void> };
+  /** What is made or compared over the chat, if anything. */
+  readonly workshop: Signal<Workshop | undefined>;
   /** Read out by screen readers. */
   readonly announcement: Signal<string>;
   /** Sends, or asks for the key first when the endpoint's was not kept. */
@@ -64,12 +66,15 @@ export interface Playground {
   steerPlan(how: PlanSteering): void;
 }
 
+/** What is done over the chat: an agent is made, or one that came by a link is looked at. */
+export type Workshop = { readonly type: 'builder' } | { readonly type: 'link'; readonly hash: string };
+
 /** What can stand beside the chat, one at a time. */
 export type Beside = 'tree' | 'knowledge';
 
 /** Shows what stands beside the chat in the place of what stood there; `isShown` false: nothing. */
 export function showBeside(
-  { tree, knowledge, registry, inspector, privacy }: Playground,
+  { tree, knowledge, registry, inspector, privacy, workshop }: Playground,
   beside: Beside,
   isShown = true,
 ): void {
@@ -79,6 +84,7 @@ export function showBeside(
   registry.isShown.value = false;
   privacy.isShown.value = false;
   inspector.shown.value = undefined;
+  workshop.value = undefined;
 }
 
 /** Shows a place of the knowledge. */
@@ -117,6 +123,12 @@ interface PlaygroundOptions extends Connection {
   readonly schedule?: Schedule;
 }
 
+/** A page over the chat. */
+interface Over {
+  readonly isOn: () => boolean;
+  readonly hide: () => void;
+}
+
 /** Puts the page's state together. */
 export function createPlayground(options: PlaygroundOptions): Playground {
   const { agents, control, transport, keeper, notes, theme, now = Date.now, schedule } = options;
@@ -151,11 +163,19 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   const registry = { isShown: signal(false), connect: options.connectRegistry };
   const inspector = { shown: signal<InspectorPlace | undefined>(undefined), connect: options.connectInspector };
   const privacy = { isShown: signal(false), quiet: options.quiet };
-  // They lie over the chat: the one that is opened last is there.
-  const shut = { registry: () => registry.isShown.value = false, privacy: () => privacy.isShown.value = false };
-  effect(() => void (registry.isShown.value && (inspector.shown.value = undefined, shut.privacy())));
-  effect(() => void (inspector.shown.value && (shut.registry(), shut.privacy())));
-  effect(() => void (privacy.isShown.value && (inspector.shown.value = undefined, shut.registry())));
+  const workshop = signal<Workshop | undefined>(undefined);
+  // All lie over the chat: the one that is opened last is there.
+  const over: readonly Over[] = [
+    { isOn: () => registry.isShown.value, hide: () => (registry.isShown.value = false) },
+    { isOn: () => privacy.isShown.value, hide: () => (privacy.isShown.value = false) },
+    { isOn: () => inspector.shown.value !== undefined, hide: () => (inspector.shown.value = undefined) },
+    { isOn: () => workshop.value !== undefined, hide: () => (workshop.value = undefined) },
+  ];
+  for (const screen of over) {
+    effect(() => {
+      if (screen.isOn()) untracked(() => over.forEach((other) => other !== screen && other.hide()));
+    });
+  }
 
   return {
     get agents() {
@@ -174,6 +194,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     tree: { isShown: signal(false), connect: options.connectTree },
     registry,
     inspector,
+    workshop,
     knowledge: { isShown: signal(false), wanted: signal(undefined), connect: options.connectKnowledge },
     privacy,
     tour: { isShown: signal(false), notes },

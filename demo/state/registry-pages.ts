@@ -209,8 +209,8 @@ export function createRegistryPages({ control, onChanged, announce }: RegistryPa
   };
 }
 
-/** What the form offers; where the worker cannot tell, nothing. */
-async function choicesOf(control: RegistryControl): Promise<Choices> {
+/** What forms offer; where the worker cannot tell, nothing. */
+export async function choicesOf(control: RegistryControl): Promise<Choices> {
   const nothing = (): undefined => undefined;
   const [providers, vault] = await Promise.all([
     control.list('provider', { limit: 200 }).catch(nothing),

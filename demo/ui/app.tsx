@@ -20,6 +20,8 @@ const RegistryScreen = lazy(async () => (await import('./registry/registry-scree
 const InspectorScreen = lazy(async () => (await import('./inspector/inspector-screen.tsx')).InspectorScreen);
 const PrivacyScreen = lazy(async () => (await import('./privacy/privacy-screen.tsx')).PrivacyScreen);
 const TourStrip = lazy(async () => (await import('./tour/tour-strip.tsx')).TourStrip);
+const BuilderScreen = lazy(async () => (await import('./builder/builder-screen.tsx')).BuilderScreen);
+const LinkScreen = lazy(async () => (await import('./builder/link-screen.tsx')).LinkScreen);
 const Switcher = lazy(async () => (await import('./switcher.tsx')).Switcher);
 
 /** The playground's page. */
@@ -28,6 +30,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
   const chat = playground.chats.current.value;
   const hasRegistry = playground.registry.isShown.value;
   const hasInspector = playground.inspector.shown.value !== undefined;
+  const workshop = playground.workshop.value;
   const isOver = isCovered(playground);
   const hasKnowledge = playground.knowledge.isShown.value && !isOver;
   const hasTree = playground.tree.isShown.value && !isOver && !hasKnowledge;
@@ -59,6 +62,8 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
         {hasRegistry && <RegistryScreen playground={playground} />}
         {hasInspector && <InspectorScreen playground={playground} />}
         {playground.privacy.isShown.value && <PrivacyScreen playground={playground} />}
+        {workshop?.type === 'link' && <LinkScreen playground={playground} hash={workshop.hash} />}
+        {workshop?.type === 'builder' && <BuilderScreen playground={playground} />}
       </div>
       {playground.tour.isShown.value && <TourStrip playground={playground} />}
       {overlay === 'settings' && <SettingsDialog playground={playground} />}

@@ -3,13 +3,15 @@
 import type { Playground } from '../state/playground.ts';
 
 /** Whether something does. */
-export function isCovered({ registry, inspector, privacy }: Playground): boolean {
-  return registry.isShown.value || privacy.isShown.value || inspector.shown.value !== undefined;
+export function isCovered({ registry, inspector, privacy, workshop }: Playground): boolean {
+  return registry.isShown.value || privacy.isShown.value || inspector.shown.value !== undefined ||
+    workshop.value !== undefined;
 }
 
 /** Goes back to the chat. */
-export function uncover({ registry, inspector, privacy }: Playground): void {
+export function uncover({ registry, inspector, privacy, workshop }: Playground): void {
   registry.isShown.value = false;
   privacy.isShown.value = false;
   inspector.shown.value = undefined;
+  workshop.value = undefined;
 }

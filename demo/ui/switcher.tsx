@@ -97,7 +97,7 @@ function Destinations({ found, chosen, onPoint, onGo }: DestinationsProps): JSX.
 }
 
 function destinations(playground: Playground): readonly Destination[] {
-  const { agents, chats, overlay, registry, inspector } = playground;
+  const { agents, chats, overlay, registry, inspector, workshop } = playground;
   const others = chats.list.value.filter((chat) => chat !== chats.current.value);
   return [
     ...agents.map(({ id, name }): Destination => ({
@@ -134,6 +134,13 @@ function destinations(playground: Playground): readonly Destination[] {
         } satisfies Destination,
       ]
       : []),
+    {
+      id: 'new-agent',
+      icon: 'plus',
+      title: 'New agent of your own',
+      hint: 'Page',
+      go: () => (workshop.value = { type: 'builder' }),
+    },
     {
       id: 'registry',
       icon: 'records',

@@ -40,6 +40,17 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
           />
         ))}
       </fieldset>
+      <div class='welcome-own'>
+        <button
+          type='button'
+          class='button'
+          data-testid='new-agent'
+          onClick={() => (playground.workshop.value = { type: 'builder' })}
+        >
+          <Icon name='plus' />
+          New agent
+        </button>
+      </div>
       <Suggestions agent={agent} onChoose={(text) => playground.send(text)} />
     </div>
   );

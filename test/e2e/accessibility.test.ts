@@ -7,8 +7,26 @@ import { keepLongChat } from '../tools/long-chat.ts';
 import { send, usePlayground } from '../tools/playground.ts';
 
 const { open } = usePlayground();
+/** An agent with a host and a secret. */
+const agentLink = linkTo({
+  format: 'pinnace-catalog',
+  formatVersion: 1,
+  providers: [{
+    id: 'lab',
+    kind: 'openai-compatible',
+    baseUrl: 'https://lab.example/v1',
+    secret: { id: 'lab' },
+  }],
+  agents: [{ id: 'own', name: 'Own', providerId: 'lab', instructions: 'Be kind.' }],
+});
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** The part of a link that holds an agent. */
+async function linkTo(document: object): Promise<string> {
+  const packed = new Blob([JSON.stringify(document)]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+  return `#agent=${Buffer.from(await new Response(packed).arrayBuffer()).toString('base64url')}`;
+}
 
 /** What axe finds wrong on the page as it is now: the rule, and where. */
 async function violations(page: Page): Promise<string[]> {
@@ -168,6 +186,37 @@ const screens: readonly (readonly [name: string, go: (page: Page) => Promise<voi
     expect(await violations(page)).toEqual([]);
     await page.getByTestId('erase').click();
     await page.getByTestId('erase-question').waitFor();
+  }],
+  ['the making of an agent', async (page) => {
+    await page.getByTestId('new-agent').click();
+    await page.getByTestId('field-name').fill('Own');
+    expect(await violations(page)).toEqual([]);
+    await page.getByTestId('builder-step-tools').click();
+    await page.getByTestId('bench').click();
+    expect(await violations(page)).toEqual([]);
+    await page.getByTestId('builder-step-try').click();
+    await page.getByTestId('builder-save').click();
+    await page.locator('[data-testid=share][data-ready=true]').waitFor();
+  }],
+  ['an HTTP tool that is made', async (page) => {
+    await page.getByTestId('new-agent').click();
+    await page.getByTestId('builder-step-tools').click();
+    await page.getByTestId('make-http').click();
+    await page.getByTestId('http-url').fill('https://api.example.com/{id}');
+    await page.getByTestId('param-missing').click();
+    await page.getByTestId('trial-preview').click();
+    await page.getByTestId('trial-request').waitFor();
+  }],
+  ['a code tool that is made', async (page) => {
+    await page.getByTestId('new-agent').click();
+    await page.getByTestId('builder-step-tools').click();
+    await page.getByTestId('make-code').click();
+    await page.getByTestId('code-editor').fill('return (1');
+    await page.locator('[data-testid=code-mark][data-line]').waitFor();
+  }],
+  ['an agent from a link', async (page) => {
+    await page.goto(`${page.url().split('#')[0] ?? ''}${await agentLink}`);
+    await page.getByTestId('link-accept').waitFor();
   }],
   ['a plan that is done', async (page) => {
     await chooses('commodore')(page);

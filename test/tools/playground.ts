@@ -26,7 +26,14 @@ interface Playground {
   /** A browser without anything stored; close it, or leave it to the end. Only where `offline` is set it keeps the page's files. */
   readonly newContext: (look?: Look & { readonly offline?: boolean }) => Promise<BrowserContext>;
   /** Opens the playground in a context of its own, or in this one; at `url` where another one is meant. */
-  readonly open: (how?: Look & { readonly context?: BrowserContext; readonly url?: string }) => Promise<OpenPage>;
+  readonly open: (
+    how?: Look & {
+      readonly context?: BrowserContext;
+      readonly url?: string;
+      /** What is there when the page is; the composer, when absent. */
+      readonly ready?: string;
+    },
+  ) => Promise<OpenPage>;
   /** Keeps a picture where `SHOTS` names a folder for them. */
   readonly shoot: (page: Page, name: string) => Promise<void>;
 }
@@ -46,7 +53,7 @@ export function usePlayground(): Playground {
     });
   return {
     newContext,
-    async open({ context, url = inject('playground'), ...look } = {}) {
+    async open({ context, url = inject('playground'), ready = 'composer', ...look } = {}) {
       const page = await (context ?? await newContext(look)).newPage();
       const problems: string[] = [];
       const strangers: string[] = [];
@@ -55,7 +62,7 @@ export function usePlayground(): Playground {
       page.on('pageerror', (error) => problems.push(String(error)));
       page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
       await page.goto(url);
-      await page.getByTestId('composer').waitFor();
+      await page.getByTestId(ready).waitFor();
       return { page, problems, strangers };
     },
     async shoot(page, name) {

@@ -24,6 +24,8 @@ const budgets: Readonly<Record<string, number>> = {
   'demo/ui/builder/tool-work.tsx': 18,
   'demo/ui/tour/tour-strip.tsx': 20,
   'demo/ui/privacy/privacy-screen.tsx': 26,
+  'demo/ui/builder/builder-screen.tsx': 30,
+  'demo/ui/builder/link-screen.tsx': 16,
   'demo/worker.ts': 322,
   'demo/knowledge/host.ts': 48,
   'demo/ui/inspector/inspector-screen.tsx': 31,

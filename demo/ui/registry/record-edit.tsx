@@ -1,6 +1,5 @@
-import { Fragment, type JSX } from 'preact';
+import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import type { TrialControl } from '../../builder/control.ts';
 import type { FieldSpec } from '../../state/record-fields.ts';
 import type { RecordForm } from '../../state/record-form.ts';
 import { kinds } from '../../state/record-forms.ts';
@@ -13,6 +12,8 @@ import { Problem } from '../problem.tsx';
 export function RecordEdit({ pages, form }: { pages: RegistryPages; form: RecordForm }): JSX.Element {
   const element = useRef<HTMLFormElement>(null);
   const { errors, problem, isDirty, isSaving, conflict, isNew } = form;
+  const at = form.fields.findIndex(({ name }) => name === 'paramsSchema'); // what is made with more than fields stands before it
+  const work = at < 0 ? form.fields.length : at;
   useEffect(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [errors.value]);
   return (
     <form
@@ -27,7 +28,9 @@ export function RecordEdit({ pages, form }: { pages: RegistryPages; form: Record
     >
       <ConflictNotice form={form} />
       <Problem text={problem.value} testId='form-problem' />
-      <RecordFields form={form} fields={form.fields} control={pages.control} />
+      <FormFields form={form} fields={form.fields.slice(0, work)} />
+      {form.kind === 'tool' && <ToolWork form={form} control={pages.control} />}
+      <FormFields form={form} fields={form.fields.slice(work)} />
       <div class='dialog-foot registry-foot'>
         <button type='button' class='button' data-testid='record-discard' onClick={() => pages.discard()}>
           {isDirty.value && !isNew ? 'Discard changes' : 'Cancel'}
@@ -45,26 +48,19 @@ export function RecordEdit({ pages, form }: { pages: RegistryPages; form: Record
   );
 }
 
-interface RecordFieldsProps {
+interface FormFieldsProps {
   readonly form: RecordForm;
   /** Those that are shown, in order. */
   readonly fields: readonly FieldSpec[];
-  readonly control: TrialControl;
 }
 
-/** Fields of a form; before the configuration of a tool stands what it is made with. */
-export function RecordFields({ form, fields, control }: RecordFieldsProps): JSX.Element {
+/** Fields of a form, each with what is wrong below it. */
+export function FormFields({ form, fields }: FormFieldsProps): JSX.Element {
   return (
     <>
-      {blocksOf(fields).map(({ group, fields: together }) => {
-        const key = group ?? together[0]?.name;
-        return (
-          <Fragment key={key}>
-            {form.kind === 'tool' && key === 'paramsSchema' && <ToolWork form={form} control={control} />}
-            <Block {...{ form, group, fields: together }} />
-          </Fragment>
-        );
-      })}
+      {blocksOf(fields).map(({ group, fields: together }) => (
+        <Block key={group ?? together[0]?.name} {...{ form, group, fields: together }} />
+      ))}
     </>
   );
 }
@@ -111,7 +107,8 @@ const groupHelp: Readonly<Record<string, string>> = {
   'Model settings': 'Empty: as the provider has them.',
 };
 
-function ConflictNotice({ form }: { form: RecordForm }): JSX.Element | null {
+/** Says that somebody else was faster, and asks what is to be kept. */
+export function ConflictNotice({ form }: { form: RecordForm }): JSX.Element | null {
   const conflict = form.conflict.value;
   if (!conflict) return null;
   const what = conflict.changed.length === 0 ? 'Its state' : conflict.changed.join(', ');

@@ -7,6 +7,7 @@ import { kinds } from '../../state/record-forms.ts';
 import { lineOf, nameOf } from '../../state/record-words.ts';
 import type { Opened, RegistryPages } from '../../state/registry-pages.ts';
 import { ToolTrial } from '../builder/lazy-tool-work.tsx';
+import { ShareSection } from '../builder/lazy-share.tsx';
 import { AgentTools } from './agent-tools.tsx';
 import { Chips } from './chips.tsx';
 import { Facts } from './facts.tsx';
@@ -76,6 +77,7 @@ function Special({ pages, opened: { found: { record, isGiven, tools }, check } }
           <h2>Tools</h2>
           <AgentTools tools={tools} onOpen={(toolId) => void pages.open('tool', toolId)} />
         </section>
+        <ShareSection control={pages.control} agentId={record.id} revision={record.revision} />
       </>
     );
   }
