@@ -100,6 +100,15 @@ export const Agent = v.strictObject({
 export type Agent = v.InferOutput<typeof Agent>;
 export type AgentInput = v.InferInput<typeof Agent>;
 
+const price = v.optional(v.pipe(v.number(), v.minValue(0)));
+
+/** What a provider takes for a million tokens, in its currency (ISO 4217). Pinnace bills nobody: it is for people to see. */
+const Prices = v.strictObject({
+  input: price,
+  output: price,
+  currency: v.optional(v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'must be like USD'))),
+});
+
 /** Where models live. */
 export const Provider = v.strictObject({
   id: Id,
@@ -110,6 +119,7 @@ export const Provider = v.strictObject({
   /** The model where the agent names none. */
   model: v.optional(v.string()),
   secret: v.optional(SecretRef),
+  prices: v.optional(Prices),
   revision: v.optional(Revision, 1),
 });
 export type Provider = v.InferOutput<typeof Provider>;

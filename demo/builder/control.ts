@@ -1,5 +1,6 @@
 /** What the page asks the worker about tools that are being made: what they would send, and what they answer. */
 
+import type { Agent } from '../../src/index.ts';
 import type { ErrorData } from '../../src/errors.ts';
 import type { Answer } from '../registry/control.ts';
 import type { AgentDocument } from '../state/agent-file.ts';
@@ -53,6 +54,19 @@ export interface AgentReview {
   readonly secrets: readonly string[];
   /** What was made stricter, in words. */
   readonly tamed: readonly string[];
+}
+
+/** What a variant of an agent has otherwise. */
+export interface Variation {
+  readonly instructions?: string;
+  readonly providerId?: string;
+  readonly model?: string;
+}
+
+/** Agents that are tried beside others. */
+export interface VariantControl {
+  /** Gives a variant of an agent, which runs as any other until the page goes, and stands in no registry. */
+  varyAgent(agentId: string, variation: Variation): Promise<Answer<Agent>>;
 }
 
 /** Tries tools that stand in no registry yet: definitions as a form has them, of type `http` and `code`. */

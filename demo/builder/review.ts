@@ -1,6 +1,6 @@
 /** What a document from elsewhere would bring: told before anything of it is taken in, and with its teeth drawn. */
 
-import { PinnaceError } from '../../src/index.ts';
+import { PinnaceError, type RecordKind } from '../../src/index.ts';
 import { readItems } from '../../src/orchestrator/registry/catalog-document.ts';
 import { HttpToolConfig, secretNames } from '../../src/tools/http-tool-config.ts';
 import type { AgentDocument } from '../state/agent-file.ts';
@@ -23,7 +23,7 @@ export function reviewOf(data: unknown): AgentReview {
   if (items.length > mostRecords) throw refused(`it holds more than ${mostRecords} records`);
   const tamed: string[] = [];
   const parts = { tools: records('tool'), mcpServers: records('mcpServer'), agents: records('agent') };
-  function records<Kind extends typeof items[number]['kind']>(kind: Kind): readonly unknown[] {
+  function records(kind: RecordKind): readonly unknown[] {
     return items.filter((item) => item.kind === kind).map(({ record }) => tame(record, tamed));
   }
   if (parts.agents.length === 0) throw refused('it holds no agent');

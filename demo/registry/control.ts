@@ -13,7 +13,7 @@ import type {
   RecordKind,
   RegistryQuery,
 } from '../../src/index.ts';
-import type { TrialControl } from '../builder/control.ts';
+import type { TrialControl, VariantControl } from '../builder/control.ts';
 
 /** An answer. Errors cross as data: comlink would drop their codes. */
 export type Answer<T> =
@@ -35,7 +35,7 @@ export interface FoundRecord {
 }
 
 /** The registry of the page's worker. */
-export interface RegistryControl extends VaultControl, TrialControl {
+export interface RegistryControl extends VaultControl, TrialControl, VariantControl {
   list(kind: RecordKind, query: RegistryQuery): Promise<Answer<Page<AnyRecord>>>;
   get(kind: RecordKind, id: string): Promise<Answer<FoundRecord>>;
   /** Registers a record; without an id it is given one. */

@@ -12,6 +12,7 @@ import {
   type Tool,
 } from '../../src/index.ts';
 import type { TrialControl } from '../builder/control.ts';
+import { createVariants, type Variants } from '../builder/variants.ts';
 import { createSamples, type Samples } from '../register-samples.ts';
 import type { RegistryControl, VaultControl } from './control.ts';
 import { createRegistryControl } from './registry-control.ts';
@@ -54,11 +55,12 @@ export function createRegistryHost(
     await addSamples();
     await switches.refresh();
   };
+  const variants = createVariants();
   const givenTools = new Set(tools.map(({ definition }) => definition.id));
   return {
-    catalog: createCatalog({ registry, fallback, ready }),
+    catalog: createCatalog({ registry, fallback, ready, variants }),
     tools,
-    control: createRegistryControl({ registry, switches, givenTools, ready, runtime, vault, trials }),
+    control: createRegistryControl({ registry, switches, givenTools, ready, runtime, vault, trials, variants }),
     async agents() {
       try {
         await ready();
@@ -71,7 +73,8 @@ export function createRegistryHost(
 }
 
 function createCatalog(
-  { registry, fallback, ready }: Pick<RegistryHostOptions, 'fallback'> & {
+  { registry, fallback, ready, variants }: Pick<RegistryHostOptions, 'fallback'> & {
+    readonly variants: Variants;
     readonly registry: Registry;
     readonly ready: () => Promise<void>;
   },
@@ -86,7 +89,7 @@ function createCatalog(
     }
   };
   return {
-    agent: (id, signal) => from((catalog) => catalog.agent(id, signal)),
+    agent: async (id, signal) => variants.find(id) ?? await from((catalog) => catalog.agent(id, signal)),
     provider: (id, signal) => from((catalog) => catalog.provider(id, signal)),
     tool: (id, signal) => from((catalog) => catalog.tool(id, signal)),
     mcpServer: (id, signal) => from(async (catalog) => await catalog.mcpServer?.(id, signal)),

@@ -10,6 +10,7 @@ import {
   type Registration,
   type Registry,
 } from '../../src/index.ts';
+import type { Variants } from '../builder/variants.ts';
 import { answer } from './answer.ts';
 import type { Answer, AnyRecord, RegistryControl } from './control.ts';
 import type { RegistryHostOptions } from './host.ts';
@@ -18,6 +19,7 @@ import type { ToolSwitches } from './tool-switches.ts';
 interface RegistryControlOptions extends Pick<RegistryHostOptions, 'runtime' | 'vault' | 'trials'> {
   readonly registry: Registry;
   readonly switches: ToolSwitches;
+  readonly variants: Variants;
   /** The ids of the tools that are given as code. */
   readonly givenTools: ReadonlySet<string>;
   readonly ready: () => Promise<void>;
@@ -25,7 +27,7 @@ interface RegistryControlOptions extends Pick<RegistryHostOptions, 'runtime' | '
 
 /** Gives the control. What a person does is done in the name of whoever composed the worker. */
 export function createRegistryControl(
-  { registry, switches, givenTools, ready, runtime, vault, trials }: RegistryControlOptions,
+  { registry, switches, givenTools, ready, runtime, vault, trials, variants }: RegistryControlOptions,
 ): RegistryControl {
   const principal = localPrincipal();
   const asked = <T>(work: () => T | Promise<T>): Promise<Answer<T>> =>
@@ -66,6 +68,12 @@ export function createRegistryControl(
     importAll: (data, dryRun) => asked(() => registry.import(data, { dryRun, principal })),
     ...vault,
     previewTool: async (...of) => await (await trials()).previewTool(...of),
+    varyAgent: (agentId, variation) =>
+      asked(async () => {
+        const agent = variants.find(agentId) ?? await registry.agents.get(agentId);
+        const { availableTools: _, ...record } = agent as Agent & { readonly availableTools?: unknown }; // an agent has them
+        return variants.add(record, variation);
+      }),
     reviewDocument: async (data) => await (await trials()).reviewDocument(data),
     callTool: async (...of) => await (await trials()).callTool(...of),
   };

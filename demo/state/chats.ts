@@ -3,7 +3,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Decision } from '../../src/interruption.ts';
 import type { PlanSteering } from '../control.ts';
-import { type Chat, createChat, isRunning, titleOf } from './chat.ts';
+import { type Chat, createChat, headOf, isRunning, titleOf } from './chat.ts';
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
 import type { Keeper } from './keeper.ts';
 import type { Message, ToolPart } from './message.ts';
@@ -31,6 +31,8 @@ export interface Chats {
   reply(question: PlanQuestion, answer: Answer): Promise<void>;
   /** Pauses the plan in the open chat, lets it go on, or cancels it. Does nothing with plans of endpoints. */
   steerPlan(how: PlanSteering): Promise<void>;
+  /** Takes a chat in from elsewhere, keeps it, and opens it. */
+  adopt(chat: Chat): Promise<void>;
   remove(chatId: string): Promise<void>;
   /** Writes the answers that are being streamed, as when the page is put aside. */
   saveRunning(): void;
@@ -89,6 +91,11 @@ export function createChats(options: ChatsOptions): Chats {
     decide: (part, decision) => runs.decide(current.value, part, decision),
     reply: (question, answer) => runs.reply(current.value, question, answer),
     steerPlan: (how) => runs.steer(current.value, how),
+    async adopt(chat) {
+      if (!find(chat.id)) all.value = [...all.value, chat];
+      current.value = chat;
+      await keeper.save(headOf(chat), { messages: chat.messages.value, from: 0 });
+    },
     async remove(chatId) {
       const chat = find(chatId);
       if (!chat) return;

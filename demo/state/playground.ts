@@ -8,7 +8,7 @@ import type { KnowledgeControl } from '../knowledge/control.ts';
 import type { KnowledgePlace } from '../knowledge/place.ts';
 import type { RegistryControl } from '../registry/control.ts';
 import type { TreeControl } from '../tree/control.ts';
-import { type Chats, createChats } from './chats.ts';
+import { type Chats, type ChatsOptions, createChats } from './chats.ts';
 import type { Connection } from './connect.ts';
 import type { Schedule } from './frame-queue.ts';
 import type { Keeper } from './keeper.ts';
@@ -53,6 +53,8 @@ export interface Playground {
   readonly privacy: { readonly isShown: Signal<boolean>; readonly quiet: () => Promise<void> };
   /** What is made or compared over the chat, if anything. */
   readonly workshop: Signal<Workshop | undefined>;
+  /** The same page with chats of its own that nobody keeps, run by this page's worker. */
+  aside(given: { readonly agents: () => readonly AgentCard[]; readonly modelLabel: () => string }): Playground;
   /** Read out by screen readers. */
   readonly announcement: Signal<string>;
   /** Sends, or asks for the key first when the endpoint's was not kept. */
@@ -66,8 +68,11 @@ export interface Playground {
   steerPlan(how: PlanSteering): void;
 }
 
-/** What is done over the chat: an agent is made, or one that came by a link is looked at. */
-export type Workshop = { readonly type: 'builder' } | { readonly type: 'link'; readonly hash: string };
+/** What is done over the chat: an agent is made, one that came by a link is looked at, or two are compared. */
+export type Workshop =
+  | { readonly type: 'builder' }
+  | { readonly type: 'link'; readonly hash: string }
+  | { readonly type: 'compare' };
 
 /** What can stand beside the chat, one at a time. */
 export type Beside = 'tree' | 'knowledge';
@@ -140,7 +145,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   const settings = createSettings({ control, notes, connect: (url) => transports.connect(url) });
   const cards = signal(agents);
   const overlay = signal<Overlay>('none');
-  const chats = createChats({
+  const chatOptions: ChatsOptions = {
     transports,
     keeper,
     defaultAgentId: agents[0]?.id ?? '',
@@ -150,7 +155,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     now,
     createId: options.createId ?? (() => crypto.randomUUID()),
     ...(schedule && { schedule }),
-  });
+  };
 
   /** Whether a run can begin; asks for what is missing. */
   function isReady(): boolean {
@@ -177,14 +182,10 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     });
   }
 
-  return {
-    get agents() {
-      return cards.value;
-    },
+  const shared = {
     async refreshAgents() {
       cards.value = await control.agents();
     },
-    chats,
     keeper,
     settings,
     theme,
@@ -199,20 +200,50 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     privacy,
     tour: { isShown: signal(false), notes },
     announcement: signal(''),
-    send(text) {
-      if (!isReady()) return false;
-      chats.send(text);
-      return true;
-    },
-    retry() {
-      if (isReady()) chats.retry();
-    },
-    decide: (part, decision) => void chats.decide(part, decision),
-    reply: (question, answer) => void chats.reply(question, answer),
-    // The plan as it is shown tells what came of it.
-    steerPlan: (how) => void chats.steerPlan(how).catch(() => undefined),
   };
+
+  function around(chats: Chats, agentsNow: () => readonly AgentCard[]): Playground {
+    return {
+      ...shared,
+      get agents() {
+        return agentsNow();
+      },
+      chats,
+      aside: (given) =>
+        around(
+          createChats({
+            ...chatOptions,
+            keeper: keepsNothing,
+            transports: { ...transports, chosen: () => undefined },
+            modelLabel: given.modelLabel,
+          }),
+          given.agents,
+        ),
+      send(text) {
+        if (!isReady()) return false;
+        chats.send(text);
+        return true;
+      },
+      retry() {
+        if (isReady()) chats.retry();
+      },
+      decide: (part, decision) => void chats.decide(part, decision),
+      reply: (question, answer) => void chats.reply(question, answer),
+      // The plan as it is shown tells what came of it.
+      steerPlan: (how) => void chats.steerPlan(how).catch(() => undefined),
+    };
+  }
+
+  return around(createChats(chatOptions), () => cards.value);
 }
+
+const keepsNothing: Keeper = {
+  notKept: signal(undefined),
+  heads: () => Promise.resolve([]),
+  messages: () => Promise.resolve([]),
+  save: () => Promise.resolve(),
+  remove: () => Promise.resolve(),
+};
 
 /** The agent of a chat; one that is gone keeps its id as its name. */
 export function agentOf(agents: readonly AgentCard[], agentId: string): AgentCard {

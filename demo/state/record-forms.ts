@@ -203,6 +203,8 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       { name: 'baseUrl', label: 'Base URL', as: 'optional', help: 'Like https://api.example.com/v1.' },
       { name: 'model', label: 'Model', as: 'optional', help: 'Where an agent names none.' },
       secret,
+      ...numbers('prices', 'Prices', { input: 'Tokens in', output: 'Tokens out' }),
+      { name: 'prices.currency', label: 'Currency', as: 'optional', group: 'Prices' },
     ],
   },
   dataSource: {

@@ -22,6 +22,7 @@ const PrivacyScreen = lazy(async () => (await import('./privacy/privacy-screen.t
 const TourStrip = lazy(async () => (await import('./tour/tour-strip.tsx')).TourStrip);
 const BuilderScreen = lazy(async () => (await import('./builder/builder-screen.tsx')).BuilderScreen);
 const LinkScreen = lazy(async () => (await import('./builder/link-screen.tsx')).LinkScreen);
+const CompareScreen = lazy(async () => (await import('./builder/compare-screen.tsx')).CompareScreen);
 const Switcher = lazy(async () => (await import('./switcher.tsx')).Switcher);
 
 /** The playground's page. */
@@ -62,6 +63,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
         {hasRegistry && <RegistryScreen playground={playground} />}
         {hasInspector && <InspectorScreen playground={playground} />}
         {playground.privacy.isShown.value && <PrivacyScreen playground={playground} />}
+        {workshop?.type === 'compare' && <CompareScreen playground={playground} />}
         {workshop?.type === 'link' && <LinkScreen playground={playground} hash={workshop.hash} />}
         {workshop?.type === 'builder' && <BuilderScreen playground={playground} />}
       </div>

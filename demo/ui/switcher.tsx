@@ -142,6 +142,13 @@ function destinations(playground: Playground): readonly Destination[] {
       go: () => (workshop.value = { type: 'builder' }),
     },
     {
+      id: 'compare',
+      icon: 'columns',
+      title: 'Compare two agents or models side by side',
+      hint: 'Page',
+      go: () => (workshop.value = { type: 'compare' }),
+    },
+    {
       id: 'registry',
       icon: 'records',
       title: 'Registry of agents and tools',

@@ -35,6 +35,7 @@ export function ToolCard({ part, title: known, onDecide = () => undefined }: Too
   const title = call.title ?? known ?? (call.name || 'Tool');
   return (
     <section
+      role='group' // a chat may have many with one name: no landmarks
       class='tool-card'
       data-testid='tool-card'
       data-tool={call.name}

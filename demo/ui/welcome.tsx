@@ -27,7 +27,27 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
         <Mark />
         <h1>Who takes this errand?</h1>
         <p>{whereabouts(endpointOf(playground.settings.choice.value))} Choose one and tell it what to do.</p>
-        {!playground.tour.isShown.value && <TourButton playground={playground} />}
+        <div class='welcome-own'>
+          {!playground.tour.isShown.value && <TourButton playground={playground} />}
+          <button
+            type='button'
+            class='button'
+            data-testid='new-agent'
+            onClick={() => (playground.workshop.value = { type: 'builder' })}
+          >
+            <Icon name='plus' />
+            New agent
+          </button>
+          <button
+            type='button'
+            class='button'
+            data-testid='compare'
+            onClick={() => (playground.workshop.value = { type: 'compare' })}
+          >
+            <Icon name='columns' />
+            Compare two
+          </button>
+        </div>
       </header>
       <fieldset class='agents'>
         <legend class='visually-hidden'>Agent</legend>
@@ -40,17 +60,6 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
           />
         ))}
       </fieldset>
-      <div class='welcome-own'>
-        <button
-          type='button'
-          class='button'
-          data-testid='new-agent'
-          onClick={() => (playground.workshop.value = { type: 'builder' })}
-        >
-          <Icon name='plus' />
-          New agent
-        </button>
-      </div>
       <Suggestions agent={agent} onChoose={(text) => playground.send(text)} />
     </div>
   );

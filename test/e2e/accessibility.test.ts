@@ -214,6 +214,14 @@ const screens: readonly (readonly [name: string, go: (page: Page) => Promise<voi
     await page.getByTestId('code-editor').fill('return (1');
     await page.locator('[data-testid=code-mark][data-line]').waitFor();
   }],
+  ['two answers side by side', async (page) => {
+    await page.getByTestId('compare').click();
+    await page.getByTestId('side-vary').first().locator('summary').click();
+    expect(await violations(page)).toEqual([]);
+    await page.getByTestId('compare-text').fill('What is 6 * 7?');
+    await page.getByTestId('compare-text').press('Enter');
+    await page.getByTestId('answer-footer').nth(1).waitFor();
+  }],
   ['an agent from a link', async (page) => {
     await page.goto(`${page.url().split('#')[0] ?? ''}${await agentLink}`);
     await page.getByTestId('link-accept').waitFor();

@@ -105,6 +105,7 @@ function Block({ form, group, fields }: Fields & { form: RecordForm }): JSX.Elem
 const groupHelp: Readonly<Record<string, string>> = {
   Limits: 'Each narrows what the runtime allows. Empty: as the runtime has it.',
   'Model settings': 'Empty: as the provider has them.',
+  Prices: 'For a million tokens, in a currency like USD: comparisons show what an answer cost.',
 };
 
 /** Says that somebody else was faster, and asks what is to be kept. */
