@@ -6,7 +6,10 @@ import { exposeRuntime } from '../adapters/transport/comlink.ts';
 import { toData } from '../src/errors.ts';
 import { createCertificateSource } from './certificate-source.ts';
 import type { EndpointControl } from './control.ts';
+import { tellContacts } from './privacy/contacts.ts';
 import { remoteRuntime } from './remote-runtime.ts';
+
+tellContacts();
 
 const control: EndpointControl = {
   async open({ url, issuer }, port) {

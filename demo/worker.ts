@@ -19,6 +19,7 @@ import { createInspectorHost } from './inspector/host.ts';
 import type { KnowledgeHost } from './knowledge/host.ts';
 import { lazyKnowledgeHost } from './knowledge/lazy-host.ts';
 import { pageSamples } from './knowledge/page-samples.ts';
+import { tellContacts } from './privacy/contacts.ts';
 import { createRegistryHost, type RegistryHost } from './registry/host.ts';
 import { lazyMcp } from './registry/lazy-mcp.ts';
 import { createVaultHost } from './registry/vault-host.ts';
@@ -26,6 +27,7 @@ import { sampleTools } from './tools/index.ts';
 import { createTreeHost, type TreeHost } from './tree/host.ts';
 import { treeAgentId } from './tree/tools.ts';
 
+tellContacts();
 const secrets = memorySecrets();
 const vault = createVaultHost({
   load: async () => (await import('../adapters/secrets/vault.ts')).vaultSecrets({ name: 'pinnace-vault' }),

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { startFaultServer } from '../tools/fault-server.ts';
 import { send, usePlayground } from '../tools/playground.ts';
 
 const { newContext, open, shoot } = usePlayground();
@@ -89,5 +90,32 @@ describe('what the page keeps', () => {
     await ask(page);
     expect(problems).toEqual([]);
     await context.close();
+  });
+});
+
+describe('whom the page talks to', () => {
+  it('is nobody until a model is connected, then its host', async () => {
+    const faults = await startFaultServer();
+    const { page, strangers } = await open();
+    await ask(page);
+    await page.getByTestId('open-privacy').click();
+    await page.getByTestId('contacts-none').waitFor();
+    expect(strangers).toEqual([]);
+    await page.getByTestId('privacy-back').click();
+    await page.getByTestId('model-badge').click();
+    await page.getByTestId('settings-endpoint').check();
+    await page.getByTestId('settings-base-url').fill(faults.url);
+    await page.getByTestId('settings-model').fill('text');
+    await page.getByTestId('settings-key').fill('sk-SECRET-0123456789');
+    await page.getByTestId('settings-save').click();
+    await send(page, 'Hello');
+    await page.getByTestId('answer-footer').nth(1).waitFor();
+    await page.getByTestId('open-privacy').click();
+    const contact = page.getByTestId('contact');
+    await contact.waitFor();
+    expect(await contact.getAttribute('data-origin')).toBe(new URL(faults.url).origin);
+    expect(await contact.textContent()).toContain('1 requestThe model that you have connected');
+    await page.context().close();
+    await faults.close();
   });
 });

@@ -5,6 +5,7 @@ import type { Playground } from '../../state/playground.ts';
 import { createPrivacyPage, type PrivacyPage } from '../../state/privacy-page.ts';
 import { oncePer } from '../once-per.ts';
 import { OverScreen } from '../over-screen.tsx';
+import { ContactsSection } from './contacts-section.tsx';
 import { KeptSection } from './kept-section.tsx';
 import { OfflineSection } from './offline-section.tsx';
 import { WholeSection } from './whole-section.tsx';
@@ -31,6 +32,7 @@ export function PrivacyScreen({ playground }: { playground: Playground }): JSX.E
           </button>
         </p>
       )}
+      <ContactsSection choice={playground.settings.choice.value} />
       <KeptSection page={page} />
       <WholeSection page={page} />
       <OfflineSection offline={playground.offline} />

@@ -1,0 +1,62 @@
+/** Which hosts the workers of the page have talked to: each counts its own requests, and tells when it is asked. */
+
+const name = 'pinnace-contacts';
+const question = 'who?';
+
+/** What one worker has sent to one origin since it was started. */
+export interface Contact {
+  readonly origin: string;
+  readonly requests: number;
+}
+
+/** What a worker answers. */
+interface Told {
+  readonly workerId: string;
+  readonly contacts: readonly Contact[];
+}
+
+/** Counts the requests of this worker to other origins from now on, and tells of them. Call it before anything sends. */
+export function tellContacts(): void {
+  const workerId = crypto.randomUUID();
+  const counts = new Map<string, number>();
+  const send = globalThis.fetch;
+  globalThis.fetch = (...args) => {
+    const [input] = args;
+    const url = URL.parse(input instanceof Request ? input.url : input, location.href);
+    if (url && url.origin !== location.origin && /^https?:$/.test(url.protocol)) {
+      counts.set(url.origin, (counts.get(url.origin) ?? 0) + 1);
+    }
+    return send(...args);
+  };
+  const channel = new BroadcastChannel(name);
+  channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    if (data !== question) return;
+    const contacts = [...counts].map(([origin, requests]) => ({ origin, requests }));
+    channel.postMessage({ workerId, contacts } satisfies Told);
+  });
+}
+
+/** Asks the workers of all tabs, now and again, and gives the sums; ends when the function that it gives is called. */
+export function watchContacts(onNews: (contacts: readonly Contact[]) => void, everyMs = 2000): () => void {
+  const told = new Map<string, readonly Contact[]>();
+  const channel = new BroadcastChannel(name);
+  channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    if (typeof data !== 'object' || data === null) return; // another tab asks
+    const { workerId, contacts } = data as Told; // only this file writes there
+    told.set(workerId, contacts);
+    onNews(sumsOf([...told.values()].flat()));
+  });
+  const ask = (): void => channel.postMessage(question);
+  ask();
+  const timer = setInterval(ask, everyMs);
+  return () => {
+    clearInterval(timer);
+    channel.close();
+  };
+}
+
+function sumsOf(contacts: readonly Contact[]): readonly Contact[] {
+  const sums = new Map<string, number>();
+  for (const { origin, requests } of contacts) sums.set(origin, (sums.get(origin) ?? 0) + requests);
+  return [...sums].map(([origin, requests]) => ({ origin, requests })).toSorted((a, b) => a.origin < b.origin ? -1 : 1);
+}
