@@ -3,6 +3,7 @@
 import type { ObservedEvent } from './events.ts';
 import type { Key } from './key.ts';
 import type { Entry, Storage } from './ports.ts';
+import { sha256 } from './hash.ts';
 
 /** An event in its place. */
 export interface KeptEvent {
@@ -86,6 +87,5 @@ export function numberOf({ key }: Entry): number {
 
 /** Gives the hash of a record. */
 export async function hashOf(prevHash: string, text: string): Promise<string> {
-  const bytes = new TextEncoder().encode(`${prevHash}\n${text}`);
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)).toHex();
+  return await sha256(`${prevHash}\n${text}`);
 }

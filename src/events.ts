@@ -3,6 +3,7 @@
 import { type ErrorData, toLoggable } from './errors.ts';
 import type { EventRing } from './event-ring.ts';
 import type { EventSink } from './ports.ts';
+import { hexOf } from './hash.ts';
 
 /** How an action stands. */
 export type EventStatus = 'pending' | 'ok' | 'error' | 'denied' | 'cancelled';
@@ -103,6 +104,6 @@ let [digits, used] = ['', 0];
 
 /** A new W3C span id: 8 random bytes as hexadecimal digits. */
 export function createSpanId(): string {
-  if (used === digits.length) [digits, used] = [crypto.getRandomValues(new Uint8Array(1024)).toHex(), 0];
+  if (used === digits.length) [digits, used] = [hexOf(crypto.getRandomValues(new Uint8Array(1024))), 0];
   return digits.slice(used, used += 16);
 }

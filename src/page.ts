@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { PinnaceError } from './errors.ts';
 import { canonicalJson } from './json.ts';
+import { sha256 } from './hash.ts';
 
 /** One page. */
 export interface Page<T> {
@@ -53,8 +54,7 @@ function decode(token: string): unknown {
 }
 
 async function digestOf(query: unknown): Promise<string> {
-  const bytes = new TextEncoder().encode(canonicalJson(query));
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)).toHex().slice(0, 16);
+  return (await sha256(canonicalJson(query))).slice(0, 16);
 }
 
 function refused(why: string): PinnaceError {

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../src/errors.ts';
 import type { Embedder, Storage } from '../../src/ports.ts';
-import { hashText } from './hash.ts';
+import { sha256 } from '../../src/hash.ts';
 import { requireRunning } from './turns.ts';
 
 /** Gives the vectors of texts, in their order. */
@@ -28,7 +28,7 @@ export function cacheEmbeddings(embedder: Embedder, storage?: Storage): Embed {
     if (memory.size > mostInMemory) memory.delete(memory.keys().next().value ?? name);
   };
   return async (texts, { tenant, signal }) => {
-    const names = await Promise.all(texts.map(hashText));
+    const names = await Promise.all(texts.map(sha256));
     const known = new Map<string, Float32Array>();
     for (const name of new Set(names)) {
       const own = memory.get(`${tenant} ${name}`) ?? await read(storage, keyOf(embedder, tenant, name));

@@ -4,7 +4,7 @@ import { PinnaceError } from '../../src/errors.ts';
 import { readField } from '../../src/filter.ts';
 import { canonicalJson, checkData } from '../../src/json.ts';
 import type { GroundingItem, GroundingOrigin } from '../../src/ports.ts';
-import { hashText } from './hash.ts';
+import { sha256 } from '../../src/hash.ts';
 import { createTurns } from './turns.ts';
 
 /** What is kept of an item. Times are milliseconds since 1970. */
@@ -70,7 +70,7 @@ async function toKept(item: GroundingItem, { sourceId, now }: { sourceId: string
   checkData({ text, title, path, metadata, id: item.id, uri: item.uri });
   if (JSON.stringify(metadata).length > 65_536) throw invalidItem('its metadata is longer than 65,536');
   if (ttlMs !== undefined && !(ttlMs > 0)) throw invalidItem('its ttlMs must be more than 0');
-  const id = item.id ?? (await hashText(canonicalJson([text, title ?? null, item.uri ?? null, metadata]))).slice(0, 32);
+  const id = item.id ?? (await sha256(canonicalJson([text, title ?? null, item.uri ?? null, metadata]))).slice(0, 32);
   if (id === '' || id.length > 256) throw invalidItem('its id must be 1 to 256 long');
   return {
     id,

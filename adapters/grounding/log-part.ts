@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../src/errors.ts';
 import { canonicalJson } from '../../src/json.ts';
-import { hashBytes } from './hash.ts';
+import { sha256 } from '../../src/hash.ts';
 import type { KeptItem } from './item.ts';
 
 /** An item with its vector, where the source has vectors. */
@@ -77,7 +77,7 @@ async function sumOf({ removed, items, vectors }: Omit<LogPart, 'sum'>): Promise
   const all = new Uint8Array(text.length + (vectors?.length ?? 0));
   all.set(text);
   if (vectors) all.set(vectors, text.length);
-  return await hashBytes(all);
+  return await sha256(all);
 }
 
 function sizeOf({ item, vector }: KeptRow): number {

@@ -8,7 +8,7 @@ import type { GroundingRequest, GroundingSource, SourceHit } from '../../src/por
 import type { JsonSchema } from '../../src/schema.ts';
 import { compileJsonSchema } from '../../src/tools/json-schema.ts';
 import type { DataRecord } from '../../src/csv.ts';
-import { hashText } from './hash.ts';
+import { sha256 } from '../../src/hash.ts';
 import { requireAnswerable } from './item-source.ts';
 import { addUp, compareValues } from './record-figures.ts';
 import { createTurns, requireRunning } from './turns.ts';
@@ -133,7 +133,7 @@ async function toTable(
     for (const word of words) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
     rows.set(rowId, { id: rowId, record, words });
   }
-  const version = (await hashText(canonicalJson(records))).slice(0, 16);
+  const version = (await sha256(canonicalJson(records))).slice(0, 16);
   return { rows: [...rows.values()], version, frequencies };
 }
 

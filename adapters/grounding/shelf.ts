@@ -5,7 +5,7 @@ import { compileFilters, type Filter } from '../../src/filter.ts';
 import { canonicalJson } from '../../src/json.ts';
 import type { Key } from '../../src/key.ts';
 import type { GroundingRequest, SourceHit, Storage } from '../../src/ports.ts';
-import { hashText } from './hash.ts';
+import { sha256 } from '../../src/hash.ts';
 import { createHeldItems, type HeldItems } from './held-items.ts';
 import { type KeptItem, readItem } from './item.ts';
 import { type ItemEngine, plainHit, type SearchContext } from './item-engine.ts';
@@ -249,5 +249,5 @@ async function list(
 }
 
 function digestOf(rows: readonly KeptRow[]): Promise<string> {
-  return hashText(canonicalJson(rows.map(({ item: { updatedAt: _, expiresAt: __, ...item } }) => item)));
+  return sha256(canonicalJson(rows.map(({ item: { updatedAt: _, expiresAt: __, ...item } }) => item)));
 }

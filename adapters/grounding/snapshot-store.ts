@@ -2,7 +2,7 @@
 
 import type { Key } from '../../src/key.ts';
 import type { Storage } from '../../src/ports.ts';
-import { hashBytes } from './hash.ts';
+import { sha256 } from '../../src/hash.ts';
 
 /** A snapshot that is there, before it is read. */
 export interface StoredSnapshot {
@@ -45,7 +45,7 @@ export function createSnapshotStore(storage: Storage, prefix: Key): SnapshotStor
       bytes.set(part, at);
       at += part.length;
     }
-    return await hashBytes(bytes) === sum ? bytes : undefined;
+    return await sha256(bytes) === sum ? bytes : undefined;
   }
 
   async function remove(id: string, parts: number): Promise<void> {
@@ -69,7 +69,7 @@ export function createSnapshotStore(storage: Storage, prefix: Key): SnapshotStor
           return { key: partKey(id, part), value: bytes.slice(part * partBytes, (part + 1) * partBytes) };
         }));
       }
-      const head: Head = { id, version, parts, sum: await hashBytes(bytes) };
+      const head: Head = { id, version, parts, sum: await sha256(bytes) };
       const { ok } = await storage.commit([{ key: headKey, value: head, ifVersion: before?.version ?? null }]);
       const last = before?.value as Head | undefined; // as above
       if (!ok) await remove(id, parts);

@@ -3,6 +3,7 @@
 import { PinnaceError } from '../../src/errors.ts';
 import type { Authenticator } from '../../src/ports.ts';
 import { createPrincipal, type Scope } from '../../src/runtime/principal.ts';
+import { sha256 } from '../../src/hash.ts';
 
 /** Whom a token stands for. */
 export interface BearerToken {
@@ -52,7 +53,7 @@ export function bearerAuthenticator(
 
 /** The digest under which a token is listed. */
 export async function digestOfToken(token: string): Promise<string> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))).toHex();
+  return await sha256(token);
 }
 
 function refused(code: string, message: string): PinnaceError {

@@ -3,6 +3,7 @@
 import { PinnaceError } from '../../src/errors.ts';
 import { parseJson } from '../../src/json.ts';
 import { readBody } from './signed/body.ts';
+import { sha256 } from '../../src/hash.ts';
 
 /** A body that was read. */
 export interface JsonBody {
@@ -44,5 +45,5 @@ async function fingerprintOf({ url }: Request, bytes: Uint8Array): Promise<strin
   const all = new Uint8Array(place.length + bytes.length);
   all.set(place);
   all.set(bytes, place.length);
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', all)).toHex();
+  return await sha256(all);
 }

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { PinnaceError } from '../errors.ts';
 import { parse } from '../parse.ts';
 import type { Storage } from '../ports.ts';
+import { hexOf } from '../hash.ts';
 
 /** Where a loaded set is kept, and whose it is. */
 export interface LoadedToolsOptions {
@@ -103,7 +104,7 @@ function union(before: readonly string[] = [], added: readonly string[]): string
 }
 
 function createHandle(): string {
-  return crypto.getRandomValues(new Uint8Array(24)).toBase64({ alphabet: 'base64url' });
+  return hexOf(crypto.getRandomValues(new Uint8Array(16)));
 }
 
 function unknownHandle(): PinnaceError {

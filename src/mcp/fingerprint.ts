@@ -1,6 +1,7 @@
 /** Fingerprints of tool definitions: what a person has approved, to the last character. */
 
 import { canonicalJson } from '../json.ts';
+import { sha256 } from '../hash.ts';
 
 /**
  * Gives the fingerprint of a raw definition: SHA-256, as hexadecimal digits, over `mcp-tool/v1`, a line feed and the canonical JSON
@@ -13,8 +14,4 @@ export async function fingerprintOf(definition: unknown): Promise<string> {
 /** Gives the digest of a whole offer. */
 export async function digestOf(offer: unknown): Promise<string> {
   return await sha256(`mcp-offer/v1\n${canonicalJson(offer)}`);
-}
-
-async function sha256(text: string): Promise<string> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))).toHex();
 }

@@ -10,6 +10,7 @@ import type { Tool } from '../tools/tool.ts';
 import type { RunOptions } from './execute-run.ts';
 import type { LoopSpans } from './loop-spans.ts';
 import type { LoopApprovals } from './run.ts';
+import { sha256 } from '../hash.ts';
 
 /** A call of an earlier run that a person was asked about. */
 export interface AskedCall {
@@ -101,8 +102,7 @@ function isWaiting(state: string): boolean {
 /** A digest over everything that a decision is about: whose, in which chat, by which agent, which tool as it was, with what input. */
 async function bindingOf({ principal, request, agent }: Facts, { definition }: Tool, input: unknown): Promise<string> {
   const facts = [principal.tenant, request.chat.id, agentFacts(agent), definition, input];
-  const bytes = new TextEncoder().encode(canonicalJson(facts));
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)).toHex();
+  return await sha256(canonicalJson(facts));
 }
 
 function agentFacts({ id, revision }: Agent): readonly [string, number] {

@@ -5,6 +5,7 @@ import { type Allowlist, createAllowlist, unavailability, type Unavailable } fro
 import type { Tool } from '../tools/tool.ts';
 import type { McpPart } from './mcp-tools.ts';
 import type { ContextItem } from './run-request.ts';
+import { sha256 } from '../hash.ts';
 
 /** Why a tool is not in a tool set. The first that holds is the one that is told. */
 export type Exclusion =
@@ -103,8 +104,4 @@ async function digestOf(tools: readonly Tool[], notes: readonly ContextItem[]): 
     return known;
   }));
   return await sha256([...parts, ...notes.map((note) => JSON.stringify(note))].join('\n'));
-}
-
-async function sha256(text: string): Promise<string> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))).toHex();
 }

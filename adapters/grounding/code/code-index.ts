@@ -1,7 +1,7 @@
 /** The index of one repository: its files by line, their symbols, words and runs of three characters. */
 
 import { PinnaceError } from '../../../src/errors.ts';
-import { hashText } from '../hash.ts';
+import { sha256 } from '../../../src/hash.ts';
 import { createTurns } from '../turns.ts';
 import { languageOf } from './language.ts';
 import { type CodeSymbol, symbolsOf } from './symbols.ts';
@@ -74,7 +74,7 @@ export async function indexTree(tree: OpenTree, limits: CodeLimits, signal: Abor
     const lines = text.split(/\r\n|\r|\n/);
     const found = symbolsOf(lines, language.symbols);
     files.push({ path, language: language.name, lines, symbols: found });
-    if (tree.commit === undefined) hashes.push(`${path} ${await hashText(text)}`);
+    if (tree.commit === undefined) hashes.push(`${path} ${await sha256(text)}`);
     for (const symbol of found) {
       const name = symbol.name.toLowerCase();
       symbols.set(name, [...symbols.get(name) ?? [], { file, symbol }]);
@@ -86,7 +86,7 @@ export async function indexTree(tree: OpenTree, limits: CodeLimits, signal: Abor
     }
     await trigrams.add(file, text, turns);
   }
-  const version = tree.commit ?? (await hashText(hashes.toSorted().join('\n'))).slice(0, 40);
+  const version = tree.commit ?? (await sha256(hashes.toSorted().join('\n'))).slice(0, 40);
   return { repo: tree.repo, version, files, chunks, words, trigrams, symbols };
 }
 

@@ -5,6 +5,7 @@ import type { CallOptions } from './conversation.ts';
 import { isExpression, isSource, isTarget } from './fill-format.ts';
 import { readShape, type Shape } from './shape.ts';
 import { relativesOf, stem, stemsOf, wordsOf } from './words.ts';
+import { escapeRegExp } from './patterns.ts';
 
 /** A tool as the model sees it in this call. */
 export interface ActiveTool {
@@ -105,7 +106,7 @@ const asking =
 /** The name itself, written as no ordinary word is: `tool_find`, or in quotes, or "use calculator". */
 function mention(text: string, name: string): number {
   if (!text.toLowerCase().includes(name.toLowerCase())) return 0;
-  const exact = RegExp.escape(name);
+  const exact = escapeRegExp(name);
   const pattern = isWord(name)
     ? `[\`"']${exact}[\`"']|\\b(?:use|using|call|with)\\s+(?:the\\s+)?${exact}\\b|\\b${exact}\\s+tool\\b|^\\s*/${exact}\\b`
     : `${asking}${exact}(?![\\w-])`;
@@ -121,7 +122,7 @@ function withoutArguments(text: string, tools: readonly ActiveTool[]): string {
   const lower = text.toLowerCase();
   return tools.filter(({ name }) => !isWord(name) && lower.includes(name.toLowerCase()) && mention(text, name) === 0)
     .reduce(
-      (rest, { name }) => rest.replace(new RegExp(`(?<![\\w-])${RegExp.escape(name)}(?![\\w-])`, 'giu'), ' '),
+      (rest, { name }) => rest.replace(new RegExp(`(?<![\\w-])${escapeRegExp(name)}(?![\\w-])`, 'giu'), ' '),
       text,
     );
 }

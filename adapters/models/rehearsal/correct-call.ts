@@ -8,6 +8,7 @@ import { fillInput } from './fill-input.ts';
 import { lookUp } from './look-up.ts';
 import { asList, asRecord, type Field, own } from './shape.ts';
 import { allStemsOf } from './words.ts';
+import { escapeRegExp } from './patterns.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 type Entry = readonly [string, unknown];
@@ -62,7 +63,7 @@ const corrections: readonly ((failed: Failed) => Input)[] = [
 /** The properties that the error speaks of; when it names none, and there is but one, that one. */
 function blamed({ input, text, tool }: Failed): readonly Field[] {
   const fields = tool?.shape.fields() ?? [];
-  const named = fields.filter(({ name }) => new RegExp(`(?<![\\w-])${RegExp.escape(name)}(?![\\w-])`, 'u').test(text));
+  const named = fields.filter(({ name }) => new RegExp(`(?<![\\w-])${escapeRegExp(name)}(?![\\w-])`, 'u').test(text));
   const given = fields.filter(({ name }) => Object.hasOwn(input, name));
   return named.length > 0 ? named : given.length === 1 ? given : [];
 }
@@ -195,6 +196,6 @@ function dropUnknown({ input, text }: Failed): Input {
       .test(text)
   ) return input;
   return Object.fromEntries(
-    Object.entries(input).filter(([name]) => !new RegExp(`["'\`.]${RegExp.escape(name)}["'\`]?`, 'u').test(text)),
+    Object.entries(input).filter(([name]) => !new RegExp(`["'\`.]${escapeRegExp(name)}["'\`]?`, 'u').test(text)),
   );
 }

@@ -2,16 +2,18 @@
 
 import { bracketed, type Clause, parseJson, quoted, unquote } from './clause.ts';
 import { numberOf, numberPattern } from './fill-number.ts';
-import { capitalised, conform, identifier, phrase, stops } from './patterns.ts';
+import { anyCase, capitalised, conform, escapeRegExp, identifier, phrase, stops } from './patterns.ts';
 import type { Field, Shape } from './shape.ts';
 import { allStemsOf, wordsOf } from './words.ts';
 
 const sign = '\\s*(?:=|:)\\s*';
-const copula = '\\s+(?i:is|are|to|as|be|of|equals?)?\\s*';
+const copula = `\\s+(?:${anyCase('is|are|to|as|be|of|equals?')})?\\s*`;
 
 /** Gives the value that the text assigns by the property's name: `limit=5`, `limit of 5`, `title "Tea"`, `5 rows`. */
 export function assignedTo({ name, shape }: Field, clause: Clause): unknown {
-  const label = `(?<![\\p{L}\\d_])(?i:${wordsOf(name).map((word) => RegExp.escape(word)).join('[\\s_-]*')}s?)`;
+  const label = `(?<![\\p{L}\\d_])(?:${
+    wordsOf(name).map((word) => anyCase(escapeRegExp(word))).join('[\\s_-]*')
+  }[sS]?)`;
   const link = name.length < 3 ? sign : `(?:${sign}|${copula})`;
   const take = (value: string, by = link): string | undefined =>
     clause.take(new RegExp(`${label}${by}(${value})`, 'u'));
@@ -23,7 +25,7 @@ export function assignedTo({ name, shape }: Field, clause: Clause): unknown {
       return found === undefined ? undefined : numberOf(found);
     }
     case 'boolean': {
-      const found = take('(?i:true|false|yes|no|on|off)\\b');
+      const found = take(`(?:${anyCase('true|false|yes|no|on|off')})\\b`);
       return found === undefined ? undefined : /^(?:true|yes|on)$/i.test(found);
     }
     case 'array':
@@ -64,13 +66,13 @@ export function labelled({ name, shape }: Field, clause: Clause): unknown {
     return undefined;
   }
   const label = kinds.has(last)
-    ? last
+    ? anyCase(last)
     : ['id', 'name', 'key'].includes(last)
-    ? words.slice(0, -1).join('[\\s_-]*')
+    ? words.slice(0, -1).map(anyCase).join('[\\s_-]*')
     : undefined;
   if (label === undefined) return undefined;
   const value = isCode(last) ? identifier : `${identifier}|(?!(?:${stops}|the|a|an)\\b)\\p{L}[\\w-]*`;
-  const pattern = new RegExp(`(?<![\\p{L}\\d_])(?i:${label}):?\\s+(${quoted}+|${value})`, 'du');
+  const pattern = new RegExp(`(?<![\\p{L}\\d_])(?:${label}):?\\s+(${quoted}+|${value})`, 'du');
   return isCode(last) && saysMore(clause, pattern) ? undefined : conform(clause.take(pattern), shape);
 }
 

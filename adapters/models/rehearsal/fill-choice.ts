@@ -4,6 +4,7 @@ import type { Clause } from './clause.ts';
 import { isSource, isTarget } from './fill-format.ts';
 import type { Field, Shape } from './shape.ts';
 import { allStemsOf, isStopWord, stem, wordsOf } from './words.ts';
+import { escapeRegExp } from './patterns.ts';
 
 /** Gives the listed value that the text names first, or for an array all that it names. */
 export function choiceFrom({ words, shape, required }: Field, clause: Clause): unknown {
@@ -46,7 +47,7 @@ function placeOf(choice: string, clause: Clause): number {
   const first = stem(wanted[0] ?? '');
   if (isNamed && !isStopWord(choice)) return text.toLowerCase().indexOf(first);
   return choice.length >= 3 && wanted.length === 1
-    ? text.toLowerCase().search(new RegExp(`(?<![\\p{L}\\d])${RegExp.escape(choice.toLowerCase())}\\p{L}{2,}`, 'u'))
+    ? text.toLowerCase().search(new RegExp(`(?<![\\p{L}\\d])${escapeRegExp(choice.toLowerCase())}\\p{L}{2,}`, 'u'))
     : -1;
 }
 
@@ -56,7 +57,7 @@ function isForm(one: string, other: string): boolean {
 }
 
 function patternOf(choice: Choice, before = ''): RegExp {
-  const words = String(choice).split(/[\s_-]+/).map((word) => RegExp.escape(word)).join('[\\s_-]+');
+  const words = String(choice).split(/[\s_-]+/).map(escapeRegExp).join('[\\s_-]+');
   return new RegExp(`${before}(?<![\\p{L}\\d])${words}(?![\\p{L}\\d])`, 'iu');
 }
 

@@ -4,7 +4,7 @@ import { expressionIn } from './arithmetic.ts';
 import { type Clause, quoted } from './clause.ts';
 import { dateIn } from './fill-date.ts';
 import { numberOf, numberPattern } from './fill-number.ts';
-import { conform, phrase } from './patterns.ts';
+import { conform, escapeRegExp, phrase } from './patterns.ts';
 import type { Field, Shape } from './shape.ts';
 import { isStopWord, stem, stemsOf } from './words.ts';
 
@@ -52,7 +52,7 @@ function takeMatching({ pattern, ...shape }: Shape, clause: Clause, verbs: Reado
   const chosen = plain.find((word) => word.startsWith(quoted) || (pattern.test(word) && !isStopWord(word))) ??
     plain.find((word) => !isOwn(word) && conform(word, { ...shape, pattern }) !== undefined);
   if (chosen === undefined) return undefined;
-  const value = clause.take(new RegExp(`(?<![\\p{L}\\d_])${RegExp.escape(chosen)}(?![\\p{L}\\d_])`, 'u'));
+  const value = clause.take(new RegExp(`(?<![\\p{L}\\d_])${escapeRegExp(chosen)}(?![\\p{L}\\d_])`, 'u'));
   return conform(value, { ...shape, pattern });
 }
 

@@ -2,7 +2,7 @@
 
 import { bracketed, type Clause, clauseOf, parseJson, quoted } from './clause.ts';
 import { numbersIn } from './fill-number.ts';
-import { conform, identifier } from './patterns.ts';
+import { conform, escapeRegExp, identifier } from './patterns.ts';
 import type { Field, Shape } from './shape.ts';
 import { isStopWord, relativesOf, stem, wordsOf } from './words.ts';
 
@@ -44,7 +44,7 @@ function itemsIn(clause: Clause, items: Shape, options: ListOptions): readonly u
 
 function takeNumbers(clause: Clause, items: Shape): readonly number[] {
   const numbers = numbersIn(clause.open()).filter(({ value }) => items.kind === 'number' || Number.isInteger(value));
-  for (const { text } of numbers) clause.take(new RegExp(RegExp.escape(text), 'u'));
+  for (const { text } of numbers) clause.take(new RegExp(escapeRegExp(text), 'u'));
   return numbers.map(({ value }) => value);
 }
 

@@ -3,6 +3,7 @@
 import type { Clause } from './clause.ts';
 import type { Field, Shape } from './shape.ts';
 import { stem, stemsOf } from './words.ts';
+import { escapeRegExp } from './patterns.ts';
 
 /** A number with its sign, thousands and fraction; a short unit may follow at once, or `x` and another number. */
 export const numberPattern = '(?:(?<![\\p{L}\\d_.:/-])|(?<=[\\d\\uE000][x×]))' +
@@ -44,7 +45,7 @@ function durationFrom(words: ReadonlySet<string>, clause: Clause): number | unde
   );
   const given = unitOf(found?.[2] ?? '');
   if (!found || given === undefined) return undefined;
-  clause.take(new RegExp(RegExp.escape(found[0]), 'u'));
+  clause.take(new RegExp(escapeRegExp(found[0]), 'u'));
   return Number(found[1]) * given / wanted;
 }
 
@@ -57,7 +58,7 @@ function takeNumber(shape: Shape, clause: Clause, { isQuantity }: { isQuantity: 
   const all = numbersIn(clause.open()).filter(({ value }) => shape.kind === 'number' || Number.isInteger(value));
   const chosen = all.find(({ value }) => value >= shape.minimum && value <= shape.maximum) ?? all[0];
   if (chosen === undefined) return undefined;
-  const number = `(?:(?<![\\p{L}\\d_.,-])|(?<=[\\d\\uE000][x×]))${RegExp.escape(chosen.text)}`;
+  const number = `(?:(?<![\\p{L}\\d_.,-])|(?<=[\\d\\uE000][x×]))${escapeRegExp(chosen.text)}`;
   const around =
     `(?:,?\\s*\\b(?:at most|up to|no more than|the top|top|the first|first|only)\\s+)?${number}(?:\\s+(?:results?|hits?|rows?|entries))?`;
   clause.take(new RegExp(isQuantity ? around : number, 'u'));

@@ -24,3 +24,16 @@ export function conform(value: string | undefined, { pattern, maxLength, kind }:
   if (text === '') return undefined;
   return pattern ? [text, text.toUpperCase(), text.toLowerCase()].find((form) => pattern.test(form)) : text;
 }
+
+/** A text as a pattern that matches it and nothing else. Runtimes of 2024 have no `RegExp.escape`. */
+export function escapeRegExp(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+}
+
+/** A pattern of plain words that matches them in small letters and in capitals, whatever the flags of the whole. */
+export function anyCase(pattern: string): string {
+  return pattern.replaceAll(/\p{L}/gu, (letter) => {
+    const [small, large] = [letter.toLowerCase(), letter.toUpperCase()];
+    return small === large || large.length > letter.length ? letter : `[${small}${large}]`;
+  });
+}

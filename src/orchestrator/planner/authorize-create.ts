@@ -55,15 +55,15 @@ export async function requireFirst(
   },
 ): Promise<void> {
   const { agentId } = first;
-  const require = async (creator: Creator, child: CreateFacts): Promise<void> => {
+  const mayCreate = async (creator: Creator, child: CreateFacts): Promise<void> => {
     const reason = await reasonAgainst(authorize, creator, child);
     if (reason === undefined) return;
     tellDenied(place, child.agentId ?? agentId);
     throw new PinnaceError('forbidden', `Cannot start the plan: ${reason}`, { details: { reason: 'not_authorized' } });
   };
-  await require({ owner, address: '' }, first);
+  await mayCreate({ owner, address: '' }, first);
   const leader = { owner, address: '1', ...(agentId !== undefined && { agentId }) };
-  for (const task of tasks) await require(leader, task);
+  for (const task of tasks) await mayCreate(leader, task);
 }
 
 /** Tells that an agent was not made. */

@@ -18,6 +18,7 @@ import { type AgentState, createPlanState, type PlanState, rootOf } from './plan
 import { readState } from './read-state.ts';
 import type { PlanOwner } from './run-agent.ts';
 import type { SnapshotOptions } from './snapshot-store.ts';
+import { sha256 } from '../../hash.ts';
 
 /** A plan that this process owns. */
 export interface OwnedPlan {
@@ -147,7 +148,7 @@ async function findKnown(storage: Storage, { owner, idempotency }: Founding): Pr
   const entry = await storage.get(idempotencyKey(owner, idempotency.key));
   if (!entry) return undefined;
   const { planId, fingerprint } = entry.value as KeyRecord; // written by this module alone
-  if (fingerprint === await fingerprintOf(idempotency.request)) return planId;
+  if (fingerprint === await sha256(canonicalJson(idempotency.request))) return planId;
   throw new PinnaceError('idempotency_key_reused', 'Cannot use the key again: it stands for another request', {
     status: 422,
   });
@@ -158,13 +159,8 @@ async function keyChanges(
   { planId, ttlMs }: { planId: string; ttlMs: number },
 ): Promise<readonly Change[]> {
   if (!idempotency) return [];
-  const record: KeyRecord = { planId, fingerprint: await fingerprintOf(idempotency.request) };
+  const record: KeyRecord = { planId, fingerprint: await sha256(canonicalJson(idempotency.request)) };
   return [{ key: idempotencyKey(owner, idempotency.key), value: record, ifVersion: null, ttlMs }];
-}
-
-async function fingerprintOf(request: unknown): Promise<string> {
-  const bytes = new TextEncoder().encode(canonicalJson(request));
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)).toHex();
 }
 
 /** Takes a plan that nobody has, or whose owner is gone; `undefined` when there is nothing to take. */
