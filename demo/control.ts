@@ -1,6 +1,7 @@
 /** What the page asks of its workers besides runs: which agents there are, which model they use, where an endpoint is. */
 
 import type { ErrorData } from '../src/errors.ts';
+import type { Found, RunNews, RunRecord } from './inspector/control.ts';
 
 /** An agent as the page shows it. */
 export interface AgentCard {
@@ -51,8 +52,18 @@ export interface EndpointAddress {
   readonly issuer: string;
 }
 
+/** A run at an endpoint, and the plan that it follows, if any. */
+export interface AskedRun {
+  readonly traceId: string;
+  readonly planId?: string | undefined;
+}
+
 /** The interface of the worker that speaks with Pinnace endpoints, called over comlink. */
 export interface EndpointControl {
   /** Exposes the endpoint as a runtime on this port. Answers with why not, as data: comlink would drop the code of an error. */
   open(address: EndpointAddress, port: MessagePort): Promise<ErrorData | undefined>;
+  /** Gives a run at an endpoint that was opened; `onNews` is told how it goes on, until the next is asked for. */
+  run(url: string, asked: AskedRun, onNews: (news: RunNews) => void): Promise<Found<RunRecord>>;
+  /** Nobody looks at the run any more. */
+  leaveRun(): void;
 }

@@ -1,26 +1,49 @@
 /** The worker that speaks with a Pinnace endpoint: it makes the session's key, has it certified, and signs every request. */
 
 import { expose } from 'comlink';
-import { createClient } from '../adapters/transport/client.ts';
+import { type Client, createClient } from '../adapters/transport/client.ts';
 import { exposeRuntime } from '../adapters/transport/comlink.ts';
-import { toData } from '../src/errors.ts';
+import { PinnaceError, toData } from '../src/errors.ts';
 import { createCertificateSource } from './certificate-source.ts';
 import type { EndpointControl } from './control.ts';
+import { readRemoteRun } from './inspector/remote-run.ts';
 import { tellContacts } from './privacy/contacts.ts';
 import { remoteRuntime } from './remote-runtime.ts';
 
 tellContacts();
 
+const clients = new Map<string, Client>();
+let looking = new AbortController();
+
+function leaveRun(): void {
+  looking.abort();
+  looking = new AbortController();
+}
+
 const control: EndpointControl = {
   async open({ url, issuer }, port) {
     try {
       const certificate = await createCertificateSource(issuer);
-      exposeRuntime(remoteRuntime(createClient({ url, certificate, attempts: 3 })), port);
+      const client = createClient({ url, certificate, attempts: 3 });
+      clients.set(url, client);
+      exposeRuntime(remoteRuntime(client), port);
       return undefined;
     } catch (error) {
       return toData(error);
     }
   },
+  async run(url, asked, onNews) {
+    leaveRun();
+    const { signal } = looking;
+    try {
+      const client = clients.get(url);
+      if (!client) throw new PinnaceError('unavailable', 'Cannot show the run: the endpoint is not connected');
+      return { ok: true, value: await readRemoteRun(client, { ...asked, onNews, signal }) };
+    } catch (error) {
+      return { ok: false, error: toData(error) };
+    }
+  },
+  leaveRun,
 };
 
 expose(control);

@@ -51,7 +51,7 @@ async function certify(issuer: CertificateIssuer, body: string): Promise<string>
     sub: 'playground',
     tenant: 'development',
     agents: '*',
-    scopes: ['run:create', 'run:read', 'run:cancel', 'tool:approve'],
+    scopes: ['run:create', 'run:read', 'run:cancel', 'tool:approve', 'admin'], // to see what happens in its runs
     publicKey,
   });
 }

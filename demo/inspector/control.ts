@@ -38,6 +38,8 @@ export interface RunRecord {
   /** In the order in which they happened. */
   readonly events: readonly ObservedEvent[];
   readonly tools?: RunTools | undefined;
+  /** Some of its events could not be had. */
+  readonly isPartial?: true | undefined;
 }
 
 /** A piece of a message to a model. */

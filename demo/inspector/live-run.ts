@@ -13,6 +13,8 @@ export interface LiveRun {
   readonly record: RunRecord;
   add(event: ObservedEvent): void;
   setTools(tools: RunTools): void;
+  /** Some of its events are missing. */
+  setPartial(): void;
   /** The events from this place on. */
   since(place: number): readonly ObservedEvent[];
 }
@@ -41,13 +43,13 @@ export function createLiveRun({ traceId, target, timestamp, payloadSummary }: Ob
 /** Gives a run that goes on from what was kept of it. */
 export function resumeLiveRun(kept: RunRecord): LiveRun {
   const events = [...kept.events];
-  let { head, tools } = kept;
+  let { head, tools, isPartial } = kept;
   return {
     get head() {
       return head;
     },
     get record() {
-      return { head, events: [...events], ...(tools && { tools }) };
+      return { head, events: [...events], ...(tools && { tools }), ...(isPartial && { isPartial }) };
     },
     add(event) {
       const isKept = events.length < maxEventsOfRun;
@@ -56,6 +58,9 @@ export function resumeLiveRun(kept: RunRecord): LiveRun {
     },
     setTools(found) {
       tools = found;
+    },
+    setPartial() {
+      isPartial = true;
     },
     since: (place) => events.slice(place),
   };

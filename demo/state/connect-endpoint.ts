@@ -1,12 +1,21 @@
 /** Connects the page to a Pinnace endpoint, through a worker of its own that holds the key and signs. */
 
-import { type Remote, transfer, wrap } from 'comlink';
+import { proxy, type Remote, transfer, wrap } from 'comlink';
 import { fromData } from '../../src/errors.ts';
-import type { EndpointControl } from '../control.ts';
+import type { AskedRun, EndpointControl } from '../control.ts';
 // oxlint-disable-next-line import/default -- Vite makes this module: it exports the address
 import workerUrl from '../endpoint-worker.ts?worker&url';
+import type { Found, RunNews, RunRecord } from '../inspector/control.ts';
 import { ownScript } from '../trusted.ts';
 import type { Transport } from './run.ts';
+
+/** An endpoint: the way to its agents, and to what it has told of their runs. */
+export interface RemoteEndpoint extends Transport {
+  /** Gives a run; `onNews` is told how it goes on, until the signal aborts. */
+  run(asked: AskedRun, how: { readonly onNews: (news: RunNews) => void; readonly signal: AbortSignal }): Promise<
+    Found<RunRecord>
+  >;
+}
 
 interface ConnectEndpointOptions {
   /** Makes the page's end of a port into a transport. */
@@ -17,14 +26,20 @@ interface ConnectEndpointOptions {
 /** Gives what connects to an endpoint by its address. The worker is started with the first. */
 export function createEndpointConnector(
   { connectRuntime, startWorker = startEndpointWorker }: ConnectEndpointOptions,
-): (endpoint: string) => Promise<Transport> {
+): (endpoint: string) => Promise<RemoteEndpoint> {
   let worker: Remote<EndpointControl> | undefined;
   return async (url) => {
-    worker ??= startWorker();
+    const control = worker ??= startWorker();
     const { port1, port2 } = new MessageChannel();
-    const refusal = await worker.open({ url, issuer: issuerUrl() }, transfer(port1, [port1]));
+    const refusal = await control.open({ url, issuer: issuerUrl() }, transfer(port1, [port1]));
     if (refusal) throw fromData(refusal);
-    return connectRuntime(port2);
+    return {
+      ...connectRuntime(port2),
+      run(asked, { onNews, signal }) {
+        signal.addEventListener('abort', () => void control.leaveRun(), { once: true });
+        return control.run(url, asked, proxy(onNews));
+      },
+    };
   };
 }
 

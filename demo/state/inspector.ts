@@ -2,10 +2,12 @@
 
 import { proxy } from 'comlink';
 import { batch, type ReadonlySignal, signal } from '@preact/signals';
-import { toData } from '../../src/errors.ts';
-import type { Found, InspectorControl, RunHead, RunList, RunNews } from '../inspector/control.ts';
+import { type ErrorData, toData } from '../../src/errors.ts';
+import type { AskedRun } from '../control.ts';
+import type { Found, InspectorControl, RunHead, RunList, RunNews, RunRecord } from '../inspector/control.ts';
 import { createOpenedRun, type OpenedRun } from './opened-run.ts';
 import { readRunFile, type RunFile } from './run-file.ts';
+import type { ConnectedTransports } from './transports.ts';
 
 /** What is shown of the open run. */
 export type InspectorTab = 'timeline' | 'events' | 'tools' | 'prompt' | 'usage';
@@ -18,10 +20,15 @@ export interface Inspector {
   readonly tab: ReadonlySignal<InspectorTab>;
   /** Why the latest thing that the person did failed. */
   readonly problem: ReadonlySignal<string | undefined>;
+  /** Why the run at an endpoint cannot be shown. */
+  readonly refusal: ReadonlySignal<ErrorData | undefined>;
   /** Shows the list, as it is now. */
   showList(): Promise<void>;
-  /** Opens the run; where it follows a plan that another run has begun here, that one. */
-  open(traceId: string, how?: { readonly planId?: string | undefined }): Promise<void>;
+  /** Opens the run, of the endpoint `via` where that is given; where it follows a plan that another run has begun, that one. */
+  open(
+    traceId: string,
+    how?: { readonly planId?: string | undefined; readonly via?: string | undefined },
+  ): Promise<void>;
   openFile(file: Blob): Promise<void>;
   /** Shows no run. */
   leave(): void;
@@ -36,16 +43,21 @@ export interface Inspector {
 
 interface InspectorOptions {
   readonly control: InspectorControl;
+  /** Gives runs of endpoints. */
+  readonly runAt: ConnectedTransports['runAt'];
   readonly announce: (text: string) => void;
   readonly now?: () => number;
 }
 
 /** Gives the screen's state; nothing is asked of the worker before it is shown. */
-export function createInspector({ control, announce, now = Date.now }: InspectorOptions): Inspector {
+export function createInspector({ control, runAt, announce, now = Date.now }: InspectorOptions): Inspector {
   const list = signal<RunList | undefined>(undefined);
   const opened = signal<OpenedRun | undefined>(undefined);
   const tab = signal<InspectorTab>('timeline');
   const problem = signal<string | undefined>(undefined);
+  const refusal = signal<ErrorData | undefined>(undefined);
+  /** Looking at a run of an endpoint. */
+  let looking = new AbortController();
   let turns = 0;
   let isWatching = false;
   /** What came while the run was on its way. */
@@ -58,12 +70,15 @@ export function createInspector({ control, announce, now = Date.now }: Inspector
   }
 
   function onNews(news: RunNews): void {
-    const { traceId } = news.head;
     batch(() => {
       if (list.value) list.value = { ...list.value, runs: withHead(list.value.runs, news.head) };
-      if (opened.value?.record.value.head.traceId === traceId) opened.value.take(news);
-      else early = [...early.slice(-maxEarly), news];
+      takeNews(news);
     });
+  }
+
+  function takeNews(news: RunNews): void {
+    if (opened.value?.record.value.head.traceId === news.head.traceId) opened.value.take(news);
+    else early = [...early.slice(-maxEarly), news];
   }
 
   /** Gives the value, or says what is wrong. */
@@ -71,6 +86,12 @@ export function createInspector({ control, announce, now = Date.now }: Inspector
     const answer = await asking.catch(() => undefined);
     problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The worker does not answer'}.`;
     return answer?.ok ? answer.value : undefined;
+  }
+
+  function showRecord(record: RunRecord, source: OpenedRun['source']): void {
+    const run = createOpenedRun(record, { source, now });
+    for (const news of early) if (news.head.traceId === record.head.traceId) run.take(news);
+    show(run);
   }
 
   function show(run: OpenedRun): void {
@@ -93,11 +114,24 @@ export function createInspector({ control, announce, now = Date.now }: Inspector
   }
 
   function leave(): number {
+    looking.abort();
     batch(() => {
       opened.value = undefined;
       problem.value = undefined;
+      refusal.value = undefined;
     });
     return ++turns;
+  }
+
+  async function openAt(via: string, asked: AskedRun): Promise<void> {
+    const turn = leave();
+    early = [];
+    looking = new AbortController();
+    const found = await runAt(via, asked, { onNews: takeNews, signal: looking.signal })
+      .catch((error: unknown) => ({ ok: false, error: toData(error) } as const));
+    if (turn !== turns) return; // another was opened meanwhile
+    if (found.ok) showRecord(found.value, 'endpoint');
+    else refusal.value = found.error;
   }
 
   return {
@@ -105,22 +139,22 @@ export function createInspector({ control, announce, now = Date.now }: Inspector
     opened,
     tab,
     problem,
+    refusal,
     refreshPrompts,
     async showList() {
       leave();
       watch();
       list.value = await control.list().catch(() => ({ runs: [], isKept: false }));
     },
-    async open(asked, { planId } = {}) {
+    async open(asked, { planId, via } = {}) {
+      if (via !== undefined) return await openAt(via, { traceId: asked, planId });
       const turn = leave();
       watch();
       early = [];
       const traceId = planId === undefined ? asked : await traceOfPlan(planId) ?? asked;
       const record = await ask(control.run(traceId));
       if (!record || turn !== turns) return; // another was opened meanwhile
-      const run = createOpenedRun(record, { source: 'worker', now });
-      for (const news of early) if (news.head.traceId === traceId) run.take(news);
-      show(run);
+      showRecord(record, 'worker');
     },
     async openFile(file) {
       const turn = ++turns;

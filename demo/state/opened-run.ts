@@ -11,7 +11,7 @@ import { around, moved, type TimeWindow, zoomed } from './time-window.ts';
 /** The open run. */
 export interface OpenedRun {
   /** `file`: it was read from one, and nothing more comes. */
-  readonly source: 'worker' | 'file';
+  readonly source: 'worker' | 'endpoint' | 'file';
   readonly record: ReadonlySignal<RunRecord>;
   /** `undefined` until they were asked for. */
   readonly prompts: ReadonlySignal<readonly Prompt[] | undefined>;
@@ -65,7 +65,7 @@ export function createOpenedRun(first: RunRecord, { source, prompts: given, now 
   const filter = signal(everyEvent);
   const event = signal<number | undefined>(undefined);
   const time = signal(now());
-  const isLive = computed(() => source === 'worker' && record.value.head.durationMs === undefined);
+  const isLive = computed(() => source !== 'file' && record.value.head.durationMs === undefined);
   const spans = computed(() => spansOf(record.value.events, { now: isLive.value ? time.value : undefined }));
   const rows = computed(() => rowsOf(spans.value.roots, collapsed.value));
   const whole = computed((): TimeWindow => ({ from: 0, to: Math.max(1, spans.value.endMs) }));
@@ -93,12 +93,13 @@ export function createOpenedRun(first: RunRecord, { source, prompts: given, now 
     actions: computed(() => actionsOf(events.value)),
     found: computed(() => eventsThat(events.value, filter.value)),
     take(news) {
-      const { events: known, tools } = record.value;
+      const { events: known, tools, isPartial } = record.value;
       if (source === 'file' || news.from > known.length) return; // what is missing between would never come
       record.value = {
         head: news.head,
         events: [...known.slice(0, news.from), ...news.events, ...known.slice(news.from + news.events.length)],
         tools: news.tools ?? tools,
+        isPartial,
       };
     },
     tick: () => void (time.value = now()),

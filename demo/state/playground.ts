@@ -15,12 +15,12 @@ import type { Keeper } from './keeper.ts';
 import type { ToolPart } from './message.ts';
 import type { Notes } from './notes.ts';
 import { createOffline, type Offline } from './offline.ts';
-import type { Transport } from './run.ts';
+import type { RemoteEndpoint } from './connect-endpoint.ts';
 import { createSettings, endpointOf, modelLabel, type Settings } from './settings.ts';
 import type { Theme } from './theme.ts';
 import type { PlanQuestion } from './plan-data.ts';
 import type { Answer } from './plan-reply.ts';
-import { createTransports } from './transports.ts';
+import { type ConnectedTransports, createTransports } from './transports.ts';
 
 /** What lies over the chat, if anything. */
 export type Overlay = 'none' | 'settings' | 'switcher' | 'drawer';
@@ -46,7 +46,7 @@ export interface Playground {
   /** The knowledge beside the chat. */
   readonly knowledge: KnowledgeAccess;
   /** The inspector over the chat: what it shows, if anything, and the way to it. */
-  readonly inspector: { readonly shown: Signal<InspectorPlace | undefined>; readonly connect: () => InspectorControl };
+  readonly inspector: InspectorAccess;
   /** The tour: whether it is shown, and where it is remembered how far it has come. */
   readonly tour: { readonly isShown: Signal<boolean>; readonly notes: Notes };
   /** The page about what is kept: whether it is shown. `quiet` ends everything that writes; the page is then to be loaded anew. */
@@ -106,6 +106,13 @@ export interface KnowledgeAccess {
   readonly connect: () => KnowledgeControl;
 }
 
+/** What the inspector shows, if anything, and the ways to runs: those of this page, and those at endpoints. */
+export interface InspectorAccess {
+  readonly shown: Signal<InspectorPlace | undefined>;
+  readonly connect: () => InspectorControl;
+  readonly runAt: ConnectedTransports['runAt'];
+}
+
 /** What the inspector shows: a run, or the list of them. */
 export interface InspectorPlace {
   readonly traceId?: string | undefined;
@@ -117,7 +124,7 @@ export interface InspectorPlace {
 
 interface PlaygroundOptions extends Connection {
   /** Connects to a Pinnace endpoint by its address. */
-  readonly connectEndpoint: (endpoint: string) => Promise<Transport>;
+  readonly connectEndpoint: (endpoint: string) => Promise<RemoteEndpoint>;
   readonly keeper: Keeper;
   /** Ends everything that writes. */
   readonly quiet: () => Promise<void>;
@@ -166,7 +173,11 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   }
 
   const registry = { isShown: signal(false), connect: options.connectRegistry };
-  const inspector = { shown: signal<InspectorPlace | undefined>(undefined), connect: options.connectInspector };
+  const inspector: InspectorAccess = {
+    shown: signal<InspectorPlace | undefined>(undefined),
+    connect: options.connectInspector,
+    runAt: (...asked) => transports.runAt(...asked),
+  };
   const privacy = { isShown: signal(false), quiet: options.quiet };
   const workshop = signal<Workshop | undefined>(undefined);
   // All lie over the chat: the one that is opened last is there.

@@ -1,25 +1,28 @@
 /** The ways to whoever runs agents: the page's worker, and endpoints, each connected when it is first used. */
 
 import type { Transports } from './chat-runs.ts';
+import type { RemoteEndpoint } from './connect-endpoint.ts';
 import type { Transport } from './run.ts';
 
 /** The ways, and a try of one. */
 export interface ConnectedTransports extends Transports {
   /** Connects to an endpoint. Rejects with a `PinnaceError` when this page cannot be certified for it. */
   connect(endpoint: string): Promise<void>;
+  /** Gives a run at an endpoint. Rejects as `connect` does. */
+  runAt(endpoint: string, ...asked: Parameters<RemoteEndpoint['run']>): ReturnType<RemoteEndpoint['run']>;
 }
 
 interface TransportsOptions {
   readonly worker: Transport;
-  readonly connectEndpoint: (endpoint: string) => Promise<Transport>;
+  readonly connectEndpoint: (endpoint: string) => Promise<RemoteEndpoint>;
   readonly chosen: () => string | undefined;
 }
 
 /** Gives the ways; an endpoint is connected once. */
 export function createTransports({ worker, connectEndpoint, chosen }: TransportsOptions): ConnectedTransports {
-  const connections = new Map<string, Promise<Transport>>();
+  const connections = new Map<string, Promise<RemoteEndpoint>>();
 
-  function connected(endpoint: string): Promise<Transport> {
+  function connected(endpoint: string): Promise<RemoteEndpoint> {
     const known = connections.get(endpoint);
     if (known) return known;
     const connecting = connectEndpoint(endpoint);
@@ -31,6 +34,7 @@ export function createTransports({ worker, connectEndpoint, chosen }: Transports
   return {
     chosen,
     connect: async (endpoint) => void await connected(endpoint),
+    runAt: async (endpoint, ...asked) => await (await connected(endpoint)).run(...asked),
     to(endpoint) {
       if (endpoint === undefined) return worker;
       return {

@@ -1,18 +1,36 @@
 import type { JSX } from 'preact';
+import type { ErrorData } from '../../../src/errors.ts';
 import { hostOf } from '../../state/endpoint.ts';
 import { CopyButton } from '../copy-button.tsx';
 
-/** Instead of a run that was at an endpoint: this page was told its stream, not its events. */
-export function Elsewhere({ url, traceId }: { url: string; traceId: string }): JSX.Element {
+interface ElsewhereProps {
+  readonly url: string;
+  readonly traceId: string;
+  /** Why its events cannot be had. */
+  readonly refusal: ErrorData;
+}
+
+/** Instead of a run at an endpoint whose events this page cannot have: why, and how its operators find it. */
+export function Elsewhere({ url, traceId, refusal }: ElsewhereProps): JSX.Element {
   return (
-    <div class='inspector-empty' data-testid='run-elsewhere'>
+    <div class='inspector-empty' data-testid='run-elsewhere' role='status'>
       <p>
-        This run was at{' '}
-        <strong>{hostOf(url)}</strong>, which keeps its events itself. Its operators find them by the trace:
+        This run was at <strong>{hostOf(url)}</strong>. {reasonOf(refusal)} Its operators find it by the trace:
       </p>
       <p>
         <code>{traceId}</code> <CopyButton text={() => traceId} label='Copy' />
       </p>
     </div>
   );
+}
+
+function reasonOf({ code, message }: ErrorData): string {
+  switch (code) {
+    case 'forbidden':
+      return 'You may not see what happened there: that takes the permission “admin”, which this page was not given.';
+    case 'not_found':
+      return 'What happened in it is no longer kept there.';
+    default:
+      return `${message}.`;
+  }
 }

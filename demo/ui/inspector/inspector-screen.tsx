@@ -42,7 +42,8 @@ function Content({ inspector, playground }: { inspector: Inspector; playground: 
   const run = inspector.opened.value;
   const place = playground.inspector.shown.value;
   if (run) return <RunView key={run.record.value.head.traceId} run={run} inspector={inspector} />;
-  if (place?.via !== undefined) return <Elsewhere url={place.via} traceId={place.traceId ?? ''} />;
+  const refusal = inspector.refusal.value;
+  if (refusal) return <Elsewhere url={place?.via ?? ''} traceId={place?.traceId ?? ''} refusal={refusal} />;
   if (place?.traceId === undefined) return <RunList inspector={inspector} playground={playground} />;
   return inspector.problem.value === undefined ? <Loading /> : null;
 }
@@ -66,13 +67,13 @@ function titleOf({ opened }: Inspector, { agents, inspector: { shown } }: Playgr
 function showPlace(inspector: Inspector, place: Playground['inspector']['shown']['value']): void {
   if (!place) return;
   if (place.traceId === undefined) void inspector.showList();
-  else if (place.via === undefined) void inspector.open(place.traceId, place);
-  else inspector.leave();
+  else void inspector.open(place.traceId, place);
 }
 
 const inspectorOf = oncePer((playground: Playground): Inspector =>
   createInspector({
     control: playground.inspector.connect(),
+    runAt: playground.inspector.runAt,
     announce: (text) => void (playground.announcement.value = text),
   })
 );

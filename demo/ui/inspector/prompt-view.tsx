@@ -54,6 +54,8 @@ export function PromptView({ run, inspector }: PromptViewProps): JSX.Element {
 function NoPrompt({ run, isAsked }: { run: OpenedRun; isAsked: boolean }): JSX.Element {
   const why = run.source === 'file'
     ? 'This file holds no prompts.'
+    : run.source === 'endpoint'
+    ? 'Endpoints tell no prompts: what models were given stays there.'
     : !isAsked
     ? 'Looking…'
     : run.isLive.value

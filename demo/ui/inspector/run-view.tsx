@@ -71,7 +71,8 @@ function Summary({ run }: Pick<RunViewProps, 'run'>): JSX.Element {
     ...(total.failures > 0 ? [`${total.failures.toLocaleString('en')} failed`] : []),
     formatCount(head.events, 'event'),
     ...(head.dropped > 0 ? [`${formatCount(head.dropped, 'more event')} came when there was no room left`] : []),
-    ...(run.source === 'file' ? ['from a file'] : []),
+    ...(run.record.value.isPartial ? ['some events are missing'] : []),
+    ...(run.source === 'file' ? ['from a file'] : run.source === 'endpoint' ? ['at an endpoint'] : []),
   ];
   const word = run.isLive.value ? 'going on' : head.status === 'pending' ? 'not ended' : wordOf(head.status);
   return (

@@ -140,12 +140,52 @@ describe('the way from an answer', () => {
     expect(text('inspector-problem')).toBe('Cannot show the run: it is gone.');
   });
 
-  it('says where the events are of a run that was at an endpoint', async () => {
+  const via = 'https://agents.example.com/v1';
+
+  it.each(
+    [
+      ['forbidden', 'You may not see what happened there'],
+      ['not_found', 'no longer kept there'],
+      ['unavailable', 'Nobody answers.'],
+    ] as const,
+  )('says why a run at an endpoint cannot be shown: %s', async (code, why) => {
     page = await mount({ inspector: fakeInspector().control });
-    page.playground.inspector.shown.value = { traceId: runTrace, via: 'https://agents.example.com/v1' };
+    page.remote.run = async () => ({ ok: false, error: { code, message: 'Nobody answers', retryable: false } });
+    page.playground.inspector.shown.value = { traceId: runTrace, via };
     await page.find('run-elsewhere');
-    expect(text('run-elsewhere')).toContain('agents.example.com');
+    for (const said of ['agents.example.com', why, runTrace]) expect(text('run-elsewhere')).toContain(said);
+  });
+
+  it('says so where this page cannot be certified for the endpoint', async () => {
+    page = await mount({ inspector: fakeInspector().control, noIssuer: new Error('No issuer') });
+    page.playground.inspector.shown.value = { traceId: runTrace, via };
+    await page.find('run-elsewhere');
     expect(text('run-elsewhere')).toContain(runTrace);
+  });
+
+  it('shows a run at an endpoint as it goes on, and lets go of it when it is left', async () => {
+    page = await mount({ inspector: fakeInspector().control });
+    const asked: Parameters<typeof page.remote.run>[] = [];
+    const events = toldRun();
+    page.remote.run = async (...given) => {
+      asked.push(given);
+      return { ok: true, value: recordOf(events.slice(0, 3)) };
+    };
+    page.playground.inspector.shown.value = { traceId: runTrace, via, planId: 'plan_1' };
+    await page.find('run-view');
+    expect(names()).toEqual(['run', 'step', 'model.call']);
+    expect(text('run-summary')).toContain('at an endpoint');
+    const [what, { onNews, signal }] = asked[0]!;
+    expect(what).toEqual({ traceId: runTrace, planId: 'plan_1' });
+    onNews({ head: recordOf(events).head, from: 3, events: events.slice(3) });
+    await vi.waitFor(() => expect(names()).toHaveLength(7));
+    expect(page.all('run-view')[0]?.dataset['live']).toBe('false');
+    await page.click('run-tab-prompt');
+    expect(page.all('run-view')[0]?.textContent).toContain('Endpoints tell no prompts');
+    expect(signal.aborted).toBe(false);
+    page.playground.inspector.shown.value = {};
+    await page.find('runs-empty');
+    expect(signal.aborted).toBe(true);
   });
 });
 
