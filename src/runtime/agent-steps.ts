@@ -14,6 +14,7 @@ import { narrow } from './limits.ts';
 import { callModelOnce, type ModelCall } from './model-turn.ts';
 import { createPrincipal, type Principal, requireScope } from './principal.ts';
 import type { ModelMessage } from './model-messages.ts';
+import { redactedPlace } from './redacted-place.ts';
 import { createRunRedaction, redactedEmit } from './run-redaction.ts';
 import type { StartParts } from './start-run.ts';
 import { createStepTools } from './step-tools.ts';
@@ -140,7 +141,7 @@ async function prepare(parts: StartParts, { agentId, owner, errandId, traceId, s
   const actor = { type: 'agent', id: agentId } as const;
   const redaction = createRunRedaction();
   const telling = { emit: redactedEmit(parts.emit, redaction), now: parts.now };
-  const place = span ?? traceAt({ traceId, tenant: principal.tenant, actor }, telling);
+  const place = span ? redactedPlace(span, redaction) : traceAt({ traceId, tenant: principal.tenant, actor }, telling);
   const { agent: whole, model, secret } = await resolver.resolve(agentId, principal.tenant, place);
   const agent = await narrowToSources(whole, above, (id) => resolver.agent(id));
   const toolSet = await parts.toolSetOf(agent, await resolver.tools(), await resolver.servers(agent));

@@ -190,6 +190,36 @@ describe('the audit', () => {
     expect(runtime.audit(me)).toBe(audit.log('local'));
   });
 
+  it('has the end of a call whose time was over before its beginning was written', async () => {
+    const inner = memoryStorage();
+    const gate = Promise.withResolvers<void>();
+    const slow: Storage = {
+      ...inner,
+      async commit(changes) {
+        await gate.promise;
+        return await inner.commit(changes);
+      },
+    };
+    const audit = createAudit({ storage: slow });
+    const done: string[] = [];
+    const late = defineTool({
+      id: 'late',
+      description: 'x',
+      limits: { timeoutMs: 5 },
+      input: v.object({}),
+      execute: () => done.push('late'),
+    });
+    const { model } = scriptedModel(callsTools({ tool: 'late', input: {} }), says('ok'));
+    const runtime = testRuntime({ model, tools: [late], audit });
+    await readAll(await runtime.run(runRequest(), me));
+    gate.resolve();
+    await runtime.close();
+    expect(done).toEqual([]);
+    const entries = (await audit.log('local').list()).items.map(({ event }) => event);
+    expect(entries).toMatchObject([{ status: 'pending' }, { status: 'error', error: { code: 'deadline_exceeded' } }]);
+    expect(faultsOf(entries)).toEqual([]);
+  });
+
   it('is each tenant’s own, and for those who may see everything', async () => {
     const audit = createAudit({ storage: memoryStorage() });
     const { tools: all } = tools();

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import * as v from 'valibot';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
@@ -8,7 +7,6 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
   createAudit,
   createRuntime,
-  defineTool,
   type EventSink,
   localPrincipal,
   PinnaceError,
@@ -17,43 +15,13 @@ import {
 import { type Chance, createChance } from '../../fixtures/chance.ts';
 import { faultsOf } from '../../fixtures/events.ts';
 import { callsTools, says, scriptedModel, stallingStream, streamOf } from '../../fixtures/model.ts';
+import { canary, randomTools } from '../../fixtures/random-tools.ts';
 import { readAll, runRequest } from '../../fixtures/runtime.ts';
 
 const me = localPrincipal();
-const canary = 'SECRET-canary-0123456789';
 const runs = 25;
 
 type Script = ReturnType<typeof says> | (() => ReadableStream<ReturnType<typeof says>[number]>);
-
-/** Tools that do what can go wrong, all of which try to say the secret. */
-function randomTools(chance: Chance, inTurn: boolean) {
-  const ends: readonly (() => unknown)[] = [
-    () => `the key is ${canary}`,
-    () => {
-      throw new Error(canary);
-    },
-    () => {
-      throw new PinnaceError('unavailable', `Cannot: ${canary}`, { details: { reason: 'busy', said: canary } });
-    },
-    () => ({ big: 1n }),
-    ...(inTurn ? [] : [() => new Promise(() => undefined)]), // until its time is over
-  ];
-  return ['a', 'b', 'c'].map((id) =>
-    defineTool({
-      id,
-      description: id,
-      secrets: [{ id: 'canary' }],
-      limits: { timeoutMs: inTurn ? 30_000 : 30 },
-      input: v.object({ q: v.optional(v.string()) }),
-      ...(chance.of([true, false]) && { annotations: { readOnlyHint: true } }),
-      execute: (_, { span, secrets }) => {
-        const said = secrets['canary']?.reveal() ?? '';
-        span?.start({ action: `own.${id}`, target: { type: 'row', id: said }, payload: { said } });
-        return chance.of(ends)();
-      },
-    })
-  );
-}
 
 function randomScripts(chance: Chance, inTurn: boolean, stop: () => void): readonly Script[] {
   const steps = Array.from({ length: chance.of([0, 1, 2, 3]) }, (): Script => {
