@@ -78,9 +78,10 @@ function begin(events: readonly ObservedEvent[], isWhole: boolean): LiveRun {
 }
 
 /** The run has ended, and so has the plan that it may have begun. */
-function isOver({ head, since }: LiveRun): boolean {
-  if (head.durationMs === undefined) return false;
-  return head.planId === undefined || since(0).some(({ action }) => action === 'plan.end');
+function isOver(run: LiveRun): boolean {
+  const { durationMs, planId } = run.head;
+  if (durationMs === undefined) return false;
+  return planId === undefined || run.since(0).some(({ action }) => action === 'plan.end');
 }
 
 async function follow(

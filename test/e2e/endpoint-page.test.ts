@@ -73,6 +73,11 @@ describe('the playground at an endpoint', () => {
     expect(await answer.textContent()).toContain('42');
     await shoot(page, 'endpoint-answer');
     expect(endpoint.output()).toContain('navigator');
+    await page.getByTestId('inspect').last().click();
+    await page.locator('[data-testid=run-view][data-live=false] [data-testid=span-row][data-name="tool.call"]')
+      .waitFor();
+    expect(await page.getByTestId('run-summary').textContent()).toContain('at an endpoint');
+    await shoot(page, 'endpoint-run');
     expect(problems).toEqual([]);
   });
 

@@ -153,7 +153,7 @@ describe('the way from an answer', () => {
     page.remote.run = async () => ({ ok: false, error: { code, message: 'Nobody answers', retryable: false } });
     page.playground.inspector.shown.value = { traceId: runTrace, via };
     await page.find('run-elsewhere');
-    for (const said of ['agents.example.com', why, runTrace]) expect(text('run-elsewhere')).toContain(said);
+    for (const part of ['agents.example.com', why, runTrace]) expect(text('run-elsewhere')).toContain(part);
   });
 
   it('says so where this page cannot be certified for the endpoint', async () => {
