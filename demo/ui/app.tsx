@@ -7,23 +7,26 @@ import { Composer } from './composer.tsx';
 import { lazy } from './lazy.tsx';
 import { Markdown } from './lazy-markdown.tsx';
 import { isCovered } from './over-chat.ts';
+import { ScreenFailure } from './screen-failure.tsx';
 import { handleShortcut } from './shortcuts.ts';
 import { isCovering } from './panel-cover.ts';
 import { SideBar } from './side-bar.tsx';
 import { Thread } from './thread.tsx';
 import { TopBar } from './top-bar.tsx';
 
-const SettingsDialog = lazy(async () => (await import('./settings-dialog.tsx')).SettingsDialog);
-const TreePanel = lazy(async () => (await import('./tree/tree-panel.tsx')).TreePanel);
-const KnowledgePanel = lazy(async () => (await import('./knowledge/knowledge-panel.tsx')).KnowledgePanel);
-const RegistryScreen = lazy(async () => (await import('./registry/registry-screen.tsx')).RegistryScreen);
-const InspectorScreen = lazy(async () => (await import('./inspector/inspector-screen.tsx')).InspectorScreen);
-const PrivacyScreen = lazy(async () => (await import('./privacy/privacy-screen.tsx')).PrivacyScreen);
+/** What is asked for and cannot be fetched says so; nobody is left before a chat that is covered by nothing. */
+const orSay = { Failure: ScreenFailure };
+const SettingsDialog = lazy(async () => (await import('./settings-dialog.tsx')).SettingsDialog, orSay);
+const TreePanel = lazy(async () => (await import('./tree/tree-panel.tsx')).TreePanel, orSay);
+const KnowledgePanel = lazy(async () => (await import('./knowledge/knowledge-panel.tsx')).KnowledgePanel, orSay);
+const RegistryScreen = lazy(async () => (await import('./registry/registry-screen.tsx')).RegistryScreen, orSay);
+const InspectorScreen = lazy(async () => (await import('./inspector/inspector-screen.tsx')).InspectorScreen, orSay);
+const PrivacyScreen = lazy(async () => (await import('./privacy/privacy-screen.tsx')).PrivacyScreen, orSay);
 const TourStrip = lazy(async () => (await import('./tour/tour-strip.tsx')).TourStrip);
-const BuilderScreen = lazy(async () => (await import('./builder/builder-screen.tsx')).BuilderScreen);
-const LinkScreen = lazy(async () => (await import('./builder/link-screen.tsx')).LinkScreen);
-const CompareScreen = lazy(async () => (await import('./builder/compare-screen.tsx')).CompareScreen);
-const Switcher = lazy(async () => (await import('./switcher.tsx')).Switcher);
+const BuilderScreen = lazy(async () => (await import('./builder/builder-screen.tsx')).BuilderScreen, orSay);
+const LinkScreen = lazy(async () => (await import('./builder/link-screen.tsx')).LinkScreen, orSay);
+const CompareScreen = lazy(async () => (await import('./builder/compare-screen.tsx')).CompareScreen, orSay);
+const Switcher = lazy(async () => (await import('./switcher.tsx')).Switcher, orSay);
 
 /** The playground's page. */
 export function App({ playground }: { playground: Playground }): JSX.Element {

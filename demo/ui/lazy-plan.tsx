@@ -3,7 +3,7 @@ import type { PlanPart } from '../state/plan.ts';
 import { lazy } from './lazy.tsx';
 
 /** An answer's plan; until its code has been fetched, its goal. */
-export const PlanCard = lazy(async () => (await import('./plan/plan-card.tsx')).PlanCard, Goal);
+export const PlanCard = lazy(async () => (await import('./plan/plan-card.tsx')).PlanCard, { StandIn: Goal });
 
 function Goal({ part }: { part: PlanPart }): JSX.Element {
   return <p class='plain-text'>{part.view.value.goal}</p>;

@@ -10,23 +10,42 @@ export interface Lazy<P> {
   preload(): Promise<void>;
 }
 
+/** What stands in the place of a component. */
+interface Instead<P> {
+  /** While it is fetched. */
+  readonly StandIn?: ComponentType<P>;
+  /** When it could not be fetched; without it, nothing is there, and the next showing tries again. */
+  readonly Failure?: ComponentType<P & { readonly onRetry: () => void }>;
+}
+
 /** Gives a component whose code is fetched by `load`. */
 export function lazy<P extends object>(
   load: () => Promise<ComponentType<P>>,
-  StandIn?: ComponentType<P>,
+  { StandIn, Failure }: Instead<NoInfer<P>> = {},
 ): Lazy<P> {
   const loaded = signal<{ readonly Component: ComponentType<P> } | undefined>();
-  async function preload(): Promise<void> {
+  const hasFailed = signal(false);
+  /** Gives whether it is there. It is not while offline, or when a new version was published meanwhile. */
+  async function fetchIt(): Promise<boolean> {
     try {
       loaded.value ??= { Component: await load() };
+      return true;
     } catch {
-      // Offline, or a new version was published meanwhile: the next showing tries again.
+      return false;
     }
+  }
+  async function show(): Promise<void> {
+    if (!await fetchIt()) hasFailed.value = true;
+  }
+  /** Shows the component again, which fetches it. */
+  function retry(): void {
+    hasFailed.value = false;
   }
   function LazyComponent(props: P): JSX.Element | null {
     if (loaded.value) return <loaded.value.Component {...props} />;
-    void preload();
+    if (Failure && hasFailed.value) return <Failure {...props} onRetry={retry} />;
+    void show();
     return StandIn ? <StandIn {...props} /> : null;
   }
-  return Object.assign(LazyComponent, { preload });
+  return Object.assign(LazyComponent, { preload: async () => void await fetchIt() });
 }

@@ -1,0 +1,41 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { type Playground, showBeside } from '../state/playground.ts';
+import { uncover } from './over-chat.ts';
+
+interface ScreenFailureProps {
+  readonly playground: Playground;
+  readonly onRetry: () => void;
+}
+
+/** In the place of a screen whose code could not be fetched: says so, tries again, or gives the chat back. */
+export function ScreenFailure({ playground, onRetry }: ScreenFailureProps): JSX.Element {
+  const retry = useRef<HTMLButtonElement>(null);
+  useEffect(() => retry.current?.focus(), []);
+  const goBack = (): void => {
+    uncover(playground);
+    showBeside(playground, 'tree', false);
+    playground.overlay.value = 'none';
+    playground.focusRequests.value++;
+  };
+  return (
+    <section
+      class='screen-failure'
+      role='alertdialog'
+      aria-labelledby='screen-failure'
+      data-testid='screen-failure'
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.preventDefault();
+        event.stopPropagation();
+        goBack();
+      }}
+    >
+      <p id='screen-failure'>This part of the page could not be fetched. Is there a network?</p>
+      <button type='button' class='button' data-testid='screen-back' onClick={goBack}>Back to the chat</button>
+      <button ref={retry} type='button' class='button is-primary' data-testid='screen-retry' onClick={onRetry}>
+        Try again
+      </button>
+    </section>
+  );
+}
