@@ -10,7 +10,7 @@ const isDeno = 'Deno' in globalThis;
 const core = ['test/src/**/*.test.ts', 'test/adapters/**/*.test.ts', 'test/scenarios/**/*.test.ts'];
 /** Nothing here is about speed, and a machine may be busy or slow: whoever hangs is found late, whoever is late is no failure. */
 const patience = {
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   hookTimeout: 120_000,
   teardownTimeout: 60_000,
   expect: { poll: { timeout: 30_000 } },
