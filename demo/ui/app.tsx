@@ -26,7 +26,7 @@ const TourStrip = lazy(async () => (await import('./tour/tour-strip.tsx')).TourS
 const BuilderScreen = lazy(async () => (await import('./builder/builder-screen.tsx')).BuilderScreen, orSay);
 const LinkScreen = lazy(async () => (await import('./builder/link-screen.tsx')).LinkScreen, orSay);
 const CompareScreen = lazy(async () => (await import('./builder/compare-screen.tsx')).CompareScreen, orSay);
-const Switcher = lazy(async () => (await import('./switcher.tsx')).Switcher, orSay);
+const Palette = lazy(async () => (await import('./palette/palette.tsx')).Palette, orSay);
 
 /** The playground's page. */
 export function App({ playground }: { playground: Playground }): JSX.Element {
@@ -44,7 +44,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
       if (handleShortcut(event, playground)) event.preventDefault();
     };
     document.addEventListener('keydown', onKeyDown);
-    void Promise.all([Markdown.preload(), SettingsDialog.preload(), Switcher.preload()]);
+    void Promise.all([Markdown.preload(), SettingsDialog.preload(), Palette.preload()]);
     return () => document.removeEventListener('keydown', onKeyDown);
   }, []);
   return (
@@ -72,7 +72,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
       </div>
       {playground.tour.isShown.value && <TourStrip playground={playground} />}
       {overlay === 'settings' && <SettingsDialog playground={playground} />}
-      {overlay === 'switcher' && <Switcher playground={playground} />}
+      {overlay === 'switcher' && <Palette playground={playground} />}
       <div class='visually-hidden' aria-live='polite' data-testid='announcement'>{playground.announcement.value}</div>
     </>
   );

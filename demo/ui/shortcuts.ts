@@ -3,6 +3,7 @@
 import { isRunning } from '../state/chat.ts';
 import type { Playground } from '../state/playground.ts';
 import { findInstead } from './find/chat-find.ts';
+import { actionOf, isWriting } from './actions.ts';
 import { isCovered } from './over-chat.ts';
 
 /** Does what the key says. Gives whether it meant anything. */
@@ -17,6 +18,11 @@ export function handleShortcut(event: KeyboardEvent, playground: Playground): bo
     return findInstead(playground);
   }
   if (event.key === 'Escape') return escape(playground);
+  const action = overlay.value === 'none' && !document.querySelector('dialog[open]') ? actionOf(event) : undefined;
+  if (action) {
+    action.go(playground);
+    return true;
+  }
   if (
     event.key !== '/' || overlay.value !== 'none' || isCovered(playground) || isWriting(event.target) ||
     hasModifier(event)
@@ -36,10 +42,6 @@ function escape(playground: Playground): boolean {
   if (overlay.value !== 'none' || !isRunning(chats.current.value)) return false;
   chats.stop();
   return true;
-}
-
-function isWriting(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('input:not([type=radio], [type=checkbox]), textarea') !== null;
 }
 
 function hasModifier(event: KeyboardEvent): boolean {

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { type Playground, showBeside } from '../state/playground.ts';
 import { nextTheme, type Theme } from '../state/theme.ts';
+import { isMac } from './actions.ts';
 import { ChatList } from './chat-list.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import { Mark } from './mark.tsx';
@@ -156,5 +157,5 @@ function closeWhenWide(close: () => void): () => void {
 }
 
 function shortcut(): string {
-  return /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘ K' : 'Ctrl K';
+  return isMac() ? '⌘ K' : 'Ctrl K';
 }

@@ -2,9 +2,9 @@ import type { JSX } from 'preact';
 import type { Playground } from '../../state/playground.ts';
 import { kinds } from '../../state/record-forms.ts';
 import { nameOf } from '../../state/record-words.ts';
-import { createRegistryPages, type RegistryPages } from '../../state/registry-pages.ts';
-import { oncePer } from '../once-per.ts';
+import type { RegistryPages } from '../../state/registry-pages.ts';
 import { OverScreen } from '../over-screen.tsx';
+import { pagesOf } from './pages-of.ts';
 import { RecordEdit } from './record-edit.tsx';
 import { RecordList } from './record-list.tsx';
 import { RecordPage } from './record-page.tsx';
@@ -70,13 +70,3 @@ function leaveForm(pages: RegistryPages, { announcement }: Playground): void {
   document.querySelector<HTMLElement>('[data-testid=record-discard]')?.focus();
   announcement.value = 'There are changes: save them, or discard them';
 }
-
-const pagesOf = oncePer((playground: Playground): RegistryPages => {
-  const pages = createRegistryPages({
-    control: playground.registry.connect(),
-    onChanged: () => void playground.refreshAgents().catch(() => undefined), // the chats go on with the cards that there are
-    announce: (text) => void (playground.announcement.value = text),
-  });
-  void pages.show('agent');
-  return pages;
-});

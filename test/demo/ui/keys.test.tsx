@@ -21,7 +21,7 @@ describe('the keys', () => {
     expect(event.defaultPrevented).toBe(false);
   });
 
-  it('Ctrl K opens the switcher, which finds an agent by its letters', async () => {
+  it('Ctrl K opens the palette, which finds an agent by its letters', async () => {
     page = await mount();
     page.press('k', { ctrlKey: true });
     await page.find('switcher');
@@ -35,15 +35,51 @@ describe('the keys', () => {
     expect(page.playground.chats.current.value.agentId.value).toBe('mate');
   });
 
-  it('arrows go round in the switcher', async () => {
+  it('arrows go round in the palette', async () => {
     page = await mount();
     page.press('k', { metaKey: true });
     await page.find('switcher');
     page.all('switcher-query')[0]?.focus();
     page.press('ArrowUp');
-    await vi.waitFor(() => expect(selected()).toContain('Model settings'));
+    await vi.waitFor(() => expect(selected()).toContain('Dark colours'));
     page.press('ArrowDown');
-    await vi.waitFor(() => expect(selected()).toContain('Navigator'));
+    await vi.waitFor(() => expect(selected()).toContain('New chat'));
+  });
+
+  it('Alt with a letter goes where the palette says, and back', async () => {
+    page = await mount();
+    (await page.find('composer')).focus();
+    const alt = (code: string): void => page.press(code.slice(-1).toLowerCase(), { altKey: true, code });
+    alt('KeyT');
+    await page.find('tree-panel');
+    alt('KeyT');
+    await vi.waitFor(() => expect(page.all('tree-panel')).toHaveLength(0));
+    page.press('m', { altKey: true, ctrlKey: true, code: 'KeyM' }); // AltGr makes letters
+    alt('KeyM');
+    await page.find('settings-dialog');
+    page.press('k', { ctrlKey: true });
+    await page.type('switcher-query', 'tree');
+    await vi.waitFor(() => expect(page.all('destination')[0]?.textContent).toContain('Alt T'));
+  });
+
+  it('the palette offers what fits the open answer: to stop it, to ask again, to inspect it', async () => {
+    page = await mount();
+    await send(page, 'Hi');
+    page.transport.write({ type: 'data-run', id: 'r', data: { runId: 'r', traceId: 'trace-1' } });
+    page.press('k', { ctrlKey: true });
+    await vi.waitFor(() => expect(page.all('destination')[0]?.textContent).toContain('Stop the run'));
+    await page.type('switcher-query', 'stop run');
+    page.all('switcher-query')[0]?.focus();
+    page.press('Enter');
+    await page.find('stopped');
+    page.press('k', { ctrlKey: true });
+    await vi.waitFor(() => expect(page.all('destination')[0]?.textContent).toContain('Ask again'));
+    await page.type('switcher-query', 'dark');
+    await vi.waitFor(() => expect(page.all('destination')).toHaveLength(1));
+    page.all('switcher-query')[0]?.focus();
+    page.press('Enter');
+    await vi.waitFor(() => expect(page.playground.theme.value).toBe('dark'));
+    page.playground.theme.value = 'system';
   });
 
   it('Esc closes the drawer before it stops a run', async () => {

@@ -140,7 +140,7 @@ describe('the registry screen', () => {
     await vi.waitFor(() => expect(page.all('registry')).toEqual([]));
     page.press('k', { ctrlKey: true });
     await page.type('switcher-query', 'registry');
-    await vi.waitFor(() => expect(page.all('destination').length).toBe(1));
+    await vi.waitFor(() => expect(page.all('destination')[0]?.textContent).toContain('Registry of agents'));
     await page.click('destination');
     await page.find('registry');
     await page.click('new-chat');

@@ -1,0 +1,50 @@
+/** Finds titles by a few letters: parts of words, beginnings of words run together, and words with one slip. */
+
+/** Gives how well the text fits, the higher the better; 0: not at all. Every word of the query has to. */
+export function fit(text: string, query: string): number {
+  const target = text.toLowerCase();
+  const words = target.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+  const scores = query.toLowerCase().split(/\s+/).filter((word) => word !== '')
+    .map((wanted) => fitWord(wanted, { target, words }));
+  if (scores.length === 0 || scores.includes(0)) return scores.length === 0 ? 1 : 0;
+  return scores.reduce((sum, score) => sum + score, 0);
+}
+
+interface Target {
+  readonly target: string;
+  readonly words: readonly string[];
+}
+
+function fitWord(wanted: string, { target, words }: Target): number {
+  if (target.startsWith(wanted)) return 5;
+  if (words.some((word) => word.startsWith(wanted))) return 4;
+  if (target.includes(wanted)) return 3;
+  if (isMadeOfBeginnings(wanted, words)) return 2;
+  return words.some((word) => isOneSlipAway(wanted, word)) ? 1 : 0;
+}
+
+/** `nc` and `newch` are made of the beginnings of "new chat", in order; words between may be left out. */
+function isMadeOfBeginnings(wanted: string, words: readonly string[]): boolean {
+  if (wanted === '') return true;
+  return words.some((word, at) => {
+    for (let length = commonStart(wanted, word); length > 0; length--) {
+      if (isMadeOfBeginnings(wanted.slice(length), words.slice(at + 1))) return true;
+    }
+    return false;
+  });
+}
+
+function commonStart(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+}
+
+/** One letter too many, too few, another one, or two that changed places; short words allow none. */
+function isOneSlipAway(wanted: string, word: string): boolean {
+  if (wanted.length < 4 || Math.abs(wanted.length - word.length) > 1) return false;
+  const start = commonStart(wanted, word);
+  const [a, b] = [wanted.slice(start), word.slice(start)];
+  const isSwapped = a[0] === b[1] && a[1] === b[0] && a.slice(2) === b.slice(2);
+  return isSwapped || a.slice(1) === b.slice(1) || a.slice(1) === b || a === b.slice(1);
+}
