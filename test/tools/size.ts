@@ -28,7 +28,7 @@ const budgets: Readonly<Record<string, number>> = {
   'demo/ui/builder/link-screen.tsx': 16,
   'demo/ui/builder/share-section.tsx': 12,
   'demo/ui/builder/compare-screen.tsx': 36,
-  'demo/ui/palette/palette.tsx': 12,
+  'demo/ui/palette/palette.tsx': 16,
   'demo/worker.ts': 322,
   'demo/knowledge/host.ts': 48,
   'demo/ui/inspector/inspector-screen.tsx': 31,

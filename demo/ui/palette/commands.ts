@@ -239,7 +239,7 @@ function ofRegistry(playground: Playground): readonly Command[] {
 /** The pages are fetched with the registry itself. */
 async function openSection(playground: Playground, section: Section): Promise<void> {
   playground.registry.isShown.value = true;
-  const { pagesOf } = await import('../registry/pages-of.ts');
+  const { pagesOf } = await import('../registry/registry-screen.tsx');
   await pagesOf(playground).show(section);
 }
 

@@ -2,15 +2,10 @@ import type { JSX } from 'preact';
 import type { Playground } from '../../state/playground.ts';
 import { kinds } from '../../state/record-forms.ts';
 import { nameOf } from '../../state/record-words.ts';
-import type { RegistryPages } from '../../state/registry-pages.ts';
+import { createRegistryPages, type RegistryPages } from '../../state/registry-pages.ts';
+import { oncePer } from '../once-per.ts';
 import { OverScreen } from '../over-screen.tsx';
-import { pagesOf } from './pages-of.ts';
-import { RecordEdit } from './record-edit.tsx';
-import { RecordList } from './record-list.tsx';
-import { RecordPage } from './record-page.tsx';
-import { Sections } from './sections.tsx';
-import { TransferSection } from './transfer-section.tsx';
-import { VaultSection } from './vault-section.tsx';
+import { leaveForm, RegistryContent } from './registry-content.tsx';
 
 /** The registry of the agent's worker, for people: over the chat, which goes on behind it. */
 export function RegistryScreen({ playground }: { playground: Playground }): JSX.Element {
@@ -34,7 +29,7 @@ export function RegistryScreen({ playground }: { playground: Playground }): JSX.
       onClose={isInside ? close : undefined}
       problem={problem.value}
     >
-      <Content pages={pages} />
+      <RegistryContent pages={pages} />
     </OverScreen>
   );
 }
@@ -44,29 +39,13 @@ function titleOf({ form, opened }: RegistryPages): string {
   return opened.value ? nameOf(opened.value.found.record) : 'Registry';
 }
 
-function Content({ pages }: { pages: RegistryPages }): JSX.Element {
-  const opened = pages.opened.value;
-  const form = pages.form.value;
-  if (form) return <RecordEdit pages={pages} form={form} />;
-  if (opened) return <RecordPage key={`${opened.kind} ${opened.found.record.id}`} pages={pages} opened={opened} />;
-  return (
-    <>
-      <Sections pages={pages} />
-      <Section pages={pages} />
-    </>
-  );
-}
-
-function Section({ pages }: { pages: RegistryPages }): JSX.Element {
-  const section = pages.section.value;
-  if (section === 'vault') return <VaultSection vault={pages.vault} />;
-  if (section === 'transfer') return <TransferSection transfer={pages.transfer} />;
-  return <RecordList pages={pages} kind={section} />;
-}
-
-/** Going back does not throw away what was written: it leads to the button that does. */
-function leaveForm(pages: RegistryPages, { announcement }: Playground): void {
-  if (!pages.form.value?.isDirty.value) return pages.discard();
-  document.querySelector<HTMLElement>('[data-testid=record-discard]')?.focus();
-  announcement.value = 'There are changes: save them, or discard them';
-}
+/** Gives the pages; at first they show the agents. */
+export const pagesOf: (playground: Playground) => RegistryPages = oncePer((playground: Playground): RegistryPages => {
+  const pages = createRegistryPages({
+    control: playground.registry.connect(),
+    onChanged: () => void playground.refreshAgents().catch(() => undefined), // the chats go on with the cards that there are
+    announce: (text) => void (playground.announcement.value = text),
+  });
+  void pages.show('agent');
+  return pages;
+});
