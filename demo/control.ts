@@ -66,4 +66,6 @@ export interface EndpointControl {
   run(url: string, asked: AskedRun, onNews: (news: RunNews) => void): Promise<Found<RunRecord>>;
   /** Nobody looks at the run any more. */
   leaveRun(): void;
+  /** Exposes the console of an endpoint that was opened on this port, as a `ConsoleControl`. */
+  openConsole(url: string, port: MessagePort): Promise<ErrorData | undefined>;
 }

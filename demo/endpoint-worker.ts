@@ -5,6 +5,7 @@ import { type Client, createClient } from '../adapters/transport/client.ts';
 import { exposeRuntime } from '../adapters/transport/comlink.ts';
 import { PinnaceError, toData } from '../src/errors.ts';
 import { createCertificateSource } from './certificate-source.ts';
+import { createConsoleHost } from './console/host.ts';
 import type { EndpointControl } from './control.ts';
 import { readRemoteRun } from './inspector/remote-run.ts';
 import { tellContacts } from './privacy/contacts.ts';
@@ -44,6 +45,11 @@ const control: EndpointControl = {
     }
   },
   leaveRun,
+  async openConsole(url, port) {
+    const client = clients.get(url);
+    if (client) expose(createConsoleHost(client), port);
+    return client ? undefined : toData(new PinnaceError('unavailable', 'The endpoint is not connected'));
+  },
 };
 
 expose(control);

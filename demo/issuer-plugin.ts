@@ -51,7 +51,8 @@ async function certify(issuer: CertificateIssuer, body: string): Promise<string>
     sub: 'playground',
     tenant: 'development',
     agents: '*',
-    scopes: ['run:create', 'run:read', 'run:cancel', 'tool:approve', 'admin'], // to see what happens in its runs
+    // A developer's own page on their own machine: it is the console, too.
+    scopes: ['run:create', 'run:read', 'run:cancel', 'tool:approve', 'registry:read', 'registry:write', 'admin'],
     publicKey,
   });
 }

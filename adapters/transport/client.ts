@@ -90,7 +90,7 @@ export interface Client extends ChatTransport<UIMessage> {
   readonly registry: RemoteRegistry;
   /** The data sources of the endpoint. */
   readonly grounding: RemoteGrounding;
-  /** Calls any other route, as `call('GET', '/v1/agents/helper/manifest')`, and gives the JSON of its answer. */
+  /** Calls any other route, as `call('GET', '/v1/agents/helper/manifest')`, and gives the JSON of its answer, or its plain text. */
   call(method: string, path: string, options?: CallOptions & { readonly body?: unknown }): Promise<unknown>;
 }
 

@@ -2,6 +2,7 @@
 
 import { proxy, type Remote, transfer, wrap } from 'comlink';
 import { fromData } from '../../src/errors.ts';
+import type { ConsoleControl } from '../console/control.ts';
 import type { AskedRun, EndpointControl } from '../control.ts';
 // oxlint-disable-next-line import/default -- Vite makes this module: it exports the address
 import workerUrl from '../endpoint-worker.ts?worker&url';
@@ -9,12 +10,13 @@ import type { Found, RunNews, RunRecord } from '../inspector/control.ts';
 import { ownScript } from '../trusted.ts';
 import type { Transport } from './run.ts';
 
-/** An endpoint: the way to its agents, and to what it has told of their runs. */
+/** An endpoint: the way to its agents, to what it has told of their runs, and to its console. */
 export interface RemoteEndpoint extends Transport {
   /** Gives a run; `onNews` is told how it goes on, until the signal aborts. */
   run(asked: AskedRun, how: { readonly onNews: (news: RunNews) => void; readonly signal: AbortSignal }): Promise<
     Found<RunRecord>
   >;
+  console(): Promise<ConsoleControl>;
 }
 
 interface ConnectEndpointOptions {
@@ -39,8 +41,16 @@ export function createEndpointConnector(
         signal.addEventListener('abort', () => void control.leaveRun(), { once: true });
         return control.run(url, asked, proxy(onNews));
       },
+      console: () => openConsole(control, url),
     };
   };
+}
+
+async function openConsole(control: Remote<EndpointControl>, url: string): Promise<ConsoleControl> {
+  const { port1, port2 } = new MessageChannel();
+  const refusal = await control.openConsole(url, transfer(port1, [port1]));
+  if (refusal) throw fromData(refusal);
+  return wrap<ConsoleControl>(port2);
 }
 
 function startEndpointWorker(): Remote<EndpointControl> {

@@ -10,12 +10,12 @@ import type { RegistryControl } from '../registry/control.ts';
 import type { TreeControl } from '../tree/control.ts';
 import { type Chats, type ChatsOptions, createChats } from './chats.ts';
 import type { Connection } from './connect.ts';
+import type { RemoteEndpoint } from './connect-endpoint.ts';
 import type { Schedule } from './frame-queue.ts';
 import type { Keeper } from './keeper.ts';
 import type { ToolPart } from './message.ts';
 import type { Notes } from './notes.ts';
 import { createOffline, type Offline } from './offline.ts';
-import type { RemoteEndpoint } from './connect-endpoint.ts';
 import { createSettings, endpointOf, modelLabel, type Settings } from './settings.ts';
 import type { Theme } from './theme.ts';
 import type { PlanQuestion } from './plan-data.ts';
@@ -47,6 +47,8 @@ export interface Playground {
   readonly knowledge: KnowledgeAccess;
   /** The inspector over the chat: what it shows, if anything, and the way to it. */
   readonly inspector: InspectorAccess;
+  /** The console of an endpoint over the chat: whether it is shown, and the way to it. */
+  readonly console: { readonly isShown: Signal<boolean>; readonly connect: ConnectedTransports['consoleOf'] };
   /** The tour: whether it is shown, and where it is remembered how far it has come. */
   readonly tour: { readonly isShown: Signal<boolean>; readonly notes: Notes };
   /** The page about what is kept: whether it is shown. `quiet` ends everything that writes; the page is then to be loaded anew. */
@@ -79,7 +81,7 @@ export type Beside = 'tree' | 'knowledge';
 
 /** Shows what stands beside the chat in the place of what stood there; `isShown` false: nothing. */
 export function showBeside(
-  { tree, knowledge, registry, inspector, privacy, workshop }: Playground,
+  { tree, knowledge, registry, inspector, privacy, workshop, console: endpointConsole }: Playground,
   beside: Beside,
   isShown = true,
 ): void {
@@ -90,6 +92,7 @@ export function showBeside(
   privacy.isShown.value = false;
   inspector.shown.value = undefined;
   workshop.value = undefined;
+  endpointConsole.isShown.value = false;
 }
 
 /** Shows a place of the knowledge. */
@@ -180,16 +183,24 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   };
   const privacy = { isShown: signal(false), quiet: options.quiet };
   const workshop = signal<Workshop | undefined>(undefined);
-  // All lie over the chat: the one that is opened last is there.
+  const endpointConsole = { isShown: signal(false), connect: (url: string) => transports.consoleOf(url) };
+  const runs: Over = {
+    isOn: () => inspector.shown.value !== undefined,
+    hide: () => (inspector.shown.value = undefined),
+  };
+  const desk: Over = { isOn: () => endpointConsole.isShown.value, hide: () => (endpointConsole.isShown.value = false) };
+  // All lie over the chat: the one that is opened last is there. Under runs the console stays, and is there again after them.
   const over: readonly Over[] = [
     { isOn: () => registry.isShown.value, hide: () => (registry.isShown.value = false) },
     { isOn: () => privacy.isShown.value, hide: () => (privacy.isShown.value = false) },
-    { isOn: () => inspector.shown.value !== undefined, hide: () => (inspector.shown.value = undefined) },
     { isOn: () => workshop.value !== undefined, hide: () => (workshop.value = undefined) },
+    runs,
+    desk,
   ];
   for (const screen of over) {
+    const others = over.filter((other) => other !== screen && !(screen === runs && other === desk));
     effect(() => {
-      if (screen.isOn()) untracked(() => over.forEach((other) => other !== screen && other.hide()));
+      if (screen.isOn()) untracked(() => others.forEach((other) => other.hide()));
     });
   }
 
@@ -207,6 +218,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     registry,
     inspector,
     workshop,
+    console: endpointConsole,
     knowledge: { isShown: signal(false), wanted: signal(undefined), connect: options.connectKnowledge },
     privacy,
     tour: { isShown: signal(false), notes },

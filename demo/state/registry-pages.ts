@@ -35,8 +35,10 @@ export interface RegistryPages {
   readonly form: ReadonlySignal<RecordForm | undefined>;
   /** Why the latest thing that the person did failed. */
   readonly problem: ReadonlySignal<string | undefined>;
-  /** The way to the worker's registry. */
+  /** The way to the worker's registry, or to an endpoint's. */
   readonly control: RegistryControl;
+  /** Whether it is the registry of the page's worker, which has the vault and tries tools. */
+  readonly isHere: boolean;
   readonly vault: VaultPage;
   readonly transfer: Transfer;
   show(section: Section): Promise<void>;
@@ -59,6 +61,7 @@ export interface RegistryPages {
 
 interface RegistryPagesOptions {
   readonly control: RegistryControl;
+  readonly isHere?: boolean;
   /** Called after a change. */
   readonly onChanged: () => void;
   readonly announce: (text: string) => void;
@@ -67,7 +70,9 @@ interface RegistryPagesOptions {
 const pageSize = 50;
 
 /** Gives the pages; nothing is asked of the worker before `show`. */
-export function createRegistryPages({ control, onChanged, announce }: RegistryPagesOptions): RegistryPages {
+export function createRegistryPages(
+  { control, isHere = true, onChanged, announce }: RegistryPagesOptions,
+): RegistryPages {
   const section = signal<Section>('agent');
   const filter = signal(everything);
   const listing = signal<Listing | undefined>(undefined);
@@ -135,6 +140,7 @@ export function createRegistryPages({ control, onChanged, announce }: RegistryPa
   }
 
   return {
+    isHere,
     section,
     filter,
     listing,

@@ -1,5 +1,6 @@
 /** The ways to whoever runs agents: the page's worker, and endpoints, each connected when it is first used. */
 
+import type { ConsoleControl } from '../console/control.ts';
 import type { Transports } from './chat-runs.ts';
 import type { RemoteEndpoint } from './connect-endpoint.ts';
 import type { Transport } from './run.ts';
@@ -10,6 +11,8 @@ export interface ConnectedTransports extends Transports {
   connect(endpoint: string): Promise<void>;
   /** Gives a run at an endpoint. Rejects as `connect` does. */
   runAt(endpoint: string, ...asked: Parameters<RemoteEndpoint['run']>): ReturnType<RemoteEndpoint['run']>;
+  /** The console of an endpoint. Rejects as `connect` does. */
+  consoleOf(endpoint: string): Promise<ConsoleControl>;
 }
 
 interface TransportsOptions {
@@ -35,6 +38,7 @@ export function createTransports({ worker, connectEndpoint, chosen }: Transports
     chosen,
     connect: async (endpoint) => void await connected(endpoint),
     runAt: async (endpoint, ...asked) => await (await connected(endpoint)).run(...asked),
+    consoleOf: async (endpoint) => await (await connected(endpoint)).console(),
     to(endpoint) {
       if (endpoint === undefined) return worker;
       return {

@@ -31,6 +31,18 @@ export const keyedActions: readonly KeyedAction[] = [
     key: 'r',
     go: ({ registry }) => (registry.isShown.value = !registry.isShown.value),
   },
+  {
+    id: 'console',
+    icon: 'pulse',
+    title: 'Console of the endpoint',
+    key: 'c',
+    go: (playground) => {
+      const { isShown } = playground.console;
+      const wasShown = isShown.value;
+      uncover(playground);
+      isShown.value = !wasShown;
+    },
+  },
   { id: 'tree', icon: 'tree', title: 'Tree of the yard', key: 't', go: toggles('tree') },
   { id: 'knowledge', icon: 'book', title: 'Knowledge', key: 'k', go: toggles('knowledge') },
   {

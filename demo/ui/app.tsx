@@ -22,6 +22,7 @@ const KnowledgePanel = lazy(async () => (await import('./knowledge/knowledge-pan
 const RegistryScreen = lazy(async () => (await import('./registry/registry-screen.tsx')).RegistryScreen, orSay);
 const InspectorScreen = lazy(async () => (await import('./inspector/inspector-screen.tsx')).InspectorScreen, orSay);
 const PrivacyScreen = lazy(async () => (await import('./privacy/privacy-screen.tsx')).PrivacyScreen, orSay);
+const ConsoleScreen = lazy(async () => (await import('./console/console-screen.tsx')).ConsoleScreen, orSay);
 const TourStrip = lazy(async () => (await import('./tour/tour-strip.tsx')).TourStrip);
 const BuilderScreen = lazy(async () => (await import('./builder/builder-screen.tsx')).BuilderScreen, orSay);
 const LinkScreen = lazy(async () => (await import('./builder/link-screen.tsx')).LinkScreen, orSay);
@@ -33,6 +34,8 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
   const overlay = playground.overlay.value;
   const chat = playground.chats.current.value;
   const hasRegistry = playground.registry.isShown.value;
+  // Runs are inspected over the console, which is there again afterwards.
+  const hasConsole = playground.console.isShown.value && playground.inspector.shown.value === undefined;
   const hasInspector = playground.inspector.shown.value !== undefined;
   const workshop = playground.workshop.value;
   const isOver = isCovered(playground);
@@ -69,6 +72,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
         {workshop?.type === 'compare' && <CompareScreen playground={playground} />}
         {workshop?.type === 'link' && <LinkScreen playground={playground} hash={workshop.hash} />}
         {workshop?.type === 'builder' && <BuilderScreen playground={playground} />}
+        {hasConsole && <ConsoleScreen playground={playground} />}
       </div>
       {playground.tour.isShown.value && <TourStrip playground={playground} />}
       {overlay === 'settings' && <SettingsDialog playground={playground} />}

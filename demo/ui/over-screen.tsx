@@ -10,7 +10,7 @@ import { Problem } from './problem.tsx';
 interface OverScreenProps {
   readonly playground: Playground;
   /** For style sheets and tests. */
-  readonly name: 'registry' | 'inspector' | 'privacy' | 'builder' | 'link' | 'compare';
+  readonly name: 'registry' | 'inspector' | 'privacy' | 'builder' | 'link' | 'compare' | 'console';
   readonly label: string;
   readonly title: string;
   /** Where `onBack` leads. */

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { type Playground, showBeside } from '../state/playground.ts';
+import { endpointOf } from '../state/settings.ts';
 import { nextTheme, type Theme } from '../state/theme.ts';
 import { isMac } from './actions.ts';
 import { ChatList } from './chat-list.tsx';
@@ -95,6 +96,23 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
           <Icon name='waterfall' />
           Runs
         </button>
+        {endpointOf(playground.settings.choice.value) !== undefined && (
+          <button
+            type='button'
+            class='quiet-button open-registry'
+            data-testid='open-console'
+            aria-pressed={playground.console.isShown.value}
+            onClick={() => {
+              overlay.value = 'none';
+              const isShown = playground.console.isShown.value;
+              uncover(playground);
+              playground.console.isShown.value = !isShown;
+            }}
+          >
+            <Icon name='pulse' />
+            Console
+          </button>
+        )}
         <div class='side-foot'>
           <button
             type='button'

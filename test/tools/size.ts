@@ -29,6 +29,7 @@ const budgets: Readonly<Record<string, number>> = {
   'demo/ui/builder/share-section.tsx': 12,
   'demo/ui/builder/compare-screen.tsx': 36,
   'demo/ui/palette/palette.tsx': 16,
+  'demo/ui/console/console-screen.tsx': 40,
   'demo/worker.ts': 322,
   'demo/knowledge/host.ts': 48,
   'demo/ui/inspector/inspector-screen.tsx': 31,

@@ -16,7 +16,7 @@ export interface Connection {
   readonly reading: Pick<FollowOptions, 'wait' | 'silenceMs' | 'backoff'>;
 }
 
-/** Asks for an answer and gives its JSON; `undefined` when it has no content. */
+/** Asks for an answer and gives its JSON, or what is plain text as that; `undefined` when it has no content. */
 export async function ask(
   { base, send }: Connection,
   { method, path, body, signal, ifMatch }: {
@@ -33,6 +33,7 @@ export async function ask(
   const headers = { accept: 'application/json', ...key, ...version };
   const response = await send({ method, url: resolvePath(base, path), body, headers, signal });
   const text = await response.text();
+  if (response.headers.get('content-type')?.startsWith('text/plain')) return text;
   return text === '' ? undefined : JSON.parse(text);
 }
 

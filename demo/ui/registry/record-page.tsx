@@ -85,7 +85,7 @@ function Special({ pages, opened: { found: { record, isGiven, tools }, check } }
     return (
       <>
         <ToolParams tool={record} />
-        {!isGiven && <ToolTrial tool={record} control={pages.control} />}
+        {!isGiven && pages.isHere && <ToolTrial tool={record} control={pages.control} />}
       </>
     );
   }

@@ -19,7 +19,7 @@ export function Sections({ pages }: { pages: RegistryPages }): JSX.Element {
   }, [current]);
   return (
     <nav ref={element} class='registry-tabs' aria-label='Parts of the registry'>
-      {sections.map(({ section, label }) => (
+      {sections.filter(({ section }) => pages.isHere || section !== 'vault').map(({ section, label }) => (
         <button
           key={section}
           type='button'

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createTransports } from '../../../demo/state/transports.ts';
-import { type FakeTransport, fakeTransport } from '../../fixtures/fake-transport.ts';
+import { fakeEndpoint, type FakeTransport, fakeTransport } from '../../fixtures/fake-transport.ts';
 
 function create(connect: (endpoint: string) => Promise<FakeTransport>) {
   const worker = fakeTransport();
   const asked: string[] = [];
-  const connectEndpoint = (endpoint: string): Promise<FakeTransport> => {
+  const connectEndpoint = async (endpoint: string) => {
     asked.push(endpoint);
-    return connect(endpoint);
+    return fakeEndpoint(await connect(endpoint));
   };
   return { worker, asked, transports: createTransports({ worker, connectEndpoint, chosen: () => undefined }) };
 }
