@@ -1,7 +1,8 @@
 /** The wiring for a Web Worker: state in IndexedDB, models over fetch, the runtime on a port. */
 
-import { createAudit } from '../src/audit.ts';
+import { type Audit, createAudit } from '../src/audit.ts';
 import { createRuntime, type PlanningRuntime } from '../src/create-runtime.ts';
+import { createEventRing, type EventRing } from '../src/event-ring.ts';
 import type { Grounding } from '../src/orchestrator/grounding/create-grounding.ts';
 import type {
   Catalog,
@@ -21,13 +22,19 @@ import { sweepPlans } from './plan-sweep.ts';
 import { workerSandbox } from './sandbox/worker.ts';
 import { indexedDbStorage } from './storage/indexeddb.ts';
 
+/** For what stands beside the runtime: where its changes are written down, and seen. */
+export interface Seen {
+  readonly audit: Audit;
+  readonly ring: EventRing;
+}
+
 /** What differs from one page to the next. */
 export interface BrowserRuntimeOptions {
   /** Names the IndexedDB database. */
   readonly name: string;
   readonly catalog: Catalog;
   readonly secrets: SecretSource;
-  readonly tools: (storage: ClosableStorage & Watchable) => readonly (Tool | ToolSource)[];
+  readonly tools: (storage: ClosableStorage & Watchable, seen: Seen) => readonly (Tool | ToolSource)[];
   /** What agents ask that name `dataSources`; without it they have none. */
   readonly grounding?: (storage: ClosableStorage & Watchable) => Grounding;
   /** How long the audit keeps what was changed; 30 days when absent. */
@@ -58,17 +65,18 @@ export function createBrowserRuntime(
 ): PlanningRuntime {
   const storage = indexedDbStorage({ name });
   const egress = browserEgress();
+  const seen: Seen = { audit: createAudit({ storage, retentionMs: auditRetentionMs }), ring: createEventRing() };
   const runtime = createRuntime({
     catalog,
     secrets,
     storage,
     models,
     sinks,
-    tools: tools(storage),
+    tools: tools(storage, seen),
     egress,
     sandbox: workerSandbox(),
     plans: { leaseMs: planLeaseMs },
-    audit: createAudit({ storage, retentionMs: auditRetentionMs }),
+    ...seen,
     ...(grounding && { grounding: grounding(storage) }),
     ...(mcp && { mcp: mcp(egress) }),
   });

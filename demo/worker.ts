@@ -84,11 +84,12 @@ const runtime: PlanningRuntime = createBrowserRuntime({
   models: inspector.models(modelSource()),
   sinks: [inspector.sink],
   mcp: (egress) => lazyMcp({ egress, isLocal: ['127.0.0.1', '[::1]', 'localhost'].includes(location.hostname) }),
-  tools: (storage) => {
-    tree = createTreeHost({ storage });
+  tools: (storage, seen) => {
+    tree = createTreeHost({ storage, runtime: () => runtime });
     knowledge = lazyKnowledgeHost({ storage, exclusively });
     registry = createRegistryHost({
       storage,
+      seen,
       samples: pageSamples,
       tools: sampleTools({ storage, callTree: (_tenant, call) => tree.call(treeAgentId, call) }),
       fallback: staticCatalog(pageSamples),

@@ -8,6 +8,7 @@ import {
   type McpServerWriter,
   PinnaceError,
   type Registry,
+  type RegistryOptions,
   type Storage,
   type Tool,
 } from '../../src/index.ts';
@@ -32,6 +33,8 @@ export interface RegistryHost {
 /** What the host is made of. */
 export interface RegistryHostOptions {
   readonly storage: Storage;
+  /** Where changes are written down, and seen. The samples are no change. */
+  readonly seen?: Pick<RegistryOptions, 'audit' | 'ring'>;
   readonly tools: readonly Tool[];
   readonly samples: Samples;
   /** The samples as they are. */
@@ -45,12 +48,13 @@ export interface RegistryHostOptions {
 
 /** Gives the host; it reads and writes nothing before it is asked. */
 export function createRegistryHost(
-  { storage, tools: given, samples, fallback, vault, trials, runtime }: RegistryHostOptions,
+  { storage, seen, tools: given, samples, fallback, vault, trials, runtime }: RegistryHostOptions,
 ): RegistryHost {
   const switches = createToolSwitches(storage);
   const tools = given.map((tool) => switches.wired(tool));
-  const registry = createRegistry({ storage, tools: tools.map(({ definition }) => definition) });
-  const addSamples = createSamples(registry, samples);
+  const definitions = tools.map(({ definition }) => definition);
+  const registry = createRegistry({ storage, tools: definitions, ...seen });
+  const addSamples = createSamples(createRegistry({ storage, tools: definitions }), samples);
   const ready = async (): Promise<void> => {
     await addSamples();
     await switches.refresh();

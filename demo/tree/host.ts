@@ -9,6 +9,7 @@ import {
   treeTools,
   type Watchable,
 } from '../../src/index.ts';
+import { byHand, type Guard } from './by-hand.ts';
 import type { HandTool, TreeControl, TreeNews, TreeStatus } from './control.ts';
 import { rankByPrefix } from './find.ts';
 import { createStand, type Stand } from './stand.ts';
@@ -26,13 +27,17 @@ export interface TreeHost {
 
 interface TreeHostOptions {
   readonly storage: Storage & Partial<Watchable>;
+  /** Who lets changes by hand be written down; it is asked when it is there. */
+  readonly runtime?: () => Guard;
   /** How large the kept tree is at first, and the large one. */
   readonly size?: YardSize;
   readonly largeSize?: YardSize;
 }
 
 /** Gives the host. It opens nothing before it is asked. */
-export function createTreeHost({ storage, size = oneYard, largeSize = manyYards }: TreeHostOptions): TreeHost {
+export function createTreeHost(
+  { storage, runtime, size = oneYard, largeSize = manyYards }: TreeHostOptions,
+): TreeHost {
   const listeners = new Set<(news: TreeNews) => void>();
   const tell = (news: TreeNews): void => listeners.forEach((listener) => listener(news));
   let kept: Promise<Stand> | undefined;
@@ -57,6 +62,10 @@ export function createTreeHost({ storage, size = oneYard, largeSize = manyYards 
     }
   }
 
+  /** A tree that nobody keeps is for trying: nobody need know of it later. */
+  const doneByHand = (here: Stand, tool: string, change: () => Promise<TreeOutcome>): Promise<TreeOutcome> =>
+    runtime && here.status().kind === 'kept' ? byHand(runtime(), tool, change) : change();
+
   const shown = async (): Promise<Stand> => large ?? await (kept ??= keep());
 
   return {
@@ -79,8 +88,14 @@ export function createTreeHost({ storage, size = oneYard, largeSize = manyYards 
       },
       typeAhead: async (prefix, rank) => rankByPrefix((await shown()).view, prefix, rank),
       search: async (text, limit) => await (await shown()).finder.search(text, limit),
-      change: async (tool, input) => await changeByHand(await shown(), tool, input),
-      undo: async () => await undoLatest(await shown()),
+      async change(tool, input) {
+        const here = await shown();
+        return await doneByHand(here, tool, () => changeByHand(here, tool, input));
+      },
+      async undo() {
+        const here = await shown();
+        return await doneByHand(here, 'undo', () => undoLatest(here));
+      },
       async grow() {
         const rows = await growRows(largeSize, (done) => tell({ type: 'growing', done, total: countOf(largeSize) }));
         large?.close();

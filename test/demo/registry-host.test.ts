@@ -3,7 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { sampleAgents, sampleDataSources, sampleProviders } from '../../demo/agents.ts';
 import type { Answer, RegistryControl } from '../../demo/registry/control.ts';
-import { Agent, localPrincipal, PinnaceError, type Storage, type UIMessageChunk } from '../../src/index.ts';
+import {
+  Agent,
+  createAudit,
+  localPrincipal,
+  PinnaceError,
+  type Storage,
+  type UIMessageChunk,
+} from '../../src/index.ts';
 import { hostedRegistry } from '../fixtures/registry-host.ts';
 import { readAll, runRequest, textOf, userMessage } from '../fixtures/runtime.ts';
 
@@ -52,6 +59,18 @@ describe('createRegistryHost', () => {
     const { items: [last] } = valueOf(await later.control.history('agent', 'drill'));
     expect(last).toMatchObject({ action: 'update', by: { type: 'user' } });
     expect(last?.changes).toContainEqual({ path: '/name', from: 'Drill', to: 'Mine' });
+  });
+
+  it('writes into the audit what a person changes, but not the samples', async () => {
+    const audit = createAudit({ storage: memoryStorage() });
+    const { control } = hostedRegistry({ seen: { audit } });
+    valueOf(await change(control, await agentOf(control, 'drill'), { name: 'Mine' }));
+    const entries = (await audit.log('local').list()).items.map(({ event }) => event);
+    expect(entries.map(({ action, status }) => `${action} ${status}`)).toEqual([
+      'registry.update pending',
+      'registry.update ok',
+    ]);
+    expect(entries[0]).toMatchObject({ target: { type: 'agent', id: 'drill' } });
   });
 
   it('takes a newer sample, but not over what a person has changed', async () => {

@@ -4,13 +4,16 @@ import type { TreeNews } from '../../demo/tree/control.ts';
 import { createTreeHost } from '../../demo/tree/host.ts';
 import { storedTrees } from '../../demo/tree/stored-trees.ts';
 import { countOf, manyYards, oneYard, yardRoot, yardRows, yardTypes } from '../../demo/tree/yard.ts';
-import { createTree, PinnaceError } from '../../src/index.ts';
+import { memorySink } from '../../adapters/sinks/memory.ts';
+import { createAudit, createTree, localPrincipal, PinnaceError, type Storage } from '../../src/index.ts';
+import { says, scriptedModel } from '../fixtures/model.ts';
+import { testRuntime } from '../fixtures/runtime.ts';
 
 const small = { yards: 1, jobs: 2, packages: 2, tasks: 3 };
 const large = { yards: 3, jobs: 2, packages: 2, tasks: 3 };
 
-async function openHost(storage = memoryStorage()) {
-  const host = createTreeHost({ storage, size: small, largeSize: large });
+async function openHost(storage = memoryStorage(), runtime?: Parameters<typeof createTreeHost>[0]['runtime']) {
+  const host = createTreeHost({ storage, size: small, largeSize: large, ...(runtime && { runtime }) });
   const news: TreeNews[] = [];
   const status = await host.control.open((item) => news.push(item));
   const names = async (offset = 0, limit = 20) =>
@@ -77,6 +80,53 @@ describe('createTreeHost', () => {
       activity: { text: expect.stringContaining('Took back') },
     });
     expect(await control.undo()).toMatchObject({ ok: false, error: { code: 'not_found' } });
+  });
+
+  it('writes into the audit what a person changes and takes back, and what the tree refuses', async () => {
+    const audit = createAudit({ storage: memoryStorage() });
+    const told = memorySink();
+    const runtime = testRuntime({ ...scriptedModel(says('')), audit, sinks: [told.sink] });
+    const { control, version } = await openHost(memoryStorage(), () => runtime);
+    const rename = async (nodeId: string) =>
+      await control.change('update_payload_property', {
+        nodeId,
+        propertyName: 'name',
+        newValue: 'My yard',
+        versionToken: await version(),
+      });
+    expect(await rename(yardRoot)).toMatchObject({ ok: true });
+    expect(await control.undo()).toMatchObject({ ok: true });
+    expect(await rename('nowhere')).toMatchObject({ ok: false, error: { code: 'not_found' } });
+    const entries = (await audit.log('local').list()).items.map(({ event }) => event);
+    const [rename1, undo, refused] = ['update_payload_property', 'undo', 'update_payload_property'].map((tool) =>
+      `tree.${tool}`
+    );
+    expect(entries.map(({ action, status }) => `${action} ${status}`)).toEqual([
+      `${rename1} pending`,
+      `${rename1} ok`,
+      `${undo} pending`,
+      `${undo} ok`,
+      `${refused} pending`,
+      `${refused} error`,
+    ]);
+    expect(entries[0]).toMatchObject({
+      actor: { type: 'user', id: localPrincipal().subject },
+      target: { type: 'tree' },
+    });
+    expect(told.events.filter(({ action }) => action === undo).map(({ status }) => status)).toEqual(['pending', 'ok']);
+  });
+
+  it('changes nothing that cannot be written down, and says so', async () => {
+    const full: Storage = { ...memoryStorage(), commit: () => Promise.reject(new Error('disk full')) };
+    const runtime = testRuntime({ ...scriptedModel(says('')), audit: createAudit({ storage: full }) });
+    const { control, version, names } = await openHost(memoryStorage(), () => runtime);
+    const before = await names();
+    const input = { nodeId: yardRoot, propertyName: 'name', newValue: 'Mine', versionToken: await version() };
+    expect(await control.change('update_payload_property', input)).toMatchObject({
+      ok: false,
+      error: { message: expect.stringContaining('cannot be written down') },
+    });
+    expect(await names()).toEqual(before);
   });
 
   it('lets an agent and a person change different nodes from the same version, but not the same node', async () => {
