@@ -23,7 +23,7 @@ export interface SampleToolsOptions {
 
 /** Gives the sample tools, built-in ones first. */
 export function sampleTools(options: SampleToolsOptions): Tool[] {
-  const { storage, now = Date.now, callTree = storedTrees(storage, treeAgentId) } = options;
+  const { storage, now = Date.now, callTree = storedTrees(storage, treeAgentId, now) } = options;
   return [
     currentTimeTool({ now }),
     calculatorTool(),

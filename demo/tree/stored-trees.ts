@@ -8,7 +8,11 @@ import { openYard } from './yard.ts';
 const maxOpen = 16;
 
 /** Gives the way to the trees; each is opened when it is first wanted. */
-export function storedTrees(storage: Storage & Partial<Watchable>, agentId: string): CallTree {
+export function storedTrees(
+  storage: Storage & Partial<Watchable>,
+  agentId: string,
+  now: () => number = Date.now,
+): CallTree {
   const open = new Map<string, Promise<OpenTree>>();
 
   async function treeOf(tenant: string): Promise<OpenTree> {
@@ -25,5 +29,5 @@ export function storedTrees(storage: Storage & Partial<Watchable>, agentId: stri
   }
 
   return async (tenant, { tool, input }) =>
-    await treeTools(await treeOf(tenant), { agentId, role: 'editor', shape: 'columns' }).call(tool, input);
+    await treeTools(await treeOf(tenant), { agentId, role: 'editor', shape: 'columns', now }).call(tool, input);
 }

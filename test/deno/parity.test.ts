@@ -3,7 +3,8 @@ import { denoKvStorage } from '../../adapters/storage/deno-kv.ts';
 import { createHandler } from '../../adapters/transport/http.ts';
 import { developmentAuthenticator } from '../../adapters/transport/development-authenticator.ts';
 import { PinnaceError, type UIMessageChunk } from '../../src/index.ts';
-import { goldenRequests, goldenRuntime, transcriptOf } from '../fixtures/golden.ts';
+import { goldenRequests } from '../fixtures/golden-requests.ts';
+import { goldenRuntime, transcriptOf } from '../fixtures/golden.ts';
 import { streamOf } from '../fixtures/model.ts';
 import golden from '../fixtures/golden.json' with { type: 'json' };
 
@@ -11,23 +12,28 @@ const token = 'a-token-for-tests-only';
 
 it('the golden requests give the transcripts on record over HTTP on Deno, with Deno KV', async () => {
   const storage = denoKvStorage({ path: ':memory:' });
-  const handler = createHandler(goldenRuntime(storage), { authenticator: developmentAuthenticator({ token }) });
+  const handler = createHandler(await goldenRuntime(storage), { authenticator: developmentAuthenticator({ token }) });
   await using server = Deno.serve({ port: 0, hostname: '127.0.0.1', onListen() {} }, (request) => handler(request));
-  for (const [i, request] of goldenRequests.entries()) {
-    const transcript = await transcriptOf(async () => {
-      const response = await fetch(`http://127.0.0.1:${server.addr.port}/v1/runs`, {
-        method: 'POST',
-        body: JSON.stringify(request),
-        headers: {
-          'authorization': `Bearer ${token}`,
-          'content-type': 'application/json',
-          'idempotency-key': `"${crypto.randomUUID()}"`,
-        },
-      });
-      if (!response.ok) throw toError(await response.json());
-      return chunksOf(await response.text());
+  const post = async (path: string, body: unknown): Promise<Response> => {
+    const response = await fetch(`http://127.0.0.1:${server.addr.port}${path}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: {
+        'authorization': `Bearer ${token}`,
+        'content-type': 'application/json',
+        'idempotency-key': `"${crypto.randomUUID()}"`,
+      },
     });
-    expect(transcript).toEqual(golden[i]);
+    if (!response.ok) throw toError(await response.json());
+    return response;
+  };
+  for (const [i, request] of goldenRequests.entries()) {
+    const transcript = await transcriptOf(request, {
+      run: async (one) => chunksOf(await (await post('/v1/runs', one)).text()),
+      decide: async (runId, approvalId, approved) =>
+        void await (await post(`/v1/runs/${runId}/approvals/${approvalId}`, { approved })).text(),
+    });
+    expect(transcript, request.request.agentId).toEqual(golden[i]);
   }
   await storage.close();
 });
