@@ -29,8 +29,9 @@ async function bundleWorker(): Promise<string> {
 }
 
 const page = `
+  const trusted = trustedTypes.createPolicy('pinnace', { createScriptURL: (url) => url });
   globalThis.tour = (url) => new Promise((resolve) => {
-    const worker = new Worker('/worker.js', { type: 'module' });
+    const worker = new Worker(trusted.createScriptURL('/worker.js'), { type: 'module' });
     worker.onmessage = ({ data }) => resolve(data);
     worker.onerror = ({ message }) => resolve(message);
     worker.postMessage(url);

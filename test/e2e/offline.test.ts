@@ -22,7 +22,9 @@ afterAll(() => rm(second, { recursive: true, force: true }));
 
 async function renameAssets(folder: string): Promise<void> {
   const names = (await readdir(join(folder, 'assets'))).filter((name) => /\.(?:js|css)$/.test(name));
-  const renamed = new Map(names.map((name) => [name, name.replace(/-.{8}\.(\w+)$/, '-next0000.$1')]));
+  const nameOf = (name: string, at: number): string =>
+    name.replace(/-.{8}\.(\w+)$/, `-next${String(at).padStart(4, '0')}.$1`); // two may differ by their hash alone
+  const renamed = new Map(names.map((name, at) => [name, nameOf(name, at)]));
   for (const path of ['index.html', ...names.map((name) => `assets/${name}`)]) {
     let text = await readFile(join(folder, path), 'utf8');
     for (const [before, after] of renamed) text = text.replaceAll(before, after);

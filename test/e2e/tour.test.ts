@@ -86,6 +86,7 @@ describe('the tour', () => {
     await page.reload();
     await page.getByTestId('composer').waitFor();
     await page.keyboard.press('Control+k');
+    await page.getByTestId('switcher-query').waitFor();
     await page.keyboard.type('tour');
     await page.keyboard.press('Enter');
     await page.getByTestId('tour-begin').press('Enter');

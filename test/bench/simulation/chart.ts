@@ -40,7 +40,7 @@ function drawn(
   points: Line['points'],
   { at, colour }: { readonly at: number; readonly colour: string },
 ): string[] {
-  const last = points.findIndex(({ waitMs }) => waitMs > (waits.at(-1) ?? Infinity));
+  const last = points.findIndex(({ waitMs }) => !(waitMs <= (waits.at(-1) ?? Infinity))); // none came: `NaN`
   const shown = last < 0 ? points : points.slice(0, last);
   const path = shown.map(({ load, waitMs }, i) => `${i === 0 ? 'M' : 'L'}${x(load)} ${y(waitMs)}`).join('');
   const end = shown.at(-1);
