@@ -1,8 +1,8 @@
 /** The wiring for a Web Worker: state in IndexedDB, models over fetch, the runtime on a port. */
 
-import { type Audit, createAudit } from '../src/audit.ts';
+import { createAudit } from '../src/audit.ts';
 import { createRuntime, type PlanningRuntime } from '../src/create-runtime.ts';
-import { createEventRing, type EventRing } from '../src/event-ring.ts';
+import { createEventRing } from '../src/event-ring.ts';
 import type { Grounding } from '../src/orchestrator/grounding/create-grounding.ts';
 import type {
   Catalog,
@@ -21,12 +21,9 @@ import { modelSource } from './models/source.ts';
 import { sweepPlans } from './plan-sweep.ts';
 import { workerSandbox } from './sandbox/worker.ts';
 import { indexedDbStorage } from './storage/indexeddb.ts';
+import type { Seen } from './seen.ts';
 
-/** For what stands beside the runtime: where its changes are written down, and seen. */
-export interface Seen {
-  readonly audit: Audit;
-  readonly ring: EventRing;
-}
+export type { Seen };
 
 /** What differs from one page to the next. */
 export interface BrowserRuntimeOptions {

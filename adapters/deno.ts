@@ -1,8 +1,8 @@
 /** The wiring for Deno: state in Deno KV, models over fetch, events as lines on the console, the endpoint as a fetch handler. */
 
-import { type Audit, createAudit } from '../src/audit.ts';
+import { createAudit } from '../src/audit.ts';
 import { createRuntime } from '../src/create-runtime.ts';
-import { createEventRing, type EventRing } from '../src/event-ring.ts';
+import { createEventRing } from '../src/event-ring.ts';
 import type { Grounding } from '../src/orchestrator/grounding/create-grounding.ts';
 import type { Registry } from '../src/orchestrator/registry/registry.ts';
 import type { Catalog, ClosableStorage, Egress, McpConnector, SecretSource, Storage, Watchable } from '../src/ports.ts';
@@ -22,14 +22,11 @@ import { gaugeSink } from './sinks/queue.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
 import type { McpRouteOptions } from './transport/http-mcp.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
+import type { Seen } from './seen.ts';
+
+export type { Seen };
 
 type EndpointStorage = ClosableStorage & Watchable;
-
-/** For a registry: where its changes are written down, and seen. */
-export interface Seen {
-  readonly audit: Audit;
-  readonly ring: EventRing;
-}
 
 /** What differs from one endpoint to the next. */
 export interface DenoEndpointOptions {

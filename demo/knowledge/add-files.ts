@@ -6,6 +6,7 @@ import type { AddReport, Upload } from './control.ts';
 import { decodeText } from './decode.ts';
 import { type FileKind, fileKind } from './file-kind.ts';
 import type { FileRecord, Library } from './library.ts';
+import { sha256 } from '../../src/hash.ts';
 
 /** The longest file, and the longest archive. */
 const mostBytes = { document: 16_777_216, code: 2_097_152, archive: 67_108_864 } as const;
@@ -55,7 +56,7 @@ interface Content {
 
 async function addContent({ name, kind, bytes, type }: Content, { library, now }: AddOptions, report: Tally) {
   if (bytes.length === 0) throw new PinnaceError('invalid_argument', 'Cannot read the file: there is nothing in it');
-  const hash = await hashOf(bytes);
+  const hash = await sha256(bytes);
   const before = library.get(name);
   if (before?.hash === hash && before.state !== 'stopped' && before.state !== 'failed') {
     report.unchanged++;
@@ -155,8 +156,4 @@ function unknownKind(): PinnaceError {
     'Cannot read a file of this type: there is text, Markdown, HTML, JSON, CSV, code, and ZIP archives of these',
     { details: { reason: 'unsupported_type' } },
   );
-}
-
-async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)).toHex();
 }

@@ -2,6 +2,7 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { FilePart, KnowledgeControl, KnowledgeFile } from '../knowledge/control.ts';
+import { sha256 } from '../../src/hash.ts';
 
 /** Where a person should look. */
 export interface ReadingPlace {
@@ -85,12 +86,8 @@ async function whatIsWrong(place: ReadingPlace | undefined, parts: readonly File
   if (!place) return undefined;
   const part = parts.find(({ piece }) => piece === place.piece);
   if (!part) return 'The file has changed: this place is in it no more.';
-  if (place.contentHash === undefined || place.contentHash === await hashOf(part.text)) return undefined;
+  if (place.contentHash === undefined || place.contentHash === await sha256(part.text)) return undefined;
   return 'This part has changed since it was cited.';
-}
-
-async function hashOf(text: string): Promise<string> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))).toHex();
 }
 
 function joined(here: readonly FilePart[], more: readonly FilePart[], direction: -1 | 1): readonly FilePart[] {

@@ -2,6 +2,7 @@
 
 import type { CitedSource } from '../../tools/tool.ts';
 import type { GroundingHit } from './request.ts';
+import { sha256 } from '../../hash.ts';
 
 /** One hit, so that it can be found again and told whether it has changed. */
 export type Citation = CitedSource;
@@ -18,13 +19,7 @@ export function citationsOf(hits: readonly GroundingHit[]): Promise<Citation[]> 
       version,
       ...(lines && { lines }),
       confidence,
-      contentHash: await sha256Hex(content),
+      contentHash: await sha256(content),
     })),
   );
-}
-
-/** SHA-256 of a text as UTF-8, hexadecimal. */
-export async function sha256Hex(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

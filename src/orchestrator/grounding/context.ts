@@ -1,6 +1,7 @@
 /** Puts hits into an agent's context: numbered blocks of data that is not trusted, within a budget of tokens. */
 
-import { type Citation, citationsOf, sha256Hex } from './citation.ts';
+import { sha256 } from '../../hash.ts';
+import { type Citation, citationsOf } from './citation.ts';
 import type { GroundingHit } from './request.ts';
 import { cutToTokens, estimateTokens } from './tokens.ts';
 
@@ -50,7 +51,7 @@ export async function createContext(
   const numbers = number(plain);
   const citations = plain.map((citation, at) => ({ n: numbers[at] ?? at + 1, ...citation }));
   const body = blocks.map(({ hit, content }, at) => `${headOf(hit, citations[at]!.n)}\n${content}`).join('\n\n'); // one each
-  const mark = (await sha256Hex(body)).slice(0, 16);
+  const mark = (await sha256(body)).slice(0, 16);
   const text = `${warning}\n<data ${mark}>\n${body}\n</data ${mark}>`;
   return { text, citations, tokens: estimateTokens(text), omitted };
 }

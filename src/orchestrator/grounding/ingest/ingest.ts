@@ -4,7 +4,7 @@ import { type ErrorData, PinnaceError, toData } from '../../../errors.ts';
 import type { Storage } from '../../../ports.ts';
 import type { GroundingCallOptions } from '../access.ts';
 import { tenantOf } from '../access.ts';
-import { sha256Hex } from '../citation.ts';
+import { sha256 } from '../../../hash.ts';
 import type { Grounding } from '../create-grounding.ts';
 import type { Piece } from './pieces.ts';
 import { readerOf } from './read-file.ts';
@@ -138,7 +138,7 @@ async function readPieces(file: IngestFile, length: number) {
   try {
     const read = readerOf(file.name, file.type);
     const text = (await file.text()).replace(/^\uFEFF/, '').toWellFormed();
-    return { pieces: read(text, { length }), hash: await sha256Hex(`${length} ${text}`) };
+    return { pieces: read(text, { length }), hash: await sha256(`${length} ${text}`) };
   } catch (error) {
     return { error: toData(error) };
   }
