@@ -6,7 +6,7 @@ import { createAuthenticator } from '../adapters/transport/authenticator.ts';
 import { authenticateByScheme } from '../adapters/transport/by-scheme.ts';
 import { developmentAuthenticator } from '../adapters/transport/development-authenticator.ts';
 import type { Issuer } from '../adapters/transport/signed/roots.ts';
-import { createRegistry, type ExtensionModule, loadExtension } from '../src/index.ts';
+import { createRegistry, type EventSink, type ExtensionModule, loadExtension } from '../src/index.ts';
 import { sampleAgents, sampleDataSources, sampleProviders } from './agents.ts';
 import { createKnowledge } from './knowledge/knowledge.ts';
 import { createSamples } from './register-samples.ts';
@@ -24,13 +24,17 @@ const audience = Deno.env.get('PINNACE_AUDIENCE') ?? 'pinnace:development';
 const extensionPath = Deno.env.get('PINNACE_EXTENSION');
 const extension = extensionPath === undefined ? [] : await loadExtension(await importModule(extensionPath));
 
+/** Shows what people and services change; that the samples are registered at the start is no news. */
+const show = consoleSink({ format: Deno.stdout.isTerminal() ? 'text' : 'json' });
+const showChanges: EventSink = (event) => event.actor.type === 'system' ? undefined : show(event);
+
 /** The agent whose tools MCP clients find: all there are. */
 const mcpAgent = { id: 'mcp', name: 'MCP', providerId: 'default', entryTools: ['*'] };
 
 let addSamples = async (): Promise<void> => undefined;
 const endpoint = createDenoEndpoint({
   catalog(storage, tools, seen) {
-    const registry = createRegistry({ storage, tools, sinks: [consoleSink()], ...seen });
+    const registry = createRegistry({ storage, tools, sinks: [showChanges], ...seen });
     addSamples = createSamples(registry, {
       agents: [...sampleAgents, mcpAgent],
       providers: sampleProviders,

@@ -57,7 +57,7 @@ export function createTrials(options: TrialOptions): TrialControl {
 function read(data: object): ToolDefinition {
   const given = data as { readonly id?: string; readonly name?: string; readonly description?: string };
   const name = given.name || 'new_tool';
-  const named = { ...given, id: given.id ?? name, name, description: given.description || 'None yet' };
+  const named = { ...given, id: given.id || name, name, description: given.description || 'None yet' };
   return parse(ToolDefinition, named, { what: 'the tool' });
 }
 

@@ -178,8 +178,8 @@ export function createBuilder({ control, onChanged, announce }: BuilderOptions):
       const { value } = side;
       if (!value) return;
       const { kind, form: made } = value;
-      const name = made.values.value['name'] ?? '';
-      if (kind === 'tool' && made.values.value['id'] === '' && /^[\w-]{1,64}$/.test(name)) made.set('id', name);
+      const { name = '' } = made.draft() as { readonly name?: string };
+      if (kind === 'tool' && made.values.value['id'] === '') made.set('id', name);
       const record = await made.save();
       if (record) await give(kind, record, made);
     },

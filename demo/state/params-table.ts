@@ -47,6 +47,26 @@ export function writeParams(params: readonly Param[]): JsonSchema {
   };
 }
 
+/**
+ * Gives the table after the places of a template have changed: a new place has a row, and a row that nobody has filled in
+ * goes with its place.
+ */
+export function followPlaces(
+  params: readonly Param[],
+  { before, after }: { readonly before: readonly string[]; readonly after: readonly string[] },
+): readonly Param[] {
+  const isLeft = ({ name, type, description, isRequired }: Param): boolean =>
+    before.includes(name) && !after.includes(name) && type === 'string' && description === '' && isRequired;
+  const kept = params.filter((param) => !isLeft(param));
+  const added = after.filter((place) => !before.includes(place) && !kept.some(({ name }) => name === place));
+  return [...kept, ...added.map(paramOf)];
+}
+
+/** Gives a row as it begins. */
+export function paramOf(name: string): Param {
+  return { name, type: 'string', description: '', isRequired: true };
+}
+
 /** Gives an input that fits a schema as far as that can be told: what it names as an example, else something of its type. */
 export function sampleOf(schema: JsonSchema, depth = 0): unknown {
   const { default: preset, examples, enum: options, const: only, type, anyOf, oneOf } = schema;

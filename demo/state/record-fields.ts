@@ -6,6 +6,7 @@ import { readSelections, writeSelections } from './mcp-selections.ts';
 /** How a field is written. */
 export type FieldType =
   | 'text'
+  | 'identifier'
   | 'optional'
   | 'area'
   | 'number'
@@ -30,6 +31,8 @@ export interface FieldSpec {
   readonly rows?: number;
   /** What a choice offers. */
   readonly options?: readonly string[];
+  /** What an empty choice means. */
+  readonly empty?: string;
   /** Stands under this heading, with its neighbours. */
   readonly group?: string;
   /** It has a place of its own on the record's page. */
@@ -52,8 +55,19 @@ const text: Codec = { read: (value) => typeof value === 'string' ? value : '', w
 const optional: Codec = { ...text, write: (written) => written.trim() === '' ? undefined : written.trim() };
 const lines: Codec = { read: (value) => listOf(value).join('\n'), write: (written) => entriesOf(written, /[\s,]+/) };
 
+/** “Get the weather” -> `get_the_weather`; what is an identifier already stays as it is. */
+const identifier: Codec = {
+  ...text,
+  write: (written) =>
+    /^[\w-]*$/.test(written)
+      ? written
+      : written.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '_')
+        .replaceAll(/^_+|_+$/g, ''),
+};
+
 const codecs: Readonly<Record<FieldType, Codec>> = {
   text,
+  identifier,
   optional,
   area: text,
   choice: optional,

@@ -75,7 +75,7 @@ function writingTools(kind: Kind, drawer: Drawer): Tool[] {
   };
   return [
     toolOf(kind, 'create', {
-      description: `Creates a ${words(name)}: ${about}.`,
+      description: `Creates ${one(name)}: ${about}.`,
       annotations: writes,
       input: v.strictObject({ title: Title }),
       execute({ title }) {
@@ -86,19 +86,19 @@ function writingTools(kind: Kind, drawer: Drawer): Tool[] {
       },
     }),
     toolOf(kind, 'rename', {
-      description: `Gives a ${words(name)} another title than it has.`,
+      description: `Gives ${one(name)} another title than it has.`,
       annotations: writes,
       input: v.strictObject({ id: idOf(kind), title: Title }),
       execute: ({ id, title }) => change(id, { title }),
     }),
     toolOf(kind, 'assign', {
-      description: `Assigns a ${words(name)} to a person who takes care of it.`,
+      description: `Assigns ${one(name)} to a person who takes care of it.`,
       annotations: writes,
       input: v.strictObject({ id: idOf(kind), assignee: v.pipe(v.string(), v.description('The name of the person')) }),
       execute: ({ id, assignee }) => change(id, { assignee }),
     }),
     toolOf(kind, 'schedule', {
-      description: `Sets the date by which a ${words(name)} is due.`,
+      description: `Sets the date by which ${one(name)} is due.`,
       annotations: writes,
       input: v.strictObject({
         id: idOf(kind),
@@ -107,13 +107,13 @@ function writingTools(kind: Kind, drawer: Drawer): Tool[] {
       execute: ({ id, due }) => change(id, { due }),
     }),
     toolOf(kind, 'comment', {
-      description: `Adds a comment to a ${words(name)}, below those before.`,
+      description: `Adds a comment to ${one(name)}, below those before.`,
       annotations: writes,
       input: v.strictObject({ id: idOf(kind), text: v.pipe(v.string(), v.minLength(1), v.description('The comment')) }),
       execute: ({ id, text }) => change(id, { comments: [...recordOf(drawer, id, kind).comments, text] }),
     }),
     toolOf(kind, 'archive', {
-      description: `Archives a ${words(name)} that is done, so that lists leave it out.`,
+      description: `Archives ${one(name)} that is done, so that lists leave it out.`,
       annotations: writes,
       input: v.strictObject({ id: idOf(kind) }),
       execute: ({ id }) => change(id, { state: 'archived' }),
@@ -129,6 +129,10 @@ type ToolWork<S extends v.GenericSchema<unknown, unknown>> = Pick<
 function toolOf<S extends v.GenericSchema<unknown, unknown>>({ name }: Kind, verb: string, work: ToolWork<S>): Tool {
   const title = `${verb[0]?.toUpperCase()}${verb.slice(1)} ${words(name)}`;
   return defineTool({ ...work, id: `desk_${name}_${verb}`, name: `${name}_${verb}`, title, category: words(name) });
+}
+
+function one(name: string): string {
+  return `${/^[aeio]/.test(name) ? 'an' : 'a'} ${words(name)}`;
 }
 
 function words(name: string): string {

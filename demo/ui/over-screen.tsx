@@ -19,15 +19,19 @@ interface OverScreenProps {
   /** Straight to the chat; absent where `onBack` leads there. */
   readonly onClose: (() => void) | undefined;
   readonly problem: string | undefined;
+  /** What of it is shown: another view begins at its top. */
+  readonly view?: string;
   readonly children: ComponentChildren;
 }
 
 /** The page. */
 export function OverScreen(props: OverScreenProps): JSX.Element {
-  const { playground, name, label, title, back, onBack, onClose, problem, children } = props;
+  const { playground, name, label, title, back, onBack, onClose, problem, view, children } = props;
   const first = useRef<HTMLButtonElement>(null);
+  const body = useRef<HTMLDivElement>(null);
   useFocus(first, playground);
   useEscape(onBack, playground);
+  useLayoutEffect(() => void (body.current && (body.current.scrollTop = 0)), [view]);
   return (
     <main
       class={`over-screen ${name}`}
@@ -60,7 +64,7 @@ export function OverScreen(props: OverScreenProps): JSX.Element {
           </button>
         )}
       </header>
-      <div class={`${name}-body`}>
+      <div ref={body} class={`${name}-body`}>
         <Problem text={problem} testId={`${name}-problem`} />
         {children}
       </div>

@@ -203,7 +203,6 @@ const screens: readonly (readonly [name: string, go: (page: Page) => Promise<voi
     await page.getByTestId('builder-step-tools').click();
     await page.getByTestId('make-http').click();
     await page.getByTestId('http-url').fill('https://api.example.com/{id}');
-    await page.getByTestId('param-missing').click();
     await page.getByTestId('trial-preview').click();
     await page.getByTestId('trial-request').waitFor();
   }],

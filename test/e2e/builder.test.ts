@@ -24,7 +24,6 @@ async function makeTides(page: Page): Promise<void> {
   await page.getByTestId('field-description').fill('Tells the tides of a port');
   await page.getByTestId('http-url').fill('https://tides.example.com/v1/{port}');
   await page.getByTestId('http-fields').fill('high');
-  await page.getByTestId('param-missing').click();
   await page.getByTestId('trial-input').fill('{"port": "kiel"}');
   await page.getByTestId('trial-preview').click();
   await page.getByTestId('trial-request').getByText('GET https://tides.example.com/v1/kiel').waitFor();

@@ -28,6 +28,7 @@ export function BuilderScreen({ playground }: { playground: Playground }): JSX.E
       onBack={() => isAside ? builder.leave() : close()}
       onClose={isAside ? close : undefined}
       problem={builder.problem.value}
+      view={side.value?.kind ?? step.value}
     >
       <div class='registry'>
         {side.value && <SideForm builder={builder} side={side.value} />}

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { JsonSchema } from '../../../src/index.ts';
-import { type Param, paramTypes, readParams, writeParams } from '../../state/params-table.ts';
+import { type Param, paramOf, paramTypes, readParams, writeParams } from '../../state/params-table.ts';
 import { Icon } from '../icon.tsx';
 
 interface ParamsFormProps {
@@ -16,7 +16,7 @@ export function ParamsForm({ schema, places, onChange }: ParamsFormProps): JSX.E
   if (!params) return <p class='field-help'>These parameters say more than a table can: see their JSON Schema.</p>;
   const missing = places.filter((place) => !params.some(({ name }) => name === place));
   const write = (next: readonly Param[]): void => onChange(writeParams(next));
-  const add = (name: string): void => write([...params, { name, type: 'string', description: '', isRequired: true }]);
+  const add = (name: string): void => write([...params, paramOf(name)]);
   return (
     <fieldset class='params-form' data-testid='params-form'>
       <legend>Inputs</legend>

@@ -18,6 +18,7 @@ const fieldsOf: Readonly<Record<Side['kind'], readonly string[]>> = {
 export function SideForm({ builder, side }: { builder: Builder; side: Side }): JSX.Element {
   const { kind, form, server } = side;
   const element = useRef<HTMLFormElement>(null);
+  useEffect(() => element.current?.querySelector('input')?.focus({ preventScroll: true }), []);
   useEffect(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [form.errors.value]);
   if (server) return <Approval builder={builder} server={server} />;
   const shown = (names: readonly string[]) =>

@@ -4,12 +4,15 @@ import type { JsonSchema } from '../../../src/index.ts';
 import type { TrialControl } from '../../builder/control.ts';
 import { findSlip } from '../../state/code-slips.ts';
 import { placesIn, secretsIn } from '../../state/http-template.ts';
+import { followPlaces, readParams, writeParams } from '../../state/params-table.ts';
 import type { RecordForm } from '../../state/record-form.ts';
 import { createTrial, type Trial } from '../../state/tool-trial.ts';
 import { CodeEditor, type Mark } from './code-editor.tsx';
 import { HttpForm } from './http-form.tsx';
 import { ParamsForm } from './params-form.tsx';
 import { TrialView } from './tool-trial.tsx';
+
+type Config = Readonly<Record<string, unknown>>;
 
 interface ToolWorkProps {
   readonly form: RecordForm;
@@ -23,9 +26,14 @@ export function ToolWork({ form, control }: ToolWorkProps): JSX.Element | null {
   if (type !== 'http' && type !== 'code') return null;
   const written = readObject(config);
   const schema = readObject(paramsSchema);
-  const setConfig = (next: object): void => {
+  const setConfig = (next: Config): void => {
     form.set('config', JSON.stringify(next, null, 2));
-    if (type === 'http') addSecrets(form, next as Readonly<Record<string, unknown>>); // as the form has it
+    if (type !== 'http') return;
+    addSecrets(form, next);
+    const params = schema && readParams(schema);
+    if (!params || !written) return;
+    const followed = followPlaces(params, { before: placesIn(written), after: placesIn(next) });
+    form.set('paramsSchema', JSON.stringify(writeParams(followed), null, 2));
   };
   return (
     <div class='tool-work' data-testid='tool-work'>
@@ -65,7 +73,7 @@ export function ToolTrial({ tool, control }: {
 }
 
 /** A tool gets the secrets that its record lists: those that the template names are listed with it. */
-function addSecrets(form: RecordForm, config: Readonly<Record<string, unknown>>): void {
+function addSecrets(form: RecordForm, config: Config): void {
   const listed = (form.values.value['secrets'] ?? '').split(/[\s,]+/).filter((name) => name !== '');
   const all = [...new Set([...listed, ...secretsIn(config)])];
   if (all.length > listed.length) form.set('secrets', all.join('\n'));

@@ -13,8 +13,6 @@ export function ToolsStep({ builder }: { builder: Builder }): JSX.Element {
   return (
     <>
       <Chosen builder={builder} />
-      <Search builder={builder} />
-      {finder.benches.value.length > 0 && <Benches builder={builder} />}
       <section>
         <h3>Make one</h3>
         <p class='registry-faint'>A request to an API, or a few lines of code: both are tried before they are saved.</p>
@@ -28,6 +26,8 @@ export function ToolsStep({ builder }: { builder: Builder }): JSX.Element {
           <Make builder={builder} kind='mcpServer' preset={{}} testId='make-server'>MCP server by URL</Make>
         </div>
       </section>
+      <Search builder={builder} />
+      {finder.benches.value.length > 0 && <Benches builder={builder} />}
       <Selection builder={builder} field='mcp' title='MCP servers' records={servers.value} />
       <Selection builder={builder} field='dataSources' title='Knowledge' records={sources.value} />
     </>

@@ -176,7 +176,9 @@ function Control({ form, field, attributes }: ControlProps): JSX.Element {
     const { onInput, ...rest } = attributes;
     return (
       <select {...rest} onChange={onInput}>
-        {options.map((option) => <option key={option} value={option}>{option === '' ? 'none' : option}</option>)}
+        {options.map((option) => (
+          <option key={option} value={option}>{option === '' ? field.empty ?? 'none' : option}</option>
+        ))}
       </select>
     );
   }

@@ -28,8 +28,7 @@ describe('an HTTP tool in its form', () => {
     await page.type('http-url', 'https://api.example.com/weather/{city}?units=');
     await page.type('http-headers', 'X-Key: {{secret:weather}}');
     expect(field('http-url').value).toBe('https://api.example.com/weather/{city}?units=');
-    await page.click('param-missing');
-    expect(page.all('param-missing')).toEqual([]);
+    expect(page.all('param-name').map((name) => (name as HTMLInputElement).value)).toEqual(['city']);
     expect(JSON.parse(field('field-config').value)).toEqual({
       method: 'GET',
       origin: 'https://api.example.com',
@@ -46,6 +45,29 @@ describe('an HTTP tool in its form', () => {
     await page.click('record-save');
     await page.find('record-page');
     await page.find('trial'); // the tool can be tried there, too
+  });
+
+  it('has a row for each place, which goes with the place unless somebody has written in it', async () => {
+    const names = (): readonly string[] => page.all('param-name').map((name) => (name as HTMLInputElement).value);
+    await newTool();
+    await page.type('http-url', 'https://api.example.com/{a}/{b}');
+    expect(names()).toEqual(['a', 'b']);
+    const [described] = page.all('param-description') as HTMLInputElement[]; // the first row's
+    if (described) described.value = 'The first';
+    described?.dispatchEvent(new Event('input', { bubbles: true }));
+    await page.type('http-url', 'https://api.example.com/{c}');
+    expect(names()).toEqual(['a', 'c']);
+  });
+
+  it('is named by an identifier made of what a person wrote', async () => {
+    const egress = { fetch: () => Promise.resolve(Response.json({})) };
+    await newTool({ egress });
+    await page.type('field-name', 'Größe: get the Weather!');
+    await page.type('field-id', 'weather');
+    await page.type('field-description', 'Tells the weather');
+    await page.type('http-url', 'https://api.example.com/weather');
+    await page.click('record-save');
+    expect((await page.find('record-page')).textContent).toContain('gro_e_get_the_weather');
   });
 
   it('is sent by hand, and shows what the server said and what a model gets', async () => {
