@@ -2,7 +2,6 @@
 
 import { memoryStorage } from '../adapters/storage/memory.ts';
 import {
-  type Agent,
   type AgentInput,
   createGrounding,
   createToolIndex,
@@ -15,6 +14,7 @@ import {
 } from '../src/index.ts';
 import type { AgentCard } from './control.ts';
 import { knowledge } from './knowledge/data-sources.ts';
+import type { Registered } from './registry/host.ts';
 import { yardRoot } from './tree/yard.ts';
 
 /** An agent, and messages to begin with. */
@@ -249,10 +249,11 @@ export const sampleProviders: readonly ProviderInput[] = [{ id: 'default', kind:
 
 /** Gives the agents as the page shows them: the samples, then those that people have made; without `registered`, the samples. */
 export async function cardsOf(
-  definitions: readonly ToolDefinition[],
-  registered?: readonly Agent[],
+  given: readonly ToolDefinition[],
+  registered?: Registered,
 ): Promise<readonly AgentCard[]> {
-  const known = new Map(registered?.map((agent) => [agent.id, agent]));
+  const known = new Map(registered?.agents.map((agent) => [agent.id, agent]));
+  const definitions = [...given, ...registered?.tools ?? []];
   const there = samples.filter(({ agent }) => known.size === 0 || known.has(agent.id));
   const sampled = new Set(samples.map(({ agent }) => agent.id));
   const made = [...known.values()].filter(({ id, visibility }) => !sampled.has(id) && visibility === 'public');
@@ -268,13 +269,18 @@ export async function cardsOf(
 }
 
 function cardOf(agent: AgentInput, definitions: readonly ToolDefinition[]): AgentCard {
-  const { id, name, description = '', entryTools = [], dataSources = [] } = agent;
+  const { id, name, description = '', entryTools = [], dataSources = [], mcp = {} } = agent;
   const nothing = { active: new Set<string>(), storage: memoryStorage(), principal: localPrincipal() };
   const asking = groundingTools(createGrounding({ sources: [] })).slice(0, 1).map(({ definition }) => definition);
   // Who discovers begins with these alone.
   const shown = entryTools.includes('tool_*') ? discoveryTools(createToolIndex([]), nothing).definitions : definitions;
   const named = shown.filter((tool) => entryTools.some((pattern) => fits(tool, pattern)));
-  const tools = [...named, ...asking.slice(0, dataSources.length)].map(toolOf);
+  const servers = Object.keys(mcp).map((id) => ({
+    name: id,
+    title: id,
+    description: 'What was approved of an MCP server',
+  }));
+  const tools = [...[...named, ...asking.slice(0, dataSources.length)].map(toolOf), ...servers];
   return { id, name, description, tools, suggestions: [] };
 }
 

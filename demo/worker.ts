@@ -103,7 +103,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
 });
 
 const control: Control = {
-  agents: async () => cardsOf(registry.tools.map(({ definition }) => definition), await registry.agents()),
+  agents: async () => cardsOf(registry.tools.map(({ definition }) => definition), await registry.registered()),
   useEndpoint,
   steerPlan: (planId, how) => runtime.planner[how](planId, localPrincipal()),
   open: (port) => exposeRuntime(runtime, port),

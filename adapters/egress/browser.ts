@@ -9,6 +9,13 @@ export interface BrowserEgressOptions extends GuardedFetchOptions {
   readonly fetch?: typeof fetch;
 }
 
+/** A browser tells no page which of these it was. */
+function notReached(error: unknown): never {
+  throw unreachable('unreachable', 'its host did not answer, sends elsewhere, or lets no page ask it (CORS)', {
+    cause: error,
+  });
+}
+
 /** Gives the guarded fetch for a page or a worker: without cookies, referrer and cache. */
 export function browserEgress(options: BrowserEgressOptions = {}): Egress {
   const { fetch: send = (...args: Parameters<typeof fetch>) => fetch(...args) } = options;
@@ -23,7 +30,7 @@ export function browserEgress(options: BrowserEgressOptions = {}): Egress {
       referrerPolicy: 'no-referrer',
       cache: 'no-store',
       mode: 'cors',
-    }), options);
+    }).catch(notReached), options);
   return {
     async fetch(request, terms) {
       if (terms.origins === 'any') {

@@ -11,6 +11,7 @@ import {
   type RegistryOptions,
   type Storage,
   type Tool,
+  type ToolDefinition,
 } from '../../src/index.ts';
 import type { TrialControl } from '../builder/control.ts';
 import { createVariants, type Variants } from '../builder/variants.ts';
@@ -26,8 +27,14 @@ export interface RegistryHost {
   /** The tools with their switches, for the runtime. */
   readonly tools: readonly Tool[];
   readonly control: RegistryControl;
-  /** The agents that there are; `undefined` where the browser gives no storage. */
-  readonly agents: () => Promise<readonly Agent[] | undefined>;
+  /** What there is besides the tools that are given as code; `undefined` where the browser gives no storage. */
+  readonly registered: () => Promise<Registered | undefined>;
+}
+
+/** What stands in the registry. */
+export interface Registered {
+  readonly agents: readonly Agent[];
+  readonly tools: readonly ToolDefinition[];
 }
 
 /** What the host is made of. */
@@ -65,10 +72,14 @@ export function createRegistryHost(
     catalog: createCatalog({ registry, fallback, ready, variants }),
     tools,
     control: createRegistryControl({ registry, switches, givenTools, ready, runtime, vault, trials, variants }),
-    async agents() {
+    async registered() {
       try {
         await ready();
-        return (await registry.agents.list({ limit: 200 })).items;
+        const [{ items }, known] = await Promise.all([
+          registry.agents.list({ limit: 200 }),
+          registry.listTools({ limit: 200 }),
+        ]);
+        return { agents: items, tools: known };
       } catch {
         return undefined;
       }

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { AgentCard } from '../control.ts';
 import type { Chat } from '../state/chat.ts';
 import { hostOf } from '../state/endpoint.ts';
@@ -87,8 +88,12 @@ function AgentChoice(
   { card, isChosen, onChoose }: { card: AgentCard; isChosen: boolean; onChoose: () => void },
 ): JSX.Element {
   const { name, description, tools } = card;
+  const element = useRef<HTMLLabelElement>(null);
+  useEffect(() => {
+    if (isChosen) element.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
   return (
-    <label class='agent-card' data-testid='agent-card' data-agent={card.id} data-chosen={isChosen}>
+    <label ref={element} class='agent-card' data-testid='agent-card' data-agent={card.id} data-chosen={isChosen}>
       <input type='radio' name='agent' value={card.id} checked={isChosen} onChange={onChoose} />
       <span class='agent-name'>
         {name}

@@ -7,7 +7,7 @@ import { cardsOf, sampleAgents, sampleDataSources, sampleProviders } from '../..
 import { createKnowledge } from '../../demo/knowledge/knowledge.ts';
 import { flakySecret } from '../../demo/tools/flaky.ts';
 import { sampleTools } from '../../demo/tools/index.ts';
-import { Agent, createRuntime, localPrincipal, type UIMessageChunk } from '../../src/index.ts';
+import { Agent, createRuntime, localPrincipal, ToolDefinition, type UIMessageChunk } from '../../src/index.ts';
 import { compileJsonSchema } from '../../src/tools/json-schema.ts';
 import { lastData, readAll, runRequest, terminalChunks, textOf, userMessage } from '../fixtures/runtime.ts';
 
@@ -99,14 +99,31 @@ describe('cardsOf', () => {
   });
 
   it('show agents that people have made, and no samples that they have removed or keep to themselves', async () => {
-    const made = { ...sampleAgents[0]!, id: 'stoker', name: 'Stoker', entryTools: ['calculator'] };
+    const made = {
+      ...sampleAgents[0]!,
+      id: 'stoker',
+      name: 'Stoker',
+      entryTools: ['calculator', 'get_weather'],
+      mcp: { tides: { allow: ['*'] } },
+    };
+    const weather = v.parse(ToolDefinition, {
+      id: 'get_weather',
+      name: 'get_weather',
+      description: 'Tells the weather',
+      type: 'http',
+      paramsSchema: { type: 'object' },
+    });
     const registered = [{ ...made }, { ...made, id: 'quiet', visibility: 'internal' as const }, sampleAgents[1]!];
     const cards = await cardsOf(
       tools.map(({ definition }) => definition),
-      registered.map((one) => v.parse(Agent, one)),
+      { agents: registered.map((one) => v.parse(Agent, one)), tools: [weather] },
     );
     expect(cards.map(({ id }) => id)).toEqual([sampleAgents[1]!.id, 'stoker']);
-    expect(cards[1]).toMatchObject({ name: 'Stoker', suggestions: [], tools: [{ name: 'calculator' }] });
+    expect(cards[1]).toMatchObject({
+      name: 'Stoker',
+      suggestions: [],
+      tools: [{ name: 'calculator' }, { name: 'get_weather' }, { name: 'tides' }],
+    });
   });
 
   it('show all notes tools where a prefix allows them', () => {

@@ -149,7 +149,7 @@ describe('createRegistryHost', () => {
     valueOf(await control.remove('agent', 'drill'));
     const later = hostedRegistry({ storage });
     expect(await later.catalog.agent('drill')).toBeUndefined();
-    expect((await later.agents())?.map(({ id }) => id)).not.toContain('drill');
+    expect((await later.registered())?.agents.map(({ id }) => id)).not.toContain('drill');
     expect(valueOf(await later.control.history('agent', 'drill')).items[0]).toMatchObject({ action: 'remove' });
   });
 
@@ -182,10 +182,10 @@ describe('createRegistryHost', () => {
   it('gives the samples as they are where the browser gives no storage', async () => {
     const broken = () => Promise.reject(new PinnaceError('unavailable', 'No storage'));
     const storage: Storage = { ...memoryStorage(), get: broken, list: broken, commit: broken };
-    const { catalog, control, agents } = hostedRegistry({ storage });
+    const { catalog, control, registered } = hostedRegistry({ storage });
     expect(await catalog.agent('drill')).toMatchObject({ name: 'Drill' });
     expect(await catalog.provider('default')).toMatchObject({ kind: 'rehearsal' });
     expect(await control.list('agent', {})).toMatchObject({ ok: false, error: { code: 'unavailable' } });
-    expect(await agents()).toBeUndefined();
+    expect(await registered()).toBeUndefined();
   });
 });
