@@ -275,9 +275,9 @@ function cardOf(agent: AgentInput, definitions: readonly ToolDefinition[]): Agen
   // Who discovers begins with these alone.
   const shown = entryTools.includes('tool_*') ? discoveryTools(createToolIndex([]), nothing).definitions : definitions;
   const named = shown.filter((tool) => entryTools.some((pattern) => fits(tool, pattern)));
-  const servers = Object.keys(mcp).map((id) => ({
-    name: id,
-    title: id,
+  const servers = Object.keys(mcp).map((server) => ({
+    name: server,
+    title: server,
     description: 'What was approved of an MCP server',
   }));
   const tools = [...[...named, ...asking.slice(0, dataSources.length)].map(toolOf), ...servers];
