@@ -55,7 +55,8 @@ export function addRunRoutes(context: HandlerContext): void {
   });
   app.delete('/v1/runs/:id', async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
-    await runs.cancel(principal, c.req.param('id'));
+    const trace = parseTraceparent(c.req.header('traceparent'));
+    await context.runtime.cancel(c.req.param('id'), principal, { trace });
     return c.body(null, 202);
   });
 }

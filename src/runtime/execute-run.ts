@@ -18,7 +18,7 @@ import { settleCalls } from './continue-run.ts';
 import { createDriver, type Driver } from './driver.ts';
 import type { Limits } from './limits.ts';
 import type { LiveRun } from './live-run.ts';
-import { createLoopSpans, type LoopSpans } from './loop-spans.ts';
+import { createLoopSpans } from './loop-spans.ts';
 import type { FollowedPlan } from './plans.ts';
 import type { Principal } from './principal.ts';
 import { type ModelMessage, toModelMessages } from './model-messages.ts';
@@ -123,9 +123,14 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
       const end = redaction.data(how);
       abort.release();
       void scope.close();
-      tellEnd(end, { span, spans });
+      const told = { status: statuses[end.type], error: 'error' in end ? end.error : null };
+      spans.end(told);
       countRun(options, end, usage);
-      void live.end(end, { usage: finalUsage(), patienceMs: Math.max(0, lastAt - now()) + endMs });
+      void live.end(end, {
+        usage: finalUsage(),
+        patienceMs: Math.max(0, lastAt - now()) + endMs,
+        tell: () => span.end({ ...told, payload: { state: end.type } }),
+      });
     },
   });
   abort.whenAborted(totalMs, () => {
@@ -149,12 +154,6 @@ const statuses: Record<RunEnd['type'], SpanEnd['status']> = {
   cancelled: 'cancelled',
   failed: 'error',
 };
-
-function tellEnd(end: RunEnd, { span, spans }: { readonly span: Span; readonly spans: LoopSpans }): void {
-  const how = { status: statuses[end.type], error: 'error' in end ? end.error : null };
-  spans.end(how);
-  span.end({ ...how, payload: { state: end.type } });
-}
 
 function countRun({ metrics, request: { budget } }: RunOptions, end: RunEnd, { totalTokens }: Usage): void {
   metrics.count('pinnace_runs_total', { state: end.type });

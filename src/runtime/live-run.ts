@@ -57,6 +57,8 @@ export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventB
 export interface EndOptions {
   readonly usage: Readonly<Record<string, number>>;
   readonly patienceMs: number;
+  /** Is called when the end is recorded, or cannot be; never where another instance has the run, which tells of its end then. */
+  readonly tell: () => void;
 }
 
 /** The longest time that `setTimeout` can wait; with more it would not wait at all. */
@@ -69,8 +71,15 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
   const readers = createReaders({ graceMs: detachGraceMs, onAbandoned: () => abort('client_gone') });
   const gone = Promise.withResolvers<void>();
   let takenOver = false;
+  let untold: (() => void) | undefined;
+  const tell = (): void => {
+    const telling = untold;
+    untold = undefined;
+    if (!takenOver) telling?.();
+  };
   const leave = (lostTo?: PinnaceError): void => {
     takenOver = lostTo?.code === 'conflict';
+    tell();
     clearInterval(heartbeat);
     readers.stop();
     buffer.close();
@@ -104,14 +113,16 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
       buffer.push(text);
       journal.append([text]);
     },
-    async end(how, { usage, patienceMs }) {
+    async end(how, { usage, patienceMs, tell: told }) {
+      untold = told;
       const ended = { ...state, state: how.type, endedAt: now(), usage, ...('error' in how && { error: how.error }) };
       journal.append([], { state: ended });
       const late = setTimeout(() => {
+        tell();
         buffer.show(buffer.count);
         buffer.close();
       }, Math.min(patienceMs, longestTimeoutMs));
-      await journal.flush().then(() => leave(), () => undefined); // a lost log has left by itself
+      await journal.flush().then(() => leave(), tell); // a lost log has left by itself
       clearTimeout(late);
     },
   };

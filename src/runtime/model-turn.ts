@@ -14,7 +14,7 @@ import type { Place } from '../span.ts';
 import { toModelError } from './model-error.ts';
 import type { ModelMessage } from './model-messages.ts';
 import { watchModel } from './model-watch.ts';
-import { callSettings, type LoopOptions, refusedCall } from './run.ts';
+import { callSettings, cut, isCut, type LoopOptions, refusedCall, reportedError } from './run.ts';
 
 /** What the model says, and which calls it asks for. */
 export interface ModelTurn {
@@ -56,6 +56,8 @@ export async function callModelOnce(options: ModelTurnOptions): Promise<ModelTur
     if (part.type === 'text-delta') text += part.text;
     if (part.type === 'tool-call') calls.push(toModelCall(part));
     if (part.type === 'finish-step') tokens += part.usage.totalTokens ?? 0;
+    if (part.type === 'finish' && isCut(part)) throw cut();
+    if (part.type === 'finish' && part.finishReason === 'error') throw reportedError();
     if (part.type === 'error') throw toModelError(part.error);
     if (part.type === 'abort') {
       throw new PinnaceError(signal.aborted ? 'cancelled' : 'deadline_exceeded', 'The model was stopped');

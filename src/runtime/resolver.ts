@@ -11,6 +11,7 @@ import type { Catalog, ModelSource, SecretScope, SecretSource, Storage } from '.
 import type { Agent, McpServer, Provider, SecretRef, ToolDefinition } from '../schema.ts';
 import type { Secret } from '../secret.ts';
 import { type Place, within } from '../span.ts';
+import { readAnswer, readToolsAnswer } from './catalog-answers.ts';
 import type { SelectedServer } from './mcp-tools.ts';
 
 /** Where things are looked up. */
@@ -139,20 +140,21 @@ export function createResolver(options: ResolverOptions): Resolver {
 function createCaches({ catalog, secrets, storage, metrics, now, emit }: ResolverOptions): Caches {
   const shared = catalog.source === undefined ? {} : { shared: { storage, source: catalog.source } };
   const common = { now, metrics };
+  const agent = async (id: string, signal: AbortSignal) => readAnswer('agent', id, await catalog.agent(id, signal));
   return {
-    agents: createCache({ ...common, ...shared, name: 'agent', load: (id, signal) => catalog.agent(id, signal) }),
+    agents: createCache({ ...common, ...shared, name: 'agent', load: agent }),
     providers: createCache({
       ...common,
       ...shared,
       name: 'provider',
-      load: (id, signal) => catalog.provider(id, signal),
+      load: async (id, signal) => readAnswer('provider', id, await catalog.provider(id, signal)),
     }),
     tools: createCache({ ...common, name: 'tools', load: (_, signal) => listTools(catalog, signal) }),
     servers: createCache({
       ...common,
       ...shared,
       name: 'mcp-server',
-      load: async (id, signal) => await catalog.mcpServer?.(id, signal),
+      load: async (id, signal) => readAnswer('mcpServer', id, await catalog.mcpServer?.(id, signal)),
     }),
     // Never shared: values of secrets are not written anywhere.
     secrets: createCache({
@@ -300,7 +302,7 @@ async function listTools(catalog: Catalog, signal: AbortSignal): Promise<readonl
   const limit = 1000;
   for (let page: readonly ToolDefinition[] | undefined; page === undefined || page.length === limit;) {
     const after = page?.at(-1)?.id;
-    page = await catalog.listTools({ limit, ...(after !== undefined && { after }) }, signal);
+    page = readToolsAnswer(await catalog.listTools({ limit, ...(after !== undefined && { after }) }, signal));
     tools.push(...page);
   }
   return tools;

@@ -233,9 +233,7 @@ function endOf(
       // The model's time may be over, too, which is not for the caller's signal to tell.
       return signal.aborted ? endOfAbort(signal) : failed(new DOMException('', 'TimeoutError'));
     case 'finish':
-      if (isCut(part)) {
-        return failed(new PinnaceError('unavailable', cutText, { details: { reason: 'provider_stream_cut' } }));
-      }
+      if (isCut(part)) return failed(cut());
       return asked > 0 && part.finishReason === 'tool-calls'
         ? { type: 'awaiting_approval', finishReason: part.finishReason }
         : endOfFinish(part.finishReason);
@@ -244,11 +242,20 @@ function endOf(
   }
 }
 
-const cutText = 'The model endpoint ended its answer in the middle';
-
 /** The SDK takes a stream that ends without a word for one that ended well, for `other` reasons. */
-function isCut({ finishReason, rawFinishReason }: Extract<TextStreamPart<SdkToolSet>, { type: 'finish' }>): boolean {
+export function isCut(
+  { finishReason, rawFinishReason }: Pick<
+    Extract<TextStreamPart<SdkToolSet>, { type: 'finish' }>,
+    'finishReason' | 'rawFinishReason'
+  >,
+): boolean {
   return finishReason === 'other' && rawFinishReason === undefined;
+}
+
+/** The error of an answer that ended without a word. */
+export function cut(): PinnaceError {
+  const details = { reason: 'provider_stream_cut' };
+  return new PinnaceError('unavailable', 'The model endpoint ended its answer in the middle', { details });
 }
 
 /** The end for a signal that aborted: by the run's own deadline, or by whoever asked for the run. */
@@ -258,7 +265,7 @@ export function endOfAbort({ reason }: AbortSignal): RunEnd {
 }
 
 function endOfFinish(finishReason: Extract<TextStreamPart<SdkToolSet>, { type: 'finish' }>['finishReason']): RunEnd {
-  if (finishReason === 'error') return failed(new PinnaceError('unavailable', 'The model endpoint reported an error'));
+  if (finishReason === 'error') return failed(reportedError());
   if (finishReason !== 'tool-calls') return { type: 'completed', finishReason };
   const error = toData(
     new PinnaceError('budget_exceeded', 'The run was stopped at its limit of steps or tokens, before an answer', {
@@ -266,6 +273,11 @@ function endOfFinish(finishReason: Extract<TextStreamPart<SdkToolSet>, { type: '
     }),
   );
   return { type: 'stopped', finishReason, error };
+}
+
+/** The error of an answer whose finish says that there was one. */
+export function reportedError(): PinnaceError {
+  return new PinnaceError('unavailable', 'The model endpoint reported an error');
 }
 
 /** The end for an error of the model or the loop. */

@@ -119,6 +119,12 @@ export interface Runtime {
 
 /** A runtime in this process, with what an endpoint needs besides. */
 export interface HostedRuntime extends Runtime {
+  /**
+   * Asks a run to stop, wherever it is executed, as the action `run.cancel`. One that has ended is left alone: nobody is asked.
+   *
+   * Rejects with `not_found`, `forbidden`, and as `guard` does.
+   */
+  cancel(runId: string, principal: Principal, options?: Pick<StartOptions, 'trace'>): Promise<void>;
   /** Starts a run that goes on by itself, or finds the one that the key stands for. Rejects as `run` does. */
   start(request: unknown, principal: Principal, options: StartOptions): Promise<Started>;
   readonly runs: Runs;
@@ -267,8 +273,19 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     requireOpen();
     return await startRun(parts, input, { ...given, principal });
   };
+  const cancel: HostedRuntime['cancel'] = async (runId, principal, { trace } = {}) => {
+    const { state, agentId, traceId } = await runs.status(principal, runId, 'run:cancel');
+    if (state !== 'running') return;
+    const facts = { action: 'run.cancel', target: { type: 'run', id: runId } };
+    const deed = { ...facts, principal, trace: trace ?? { traceId }, context: { agentId } };
+    await guard({ ...deed, attempt: 'Cannot cancel the run' }, async (place) => {
+      await runs.cancel(principal, runId);
+      place.tell({ ...facts, status: 'ok' });
+    });
+  };
   return {
     start,
+    cancel,
     runs,
     steps: createAgentSteps(parts),
     metrics,
@@ -282,7 +299,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     },
     async resume(runId, after, { principal, signal }) {
       const cursor = await runs.cursor(principal, runId, after);
-      const stop = (): void => void runs.cancel(principal, runId).catch(() => undefined); // its stream tells how it ends
+      const stop = (): void => void cancel(runId, principal).catch(() => undefined); // its stream tells how it ends
       if (signal?.aborted) stop();
       signal?.addEventListener('abort', stop, { once: true });
       return chunksOf(cursor, stop);
@@ -382,8 +399,8 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
   };
 }
 
-/** How long the last ends of an audit are waited for. */
-const auditMs = 1000;
+/** How long the last ends of an audit are waited for: longer than a storage that answers at all takes for one. */
+const auditMs = 15_000;
 
 /** Events that are nobody's are for whoever composes. */
 function visibleTo({ tenant, via }: Principal): (of: string | undefined) => boolean {

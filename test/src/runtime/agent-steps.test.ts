@@ -38,12 +38,24 @@ const thought = (more: Partial<ThinkRequest> = {}): ThinkRequest => ({
   primitives: [create],
   ...more,
 });
+const failedFinish = { ...says().at(-1)!, finishReason: { unified: 'error' as const, raw: 'error' } } as ReturnType<
+  typeof says
+>[number];
 const runtimeWith = (...scripts: ReturnType<typeof says>[]) => {
   const scripted = scriptedModel(...scripts);
   return { ...scripted, runtime: testRuntime({ model: scripted.model, tools, agent: { instructions: 'Be kind.' } }) };
 };
 
 describe("an agent's steps", () => {
+  it.each([
+    ['is cut before its finish', says('Half of').slice(0, -1), { reason: 'provider_stream_cut' }],
+    ['finishes with an error', [...says('Half of').slice(0, -1), failedFinish], undefined],
+  ])('think: an answer that %s is none', async (_, script, details) => {
+    const { runtime } = runtimeWith(script);
+    const failed = { code: 'unavailable', retryable: true, ...(details && { details }) };
+    await expect(runtime.steps.think(thought())).rejects.toMatchObject(failed);
+  });
+
   it('think: the model is called once, and its calls are given, not made', async () => {
     const { runtime, calls: prompts } = runtimeWith(
       callsTools(

@@ -5,7 +5,8 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createAudit, createRegistry, defineTool, localPrincipal, type Storage } from '../../../src/index.ts';
 import { createPrincipal } from '../../../src/runtime/principal.ts';
 import { faultsOf } from '../../fixtures/events.ts';
-import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
+import { virtualTime } from '../../fixtures/faults/virtual-time.ts';
+import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 
 const me = localPrincipal();
@@ -218,6 +219,58 @@ describe('the audit', () => {
     const entries = (await audit.log('local').list()).items.map(({ event }) => event);
     expect(entries).toMatchObject([{ status: 'pending' }, { status: 'error', error: { code: 'deadline_exceeded' } }]);
     expect(faultsOf(entries)).toEqual([]);
+  });
+
+  it('is written to its end by whoever closes, however slow its storage', async () => {
+    const inner = memoryStorage();
+    const slow: Storage = {
+      ...inner,
+      async commit(changes) {
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+        return await inner.commit(changes);
+      },
+    };
+    const audit = createAudit({ storage: slow });
+    const { tools: [, write] } = tools({ limits: { timeoutMs: 10 } });
+    const { model } = scriptedModel(callsTools({ tool: 'write', input: {} }), says('too slow'));
+    using time = virtualTime();
+    const runtime = testRuntime({ model, tools: [write], audit, now: time.now });
+    const { ended } = await runtime.start(runRequest(), me, {});
+    expect(await time.passUntil(ended!.then(() => runtime.close()), 10_000)).toBe(true);
+    expect((await entriesOf(audit)).map(({ status }) => status)).toEqual(['pending', 'error']);
+  });
+
+  it('has who cancels a run, and lets nobody whom the hook refuses', async () => {
+    const audit = createAudit({ storage: memoryStorage() });
+    const asked: unknown[] = [];
+    const { sink, events } = memorySink();
+    const runtime = testRuntime({
+      model: scriptedModel(() => stallingStream([])).model,
+      audit,
+      sinks: [sink],
+      authorize(action, { subject }, resource, context) {
+        asked.push([action, subject, resource, context]);
+        return subject === 'eve' ? { decision: 'deny', reason: 'not hers' } : { decision: 'allow' };
+      },
+    });
+    const { runId, ended } = await runtime.start(runRequest(), me, {});
+    await expect(runtime.cancel(runId, createPrincipal({ ...me, subject: 'eve' }))).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+    const watching = await runtime.resume(runId, 0, { principal: createPrincipal({ ...me, subject: 'eve' }) });
+    await watching.cancel();
+    expect(await runtime.runs.status(me, runId)).toMatchObject({ state: 'running' });
+    await runtime.cancel(runId, me);
+    await ended;
+    await runtime.cancel(runId, me); // nobody is asked
+    const resource = { type: 'run', id: runId };
+    expect(asked).toEqual(['eve', 'eve', 'local'].map((who) => ['run.cancel', who, resource, { agentId: 'helper' }]));
+    const told = (all: readonly { action: string; status: string; actor: { id: string } }[]): string[] =>
+      all.filter(({ action }) => action === 'run.cancel').map(({ status, actor }) => `${actor.id} ${status}`);
+    expect(told(await entriesOf(audit))).toEqual(['eve denied', 'eve denied', 'local pending', 'local ok']);
+    expect(told(events)).toEqual(['eve denied', 'eve denied', 'local ok']);
+    expect(await runtime.runs.status(me, runId)).toMatchObject({ state: 'cancelled' });
+    await runtime.close();
   });
 
   it('is each tenant’s own, and for those who may see everything', async () => {

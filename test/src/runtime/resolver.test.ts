@@ -49,6 +49,40 @@ describe('what a run is resolved from', () => {
     await expect(b.run(runRequest(), me)).rejects.toMatchObject({ code: 'forbidden' });
   });
 
+  it.each<[string, Partial<Record<keyof Catalog, unknown>>]>([
+    ['an agent that is none', { agent: {} }],
+    ['an agent with another id', { agent: { id: 'other', name: 'Other', providerId: 'default' } }],
+    ['a provider that is none', { provider: 'default' }],
+    ['tools that are none', { listTools: 'tools' }],
+    ['a tool that is none', { listTools: [{ id: 'x' }] }],
+  ])('keeps nothing of a catalog that answers %s', async (_, garbage) => {
+    const { catalog } = changingCatalog('control-plane');
+    let broken = true;
+    const answering = <K extends 'agent' | 'provider' | 'listTools'>(name: K): Catalog[K] =>
+      ((...given: never[]) =>
+        broken && name in garbage
+          ? Promise.resolve(garbage[name])
+          : (catalog[name] as (...given: never[]) => unknown)(...given)) as Catalog[K]; // what it answers is the test
+    const models = { model: () => scriptedModel(says('hi')).model };
+    const storage = memoryStorage();
+    const runtime = createRuntime({
+      catalog: {
+        ...catalog,
+        agent: answering('agent'),
+        provider: answering('provider'),
+        listTools: answering('listTools'),
+      },
+      models,
+      storage,
+    });
+    const refused = { code: 'unavailable', retryable: false, details: { reason: 'catalog_invalid' } };
+    await expect(runtime.run(runRequest(), me)).rejects.toMatchObject(refused);
+    broken = false;
+    expect(lastData(await readAll(await runtime.run(runRequest(), me)), 'data-run')).toMatchObject({
+      state: 'completed',
+    });
+  });
+
   it('never writes the value of a secret to the storage', async () => {
     const { state, catalog } = changingCatalog('control-plane');
     state.secret = true;

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createPrincipal, defineTool, type HostedRuntime, localPrincipal, type Storage } from '../../../src/index.ts';
+import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel, stallingStream, streamOf } from '../../fixtures/model.ts';
 import { readAll, runRequest, terminalChunks, testRuntime, textOf } from '../../fixtures/runtime.ts';
 
@@ -256,6 +257,36 @@ describe('the run log', () => {
     expect(ends[0]?.filter((text) => text.includes('"type":"error"'))).toHaveLength(1);
     await a.close();
     expect((await mine).at(-1)).toBe(ends[0]?.at(-1));
+  });
+
+  it.each([
+    ['goes on and is cancelled', (a: HostedRuntime, runId: string) => a.runs.cancel(me, runId)],
+    ['ends by itself', async (_: HostedRuntime, __: string, finish: () => void) => finish()],
+  ])('tells of its end once, when it is taken over while its former owner %s', async (_, how) => {
+    let time = 1_800_000_000_000;
+    const storage = memoryStorage({ now: () => time });
+    const { sink, events } = memorySink();
+    const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+    const model = scriptedModel(() =>
+      streamOf(says('Hel', 'lo')).pipeThrough(
+        new TransformStream({
+          async transform(part, controller) {
+            if (part.type === 'text-delta') await finished;
+            controller.enqueue(part);
+          },
+        }),
+      )
+    );
+    const a = testRuntime({ ...model, storage, sinks: [sink], now: () => time });
+    const b = testRuntime({ ...hello(), storage, sinks: [sink], now: () => time });
+    const { runId, ended } = await a.start(runRequest(), me, {});
+    time += 20_000;
+    await eventsOf(b, runId);
+    await how(a, runId, finish);
+    await ended;
+    await a.close();
+    const ends = events.filter(({ action }) => action === 'run.end');
+    expect(ends).toMatchObject([{ status: 'error', error: { details: { reason: 'worker_lost' } } }]);
   });
 
   it('tells its readers how a run ends whose storage fails, and nothing of why', async () => {

@@ -157,11 +157,12 @@ describe('the end of a run', () => {
   it('stops the model when the reader leaves', async () => {
     const { model, calls } = stalled();
     const { sink, events } = memorySink();
-    const stream = await testRuntime({ model, sinks: [sink] }).run(runRequest(), localPrincipal());
-    const reader = stream.getReader();
+    const runtime = testRuntime({ model, sinks: [sink] });
+    const reader = (await runtime.run(runRequest(), localPrincipal())).getReader();
     for (let next = await reader.read(); next.value?.type !== 'text-delta';) next = await reader.read();
     await reader.cancel();
     expect(calls[0]?.abortSignal?.aborted).toBe(true);
+    await runtime.runs.drained();
     const states = events.map(({ action, status }) => `${action} ${status}`);
     expect([states[0], states.at(-1)]).toEqual(['run.start pending', 'run.end cancelled']);
   });
