@@ -3,6 +3,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { alias, packageAlias } from './demo/alias.ts';
 import { contentSecurityPolicy, policy } from './demo/csp.ts';
 import { offline } from './demo/offline/plugin.ts';
+import { docsSite } from './demo/site/plugin.ts';
 
 const root = import.meta.dirname;
 const isDeno = 'Deno' in globalThis;
@@ -52,7 +53,7 @@ export default defineConfig(async ({ mode }) => ({
   root: 'demo',
   base: './',
   resolve: { alias: [...alias] },
-  plugins: [contentSecurityPolicy(), offline()],
+  plugins: [contentSecurityPolicy(), docsSite(), offline()],
   optimizeDeps: { entries: ['index.html', 'worker.ts'] },
   build: { outDir: '../dist-demo', emptyOutDir: true, target: 'es2024', sourcemap: true },
   worker: { format: 'es' as const },

@@ -8,9 +8,12 @@ export interface BuiltFile {
   readonly integrity: string;
 }
 
-/** The files of a build, all of which the page may ask for. */
+/** The files of a build. */
 export interface Build {
   /** The same for the same files, and another for others. */
   readonly version: string;
+  /** All that the page may ask for; they are kept from the first visit on. */
   readonly files: readonly BuiltFile[];
+  /** The documentation, which is kept from the first look at it on: its guides at once, a picture and what else there is when it has been seen. */
+  readonly docs: readonly BuiltFile[];
 }

@@ -36,14 +36,15 @@ async function describeBuild(folder: string): Promise<Build> {
   const names = (await readdir(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && entry.name !== fileName && !entry.name.endsWith('.map'))
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
-  const files = await Promise.all(
+  const all = await Promise.all(
     names.toSorted().map(async (name): Promise<BuiltFile> => ({
       path: name === 'index.html' ? '' : name.replaceAll(sep, '/'),
       integrity: `sha256-${createHash('sha256').update(await readFile(join(folder, name))).digest('base64')}`,
     })),
   );
-  const version = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16);
-  return { version, files };
+  const version = createHash('sha256').update(JSON.stringify(all)).digest('hex').slice(0, 16);
+  const isDoc = ({ path }: BuiltFile): boolean => path.startsWith('docs/');
+  return { version, files: all.filter((file) => !isDoc(file)), docs: all.filter(isDoc) };
 }
 
 /** A classic script that stands alone: no browser needs modules in service workers for it. */

@@ -1,6 +1,6 @@
 /** Keeps the files of one build in a cache of its own and answers from it. Whatever is no file of a build is none of its business. */
 
-import type { Build } from './build-files.ts';
+import type { Build, BuiltFile } from './build-files.ts';
 
 /** What the service worker stands on. */
 export interface PrecacheOptions {
@@ -19,6 +19,8 @@ export interface PrecacheOptions {
 export interface Precache {
   /** Fetches every file. Rejects when one is not what it was when it was built: then the server is between two versions. */
   fill(): Promise<void>;
+  /** Fetches the guides, as `fill` does, where the request is for one of its pages. */
+  keepDocs(request: Request): Promise<void>;
   /** Whether the request is for the page or a file of a build. */
   isOurs(request: Request): boolean;
   /** The file, from this build, else from an older one whose page is still open, else from the server. */
@@ -36,6 +38,7 @@ export function createPrecache({ build, scope, caches, fetch, openScripts, hasNe
   const prefix = `pinnace ${folder} `;
   const own = prefix + build.version;
   const paths = new Set(build.files.map(({ path }) => path));
+  const docs = new Map(build.docs.map((file) => [file.path, file]));
 
   /** Below the page's folder; `undefined`: elsewhere. */
   function pathOf(request: Request): string | undefined {
@@ -43,24 +46,44 @@ export function createPrecache({ build, scope, caches, fetch, openScripts, hasNe
     return url.origin === origin && url.pathname.startsWith(folder) ? url.pathname.slice(folder.length) : undefined;
   }
 
+  /** A page or picture of the documentation; a folder's page has two names. */
+  function docOf(request: Request): BuiltFile | undefined {
+    const path = pathOf(request)?.replace(/\/$/, '/index.html') ?? '';
+    return request.mode === 'navigate' || !request.url.includes('?') ? docs.get(path) : undefined;
+  }
+
+  async function keep({ path, integrity }: BuiltFile): Promise<void> {
+    const cache = await caches.open(own);
+    const url = new URL(path, scope).href;
+    if (await cache.match(url)) return; // an earlier try got so far
+    const isPage = path === '' || path.endsWith('.html');
+    const response = await fetch(url, { integrity, cache: isPage ? 'no-cache' : 'default' });
+    if (!response.ok) throw new Error(`The server answers ${response.status} for ${url}`);
+    await cache.put(url, unredirected(response));
+  }
+
   return {
     async fill() {
-      const cache = await caches.open(own);
-      await Promise.all(build.files.map(async ({ path, integrity }) => {
-        const url = new URL(path, scope).href;
-        if (await cache.match(url)) return; // an earlier try got so far
-        const response = await fetch(url, { integrity, cache: path === '' ? 'no-cache' : 'default' });
-        if (!response.ok) throw new Error(`The server answers ${response.status} for ${url}`);
-        await cache.put(url, unredirected(response));
-      }));
+      await Promise.all(build.files.map(keep));
+    },
+    async keepDocs(request) {
+      if (request.mode !== 'navigate' || !docOf(request)) return;
+      await Promise.all(build.docs.filter(({ path }) => /^docs\/[\w-]+\.(?:html|css|js)$/.test(path)).map(keep));
     },
     isOurs(request) {
       const path = request.method === 'GET' ? pathOf(request) : undefined;
       if (path === undefined) return false;
+      if (docOf(request)) return true;
       if (request.mode === 'navigate') return path === '' || path === 'index.html';
       return !request.url.includes('?') && path !== '' && (paths.has(path) || hashed.test(path));
     },
     async answer(request) {
+      const doc = docOf(request);
+      if (doc) {
+        await keep(doc).catch(() => undefined); // no network, or another version there
+        const kept = await (await caches.open(own)).match(new URL(doc.path, scope).href, { ignoreVary: true });
+        return kept ?? await fetch(request);
+      }
       const url = request.mode === 'navigate' ? scope : new URL(pathOf(request) ?? '', scope).href;
       const found = await (await caches.open(own)).match(url, { ignoreVary: true });
       return found ?? await caches.match(url, { ignoreVary: true }) ?? await fetch(request);

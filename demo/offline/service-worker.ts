@@ -45,7 +45,10 @@ const precache = createPrecache({
 worker.addEventListener('install', (event) => event.waitUntil(precache.fill()));
 worker.addEventListener('activate', (event) => event.waitUntil(Promise.all([worker.clients.claim(), precache.tidy()])));
 worker.addEventListener('fetch', (event) => {
-  if (precache.isOurs(event.request)) event.respondWith(precache.answer(event.request));
+  if (!precache.isOurs(event.request)) return;
+  const answer = precache.answer(event.request);
+  event.respondWith(answer);
+  event.waitUntil(answer.then(() => precache.keepDocs(event.request)).catch(() => undefined)); // later, then
 });
 worker.addEventListener('message', (event) => {
   if (event.data === 'take over') event.waitUntil(worker.skipWaiting());

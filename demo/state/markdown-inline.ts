@@ -18,20 +18,25 @@ const maxOpen = 24;
 
 const citationHere = new RegExp(citation, 'y');
 
-/** Reads one text, as of a paragraph. */
-export function readInline(text: string): readonly Inline[] {
-  return new InlineReader(text).read();
+/** The address that a link leads to, or nothing: then its text is left. */
+type HrefOf = (target: string) => string | undefined;
+
+/** Reads one text, as of a paragraph. Without `hrefOf`, links lead to safe addresses alone. */
+export function readInline(text: string, hrefOf: HrefOf = safeHref): readonly Inline[] {
+  return new InlineReader(text, hrefOf).read();
 }
 
 class InlineReader {
   readonly #text: string;
   readonly #frames: Frame[] = [{ mark: '', children: [], dead: false }];
   readonly #findTicks: TickFinder;
+  readonly #hrefOf: HrefOf;
   #at = 0;
   #plain = '';
 
-  constructor(text: string) {
+  constructor(text: string, hrefOf: HrefOf) {
     this.#text = text;
+    this.#hrefOf = hrefOf;
     this.#findTicks = createTickFinder(text);
   }
 
@@ -215,17 +220,17 @@ class InlineReader {
       this.#giveUp();
       return false;
     }
-    const { children } = this.#frames.pop()!; // safe: `at` is not the outermost
+    const { children, mark } = this.#frames.pop()!; // safe: `at` is not the outermost
     this.#at = target.end;
-    return this.#putLink(children, target.href);
+    return this.#putLink(children, target.href, mark === '![');
   }
 
   /** A target that is not safe to follow leaves its text. */
-  #putLink(children: readonly Inline[], href: string): true {
-    const safe = safeHref(href);
+  #putLink(children: readonly Inline[], href: string, isImage = false): true {
+    const safe = this.#hrefOf(href);
     if (safe === undefined) { for (const child of children) this.#top.children.push(child); }
     else {
-      this.#top.children.push({ type: 'link', href: safe, children });
+      this.#top.children.push({ type: 'link', href: safe, ...(isImage && { isImage }), children });
       for (const frame of this.#frames) frame.dead ||= frame.mark.endsWith('[');
     }
     return true;

@@ -47,4 +47,5 @@ export type Inline =
   /** `[1]`, or `[1, 3]`: a citation where these numbers stand for something, else its text. */
   | { readonly type: 'citation'; readonly numbers: readonly number[]; readonly text: string }
   | { readonly type: 'strong' | 'em' | 'del'; readonly children: readonly Inline[] }
-  | { readonly type: 'link'; readonly href: string; readonly children: readonly Inline[] };
+  /** An image, too: a chat loads none and shows the way there. */
+  | { readonly type: 'link'; readonly href: string; readonly isImage?: true; readonly children: readonly Inline[] };

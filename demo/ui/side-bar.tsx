@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { guideHref } from '../guide-href.ts';
 import { type Playground, showBeside } from '../state/playground.ts';
 import { endpointOf } from '../state/settings.ts';
 import { nextTheme, type Theme } from '../state/theme.ts';
@@ -124,6 +125,17 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
             <span>Go to…</span>
             <kbd>{shortcut()}</kbd>
           </button>
+          <a
+            class='icon-button'
+            data-testid='open-guides'
+            href={guideHref('index')}
+            target='_blank'
+            rel='noopener'
+            aria-label='Guides'
+            title='Guides'
+          >
+            <Icon name='guide' />
+          </a>
           <button
             type='button'
             class='icon-button'

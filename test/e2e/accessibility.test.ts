@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { violations } from '../tools/axe.ts';
 import { keepLongChat } from '../tools/long-chat.ts';
 import { send, usePlayground } from '../tools/playground.ts';
 
@@ -19,32 +17,11 @@ const agentLink = linkTo({
   }],
   agents: [{ id: 'own', name: 'Own', providerId: 'lab', instructions: 'Be kind.' }],
 });
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /** The part of a link that holds an agent. */
 async function linkTo(document: object): Promise<string> {
   const packed = new Blob([JSON.stringify(document)]).stream().pipeThrough(new CompressionStream('deflate-raw'));
   return `#agent=${Buffer.from(await new Response(packed).arrayBuffer()).toString('base64url')}`;
-}
-
-/** What axe finds wrong on the page as it is now: the rule, and where. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe); // over the debugger: the page's policy lets no script in
-  // Colours that are on their way to others are no findings.
-  await page.evaluate(() =>
-    Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => undefined)))
-  );
-  const { violations: found } = await page.evaluate(
-    (values) =>
-      (globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } }).axe.run({
-        runOnly: { type: 'tag', values },
-      }),
-    rules,
-  );
-  return found.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')} ${failureSummary}`)
-  );
 }
 
 const chooses = (agent: string) => (page: Page) =>

@@ -56,8 +56,17 @@ describe('the page without a network', () => {
     );
     expect(statuses).toEqual([404, 404, 404, 200]);
     expect(server.asked).toEqual(expect.arrayContaining(['GET v1/runs', 'GET assets/none']));
+    expect(server.asked.filter((path) => path.includes('docs/'))).toEqual([]); // nobody has looked at a guide yet
     problems.length = 0; // the console tells of these
+    const guides = await context.newPage();
+    await guides.goto(`${server.url}docs/tools.html`);
+    await expect.poll(() => server.asked.includes('GET docs/approvals.html')).toBe(true);
+    await expect.poll(() => guides.evaluate(() => caches.match('approvals.html').then(Boolean))).toBe(true);
     await server.close();
+    await guides.getByRole('navigation').getByRole('link', { name: 'Approvals' }).click();
+    await guides.getByRole('heading', { level: 1, name: 'Approvals' }).waitFor();
+    expect(await guides.evaluate(() => document.styleSheets.length)).toBe(1);
+    await guides.close();
     await page.reload();
     await page.getByTestId('composer').waitFor();
     await answers(page, 'What is 6 * 7?', '42');

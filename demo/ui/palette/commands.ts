@@ -6,6 +6,8 @@ import { planOf, planToFollow } from '../../state/plan.ts';
 import { agentOf, type Playground } from '../../state/playground.ts';
 import type { Section } from '../../state/registry-pages.ts';
 import type { Theme } from '../../state/theme.ts';
+import { guideHref } from '../../guide-href.ts';
+import { guideGroups } from '../../guides.ts';
 import { isMac, keyedActions, sayKey } from '../actions.ts';
 import { chatFind } from '../find/chat-find.ts';
 import type { IconName } from '../icon.tsx';
@@ -32,6 +34,7 @@ export function commandsOf(playground: Playground): readonly Command[] {
     ...ofPage(playground),
     ...ofAgents(playground),
     ...ofRegistry(playground),
+    ...ofGuides(),
     ...ofModel(playground),
     ...ofTheme(playground),
     ...ofChats(playground),
@@ -269,6 +272,20 @@ function ofTheme({ theme }: Playground): readonly Command[] {
     hint: 'Settings',
     words: 'theme mode',
     go: () => void (theme.value = id),
+  }));
+}
+
+/** Beside the page: a run that is under way goes on. */
+function ofGuides(): readonly Command[] {
+  const all = guideGroups.flatMap(({ guides }) => guides);
+  const first = { page: 'index', title: 'Guides', words: 'documentation help manual' };
+  return [first, ...all].map(({ page, title, words }) => ({
+    id: `guide-${page}`,
+    icon: 'guide',
+    title,
+    hint: 'Guide',
+    words: `documentation ${words}`,
+    go: () => void open(guideHref(page), '_blank', 'noopener'),
   }));
 }
 

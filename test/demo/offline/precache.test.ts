@@ -6,6 +6,11 @@ const scope = 'https://files.example/boat/';
 const build: Build = {
   version: 'v2',
   files: [{ path: '', integrity: 'sha256-page' }, { path: 'assets/index-abcdefgh.js', integrity: 'sha256-script' }],
+  docs: [
+    { path: 'docs/index.html', integrity: 'sha256-guides' },
+    { path: 'docs/tools.html', integrity: 'sha256-tools' },
+    { path: 'docs/pictures/chat.webp', integrity: 'sha256-picture' },
+  ],
 };
 
 /** Caches in memory, by their names. */
@@ -56,7 +61,11 @@ describe('createPrecache', () => {
     ['the page with a question', request('?theme=dark', 'navigate'), true],
     ['a file of the build', request('assets/index-abcdefgh.js'), true],
     ['a file of an older build', request('assets/index-00000000.js'), true],
-    ['another page below it', request('docs/', 'navigate'), false],
+    ['a guide', request('docs/tools.html', 'navigate'), true],
+    ['the guides by their folder', request('docs/', 'navigate'), true],
+    ['a picture of a guide', request('docs/pictures/chat.webp', 'no-cors'), true],
+    ['another page below it', request('other/', 'navigate'), false],
+    ['a guide that is not of this build', request('docs/none.html', 'navigate'), false],
     ['an endpoint beside it', request('v1/runs'), false],
     ['an endpoint beside it, with the page’s address', request(''), false],
     ['a file with a question', request('assets/index-abcdefgh.js?x'), false],
@@ -81,6 +90,34 @@ describe('createPrecache', () => {
     ]);
     await setup({ caches, fetch }).fill();
     expect(asked).toHaveLength(2);
+  });
+
+  it('keeps no guide at the first visit, all their texts once one has been opened, and a picture that was seen', async () => {
+    const asked: string[] = [];
+    const fetch: PrecacheOptions['fetch'] = (url) => {
+      asked.push((url as string).slice(scope.length)); // as it is called
+      return Promise.resolve(new Response('fetched'));
+    };
+    const precache = setup({ fetch });
+    await precache.fill();
+    await precache.keepDocs(request('', 'navigate'));
+    expect(asked).toEqual(['', 'assets/index-abcdefgh.js']);
+    const opened = await precache.answer(request('docs/tools.html#approvals', 'navigate'));
+    expect(await opened.text()).toBe('fetched');
+    await precache.keepDocs(request('docs/tools.html', 'navigate'));
+    expect(asked.slice(2)).toEqual(['docs/tools.html', 'docs/index.html']);
+    const picture = request('docs/pictures/chat.webp', 'no-cors');
+    await precache.keepDocs(picture);
+    await precache.answer(picture);
+    await precache.answer(picture);
+    expect(asked.slice(4)).toEqual(['docs/pictures/chat.webp']);
+  });
+
+  it('gives a guide of the server where it is another version than the build', async () => {
+    const fetch: PrecacheOptions['fetch'] = (_, init) =>
+      init?.integrity ? Promise.reject(new TypeError('integrity')) : Promise.resolve(new Response('newer'));
+    const answer = await setup({ fetch }).answer(request('docs/tools.html', 'navigate'));
+    expect(await answer.text()).toBe('newer');
   });
 
   it('is not filled by a server that has not all of the build', async () => {

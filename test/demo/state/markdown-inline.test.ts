@@ -37,7 +37,7 @@ describe('readInline', () => {
       { type: 'link', href: 'mailto:a@example.org', children: ['mailto:a@example.org'] },
     ]],
     ['images as links, for nothing is fetched', '![chart](https://example.org/a.png)', [
-      { type: 'link', href: 'https://example.org/a.png', children: ['chart'] },
+      { type: 'link', href: 'https://example.org/a.png', isImage: true, children: ['chart'] },
     ]],
     ['numbers in brackets', 'a [1], b[2, 13]. [x1] [1](https://example.org/)', [
       'a ',

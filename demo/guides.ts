@@ -1,0 +1,79 @@
+/** The pages of the documentation that stands beside the playground, in the order in which they are to be read. */
+
+/** One page. */
+export interface Guide {
+  /** Its file in `docs/`, without the ending. */
+  readonly page: string;
+  readonly title: string;
+  /** Other words that it is found by. */
+  readonly words: string;
+}
+
+/** Pages by what a reader wants to do. */
+export interface GuideGroup {
+  readonly title: string;
+  readonly guides: readonly Guide[];
+}
+
+/** All guides. */
+export const guideGroups: readonly GuideGroup[] = [
+  {
+    title: 'Begin',
+    guides: [
+      { page: 'getting-started', title: 'Getting started', words: 'install first run quick' },
+      { page: 'runs', title: 'Runs', words: 'stream errors retry resume cancel' },
+    ],
+  },
+  {
+    title: 'Give agents tools',
+    guides: [
+      { page: 'tools', title: 'Tools', words: 'http code function secrets' },
+      { page: 'approvals', title: 'Approvals', words: 'person decides allow deny' },
+      { page: 'discovery', title: 'Discovery', words: 'find search thousands of tools' },
+      { page: 'mcp', title: 'MCP', words: 'model context protocol servers clients' },
+    ],
+  },
+  {
+    title: 'Work on data',
+    guides: [
+      { page: 'tree', title: 'Tree', words: 'edit nodes undo' },
+      { page: 'grounding', title: 'Grounding', words: 'knowledge rag retrieve cite sources' },
+      { page: 'registry', title: 'Registry', words: 'records agents providers catalogue' },
+    ],
+  },
+  {
+    title: 'Lead many agents',
+    guides: [{ page: 'planner', title: 'Plans', words: 'planner sub-agents tasks' }],
+  },
+  {
+    title: 'Serve, watch and permit',
+    guides: [
+      { page: 'endpoint', title: 'Endpoint', words: 'http api signed routes' },
+      { page: 'watching', title: 'Watching', words: 'events metrics traces audit opentelemetry' },
+      { page: 'permissions', title: 'Permissions', words: 'authorize rules' },
+    ],
+  },
+  {
+    title: 'Operate',
+    guides: [
+      { page: 'deploy', title: 'Deploy', words: 'deno container server' },
+      { page: 'scaling', title: 'Scaling', words: 'load limits simulation' },
+      { page: 'security', title: 'Security', words: 'threats defended report' },
+    ],
+  },
+  {
+    title: 'Extend',
+    guides: [
+      { page: 'adapters', title: 'Adapters', words: 'ports storage sinks contracts' },
+      { page: 'contributing', title: 'Contributing', words: 'develop tests' },
+    ],
+  },
+  {
+    title: 'About',
+    guides: [
+      { page: 'about', title: 'What Pinnace is', words: 'readme why architecture figures comparison' },
+      { page: 'api', title: 'API reference', words: 'entries exports types' },
+      { page: 'changelog', title: 'Changelog', words: 'versions upgrade breaking' },
+    ],
+  },
+];

@@ -1,0 +1,144 @@
+/** Markdown as HTML, by the playground's own reader: no HTML of the source passes. */
+
+import { locateBlocks } from '../state/markdown-blocks.ts';
+import { readInline } from '../state/markdown-inline.ts';
+import type { Block, Inline, ListItem, TableBlock } from '../state/markdown-types.ts';
+import { highlight } from './highlight.ts';
+import { type Html, markup } from './html.ts';
+
+/** A heading that can be linked to. */
+export interface Section {
+  readonly level: number;
+  readonly id: string;
+  readonly title: string;
+}
+
+/** A page's Markdown as HTML, and what stands on it. */
+export interface Rendered {
+  readonly body: Html;
+  readonly sections: readonly Section[];
+}
+
+/** Renders a document; `hrefOf` gives the address on the site for a target as it is written. */
+export function renderMarkdown(text: string, hrefOf: (target: string) => string): Rendered {
+  const sections: Section[] = [];
+  const idOf = createAnchors();
+  const renderText = (inline: string): Html => markup`${readInline(inline, hrefOf).map(renderInline)}`;
+
+  function render(block: Block): Html {
+    switch (block.type) {
+      case 'paragraph':
+        return markup`<p>${renderText(block.text)}</p>\n`;
+      case 'heading':
+        return renderHeading(block);
+      case 'code':
+        return renderCode(block.text, block.language);
+      case 'quote':
+        return markup`<blockquote>${block.blocks.map(render)}</blockquote>\n`;
+      case 'list': {
+        const items = block.items.map((item) => markup`<li>${renderItem(item, block.tight)}</li>\n`);
+        if (block.start === undefined) return markup`<ul>\n${items}</ul>\n`;
+        return markup`<ol start="${block.start}">\n${items}</ol>\n`;
+      }
+      case 'table':
+        return renderTable(block, renderText);
+      case 'rule':
+        return markup`<hr>\n`;
+      default:
+        return block satisfies never;
+    }
+  }
+
+  function renderItem({ blocks }: ListItem, tight: boolean): readonly Html[] {
+    return blocks.map((block) => tight && block.type === 'paragraph' ? renderText(block.text) : render(block));
+  }
+
+  function renderHeading({ level, text: inline }: Extract<Block, { type: 'heading' }>): Html {
+    const title = plainText(readInline(inline, hrefOf));
+    const id = idOf(title);
+    sections.push({ level, id, title });
+    const anchor = level === 1
+      ? undefined
+      : markup` <a class="anchor" href="#${id}" aria-label="Link to “${title}”">#</a>`;
+    const name = markup`${`h${level}`}`;
+    return markup`<${name} id="${id}" class="heading-${level}">${renderText(inline)}${anchor}</${name}>\n`;
+  }
+
+  const body = markup`${locateBlocks(text.split('\n')).map(({ block }) => render(block))}`;
+  return { body, sections };
+}
+
+/** A block of code, with its language. */
+export function renderCode(code: string, language: string): Html {
+  const name = language === 'mermaid' ? 'a drawing, as Mermaid writes it' : language || 'text';
+  return markup`<div class="code-block"><div class="code-head"><span>${name}</span></div><pre tabindex="0"><code>${
+    highlight(code, language)
+  }</code></pre></div>\n`;
+}
+
+function renderTable({ align, head, rows }: TableBlock, renderText: (text: string) => Html): Html {
+  const classOf = (column: number): Html | undefined => align[column] && markup` class="align-${align[column]}"`;
+  const cellOf = (cell: string, i: number, tag: 'th' | 'td'): Html => {
+    const name = markup`${cell === '' ? 'td' : tag}`; // a heading that says nothing is none
+    return markup`<${name}${classOf(i)}>${renderText(cell)}</${name}>`;
+  };
+  const row = (tag: 'th' | 'td', cells: readonly string[]): Html =>
+    markup`<tr>${cells.map((cell, i) => cellOf(cell, i, tag))}</tr>\n`;
+  const isEmpty = head.every((cell) => cell === '' || cell.startsWith('!['));
+  const top = isEmpty ? markup`<tbody>\n${row('td', head)}` : markup`<thead>\n${row('th', head)}</thead>\n<tbody>\n`;
+  return scroller(markup`${top}${rows.map((cells) => row('td', cells))}</tbody>`);
+}
+
+/** A table that can be moved sideways, by keys too. */
+export function scroller(table: Html): Html {
+  return markup`<div class="table-scroller" tabindex="0" role="group" aria-label="Table"><table>\n${table}</table></div>\n`;
+}
+
+function renderInline(node: Inline): Html {
+  if (typeof node === 'string') return markup`${node}`;
+  switch (node.type) {
+    case 'code':
+      return markup`<code>${node.text}</code>`;
+    case 'break':
+      return markup`<br>`;
+    case 'citation':
+      return markup`${node.text}`;
+    case 'strong':
+    case 'em':
+    case 'del': {
+      const name = markup`${node.type}`;
+      return markup`<${name}>${node.children.map(renderInline)}</${name}>`;
+    }
+    case 'link': {
+      if (node.isImage) return markup`<img src="${node.href}" alt="${plainText(node.children)}">`;
+      const relation = isElsewhere(node.href) ? markup` rel="noopener noreferrer"` : undefined;
+      return markup`<a href="${node.href}"${relation}>${node.children.map(renderInline)}</a>`;
+    }
+    default:
+      return node satisfies never;
+  }
+}
+
+function isElsewhere(href: string): boolean {
+  return /^[a-z]+:/.test(href);
+}
+
+/** What a person reads of a line, without its marks. */
+function plainText(nodes: readonly Inline[]): string {
+  return nodes.map((node) => {
+    if (typeof node === 'string') return node;
+    if ('children' in node) return plainText(node.children);
+    return 'text' in node ? node.text : ' ';
+  }).join('');
+}
+
+/** Ids of headings, as code forges make them: links that work there work here. */
+function createAnchors(): (title: string) => string {
+  const taken = new Map<string, number>();
+  return (title) => {
+    const id = title.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replace(/\s/g, '-');
+    const times = taken.get(id) ?? 0;
+    taken.set(id, times + 1);
+    return times === 0 ? id : `${id}-${times}`;
+  };
+}
