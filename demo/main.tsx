@@ -13,6 +13,7 @@ import { createTheme, type Theme } from './state/theme.ts';
 import { ownScript } from './trusted.ts';
 import { App } from './ui/app.tsx';
 import { StartFailure } from './ui/start-failure.tsx';
+import { whenIdle } from './ui/when-idle.ts';
 // oxlint-disable-next-line import/default -- Vite makes this module: it exports the address
 import workerUrl from './worker.ts?worker&url';
 import './style.css';
@@ -48,12 +49,6 @@ async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<vo
   root.replaceChildren();
   render(<App playground={playground} />, root);
   whenIdle(() => void settleIn(playground).catch(() => undefined));
-}
-
-/** The page comes first. */
-function whenIdle(work: () => void): void {
-  if (typeof requestIdleCallback === 'function') requestIdleCallback(work);
-  else setTimeout(work, 1000);
 }
 
 async function settleIn(playground: Playground): Promise<void> {

@@ -78,19 +78,26 @@ async function readHeads(storage: Storage): Promise<ChatHead[]> {
   return entries.flatMap(({ value }) => readAs(Head, value) ?? []).toSorted((a, b) => b.updatedAt - a.updatedAt);
 }
 
+/** Page by page: making thousands of messages in one go would hold up the page. */
 async function readMessages(storage: Storage, chatId: string): Promise<Message[]> {
-  const entries = await readAll(storage, messagesKey(chatId));
-  return entries.flatMap(({ value }) => fromKept(value) ?? []);
+  const messages: Message[] = [];
+  for await (const page of pagesOf(storage, messagesKey(chatId))) {
+    messages.push(...page.flatMap(({ value }) => fromKept(value) ?? []));
+  }
+  return messages;
 }
 
-async function readAll(storage: Storage, prefix: readonly string[]): Promise<Entry[]> {
-  const all: Entry[] = [];
-  for (;;) {
-    const after = all.at(-1)?.key;
-    const page = await storage.list({ prefix, limit: pageSize, ...(after && { after }) });
-    all.push(...page);
-    if (page.length < pageSize) return all;
-  }
+async function readAll(storage: Storage, prefix: readonly string[]): Promise<readonly Entry[]> {
+  return (await Array.fromAsync(pagesOf(storage, prefix))).flat();
+}
+
+async function* pagesOf(storage: Storage, prefix: readonly string[]): AsyncIterableIterator<readonly Entry[]> {
+  let page: readonly Entry[] = [];
+  do {
+    const after = page.at(-1)?.key;
+    page = await storage.list({ prefix, limit: pageSize, ...(after && { after }) });
+    yield page;
+  } while (page.length === pageSize);
 }
 
 function messageChanges(

@@ -1,6 +1,6 @@
 /** Which messages of a long chat are drawn: those in sight and some around them. In the place of the others there is room. */
 
-import { answerText, type Message } from './message.ts';
+import type { Message } from './message.ts';
 
 /** Chats up to this length are drawn whole. */
 export const wholeUpTo = 40;
@@ -91,8 +91,12 @@ const lineHeight = 24;
 /** By the length of its text; once it is drawn, it is measured. */
 function likelyHeight(message: Message): number {
   if (message.role === 'user') return 40 + lineHeight * Math.floor(message.text.length / 60);
-  const cards = message.parts.peek().filter(({ type }) => type === 'tool' || type === 'plan').length;
-  return 110 + 56 * cards + lineHeight * Math.ceil(answerText(message).length / 70);
+  let [cards, letters] = [0, 0];
+  for (const part of message.parts.peek()) {
+    if (part.type === 'text') letters += part.text.peek().length;
+    else if (part.type === 'tool' || part.type === 'plan') cards++;
+  }
+  return 110 + 56 * cards + lineHeight * Math.ceil(letters / 70);
 }
 
 /** What stands in the thread when these messages are drawn, in order. */

@@ -50,7 +50,7 @@ export function createTreeRows({ control, follow, onPage }: TreeRowsOptions): Tr
       const offset = Math.max(0, sight.first - margin);
       const page = await control.rows({ offset, limit: sight.count + 2 * margin, ...follow() });
       total = page.status.rowCount;
-      window.value = { offset: page.offset, rows: page.rows };
+      window.value = { offset: page.offset, rows: withKnown(page.rows, window.peek().rows) };
       onPage(page);
     }
   }
@@ -74,4 +74,17 @@ export function createTreeRows({ control, follow, onPage }: TreeRowsOptions): Tr
     },
     at: (rank) => window.value.rows[rank - window.value.offset],
   };
+}
+
+/** Rows that are as they were are the same objects, so that nothing is drawn again. */
+function withKnown(rows: readonly PanelRow[], before: readonly PanelRow[]): PanelRow[] {
+  const known = new Map(before.map((row) => [row.nodeId, row]));
+  return rows.map((row) => {
+    const old = known.get(row.nodeId);
+    return old && isSame(row, old) ? old : row;
+  });
+}
+
+function isSame(a: PanelRow, b: PanelRow): boolean {
+  return (Object.keys(a) as (keyof PanelRow)[]).every((key) => a[key] === b[key]); // safe: a row has no other fields
 }

@@ -13,6 +13,7 @@ import { isCovering } from './panel-cover.ts';
 import { SideBar } from './side-bar.tsx';
 import { Thread } from './thread.tsx';
 import { TopBar } from './top-bar.tsx';
+import { whenIdle } from './when-idle.ts';
 
 /** What is asked for and cannot be fetched says so; nobody is left before a chat that is covered by nothing. */
 const orSay = { Failure: ScreenFailure };
@@ -47,7 +48,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
       if (handleShortcut(event, playground)) event.preventDefault();
     };
     document.addEventListener('keydown', onKeyDown);
-    void Promise.all([Markdown.preload(), SettingsDialog.preload(), Palette.preload()]);
+    whenIdle(() => void Promise.all([Markdown.preload(), SettingsDialog.preload(), Palette.preload()]));
     return () => document.removeEventListener('keydown', onKeyDown);
   }, []);
   return (

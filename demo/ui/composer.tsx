@@ -1,6 +1,7 @@
 import type { JSX, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Chat, isRunning } from '../state/chat.ts';
+import { nextFrame } from '../state/frame-queue.ts';
 import { agentOf, type Playground } from '../state/playground.ts';
 import { Icon } from './icon.tsx';
 
@@ -79,9 +80,17 @@ function MessageField({ chat, playground, onEnter }: MessageFieldProps): JSX.Ele
 function useFocus(field: RefObject<HTMLTextAreaElement | null>, requests: number): void {
   const isShown = useRef(false);
   useLayoutEffect(() => {
-    if (isShown.current || matchMedia('(hover: hover)').matches) field.current?.focus();
+    const isFirst = !isShown.current;
     isShown.current = true;
+    if (isFirst && !matchMedia('(hover: hover)').matches) return undefined;
+    if (!isFirst || isFocusElsewhere()) return field.current?.focus();
+    // To take the focus, the page must be laid out: where nobody has it, it comes with the frame that does so.
+    return nextFrame(() => isFocusElsewhere() || field.current?.focus());
   }, [requests]);
+}
+
+function isFocusElsewhere(): boolean {
+  return document.activeElement !== document.body;
 }
 
 function SendButton({ disabled }: { disabled: boolean }): JSX.Element {
@@ -102,9 +111,9 @@ function StopButton({ onStop }: { onStop: () => void }): JSX.Element {
   );
 }
 
-/** As high as its text; the style sheet sets the most. */
+/** As high as its text; the style sheet sets the most, and does this alone where the browser can. */
 function grow(field: HTMLTextAreaElement | null): void {
-  if (!field) return;
+  if (!field || CSS.supports('field-sizing', 'content')) return;
   field.style.height = 'auto';
   field.style.height = `${field.scrollHeight}px`;
 }

@@ -97,7 +97,10 @@ export function useWindow({ chat, scroller, content, isFollowing }: WindowOption
   }
 
   const { from, to, kept: others } = drawn.value;
-  useLayoutEffect(settle, [drawn.value]);
+  useLayoutEffect(() => {
+    // What is drawn first holds nothing in its place: the observer measures it, when its frame has laid it out anyway.
+    if (anchor.current || wanted.current !== undefined) settle();
+  }, [drawn.value]);
   const count = chat.messages.value.length;
   const places = new Set([...others.filter((place) => place < count), ...placesFrom(from, to)]);
   return {

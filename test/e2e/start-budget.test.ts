@@ -1,12 +1,21 @@
 import { gzipSync } from 'node:zlib';
 import type { Page, Request } from 'playwright';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { send, usePlayground } from '../tools/playground.ts';
+import { type Vitals, vitalsOf, watchVitals } from '../tools/vitals.ts';
 
 const { newContext } = usePlayground();
 
-/** What a first visit may cost, in counts that are the same on every machine: sizes gzipped, in kB of 1,000 bytes. */
-const budgets = { requests: 20, pageScripts: 90, styles: 20, workerScripts: 330, elements: 300, elementsAnswered: 450 };
+/** What a first visit may cost, in counts that are the same on every machine: sizes gzipped, in kB of 1,000 bytes. Times are told, and have their bars in `npm run bench -- page`. */
+const budgets = {
+  requests: 20,
+  pageScripts: 90,
+  styles: 20,
+  workerScripts: 330,
+  elements: 300,
+  elementsAnswered: 450,
+  layoutShift: 0.1,
+};
 
 /** One file that was fetched. */
 interface Fetched {
@@ -42,17 +51,29 @@ function kbOf(kind: Fetched['kind']): number {
 
 beforeAll(async () => {
   const context = await newContext();
+  await watchVitals(context);
   page = await context.newPage();
   page.on('request', (request) => request.url().startsWith('data:') || requests.push(request));
   await page.goto(inject('playground'));
   await page.getByTestId('composer').waitFor();
   elements = await count();
+  // What is fetched once the page is idle.
+  for (const later of ['palette', 'settle-in']) {
+    await vi.waitUntil(() => requests.some((request) => request.url().includes(`/${later}-`)), { timeout: 60_000 });
+  }
   await page.waitForLoadState('networkidle');
   atStart = await Promise.all(requests.map(fetched));
   console.log(
     atStart.map(({ url, kind, kb }) => `${kind.padEnd(6)} ${kb.toFixed(1).padStart(6)} kB ${url}`).join('\n'),
   );
 });
+
+/** One figure a line. */
+function tableOf(vitals: Vitals): string {
+  return Object.entries(vitals).map(([name, value]: [string, number]) =>
+    `${name.padEnd(15)} ${name.endsWith('Ms') ? `${value.toFixed(0).padStart(6)} ms` : value.toFixed(3).padStart(6)}`
+  ).join('\n');
+}
 
 describe('the start of the playground', () => {
   it('asks its own server for few files, and nobody else', () => {
@@ -80,5 +101,13 @@ describe('the start of the playground', () => {
     await page.getByTestId('answer-footer').waitFor();
     expect(requests.slice(before).map((request) => request.url())).toEqual([]);
     expect(await count()).toBeLessThanOrEqual(budgets.elementsAnswered);
+  });
+
+  it('has been painted, has answered keys, and has moved nothing by itself', async () => {
+    const vitals = await vitalsOf(page);
+    console.log(tableOf(vitals));
+    expect(vitals.firstPaintMs).toBeGreaterThan(0);
+    expect(vitals.largestPaintMs).toBeGreaterThanOrEqual(vitals.firstPaintMs);
+    expect(vitals.layoutShift).toBeLessThanOrEqual(budgets.layoutShift);
   });
 });

@@ -138,24 +138,21 @@ const blank: PanelRow = {
   siblings: 1,
 };
 
-/** The row with this rank, or the place where it is going to be. */
+/** The row with this rank, or the place where it is going to be. It is not compared again when nothing of it has changed. */
 function Slot({ rank, panel, nameOf, actions, dropping }: SlotProps): JSX.Element {
   const { offset, rows } = panel.window.value;
   const row = rows[rank - offset] ?? blank;
   const activity = panel.marks.value.get(row.nodeId);
-  return (
-    <TreeRow
-      row={row}
-      rank={rank}
-      isEmpty={row === blank}
-      isActive={panel.active.value?.nodeId === row.nodeId}
-      isCut={panel.cut.value?.nodeId === row.nodeId}
-      isWriting={panel.writing.value?.nodeId === row.nodeId}
-      dropPlace={dropping?.rank === rank ? dropping.place : undefined}
-      mark={activity && { ...activity, who: nameOf(activity.by) }}
-      actions={actions}
-    />
-  );
+  const who = activity && nameOf(activity.by);
+  const isActive = panel.active.value?.nodeId === row.nodeId;
+  const isCut = panel.cut.value?.nodeId === row.nodeId;
+  const isWriting = panel.writing.value?.nodeId === row.nodeId;
+  const dropPlace = dropping?.rank === rank ? dropping.place : undefined;
+  return useMemo(() => {
+    const mark = activity && who !== undefined ? { ...activity, who } : undefined;
+    const state = { isEmpty: row === blank, isActive, isCut, isWriting, dropPlace, mark };
+    return <TreeRow row={row} rank={rank} {...state} actions={actions} />;
+  }, [row, rank, activity, who, isActive, isCut, isWriting, dropPlace, actions]);
 }
 
 /** From the field that goes, unless the person has gone elsewhere. */

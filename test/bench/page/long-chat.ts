@@ -30,7 +30,7 @@ export async function measureLongChat({ browser, url }: Bench): Promise<Row[]> {
   await context.close();
   return [
     msRow(`A chat of ${count} messages: from the click to its end`, opening.tookMs - 500),
-    ...workRows('Opening it', opening, 100),
+    ...workRows('Opening it', opening, 50),
     { figure: 'Elements of the page then', value: String(nodes), bar: '<= 3000', met: nodes <= 3000 },
     ...workRows('Scrolling through it', scrolling, 50),
     ...frameRows('Scrolling through it', scrolling),

@@ -1,11 +1,14 @@
 /** What the page's own entries say of a stretch of time: long tasks, the wait of what a person did, frames, work of its thread. */
 
 import type { Page } from 'playwright';
+import { longestWorkMs } from './own-work.ts';
 
 /** What was seen, in milliseconds. */
 export interface Seen {
   /** Tasks of 50 ms or more. */
   readonly longTasks: readonly number[];
+  /** The longest task by the thread's own clock. */
+  readonly longestWorkMs: number;
   /** From what a person did to the next paint; those under 16 ms are told as 0. */
   readonly interactions: readonly number[];
   /** Between one frame and the next. */
@@ -32,11 +35,14 @@ export async function watch(page: Page, act: () => Promise<void>): Promise<Seen>
     return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? NaN) * 1000;
   };
   await page.evaluate(begin);
-  const [worked, began] = [await workMs(), performance.now()];
-  await act();
-  const [tookMs, work] = [performance.now() - began, await workMs() - worked];
+  let [tookMs, work] = [0, 0];
+  const longest = await longestWorkMs(page, async () => {
+    const [worked, began] = [await workMs(), performance.now()];
+    await act();
+    [tookMs, work] = [performance.now() - began, await workMs() - worked];
+  });
   await cdp.detach();
-  return { ...await page.evaluate(end), workMs: work, tookMs };
+  return { ...await page.evaluate(end), longestWorkMs: longest, workMs: work, tookMs };
 }
 
 /** Runs in the page. */

@@ -16,8 +16,8 @@ export function msRow(figure: string, value: number, bar?: number): Row {
   return bar === undefined ? shown : { ...shown, bar: `<= ${bar} ms`, met: value <= bar };
 }
 
-/** What the page's thread was kept busy with: its longest task, and its work in all. */
-export function workRows(what: string, { longTasks, workMs, tookMs }: Seen, longest: number): Row[] {
+/** What the page's thread was kept busy with: its longest task by the clock and by its own, and its work in all. */
+export function workRows(what: string, { longTasks, longestWorkMs, workMs, tookMs }: Seen, longest: number): Row[] {
   const most = Math.max(0, ...longTasks);
   return [
     {
@@ -26,6 +26,7 @@ export function workRows(what: string, { longTasks, workMs, tookMs }: Seen, long
       bar: `<= ${longest} ms`,
       met: most <= longest,
     },
+    msRow(`${what}: the thread’s own work in its longest task`, longestWorkMs, longest),
     {
       figure: `${what}: work of the page’s thread`,
       value: `${workMs.toFixed(0)} ms in ${(tookMs / 1000).toFixed(1)} s`,

@@ -1,6 +1,9 @@
 /** From the navigation to a page that can be written in, and to the first answer. */
 
+import type { Page } from 'playwright';
+import { vitalsOf, watchVitals } from '../../tools/vitals.ts';
 import { median, type Row } from '../measure.ts';
+import { longestWorkMs } from './own-work.ts';
 import { type Bench, msRow } from './rows.ts';
 
 const rounds = 5;
@@ -10,28 +13,40 @@ export async function measureStart({ browser, url }: Bench): Promise<Row[]> {
   const seen: Record<string, number[]> = {};
   for (let i = 0; i < rounds; i++) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    await watchVitals(context);
+    await context.addInitScript(markStart);
     const page = await context.newPage();
-    await page.addInitScript(watchStart);
-    await page.goto(url);
-    await page.getByTestId('composer').waitFor();
-    await page.getByTestId('composer').fill('What is 6 * 7?');
-    await page.getByTestId('composer').press('Enter');
-    await page.getByTestId('answer-footer').waitFor();
-    for (const [name, ms] of Object.entries(await page.evaluate(entries))) (seen[name] ??= []).push(ms);
+    const longestWork = await longestWorkMs(page, () => visit(page, url));
+    const figures = { ...await page.evaluate(marks), ...await vitalsOf(page), longestWork };
+    for (const [name, value] of Object.entries(figures)) (seen[name] ??= []).push(value);
     await context.close();
   }
   const of = (name: string): number => median(seen[name] ?? []);
+  const layoutShift = of('layoutShift');
   return [
-    msRow('Start: first paint with content', of('paint')),
+    msRow('Start: first paint with content (FCP)', of('firstPaintMs')),
+    msRow('Start: largest paint with content (LCP)', of('largestPaintMs'), 2000),
     msRow('Start: the agent can be asked', of('ready'), 2000),
     msRow('Start: from the question to its first word', of('first-word') - of('asked')),
     msRow('Start: from the question to the end of the answer', of('answered') - of('asked')),
-    msRow('Start: longest task of the page’s thread', of('longest'), 50),
+    msRow('Start: longest task of the page’s thread', of('longestTaskMs'), 50),
+    msRow('Start: the thread’s own work in its longest task', of('longestWork'), 50),
+    msRow('Start: what tasks took beyond 50 ms, in all (TBT)', of('blockingMs'), 50),
+    msRow('Start: interaction to next paint, the slowest (INP)', of('interactionMs'), 100),
+    { figure: 'Start: layout shift (CLS)', value: layoutShift.toFixed(3), bar: '<= 0.1', met: layoutShift <= 0.1 },
   ];
 }
 
+async function visit(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.getByTestId('composer').waitFor();
+  await page.getByTestId('composer').fill('What is 6 * 7?');
+  await page.getByTestId('composer').press('Enter');
+  await page.getByTestId('answer-footer').waitFor();
+}
+
 /** Runs in the page before all else: leaves marks when what a person waits for is there. */
-function watchStart(): void {
+function markStart(): void {
   const waited = {
     ready: '[data-testid=composer]',
     asked: '[data-role=user]',
@@ -44,19 +59,9 @@ function watchStart(): void {
       if (isNew && document.querySelector(selector)) performance.mark(name);
     }
   }).observe(document, { childList: true, subtree: true });
-  new PerformanceObserver(() => undefined).observe({ type: 'longtask', buffered: true });
 }
 
 /** Runs in the page. */
-function entries(): Promise<Record<string, number>> {
-  const marks = performance.getEntriesByType('mark').map(({ name, startTime }) => [name, startTime] as const);
-  const paint = performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN;
-  return new Promise((resolve) => {
-    new PerformanceObserver((list, observer) => {
-      observer.disconnect();
-      const longest = Math.max(...list.getEntries().map(({ duration }) => duration));
-      resolve({ ...Object.fromEntries(marks), paint, longest });
-    }).observe({ type: 'longtask', buffered: true });
-    setTimeout(() => resolve({ ...Object.fromEntries(marks), paint, longest: 0 }), 500);
-  });
+function marks(): Record<string, number> {
+  return Object.fromEntries(performance.getEntriesByType('mark').map(({ name, startTime }) => [name, startTime]));
 }

@@ -56,6 +56,19 @@ describe('createTreeRows', () => {
     expect(rows.at(8010)).toMatchObject({ nodeId: 'n8010' });
   });
 
+  it('gives rows that are as they were as the same objects', async () => {
+    const { rows, asked } = start();
+    const first = rows.refresh({ first: 0, count: 20 });
+    asked[0]?.answer();
+    await first;
+    const [before, row] = [rows.window.value, rows.at(10)];
+    const again = rows.refresh();
+    asked[1]?.answer();
+    await again;
+    expect(rows.window.value).not.toBe(before);
+    expect(rows.at(10)).toBe(row);
+  });
+
   it('asks for nothing beyond the first and the last row', async () => {
     const { rows, asked } = start(30);
     const here = rows.refresh({ first: 0, count: 20 });
