@@ -41,7 +41,7 @@ function measure(text: string, top: number): Record<string, unknown> {
     characters: Array.from(text).length,
     graphemes: segments(text, 'grapheme').length,
     words: words.length,
-    sentences: segments(text, 'sentence').filter(({ segment }) => /[\p{L}\p{N}]/u.test(segment)).length,
+    sentences: segments(text, 'sentence').filter(says).length,
     paragraphs: text.split(/\r?\n[^\S\n]*\r?\n/).filter((paragraph) => paragraph.trim() !== '').length,
   };
   const readingSeconds = secondsToRead(words);
@@ -53,7 +53,12 @@ function segments(text: string, granularity: 'grapheme' | 'word' | 'sentence'): 
 }
 
 function wordsOf(text: string): string[] {
-  return segments(text, 'word').filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment.toLowerCase());
+  return segments(text, 'word').filter(says).map(({ segment }) => segment.toLowerCase());
+}
+
+/** Engines disagree on which segments are like words: to Firefox, some Japanese verbs are not. */
+function says({ segment }: Intl.SegmentData): boolean {
+  return /[\p{L}\p{N}]/u.test(segment);
 }
 
 const ideographs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;

@@ -114,9 +114,9 @@ function callModel(options: LoopOptions, tools: SdkToolSet): ReadableStream<Text
       takeStepTools(tools, options);
       return undefined;
     },
-    // Repairs nothing: it gives the error our words, for the model too. The SDK's would list every tool.
+    // Repairs nothing: it gives the error our words, for the model too. The SDK's would list every tool, or quote the engine.
     experimental_repairToolCall: ({ toolCall, error }) => {
-      if (NoSuchToolError.isInstance(error)) error.message = options.tools.missing(toolCall.toolName).message;
+      error.message = refusedCall(error, () => options.tools.missing(toolCall.toolName)).message;
       return Promise.resolve(null);
     },
     toolApproval: async ({ toolCall }) => await approvalOf(toolCall, options),
