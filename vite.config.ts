@@ -25,7 +25,10 @@ const resolve = { alias: [...packageAlias] };
 
 /** Launch options are looked up only when a browser is wanted (the Deno run wants none). */
 async function browserProject(): Promise<TestProjectInlineConfiguration> {
-  const { chromium } = await import('./test/tools/chromium.ts');
+  const [{ chromium }, { firefoxOptions, firefoxPath }] = await Promise.all([
+    import('./test/tools/chromium.ts'),
+    import('./test/tools/firefox.ts'),
+  ]);
   return {
     root,
     resolve,
@@ -43,7 +46,16 @@ async function browserProject(): Promise<TestProjectInlineConfiguration> {
         headless: true,
         screenshotFailures: false,
         provider: playwright({ launchOptions: chromium }),
-        instances: [{ browser: 'chromium' }],
+        instances: [
+          { browser: 'chromium' },
+          ...(firefoxPath
+            ? [{
+              browser: 'firefox' as const,
+              include: ['test/browser/parity.test.ts'],
+              provider: playwright({ launchOptions: firefoxOptions }),
+            }]
+            : []),
+        ],
       },
     },
   };

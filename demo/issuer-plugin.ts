@@ -1,23 +1,24 @@
 /** Certifies the playground's own key on a developer's machine: a route of the development server, for its own page alone. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Plugin } from 'vite';
+import type { Plugin, ViteDevServer } from 'vite';
 import type { CertificateIssuer } from '../adapters/transport/issuer.ts';
 
 const path = '/development/certificate';
 const mostBytes = 2048;
 const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
 
-/** Gives the plugin. It is for the development server: a build has no issuer. */
+/** Gives the plugin, for the development server and for the preview of a build. A build itself has no issuer. */
 export function developmentIssuerPlugin(issuer: CertificateIssuer): Plugin {
+  const serve = ({ middlewares }: Pick<ViteDevServer, 'middlewares'>): void =>
+    void middlewares.use(path, (request, response) => void answer(issuer, { request, response }));
   return {
     name: 'pinnace-development-issuer',
     apply: 'serve',
     // What the worker that signs imports: a dependency found later would make the development server reload the page.
     config: () => ({ optimizeDeps: { entries: ['endpoint-worker.ts'] } }),
-    configureServer({ middlewares }) {
-      middlewares.use(path, (request, response) => void answer(issuer, { request, response }));
-    },
+    configureServer: serve,
+    configurePreviewServer: serve,
   };
 }
 

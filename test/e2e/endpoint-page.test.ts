@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIssuer } from '../../adapters/transport/issuer.ts';
 import { developmentAudience } from '../../demo/development-issuer.ts';
 import { developmentIssuerPlugin } from '../../demo/issuer-plugin.ts';
-import { type EndpointProcess, startEndpoint } from '../tools/endpoint.ts';
-import { freePort } from '../tools/http-server.ts';
+import type { EndpointProcess } from '../tools/endpoint.ts';
+import { startTrustingEndpoint } from '../tools/endpoint-page.ts';
 import { send, usePlayground } from '../tools/playground.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -24,16 +24,7 @@ beforeAll(async () => {
     server: { port: 0 },
   });
   await server.listen();
-  const address = `127.0.0.1:${await freePort()}`; // known before it serves: the endpoint is told its own address
-  endpoint = await startEndpoint({
-    env: {
-      DENO_SERVE_ADDRESS: `tcp:${address}`,
-      PINNACE_ISSUERS: JSON.stringify([issuer.trusted]),
-      PINNACE_AUDIENCE: developmentAudience,
-      PINNACE_ORIGINS: origin(),
-      PINNACE_AUTHORITIES: address,
-    },
-  });
+  endpoint = await startTrustingEndpoint(issuer, origin());
 });
 
 afterAll(async () => {

@@ -1,10 +1,11 @@
-/** The built playground in a real Chromium, as a person has it. */
+/** The built playground in a real Chromium, or in Firefox, as a person has it. */
 
 import { join } from 'node:path';
 import process from 'node:process';
 import { type Browser, type BrowserContext, chromium as browserType, type Page } from 'playwright';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { chromium } from './chromium.ts';
+import { launchFirefox } from './firefox.ts';
 
 /** How the window is. */
 interface Look {
@@ -38,19 +39,32 @@ interface Playground {
   readonly shoot: (page: Page, name: string) => Promise<void>;
 }
 
-/** Gives the playground to the tests of a file; Chromium starts before them and stops after them. */
-export function usePlayground(): Playground {
+type BrowserName = 'chromium' | 'firefox';
+
+/** Gives the playground to the tests of a file; the browser starts before them and stops after them. */
+export function usePlayground(
+  name: BrowserName = process.env['E2E_BROWSER'] === 'firefox' ? 'firefox' : 'chromium',
+): Playground {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await browserType.launch(chromium);
+    browser = name === 'firefox' ? await launchFirefox() : await browserType.launch(chromium);
   });
   afterAll(() => browser.close());
-  const newContext: Playground['newContext'] = ({ width = 1280, height = 800, dark = false, offline = false } = {}) =>
-    browser.newContext({
+  const newContext: Playground['newContext'] = async (
+    { width = 1280, height = 800, dark = false, offline = false } = {},
+  ) => {
+    const context = await browser.newContext({
       viewport: { width, height },
       colorScheme: dark ? 'dark' : 'light',
       serviceWorkers: offline ? 'allow' : 'block', // it would fetch the whole build anew for every test
     });
+    if (name === 'firefox') {
+      await context.addInitScript(tellViolations); // its driver tells of few
+      // It cannot be told which scheme the system has: then it is the one that the person chose.
+      if (dark) await context.addInitScript(chooseDark);
+    }
+    return context;
+  };
   return {
     newContext,
     async open({ context, url = inject('playground'), ready = 'composer', ...look } = {}) {
@@ -59,15 +73,19 @@ export function usePlayground(): Playground {
       const strangers: string[] = [];
       page.on('request', (request) => isStranger(request.url(), url) && strangers.push(request.url()));
       page.on('worker', (worker) => void worker.evaluate(tellViolations).catch(() => undefined)); // it may have ended
-      page.on('pageerror', (error) => problems.push(String(error)));
-      page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+      // Firefox tells of the style that Playwright gives a page for its picture.
+      const isOfPicture = (text: string): boolean =>
+        name === 'firefox' && process.env['SHOTS'] !== undefined && text.includes('style-src');
+      const complain = (text: string): unknown => isOfPicture(text) || problems.push(text);
+      page.on('pageerror', (error) => complain(String(error)));
+      page.on('console', (message) => message.type() === 'error' && complain(message.text()));
       await page.goto(url);
       await page.getByTestId(ready).waitFor();
       return { page, problems, strangers };
     },
-    async shoot(page, name) {
+    async shoot(page, picture) {
       const folder = process.env['SHOTS'];
-      if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
+      if (folder) await page.screenshot({ path: join(folder, `${picture}.png`) });
     },
   };
 }
@@ -75,6 +93,10 @@ export function usePlayground(): Playground {
 function isStranger(url: string, page: string): boolean {
   const { protocol, origin } = new URL(url);
   return protocol !== 'data:' && protocol !== 'blob:' && origin !== new URL(page).origin;
+}
+
+function chooseDark(): void {
+  if (location.protocol === 'http:') localStorage.setItem('pinnace.theme', '"dark"'); // an empty page keeps nothing
 }
 
 /** The console tells what a page's policy has refused, but not what a worker's has. */
