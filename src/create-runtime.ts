@@ -30,7 +30,8 @@ import type {
 import { decide, type DecideOptions } from './runtime/decide.ts';
 import { defaultLimits, type Limits } from './runtime/limits.ts';
 import { createPrincipal, localPrincipal, type Principal, type Scope } from './runtime/principal.ts';
-import { createPipeline, type HostedRuntime } from './runtime/runtime.ts';
+import { createPipeline } from './runtime/pipeline.ts';
+import type { HostedRuntime } from './runtime/runtime.ts';
 import type { Handlers } from './tools/extension.ts';
 import { isToolSource, toolsOf, type ToolSource } from './tools/tool-source.ts';
 import type { Tool } from './tools/tool.ts';

@@ -19,7 +19,8 @@ import { spanOfRun } from './run-span.ts';
 import { throwIfAborted, untilAborted } from '../until-aborted.ts';
 import { parseRunRequest, type RunRequest } from './run-request.ts';
 import type { ClaimOptions, Runs } from './runs.ts';
-import type { RuntimeOptions, Started, StartOptions } from './runtime.ts';
+import type { RuntimeOptions } from './pipeline.ts';
+import type { Started, StartOptions } from './runtime.ts';
 import type { ToolSetOf } from './tool-sets.ts';
 
 /** What starting a run works with. */

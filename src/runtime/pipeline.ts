@@ -1,0 +1,194 @@
+/** The Agents Worker: what it is made of. */
+
+import { PinnaceError } from '../errors.ts';
+import type { Audit, Recorder } from '../audit.ts';
+import type { EventRing } from '../event-ring.ts';
+import { createTraceId, type Emit } from '../events.ts';
+import { createInterruptions } from '../interruption.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Authorize, Catalog, Egress, ModelSource, Sandbox, SecretSource, Storage } from '../ports.ts';
+import type { Handlers } from '../tools/extension.ts';
+import { createSlots } from '../tools/slots.ts';
+import type { Tool } from '../tools/tool.ts';
+import { createAgentSteps } from './agent-steps.ts';
+import { openAgentTools } from './agent-tools.ts';
+import { chunksOf } from './chunks-of.ts';
+import type { DataSources } from './data-sources.ts';
+import { decide } from './decide.ts';
+import { createDismissal } from './dismissal.ts';
+import type { Limits } from './limits.ts';
+import type { McpSource } from './mcp-tools.ts';
+import { prewarm, probe, within } from './operations.ts';
+import { createOutside } from './outside.ts';
+import type { Plans } from './plans.ts';
+import { requireScope } from './principal.ts';
+import { createResolver, type Resolver } from './resolver.ts';
+import { createRuns } from './runs.ts';
+import type { HostedRuntime } from './runtime.ts';
+import { startRun } from './start-run.ts';
+import type { Discovery } from './step-tools.ts';
+import { createToolSets } from './tool-sets.ts';
+import { validateMcpServer } from './validate-mcp-server.ts';
+import { createWatching } from './watching.ts';
+
+/** What the pipeline works with. */
+export interface RuntimeOptions {
+  readonly catalog: Catalog;
+  readonly models: ModelSource;
+  readonly storage: Storage;
+  readonly secrets: SecretSource | undefined;
+  readonly tools: readonly Tool[];
+  readonly egress: Egress | undefined;
+  readonly sandbox: Sandbox | undefined;
+  readonly handlers: Handlers;
+  readonly mcp: McpSource;
+  readonly discovery: Discovery | undefined;
+  readonly dataSources: DataSources | undefined;
+  readonly plans: Plans | undefined;
+  readonly authorize: Authorize;
+  readonly limits: Limits;
+  readonly emit: Emit;
+  readonly ring: EventRing;
+  readonly audit: Audit | undefined;
+  readonly recorder: Recorder;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+}
+
+/** Gives the runtime over its ports. */
+export function createPipeline(options: RuntimeOptions): HostedRuntime {
+  const { limits: { retentionMs, commitSpacingMs, totalMs }, metrics, now } = options;
+  // Twice the retention: for half of it the run is gone and the record still says that there was one.
+  const ttlMs = totalMs + 2 * retentionMs;
+  const closing = new AbortController();
+  let draining = false;
+  const runs = createRuns({ ...options, retentionMs, commitSpacingMs, ttlMs });
+  metrics.gauge('pinnace_open_runs', () => runs.open);
+  const interruptions = createInterruptions({ storage: options.storage, now, validMs: options.limits.approvalMs });
+  const slots = createSlots();
+  const resolver: Resolver = createResolver({ ...options, onAgentsChanged: (agentIds) => dismiss(agentIds) });
+  const dismiss = createDismissal(runs, (agentId) => resolver.agent(agentId));
+  const toolSetOf = createToolSets(options);
+  const requireOpen = (): void => {
+    if (draining) {
+      throw new PinnaceError('unavailable', 'Cannot go on: the runtime is closed', {
+        details: { reason: 'runtime_closed' },
+      });
+    }
+  };
+
+  const { place, guard } = createOutside(options);
+  const parts = {
+    ...options,
+    runs,
+    resolver,
+    interruptions,
+    slots,
+    toolSetOf,
+    dismiss,
+    ttlMs,
+    closing: closing.signal,
+  };
+  const start: HostedRuntime['start'] = async (input, principal, given) => {
+    requireScope(principal, 'run:create');
+    requireOpen();
+    return await startRun(parts, input, { ...given, principal });
+  };
+  const cancel: HostedRuntime['cancel'] = async (runId, principal, { trace } = {}) => {
+    const { state, agentId, traceId } = await runs.status(principal, runId, 'run:cancel');
+    if (state !== 'running') return;
+    const facts = { action: 'run.cancel', target: { type: 'run', id: runId } };
+    const deed = { ...facts, principal, trace: trace ?? { traceId }, context: { agentId } };
+    await guard({ ...deed, attempt: 'Cannot cancel the run' }, async (at) => {
+      await runs.cancel(principal, runId);
+      at.tell({ ...facts, status: 'ok' });
+    });
+  };
+  return {
+    start,
+    cancel,
+    runs,
+    steps: createAgentSteps(parts),
+    metrics,
+    async run(input, principal, { signal, idempotencyKey } = {}) {
+      const idempotency = idempotencyKey === undefined
+        ? undefined
+        : { key: idempotencyKey, fingerprint: JSON.stringify(input) };
+      const left = new AbortController();
+      const { runId } = await start(input, principal, { signals: [signal, left.signal], idempotency });
+      return chunksOf(await runs.cursor(principal, runId, 0), () => left.abort('client_gone'));
+    },
+    async resume(runId, after, { principal, signal }) {
+      const cursor = await runs.cursor(principal, runId, after);
+      const stop = (): void => void cancel(runId, principal).catch(() => undefined); // its stream tells how it ends
+      if (signal?.aborted) stop();
+      signal?.addEventListener('abort', stop, { once: true });
+      return chunksOf(cursor, stop);
+    },
+    async manifest(agentId, principal) {
+      requireScope(principal, 'registry:read', agentId);
+      requireOpen();
+      await resolver.refresh();
+      const agent = await resolver.agent(agentId);
+      const { digest, entries } = await toolSetOf(agent, await resolver.tools(), await resolver.servers(agent));
+      return { agentId: agent.id, digest, tools: entries };
+    },
+    async tools(agentId, principal) {
+      requireScope(principal, 'run:create', agentId);
+      requireOpen();
+      return await openAgentTools(parts, agentId, principal);
+    },
+    async decide(runId, approvalId, decision, principal) {
+      requireScope(principal, 'tool:approve');
+      const run = await runs.status(principal, runId, 'tool:approve').catch(() => undefined); // `decide` says why not
+      const { approved } = decision;
+      await decide(
+        {
+          principal,
+          traceId: run?.traceId ?? createTraceId(),
+          agentId: run?.agentId,
+          id: approvalId,
+          input: { runId, approved },
+          payload: { runId: run?.runId, approved },
+        },
+        options,
+        () => interruptions.decide(principal, runId, approvalId, decision),
+      );
+    },
+    async reply(runId, reply, principal) {
+      const { planId } = await runs.status(principal, runId, 'tool:approve');
+      if (planId === undefined || !options.plans) {
+        throw new PinnaceError('not_found', 'Cannot reply: this run follows no plan');
+      }
+      await options.plans.reply(planId, principal, reply);
+    },
+    invalidate: (keys) => resolver.invalidate(keys),
+    async prewarm(agentIds, principal) {
+      requireScope(principal, 'registry:read');
+      return { failed: await prewarm(resolver, agentIds, principal.tenant) };
+    },
+    async validateMcpServer(serverId, input, principal, { signal = closing.signal } = {}) {
+      requireScope(principal, 'registry:write');
+      requireOpen();
+      return await validateMcpServer({ ...options, resolver, guard }, { serverId, input, principal, signal });
+    },
+    ...createWatching(options, closing.signal),
+    authorize: options.authorize,
+    place,
+    guard,
+    ready: () => probe({ storage: options.storage.get(['ready']), catalog: options.catalog.listTools({ limit: 1 }) }),
+    async close({ drainMs = 0 } = {}) {
+      draining = true;
+      if (drainMs > 0) await within(drainMs, runs.drained());
+      await options.plans?.close();
+      closing.abort('runtime_closed');
+      await runs.drained();
+      await within(auditMs, options.recorder.drained());
+      runs.close();
+      resolver.close();
+    },
+  };
+}
+
+/** How long the last ends of an audit are waited for: longer than a storage that answers at all takes for one. */
+const auditMs = 15_000;

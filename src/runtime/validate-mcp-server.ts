@@ -1,0 +1,42 @@
+import { type McpValidation, type McpValidationInput, McpValidationRequest } from '../mcp-validation.ts';
+import { parse } from '../parse.ts';
+import type { RuntimeOptions } from './pipeline.ts';
+import type { Principal } from './principal.ts';
+import type { Resolver } from './resolver.ts';
+import type { HostedRuntime } from './runtime.ts';
+
+interface Parts extends Pick<RuntimeOptions, 'mcp' | 'tools' | 'dataSources'>, Pick<HostedRuntime, 'guard'> {
+  readonly resolver: Resolver;
+}
+
+interface Asked {
+  readonly serverId: string;
+  readonly input: McpValidationInput;
+  readonly principal: Principal;
+  readonly signal: AbortSignal;
+}
+
+/** Looks at what an MCP server offers; to approve it is a deed, which the hook is asked about and the audit keeps. */
+export async function validateMcpServer(
+  { mcp, tools, dataSources, resolver, guard }: Parts,
+  { serverId, input, principal, signal }: Asked,
+): Promise<McpValidation> {
+  const request = parse(McpValidationRequest, input, { what: 'the check of an MCP server' });
+  const { subject, tenant } = principal;
+  const check = (): Promise<McpValidation> =>
+    mcp.validate(serverId, {
+      request,
+      subject,
+      tenant,
+      signal,
+      secret: async ({ secret }) =>
+        secret && await resolver.secret(secret, { tenant, agentId: `mcp-server:${serverId}` }),
+      toolNames: async () => [
+        ...[...tools, ...dataSources?.tools ?? []].map(({ definition }) => definition.name),
+        ...(await resolver.tools()).map(({ name }) => name),
+      ],
+    });
+  if (!request.approve) return await check();
+  const target = { type: 'mcp-server', id: serverId };
+  return await guard({ principal, action: 'mcp.approve', target, attempt: 'Cannot approve the MCP server' }, check);
+}

@@ -1,0 +1,45 @@
+/** What is seen of a runtime by those who may: its events as they happen and from their store, and its audit. */
+
+import { type EventFeed, ringFeed } from '../event-feed.ts';
+import { storeFeed } from '../event-store.ts';
+import type { RuntimeOptions } from './pipeline.ts';
+import { type Principal, requireScope } from './principal.ts';
+import type { HostedRuntime } from './runtime.ts';
+
+/** Gives what `HostedRuntime` shows; `closing` ends whoever watches. */
+export function createWatching(
+  { ring, audit }: Pick<RuntimeOptions, 'ring' | 'audit'>,
+  closing: AbortSignal,
+): Pick<HostedRuntime, 'events' | 'feed' | 'audit'> {
+  const instance = crypto.randomUUID().slice(0, 8);
+  const feedOf = (principal: Principal): EventFeed =>
+    ring.store
+      ? storeFeed(ring.store.log(principal.tenant))
+      : ringFeed(ring, { origin: instance, isVisible: visibleTo(principal) });
+  return {
+    events(principal, { signal, ...wanted } = {}) {
+      requireScope(principal, 'admin');
+      return ring.watch(visibleTo(principal), {
+        ...wanted,
+        signal: signal ? AbortSignal.any([signal, closing]) : closing,
+      });
+    },
+    feed(principal) {
+      requireScope(principal, 'admin');
+      const feed = feedOf(principal);
+      return {
+        origin: feed.origin,
+        follow: (how) => feed.follow({ ...how, signal: AbortSignal.any([how.signal, closing]) }),
+      };
+    },
+    audit(principal) {
+      requireScope(principal, 'admin');
+      return audit?.log(principal.tenant);
+    },
+  };
+}
+
+/** Events that are nobody's are for whoever composes. */
+function visibleTo({ tenant, via }: Principal): (of: string | undefined) => boolean {
+  return (of) => of === tenant || (of === undefined && via === 'in-process');
+}
