@@ -236,7 +236,8 @@ describe.skipIf(skipped)(`the built playground in Firefox${skipped ? ` (${skippe
     await page.getByTestId('side-knowledge').click();
     await page.getByTestId('knowledge-guide').click();
     await page.locator('[data-testid=knowledge-file][data-state=ready]').first().waitFor();
-    expect(problems).toEqual([]);
+    // What a reload cut short is told of, too.
+    expect(problems.filter((text) => !text.includes('A ServiceWorker intercepted the request'))).toEqual([]);
     await context.close();
   });
 });
