@@ -72,6 +72,7 @@ export const guideGroups: readonly GuideGroup[] = [
     title: 'About',
     guides: [
       { page: 'about', title: 'What Pinnace is', words: 'readme why architecture figures comparison' },
+      { page: 'figures', title: 'Figures', words: 'bench measured bars speed peers' },
       { page: 'api', title: 'API reference', words: 'entries exports types' },
       { page: 'changelog', title: 'Changelog', words: 'versions upgrade breaking' },
     ],

@@ -64,7 +64,8 @@ export function renderMarkdown(text: string, hrefOf: (target: string) => string)
     return markup`<${name} id="${id}" class="heading-${level}">${renderText(inline)}${anchor}</${name}>\n`;
   }
 
-  const body = markup`${locateBlocks(text.split('\n')).map(({ block }) => render(block))}`;
+  const lines = text.split('\n').filter((line) => !/^<!--.*-->$/.test(line)); // for those who write the page
+  const body = markup`${locateBlocks(lines).map(({ block }) => render(block))}`;
   return { body, sections };
 }
 

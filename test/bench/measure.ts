@@ -1,7 +1,7 @@
 /** How benchmarks measure: variants in turn within one run, medians of rounds, ratios round by round. */
 
 import { appendFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, totalmem } from 'node:os';
 import process from 'node:process';
 
 /** One figure beside its bar. */
@@ -71,6 +71,12 @@ export function ratioOf(ours: readonly number[] = [], theirs: readonly number[] 
 
 /** What one benchmark has measured, and on what. */
 export interface Report {
+  /** Its folder, by which a later run takes the place of an earlier one. */
+  readonly bench?: string;
+  /** The day, as 2026-11-22. */
+  readonly day: string;
+  /** Of how many runs the rows are the medians; of one, when absent. */
+  readonly runs?: number;
   readonly title: string;
   readonly runtime: string;
   readonly machine: string;
@@ -80,9 +86,12 @@ export interface Report {
 /** Prints the rows, and the machine that they were measured on; adds them to the file that `BENCH_REPORTS` names, one JSON text a line. */
 export function report(title: string, rows: readonly Row[]): void {
   const runtime = 'Deno' in globalThis ? `Deno ${Deno.version.deno}` : `Node ${process.versions.node}`;
-  const machine = `${cpus().length} x ${cpus()[0]?.model ?? 'unknown processor'}`;
+  const memory = Math.round(totalmem() / 1_073_741_824);
+  const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${memory} GiB`;
   console.log(`\n${title} (${runtime}, ${machine})`);
   console.table(rows);
-  const file = process.env['BENCH_REPORTS'];
-  if (file) appendFileSync(file, `${JSON.stringify({ title, runtime, machine, rows } satisfies Report)}\n`);
+  const { BENCH_REPORTS: file, BENCH_NAME: bench } = process.env;
+  const day = new Date().toISOString().slice(0, 10);
+  const made: Report = { ...(bench !== undefined && { bench }), day, title, runtime, machine, rows };
+  if (file) appendFileSync(file, `${JSON.stringify(made)}\n`);
 }

@@ -1,40 +1,73 @@
 /**
- * Runs benchmarks, one process each: `npm run bench` all of them, `npm run bench -- overhead` one. What they have measured stands in
- * `bench-results/` afterwards: `table.md` for people, `reports.json` for machines.
+ * Runs benchmarks, one process each: `npm run bench` all of them, `npm run bench -- overhead` one, `--runs=3` each three times, of
+ * which the medians are taken. What they have measured stands in `bench-results/` afterwards, beside what others have before:
+ * `table.md` for people, `reports.json` for machines. `--readme` writes the README's table and `docs/figures.md` out of it; alone,
+ * it measures nothing.
  */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { parseArgs } from 'node:util';
 import type { Report } from './measure.ts';
-import { tableOf } from './table.ts';
+import { mediansOf } from './medians.ts';
+import { readmeTableOf, tableOf, withFigures } from './table.ts';
 
 const folder = import.meta.dirname;
-const results = join(folder, '../../bench-results');
+const root = join(folder, '../..');
+const results = join(root, 'bench-results');
+const lines = join(results, 'reports.jsonl');
+const kept = join(results, 'reports.json');
 const all = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name);
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !all.includes(name));
+const { values: { readme, runs }, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { readme: { type: 'boolean', default: false }, runs: { type: 'string', default: '1' } },
+});
+const unknown = positionals.filter((name) => !all.includes(name));
 if (unknown.length > 0) {
   console.error(`No benchmark ${unknown.join(', ')}: there is ${all.join(', ')}`);
   process.exit(2);
 }
+const wanted = positionals.length > 0 ? positionals : readme ? [] : all;
 mkdirSync(results, { recursive: true });
-const lines = join(results, 'reports.jsonl');
-rmSync(lines, { force: true });
+const before = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) as Report[] : []; // written by this
 const failed: string[] = [];
-for (const name of wanted.length > 0 ? wanted : all) {
-  const { status } = spawnSync('node', ['--expose-gc', join(folder, name, `${name}.ts`)], {
-    stdio: 'inherit',
-    env: { ...process.env, BENCH_REPORTS: lines },
-  });
-  if (status !== 0) failed.push(name);
+const reports = wanted.flatMap((name) => mediansOf(measure(name)));
+const ofWhich = new Set(reports.map(({ bench }) => bench));
+const merged = [...before.filter(({ bench }) => bench !== undefined && !ofWhich.has(bench)), ...reports]
+  .toSorted((a, b) => all.indexOf(a.bench ?? '') - all.indexOf(b.bench ?? ''));
+if (wanted.length > 0) {
+  writeFileSync(kept, `${JSON.stringify(merged, null, 2)}\n`);
+  writeFileSync(join(results, 'table.md'), tableOf(merged));
+  console.log(`\nAll figures: ${join(results, 'table.md')}`);
 }
-const written = existsSync(lines) ? readFileSync(lines, 'utf8').trimEnd().split('\n') : [];
-const reports = written.map((line) => JSON.parse(line) as Report); // the benchmarks have just written them
-writeFileSync(join(results, 'reports.json'), `${JSON.stringify(reports, null, 2)}\n`);
-writeFileSync(join(results, 'table.md'), tableOf(reports));
-rmSync(lines, { force: true });
-console.log(`\nAll figures: ${join(results, 'table.md')}`);
+if (readme) writePages(merged);
 if (failed.length > 0) console.error(`Failed: ${failed.join(', ')}`);
 process.exit(failed.length === 0 ? 0 : 1);
+
+/** Gives what a benchmark has measured, run after run. */
+function measure(name: string): Report[] {
+  rmSync(lines, { force: true });
+  for (let run = 0; run < Number(runs); run++) {
+    const { status } = spawnSync('node', ['--expose-gc', join(folder, name, `${name}.ts`)], {
+      stdio: 'inherit',
+      env: { ...process.env, BENCH_REPORTS: lines, BENCH_NAME: name },
+    });
+    if (status !== 0) failed.push(name);
+  }
+  const written = existsSync(lines) ? readFileSync(lines, 'utf8').trimEnd().split('\n') : [];
+  rmSync(lines, { force: true });
+  return written.map((line) => JSON.parse(line) as Report); // the benchmark has just written them
+}
+
+function writePages(reported: readonly Report[]): void {
+  if (reported.length === 0) {
+    console.error('Nothing has been measured: run the benchmarks first');
+    process.exit(2);
+  }
+  const [page, figures] = [join(root, 'README.md'), join(root, 'docs/figures.md')];
+  writeFileSync(page, withFigures(readFileSync(page, 'utf8'), readmeTableOf(reported)));
+  writeFileSync(figures, tableOf(reported));
+  spawnSync('deno', ['fmt', '--quiet', page, figures], { cwd: root, stdio: 'inherit' });
+}

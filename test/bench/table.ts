@@ -1,33 +1,74 @@
-/** One table of everything that was measured, as Markdown. */
+/** What was measured, as Markdown: all of it as a page, and what matters most as the README's table. */
 
+import { headlines } from './headlines.ts';
 import type { Report, Row } from './measure.ts';
 
 /** Gives the page: the machine, how many bars were met, and the figures of each benchmark beside bar and peer. */
 export function tableOf(reports: readonly Report[]): string {
-  const barred = reports.flatMap(({ rows }) => rows).filter(({ met }) => met !== undefined);
-  const met = barred.filter((row) => row.met).length;
-  const machines = [...new Set(reports.map(({ runtime, machine }) => `${runtime}, ${machine}`))];
   return [
     '# What was measured',
     '',
-    `On ${machines.join('; ')}. ${met} of ${barred.length} bars met.`,
-    ...reports.flatMap(({ title, rows }) => ['', `## ${title}`, '', ...linesOf(rows)]),
+    summaryOf(reports),
+    ...reports.flatMap(({ title, rows }) => [
+      '',
+      `## ${title}`,
+      '',
+      ...linesOf('figure', rows.map((row) => ({ ...row, what: row.figure }))),
+    ]),
     '',
   ].join('\n');
 }
 
-function linesOf(rows: readonly Row[]): string[] {
+/** Gives the README's table: the figures that it names, as far as they were measured, and every bar that was missed. */
+export function readmeTableOf(reports: readonly Report[]): string {
+  const all = reports.flatMap(({ title, rows }) => rows.map((row) => ({ title, row })));
+  const named = headlines.flatMap(({ what, title, figure }) => {
+    const found = all.find((one) => title.test(one.title) && figure.test(one.row.figure));
+    return found ? [{ ...found.row, what, from: found.row }] : [];
+  });
+  const shown = new Set(named.map(({ from }) => from));
+  const missed = all.filter(({ row }) => row.met === false && !shown.has(row))
+    .map(({ title, row }) => ({ ...row, what: `${title}: ${row.figure}` }));
+  return [...linesOf('what', [...named, ...missed]), '', summaryOf(reports)].join('\n');
+}
+
+/** Puts the table between the two lines of the page that say so. */
+export function withFigures(page: string, table: string): string {
+  const found = /(<!-- figures[^>]*-->\n)[^]*?(<!-- \/figures -->)/;
+  if (!found.test(page)) {
+    throw new Error('The page has no place for the figures: <!-- figures --> and <!-- /figures -->');
+  }
+  return page.replace(found, (_, begin: string, end: string) => `${begin}\n${table}\n\n${end}`);
+}
+
+function summaryOf(reports: readonly Report[]): string {
+  const barred = reports.flatMap(({ rows }) => rows).filter(({ met }) => met !== undefined);
+  const met = barred.filter((row) => row.met).length;
+  const machines = distinct(reports.map(({ machine }) => machine)).join('; ');
+  const runtimes = distinct(reports.map(({ runtime }) => runtime)).join(', ');
+  const days = distinct(reports.map(({ day }) => day)).toSorted();
+  const times = distinct(reports.map(({ runs = 1 }) => runs));
+  const when = days.length > 1 ? `from ${days[0]} to ${days.at(-1)}` : `on ${days[0] ?? 'no day'}`;
+  const how = times.every((count) => count === 1) ? 'One run' : `Medians of ${Math.min(...times)} runs`;
+  return `${how} on ${machines}, ${runtimes}, ${when}. ${met} of ${barred.length} bars met.`;
+}
+
+function distinct<T>(values: readonly T[]): T[] {
+  return [...new Set(values)];
+}
+
+function linesOf(first: string, rows: readonly (Row & { readonly what: string })[]): string[] {
   return [
-    '| figure | value | bar | peer | ratio | |',
+    `| ${first} | measured | bar | beside | ratio | |`,
     '| --- | --- | --- | --- | --- | --- |',
-    ...rows.map(({ figure, value, bar = '', peer = '', ratio = '', met }) =>
+    ...rows.map(({ what, value, bar = '', peer = '', ratio = '', met }) =>
       `| ${
-        [figure, value, bar, peer, ratio, met === undefined ? '' : met ? 'met' : '**missed**'].map(cellOf).join(' | ')
+        [what, value, bar, peer, ratio, met === undefined ? '' : met ? 'met' : '**missed**'].map(cellOf).join(' | ')
       } |`
     ),
   ];
 }
 
 function cellOf(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ').replace(/<(?=[a-z/!])/gi, '&lt;').replace(/ us\b/g, ' µs');
 }

@@ -78,6 +78,7 @@ describe('renderMarkdown', () => {
     expect(render('a <b onclick="x">b</b> & "c"')).toBe(
       '<p>a &#60;b onclick=&#34;x&#34;&#62;b&#60;/b&#62; &#38; &#34;c&#34;</p>\n',
     );
+    expect(render('a\n\n<!-- a note -->\n\nb')).toBe('<p>a</p>\n<p>b</p>\n');
     expect(render('[a"b](x"onclick=)')).toContain('href="to/x&#34;onclick="');
   });
 

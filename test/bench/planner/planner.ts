@@ -45,8 +45,9 @@ function rowsOf(times: Record<string, number[]>, bars: Readonly<Record<string, n
     const ratio = values.length === rounds ? ratioOf(values, times[ours]) : median(values) / own;
     const bar = bars[name];
     return {
-      figure: name,
-      value: `${median(values).toFixed(1)} us`,
+      figure: `beside: ${name}`,
+      value: `${own.toFixed(1)} us`,
+      peer: `${median(values).toFixed(1)} us`,
       ratio: `${ratio.toFixed(1)}x`,
       ...(bar !== undefined && { bar: `>= ${bar}x`, met: ratio >= bar }),
     };
