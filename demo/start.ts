@@ -5,13 +5,21 @@ import process from 'node:process';
 import { createServer } from 'vite';
 import { developmentAudience, developmentIssuer } from './development-issuer.ts';
 import { developmentIssuerPlugin } from './issuer-plugin.ts';
+import { portProblem, readStartOptions } from './start-options.ts';
 
-const token = process.env['PINNACE_TOKEN'] ?? crypto.randomUUID();
-const port = process.env['PINNACE_PORT'] ?? '8787';
+const options = readStartOptions(process.argv.slice(2), process.env);
+if (options.type === 'help') {
+  console.log(options.text);
+  process.exit(0);
+}
+if (options.type === 'wrong') giveUp(options.text, 2);
+const { port, token } = options;
+const problem = await portProblem(port);
+if (problem !== undefined) giveUp(problem, 1);
 const endpoint = `http://127.0.0.1:${port}`;
 
 /** What the endpoint loads besides: see `demo/server.ts`. */
-const extension = process.env['PINNACE_EXTENSION'] === undefined ? [] : [process.env['PINNACE_EXTENSION']];
+const extension = options.extension === undefined ? [] : [options.extension];
 
 const issuer = await developmentIssuer();
 const vite = await createServer({
@@ -70,7 +78,7 @@ console.log(`
 
   Ask the endpoint with a signed request, or with the token:
 
-  npm run ask -- "What is 6 * 7?"
+  ${port === 8787 ? '' : `PINNACE_PORT=${port} `}npm run ask -- "What is 6 * 7?"
 
   curl -N ${endpoint}/v1/runs -H 'authorization: Bearer ${token}' \\
     -H 'content-type: application/json' -H 'idempotency-key: "${crypto.randomUUID()}"' \\
@@ -107,8 +115,13 @@ async function untilServed(): Promise<void> {
     if (up) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  console.error(`The endpoint does not answer at ${endpoint}: is the port taken? Set PINNACE_PORT to another one.`);
+  console.error(`The endpoint does not answer at ${endpoint} within 30 seconds.`);
   await stop(1);
+}
+
+function giveUp(why: string, code: number): never {
+  console.error(why);
+  process.exit(code);
 }
 
 async function stop(code: number): Promise<void> {

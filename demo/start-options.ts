@@ -1,0 +1,69 @@
+/** What `npm start` is told, by its arguments and the environment, and whether it can be done. */
+
+import { createServer } from 'node:net';
+import { parseArgs } from 'node:util';
+
+/** What to do: begin, show how, or say what is wrong. */
+export type StartOptions =
+  | { readonly type: 'start'; readonly port: number; readonly token: string; readonly extension: string | undefined }
+  | { readonly type: 'help'; readonly text: string }
+  | { readonly type: 'wrong'; readonly text: string };
+
+/** How it is used. */
+const help = `npm start: the playground, and the endpoint beside it, on this machine alone
+
+  npm start                        opens both and prints how to ask the endpoint
+  npm start -- --port=8790         the endpoint at another port (8787)
+  npm start -- --help              prints this
+
+Environment:
+
+  PINNACE_PORT       the port of the endpoint
+  PINNACE_TOKEN      the token that the endpoint takes; a new one for each start when absent
+  PINNACE_EXTENSION  a module of tools that the endpoint loads besides, as a path from this folder
+  CI                 where it is set, no browser is opened
+`;
+
+/** Reads them. */
+export function readStartOptions(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): StartOptions {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { help: { type: 'boolean', short: 'h' }, port: { type: 'string', short: 'p' } },
+    });
+    if (values.help) return { type: 'help', text: help };
+    const given = values.port ?? env['PINNACE_PORT'] ?? '8787';
+    const port = Number(given);
+    if (!/^\d+$/.test(given) || port < 1 || port > 65_535) {
+      return { type: 'wrong', text: `Cannot listen at port "${given}": a port is a number from 1 to 65535` };
+    }
+    const token = env['PINNACE_TOKEN'] ?? crypto.randomUUID();
+    return { type: 'start', port, token, extension: env['PINNACE_EXTENSION'] };
+  } catch (error) {
+    const [why = ''] = error instanceof Error ? error.message.split('. ') : [];
+    return { type: 'wrong', text: `${why}\n\n${help}` };
+  }
+}
+
+/** Why the endpoint cannot listen there, if it cannot. */
+export function portProblem(port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', ({ code }: Error & { readonly code?: string }) => resolve(sayWhy(port, code)));
+    server.listen({ port, host: '127.0.0.1' }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+function sayWhy(port: number, code: string | undefined): string {
+  const other = 'Choose another one: npm start -- --port=8790';
+  if (code === 'EADDRINUSE') {
+    return `Port ${port} is taken: is another Pinnace running? Stop what listens there, or choose another one: npm start -- --port=${
+      port + 1
+    }`;
+  }
+  if (code === 'EACCES') return `Port ${port} may not be used by you. ${other}`;
+  return `Port ${port} cannot be used (${code ?? 'unknown reason'}). ${other}`;
+}
