@@ -7,6 +7,7 @@ import { hostOf } from '../../state/endpoint.ts';
 import type { Playground } from '../../state/playground.ts';
 import { createRegistryPages, type RegistryPages } from '../../state/registry-pages.ts';
 import { endpointOf } from '../../state/settings.ts';
+import { GuideLink } from '../guide-link.tsx';
 import { OverScreen } from '../over-screen.tsx';
 import { leaveForm, RegistryContent } from '../registry/registry-content.tsx';
 import { AuditTab } from './audit-tab.tsx';
@@ -171,6 +172,9 @@ function Nowhere({ playground: { overlay } }: { playground: Playground }): JSX.E
     <div class='console-empty' data-testid='console-nowhere'>
       <p>This is the console of a Pinnace endpoint on Deno: its registries, runs, plans, audit and metrics.</p>
       <p>No endpoint is chosen. The page signs every request to it, with a key that never leaves its worker.</p>
+      <p>
+        <GuideLink page='endpoint'>How an endpoint is set up</GuideLink>
+      </p>
       <button type='button' class='button is-primary' onClick={() => (overlay.value = 'settings')}>
         Choose an endpoint
       </button>
@@ -180,5 +184,10 @@ function Nowhere({ playground: { overlay } }: { playground: Playground }): JSX.E
 
 function Connecting({ problem }: { problem: string | undefined }): JSX.Element {
   if (problem === undefined) return <Asking what='the endpoint' />;
-  return <p class='console-empty' role='alert'>The endpoint cannot be connected to: {problem}.</p>;
+  return (
+    <p class='console-empty' role='alert'>
+      The endpoint cannot be connected to: {problem}.{' '}
+      <GuideLink page='deploy' anchor='what-any-place-needs'>What it needs</GuideLink>
+    </p>
+  );
 }

@@ -5,6 +5,7 @@ import type { RunHead } from '../../inspector/control.ts';
 import type { Inspector } from '../../state/inspector.ts';
 import { agentOf, type Playground } from '../../state/playground.ts';
 import { formatCount, formatDuration } from '../format.ts';
+import { GuideLink } from '../guide-link.tsx';
 import { Icon } from '../icon.tsx';
 import { Status } from './status.tsx';
 
@@ -49,7 +50,8 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
       )}
       {list?.runs.length === 0 && (
         <p class='inspector-empty' data-testid='runs-empty'>
-          No runs yet. Ask an agent something, or open a file that was saved from here.
+          No runs yet. Ask an agent something, or open a file that was saved from here.{' '}
+          <GuideLink page='watching'>What is told of a run</GuideLink>
         </p>
       )}
       <ul class='run-rows' data-testid='run-rows' aria-busy={!list}>

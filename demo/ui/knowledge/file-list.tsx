@@ -5,6 +5,7 @@ import type { KnowledgeFile } from '../../knowledge/control.ts';
 import type { KnowledgePanel } from '../../state/knowledge-panel.ts';
 import { AddButtons } from './add-buttons.tsx';
 import { FileRow } from './file-row.tsx';
+import { GuideLink } from '../guide-link.tsx';
 
 /** Rows drawn beyond what is in sight, on either side. */
 const overscan = 4;
@@ -91,7 +92,7 @@ function Empty({ panel }: { panel: KnowledgePanel }): JSX.Element {
       <h3>Give the agents something to read</h3>
       <p>
         Drop files here, or choose them: text, Markdown, HTML, JSON, CSV, code, ZIP archives. They stay in this browser;
-        only what an agent finds in them goes to its model.
+        only what an agent finds in them goes to its model. <GuideLink page='grounding'>How answers cite</GuideLink>
       </p>
       <AddButtons panel={panel} />
       <p>

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import type { VaultPage } from '../../state/vault-page.ts';
+import { GuideLink } from '../guide-link.tsx';
 import { Problem } from '../problem.tsx';
 
 /** The vault: its passphrase, the names of its secrets, and a form for one more. Values go in and are never shown. */
@@ -133,7 +134,13 @@ function Secret({ label, testId, help, value, onInput }: SecretProps): JSX.Eleme
 }
 
 function Secrets({ vault, ids }: { vault: VaultPage; ids: readonly string[] }): JSX.Element {
-  if (ids.length === 0) return <p class='registry-faint' data-testid='vault-empty'>There is no secret yet.</p>;
+  if (ids.length === 0) {
+    return (
+      <p class='registry-faint' data-testid='vault-empty'>
+        There is no secret yet. <GuideLink page='tools' anchor='secrets'>What secrets are for</GuideLink>
+      </p>
+    );
+  }
   return (
     <ul class='registry-rows' aria-label='Secrets'>
       {ids.map((id) => (
