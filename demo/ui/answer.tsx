@@ -28,8 +28,9 @@ import { LeftReading } from './left-reading.tsx';
 import { Reasoning } from './reasoning.tsx';
 import { ToolCard } from './tool-card.tsx';
 
-/** Where a message stands among all, those that are not drawn among them. */
+/** Where a message stands among all, those that are not drawn among them. Keys give it the focus. */
 export interface InFeed {
+  readonly tabIndex?: -1;
   readonly 'aria-posinset': number;
   readonly 'aria-setsize': number;
 }
@@ -52,6 +53,7 @@ export function Answer(
   return (
     <article
       class='message'
+      aria-label={agent.name}
       data-testid='message'
       data-role='assistant'
       data-id={message.id}

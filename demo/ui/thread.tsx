@@ -9,6 +9,7 @@ import { chatFind } from './find/chat-find.ts';
 import { Icon } from './icon.tsx';
 import { lazy } from './lazy.tsx';
 import { Swell } from './mark.tsx';
+import { placeByKey } from './feed-keys.ts';
 import { useFollow } from './use-follow.ts';
 import { useWindow } from './use-window.ts';
 import { Welcome } from './welcome.tsx';
@@ -20,7 +21,7 @@ export function Thread({ chat, playground }: { chat: Chat; playground: Playgroun
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const follow = useFollow({ scroller, content, isOn: () => chat.messages.peek().length > 0 });
-  const { pieces, reveal } = useWindow({ chat, scroller, content, isFollowing: () => follow.isFollowing() });
+  const { pieces, reveal, goTo } = useWindow({ chat, scroller, content, isFollowing: () => follow.isFollowing() });
   const messages = chat.messages.value;
   const isEmpty = messages.length === 0;
   const find = chatFind(chat);
@@ -30,6 +31,13 @@ export function Thread({ chat, playground }: { chat: Chat; playground: Playgroun
     follow.leave();
     reveal(foundPlace.value);
   });
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const place = scroller.current && placeByKey(event, { scroller: scroller.current, count: messages.length });
+    if (typeof place !== 'number' || place < 0) return;
+    event.preventDefault();
+    follow.leave();
+    goTo(place, event.key === 'End' ? 'end' : 'start');
+  };
   // What the person sends is seen, wherever they were.
   useEffect(() => {
     if (chat.run.value) follow.toEnd();
@@ -46,7 +54,14 @@ export function Thread({ chat, playground }: { chat: Chat; playground: Playgroun
           }}
         />
       )}
-      <div class='thread' ref={scroller} data-testid='thread' tabIndex={isEmpty ? -1 : 0} {...!isEmpty && messagesRole}>
+      <div
+        class='thread'
+        ref={scroller}
+        data-testid='thread'
+        tabIndex={isEmpty ? -1 : 0}
+        onKeyDown={onKeyDown}
+        {...!isEmpty && messagesRole}
+      >
         <div class={isEmpty ? 'thread-content is-empty' : 'thread-content'} ref={content}>
           {isEmpty && (chat.loaded.value === 'ready' ? <Welcome chat={chat} playground={playground} /> : <Loading />)}
           {pieces.map((piece) => {
@@ -98,7 +113,7 @@ interface EntryProps {
 /** A message. It is not compared again when only what is in sight has changed. */
 function Entry({ message, place, count, playground }: EntryProps): JSX.Element {
   return useMemo(() => {
-    const inFeed = { 'aria-posinset': place + 1, 'aria-setsize': count };
+    const inFeed = { 'tabIndex': -1, 'aria-posinset': place + 1, 'aria-setsize': count } as const;
     return message.role === 'user'
       ? <Question text={message.text} inFeed={inFeed} />
       : <Answer message={message} playground={playground} isLast={place === count - 1} inFeed={inFeed} />;
@@ -107,7 +122,7 @@ function Entry({ message, place, count, playground }: EntryProps): JSX.Element {
 
 function Question({ text, inFeed }: { text: string; inFeed: InFeed }): JSX.Element {
   return (
-    <article class='message question' data-testid='message' data-role='user' {...inFeed}>
+    <article class='message question' aria-label='You' data-testid='message' data-role='user' {...inFeed}>
       <h2 class='visually-hidden'>You</h2>
       <p>{text}</p>
     </article>

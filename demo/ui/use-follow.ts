@@ -28,7 +28,7 @@ interface FollowOptions {
 /** Keeps the scroller at the end of its content. Scrolling up, or opening something, lets go; reaching the end takes hold again. */
 export function useFollow({ scroller, content, isOn }: FollowOptions): Follow {
   const isAway = useSignal(false);
-  /** Something was opened: the text stays where it is. */
+  /** Something was opened or gone to: the text stays where it is. */
   const isHeld = useRef(false);
 
   useEffect(() => {
@@ -66,7 +66,7 @@ export function useFollow({ scroller, content, isOn }: FollowOptions): Follow {
   return {
     isAway,
     isFollowing: () => !isHeld.current && !isAway.peek(),
-    leave: () => void (isAway.value = true),
+    leave: () => void (isHeld.current = true),
     toEnd() {
       isHeld.current = false;
       isAway.value = false;

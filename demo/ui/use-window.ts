@@ -19,6 +19,8 @@ export interface ThreadWindow {
   readonly pieces: readonly Piece[];
   /** Brings a message into the middle of what is in sight. */
   readonly reveal: (place: number) => void;
+  /** Brings the start or the end of a message into sight, and gives it the focus. */
+  readonly goTo: (place: number, edge: 'start' | 'end') => void;
 }
 
 interface WindowOptions {
@@ -40,6 +42,13 @@ interface Anchor {
   readonly top: number;
 }
 
+/** A message to be brought into sight as soon as it is drawn. */
+interface Wanted {
+  readonly place: number;
+  readonly block: ScrollLogicalPosition;
+  readonly hasFocus: boolean;
+}
+
 /** How much is drawn above and below of what is in sight, as a share of it. */
 const overscan = 0.75;
 
@@ -51,7 +60,7 @@ export function useWindow({ chat, scroller, content, isFollowing }: WindowOption
   const measured = useSignal(0);
   const isWhole = usePrinting();
   const anchor = useRef<Anchor | undefined>(undefined);
-  const wanted = useRef<number | undefined>(undefined);
+  const wanted = useRef<Wanted | undefined>(undefined);
   const latest = useRef<Drawn>({ from: 0, to: 0, kept: [] });
   const drawn = useComputed((): Drawn => {
     const messages = chat.messages.value;
@@ -85,10 +94,12 @@ export function useWindow({ chat, scroller, content, isFollowing }: WindowOption
     const [outer, inner] = [scroller.current, content.current];
     if (!outer || !inner) return;
     if (measureAll(inner, heights)) measured.value++;
-    const target = wanted.current === undefined ? undefined : elementAt(inner, wanted.current);
-    if (target) {
+    const target = wanted.current && elementAt(inner, wanted.current.place);
+    if (wanted.current && target) {
+      const { block, hasFocus } = wanted.current;
       wanted.current = undefined;
-      target.scrollIntoView({ block: 'center' });
+      target.scrollIntoView({ block });
+      if (hasFocus) target.focus({ preventScroll: true });
     } else if (!isFollowing() && anchor.current?.element.isConnected) {
       const moved = topIn(outer, anchor.current.element) - anchor.current.top;
       if (Math.abs(moved) >= 1) outer.scrollTop += moved;
@@ -99,18 +110,21 @@ export function useWindow({ chat, scroller, content, isFollowing }: WindowOption
   const { from, to, kept: others } = drawn.value;
   useLayoutEffect(() => {
     // What is drawn first holds nothing in its place: the observer measures it, when its frame has laid it out anyway.
-    if (anchor.current || wanted.current !== undefined) settle();
+    if (anchor.current || wanted.current) settle();
   }, [drawn.value]);
   const count = chat.messages.value.length;
   const places = new Set([...others.filter((place) => place < count), ...placesFrom(from, to)]);
+  function show(next: Wanted): void {
+    const height = scroller.current?.clientHeight ?? 0;
+    wanted.current = next;
+    if (content.current) kept.value = placesInUse(content.current, kept.peek());
+    sight.value = { top: Math.max(0, heights.topOf(next.place) - height / 2), height };
+    settle();
+  }
   return {
     pieces: piecesOf(places, { count, heights }),
-    reveal(place) {
-      const height = scroller.current?.clientHeight ?? 0;
-      wanted.current = place;
-      sight.value = { top: Math.max(0, heights.topOf(place) - height / 2), height };
-      settle();
-    },
+    reveal: (place) => show({ place, block: 'center', hasFocus: false }),
+    goTo: (place, edge) => show({ place, block: edge, hasFocus: true }),
   };
 }
 

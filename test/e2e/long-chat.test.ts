@@ -69,6 +69,50 @@ describe('a chat of hundreds of messages', () => {
     }
   });
 
+  it('leaves what is read where it is when something above grows, as a picture that has come', async () => {
+    await scrollTo(0.5);
+    const grown = await page.waitForFunction(() => {
+      const thread = document.querySelector('.thread');
+      if (!thread) return undefined;
+      const all = [...thread.querySelectorAll<HTMLElement>('[aria-posinset]')];
+      const first = all.findIndex((one) => one.getBoundingClientRect().bottom > thread.getBoundingClientRect().top);
+      const [above, read] = [all[first - 1], all[first]];
+      if (!above || !read) {
+        thread.scrollBy(0, 100); // what is in sight reaches far up: on, to its end
+        return undefined;
+      }
+      const before = read.getBoundingClientRect().top;
+      above.style.minHeight = `${above.offsetHeight + 120}px`;
+      return { place: Number(read.getAttribute('aria-posinset')) - 1, before };
+    });
+    const read = await grown.jsonValue();
+    await rest();
+    expect(Math.abs(await top(read?.place ?? NaN) - (read?.before ?? NaN))).toBeLessThan(3);
+  });
+
+  it('is gone through with the keys, message by message, each told with its place', async () => {
+    const focused = () => page.evaluate(() => Number(document.activeElement?.getAttribute('aria-posinset')) - 1);
+    const isOn = (place: number) =>
+      page.waitForFunction((at) => document.activeElement?.getAttribute('aria-posinset') === `${at + 1}`, place);
+    await page.getByTestId('thread').focus();
+    await page.keyboard.press('Home');
+    await isOn(0);
+    await page.keyboard.press('PageDown');
+    await isOn(1);
+    await rest();
+    expect(await page.getByTestId('thread').evaluate(({ scrollTop }) => scrollTop)).toBeLessThan(400);
+    await page.keyboard.press('End');
+    await isOn(count - 1);
+    await page.getByTestId('jump-to-latest').waitFor({ state: 'detached' });
+    for (let i = 0; i < 12 && await focused() !== count - 3; i++) { // what is higher than the window is scrolled through first
+      await page.keyboard.press('PageUp');
+      await rest();
+    }
+    await isOn(count - 3);
+    expect(await message(count - 3).getAttribute('aria-setsize')).toBe(String(count));
+    expect(await message(0).count()).toBe(0);
+  });
+
   it('keeps the message that has the focus, and goes to the newest', async () => {
     await scrollTo(0);
     await message(1).getByTestId('copy-answer').focus();
