@@ -68,7 +68,11 @@ export default defineConfig(async ({ mode }) => ({
   plugins: [contentSecurityPolicy(), docsSite(), offline()],
   optimizeDeps: { entries: ['index.html', 'worker.ts'] },
   build: { outDir: '../dist-demo', emptyOutDir: true, target: 'es2024', sourcemap: true },
-  worker: { format: 'es' as const },
+  // What the worker shares with what it fetches later is one file beside it, not one for each set of sharers.
+  worker: {
+    format: 'es' as const,
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'worker-shared', minShareCount: 2 }] } } },
+  },
   server: { host: '127.0.0.1' },
   preview: { host: '127.0.0.1', headers: { 'content-security-policy': policy } },
   test: {

@@ -1,6 +1,5 @@
 /** Language models behind any endpoint that speaks OpenAI's chat completions. */
 
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from '../../src/ai-types.ts';
 import { PinnaceError } from '../../src/errors.ts';
 
@@ -28,22 +27,27 @@ export function openAiCompatible(
   { baseUrl, apiKey, model, headers = {}, fetch }: OpenAiCompatibleOptions,
 ): LanguageModel {
   checkHeaders(headers);
-  const inner = createOpenAICompatible({
-    name: 'openai-compatible',
-    baseURL: checkBaseUrl(baseUrl),
-    includeUsage: true, // else the endpoint reports no usage
-    headers: { ...headers },
-    ...(apiKey !== undefined && { apiKey: () => readKey(apiKey) }),
-    ...(fetch && { fetch }),
-  }).chatModel(model);
+  const baseURL = checkBaseUrl(baseUrl);
+  /** Its code is fetched with the first request: whoever asks no such model, as a page with the built-in one, needs none of it. */
+  const inner = async (): Promise<LanguageModel> => {
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+    return createOpenAICompatible({
+      name: 'openai-compatible',
+      baseURL,
+      includeUsage: true, // else the endpoint reports no usage
+      headers: { ...headers },
+      ...(apiKey !== undefined && { apiKey: () => readKey(apiKey) }),
+      ...(fetch && { fetch }),
+    }).chatModel(model);
+  };
   // The SDK's own object can be serialised together with its headers. This one holds nothing but functions and names.
   return {
-    specificationVersion: inner.specificationVersion,
-    provider: inner.provider,
-    modelId: inner.modelId,
-    supportedUrls: inner.supportedUrls,
-    doGenerate: (options) => inner.doGenerate(options),
-    doStream: (options) => inner.doStream(options),
+    specificationVersion: 'v4',
+    provider: 'openai-compatible.chat',
+    modelId: model,
+    supportedUrls: {},
+    doGenerate: async (options) => await (await inner()).doGenerate(options),
+    doStream: async (options) => await (await inner()).doStream(options),
   };
 }
 

@@ -12,7 +12,7 @@ import { createMcpTool, type McpToolOptions } from './mcp-tool.ts';
 import { exposedName, type PinnedDefinition, pinnedDefinitions } from './pinned-tools.ts';
 import { storeDrift } from './records.ts';
 import { openSession } from './session.ts';
-import { validateServer, type Validation } from './validate-server.ts';
+import type { Validation } from './validate-server.ts';
 
 /** What the servers are reached with. */
 export interface McpServersOptions {
@@ -72,6 +72,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
       return known;
     },
     async validate(serverId, validation) {
+      const { validateServer } = await import('./validate-server.ts'); // runs do without: the checks are fetched with the first look
       const answer = await validateServer(serverId, validation, { ...options, drift });
       if (validation.request.approve) await options.onWritten(serverId);
       return answer;
