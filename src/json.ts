@@ -9,29 +9,31 @@ const reservedKeys = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * Parses JSON text and checks the data as {@link checkData} does. The depth is counted on the text first: V8 parses 200,000 levels
- * and whoever walks the result then overflows the stack.
+ * and whoever walks the result then overflows the stack. A name that an object has twice is refused (RFC 7493, 2.3): whoever looked
+ * at the text before may have read the other value.
  *
  * @throws PinnaceError `invalid_argument` that names the rule and quotes nothing of the text.
  */
 export function parseJson(text: string): unknown {
-  checkJsonDepth(text);
+  const members = checkJsonDepth(text);
   let data: unknown;
   try {
     data = JSON.parse(text);
   } catch {
     throw refused('malformed_json', 'it is not JSON');
   }
-  checkData(data);
+  if (checkData(data) !== members) throw refused('duplicate_key', 'an object in it has the same key twice');
   return data;
 }
 
 /**
  * Checks data that came without a parser, as over a worker's port: at most {@link maxJsonDepth} levels, only JSON's types, finite
- * numbers, well-formed text, and no key that reaches a prototype.
+ * numbers, well-formed text, and no key that reaches a prototype. Answers how many members its objects have.
  *
  * @throws PinnaceError `invalid_argument` that names the rule.
  */
-export function checkData(data: unknown): void {
+export function checkData(data: unknown): number {
+  let members = 0;
   const stack: { value: unknown; depth: number }[] = [{ value: data, depth: 0 }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { value, depth } = next;
@@ -46,19 +48,23 @@ export function checkData(data: unknown): void {
       checkIsRecord(value);
       for (const [key, item] of Object.entries(value)) {
         checkKey(key);
+        members++;
         stack.push({ value: item, depth: depth + 1 });
       }
     }
   }
+  return members;
 }
 
 /**
- * Checks the depth of JSON text alone, for data of which another reader judges the rest.
+ * Checks the depth of JSON text alone, for data of which another reader judges the rest. Answers how many members its objects are
+ * written with.
  *
  * @throws PinnaceError `invalid_argument` with the reason `json_too_deep`.
  */
-export function checkJsonDepth(text: string): void {
+export function checkJsonDepth(text: string): number {
   let depth = 0;
+  let members = 0;
   let inText = false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -69,7 +75,9 @@ export function checkJsonDepth(text: string): void {
     else if (code === 0x7b || code === 0x5b) {
       if (++depth > maxJsonDepth) throw tooDeep();
     } else if (code === 0x7d || code === 0x5d) depth--;
+    else if (code === 0x3a) members++; // a colon
   }
+  return members;
 }
 
 /** Gives JSON whose text is the same for the same data: keys sorted, nothing between. */

@@ -19,9 +19,13 @@ const weekMs = 7 * 86_400_000;
 
 /**
  * Gives an `Embed` over the embedder. Without a storage the latest vectors are remembered for as long as the process lives. The
- * tenant is part of the key: how quick an answer is tells nobody what others have asked.
+ * tenant is part of the key: how quick an answer is tells nobody what others have asked. What is no vector is not kept: it is
+ * `unavailable` with the reason `invalid_embeddings`.
  */
-export function cacheEmbeddings(embedder: Embedder, storage?: Storage): Embed {
+export function cacheEmbeddings(
+  embedder: Embedder,
+  { storage, dimensions }: { readonly storage?: Storage | undefined; readonly dimensions?: number | undefined } = {},
+): Embed {
   const memory = new Map<string, Float32Array>();
   const keep = (name: string, vector: Float32Array): void => {
     memory.set(name, vector);
@@ -31,15 +35,14 @@ export function cacheEmbeddings(embedder: Embedder, storage?: Storage): Embed {
     const names = await Promise.all(texts.map(sha256));
     const known = new Map<string, Float32Array>();
     for (const name of new Set(names)) {
-      const own = memory.get(`${tenant} ${name}`) ?? await read(storage, keyOf(embedder, tenant, name));
+      const own = memory.get(`${tenant} ${name}`) ?? await recall(storage, keyOf(embedder, tenant, name));
       if (own) known.set(name, own);
     }
     const missing = new Map(names.flatMap((name, at) => known.has(name) ? [] : [[name, texts[at]!] as const]));
     for (const batch of batches([...missing])) {
       requireRunning(signal);
-      const vectors = await embedder.embed(batch.map(([, text]) => text), signal);
-      if (vectors.length !== batch.length) throw wrongCount(batch.length, vectors.length);
-      const made = batch.map(([name], at) => [name, Float32Array.from(vectors[at]!)] as const);
+      const vectors = read(await embedder.embed(batch.map(([, text]) => text), signal), batch.length, dimensions);
+      const made = batch.map(([name], at) => [name, vectors[at]!] as const);
       for (const [name, vector] of made) known.set(name, vector);
       const changes = made.map(([name, vector]) => ({
         key: keyOf(embedder, tenant, name),
@@ -57,7 +60,7 @@ function keyOf({ id }: Embedder, tenant: string, name: string): readonly string[
   return ['embedding', tenant, id, name];
 }
 
-async function read(storage: Storage | undefined, key: readonly string[]): Promise<Float32Array | undefined> {
+async function recall(storage: Storage | undefined, key: readonly string[]): Promise<Float32Array | undefined> {
   const value = (await storage?.get(key))?.value;
   return value instanceof Float32Array ? value : undefined;
 }
@@ -69,8 +72,19 @@ function batches<Item>(items: readonly Item[]): Item[][] {
   );
 }
 
-function wrongCount(wanted: number, got: number): PinnaceError {
-  return new PinnaceError('unavailable', `Cannot use the embedder: it gave ${got} vectors for ${wanted} texts`, {
+/** An embedder may answer anything: as many vectors as there were texts are wanted, all of one length. */
+function read(answer: unknown, count: number, dimensions: number | undefined): readonly Float32Array[] {
+  if (!Array.isArray(answer)) throw invalidAnswer('it gave no list of vectors');
+  if (answer.length !== count) throw invalidAnswer(`it gave ${answer.length} vectors for ${count} texts`);
+  const vectors = answer.map((one: unknown) => Float32Array.from(typeof one === 'object' && one ? one as ArrayLike<number> : []));
+  const length = dimensions ?? vectors[0]?.length;
+  const isVector = (one: Float32Array): boolean => one.length > 0 && one.length === length && one.every(Number.isFinite);
+  if (!vectors.every(isVector)) throw invalidAnswer('one of its vectors is none');
+  return vectors;
+}
+
+function invalidAnswer(why: string): PinnaceError {
+  return new PinnaceError('unavailable', `Cannot use the embedder: ${why}`, {
     retryable: false,
     details: { reason: 'invalid_embeddings' },
   });

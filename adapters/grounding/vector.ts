@@ -32,7 +32,7 @@ export interface VectorSourceOptions extends ItemSourceOptions {
  */
 export function vectorSource(options: VectorSourceOptions): ItemSource {
   const { embedder, storage, keep = 'float32', keepEmbeddings = true, dimensions } = options;
-  const embed = embedder && cacheEmbeddings(embedder, keepEmbeddings ? storage : undefined);
+  const embed = embedder && cacheEmbeddings(embedder, { storage: keepEmbeddings ? storage : undefined, dimensions });
   return createItemSource(options, {
     kind: 'vector',
     capabilities: { query: embedder !== undefined, embedding: true, filters: filterOps, records: false },

@@ -1,6 +1,6 @@
 /** A person's decision: asked for by the permission hook, written down, and told of in the trace that asked for it. */
 
-import { type ErrorData, toData } from '../errors.ts';
+import { type ErrorData, toData, toPinnaceError } from '../errors.ts';
 import type { Emit } from '../events.ts';
 import { guarded, type GuardedDeed, type Guards } from '../guarded.ts';
 import { statusOfError, traceAt } from '../span.ts';
@@ -49,7 +49,7 @@ export async function decide<T>(
       return result;
     } catch (thrown) {
       tell(toData(thrown));
-      throw thrown;
+      throw toPinnaceError(thrown); // what a storage throws is nobody's business
     }
   });
 }

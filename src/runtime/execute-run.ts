@@ -2,6 +2,7 @@
 
 import type { LanguageModel, UIMessageChunk } from '../ai-types.ts';
 import type { Recorder } from '../audit.ts';
+import { toPinnaceError } from '../errors.ts';
 import type { Interruptions } from '../interruption.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, SecretScope, Storage } from '../ports.ts';
@@ -91,7 +92,10 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   /** Before the loop: the calls that a person has decided on since. */
   const begin = async (): Promise<Loop> => {
     if (plan) return plan.follow(signal, usage);
-    const [calls] = await Promise.all([spendApprovals(options), stepTools.restore()]);
+    const restoring = Promise.all([spendApprovals(options), stepTools.restore()]);
+    const [calls] = await restoring.catch((error: unknown) => {
+      throw toPinnaceError(error); // of the storage: no model was called yet
+    });
     const messages = await settleCalls(options.request.chat.messages, { calls, invoke, push, signal, traceId });
     return startLoop({
       ...options,

@@ -49,10 +49,18 @@ export async function callModelOnce(options: ModelTurnOptions): Promise<ModelTur
   for (const { name, description, paramsSchema } of tools) {
     set[name] = { description, inputSchema: jsonSchema(paramsSchema) };
   }
+  try {
+    return await readTurn(streamOnce(options, set), signal);
+  } catch (error) {
+    throw toModelError(error); // a stream that breaks rejects with whatever broke it
+  }
+}
+
+async function readTurn(stream: ReadableStream<TextStreamPart<SdkToolSet>>, signal: AbortSignal): Promise<ModelTurn> {
   let text = '';
   let tokens = 0;
   const calls: ModelCall[] = [];
-  for await (const part of streamOnce(options, set)) {
+  for await (const part of stream) {
     if (part.type === 'text-delta') text += part.text;
     if (part.type === 'tool-call') calls.push(toModelCall(part));
     if (part.type === 'finish-step') tokens += part.usage.totalTokens ?? 0;

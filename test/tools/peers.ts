@@ -27,6 +27,8 @@ declare module 'vitest' {
     readonly faultSeed: number;
     /** At how many of its steps each fault strikes: in Node at all, elsewhere at those that the seed chooses. */
     readonly faultSteps: number;
+    /** How many faults strike voyages of each kind but the plain one, each at one step. */
+    readonly faultsPerCargo: number;
   }
 }
 
@@ -41,6 +43,7 @@ export default async function setup({ provide, name }: TestProject): Promise<() 
   ]);
   provide('faultSeed', Number(process.env['FAULT_SEED'] ?? 1));
   provide('faultSteps', name === 'node' ? 1000 : 2);
+  provide('faultsPerCargo', name === 'node' ? 1000 : 12);
   provide('peers', {
     faults: faults.url,
     aimock: `${proxy.url}/v1`,

@@ -100,6 +100,31 @@ describe('vectorSource', () => {
     expect(embedder.calls).toHaveLength(3);
   });
 
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a text', 'vector'],
+    ['too few', []],
+    ['one without numbers', [[]]],
+    ['one that is not a list', [7]],
+    ['one with a number that is not finite', [[1, NaN, 3]]],
+    ['one with words', [['a', 'b', 'c']]],
+    ['one of another length than was said', [[1, 2]]],
+  ])('is unavailable when its embedder gives %s, and keeps nothing of that', async (_, garbage) => {
+    const storage = memoryStorage();
+    let broken = false;
+    const embedder: Embedder = {
+      id: 'breaking',
+      embed: (texts) => Promise.resolve((broken ? garbage : texts.map(() => [1, 2, 3])) as number[][]), // that is the test
+    };
+    const source = vectorSource({ id: 'v', storage, embedder, dimensions: 3 });
+    await source.remember({ tenant: 'local', items: [{ text: 'green tea' }] }, quiet());
+    const ask = () => source.retrieve({ tenant: 'local', query: 'tea', topK: 1, filters: [] }, quiet());
+    broken = true;
+    await expect(ask()).rejects.toMatchObject({ code: 'unavailable', details: { reason: 'invalid_embeddings' } });
+    broken = false;
+    expect(await ask()).toHaveLength(1);
+  });
+
   it('keeps no vectors of texts where that is not wanted', async () => {
     const storage = memoryStorage();
     const source = vectorSource({ id: 'v', storage, embedder: hashedEmbedder(), keepEmbeddings: false });

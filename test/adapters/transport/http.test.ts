@@ -123,6 +123,8 @@ describe('a problem answer', () => {
     ['bytes that are no UTF-8', post(new Uint8Array([0x22, 0xff, 0x22])), 400, 'invalid_argument'],
     ['half a surrogate pair', post('{"agentId":"\\ud800"}'), 400, 'invalid_argument'],
     ['a reserved key', post('{"agentId":"helper","chat":{"__proto__":{}}}'), 400, 'invalid_argument'],
+    ['a key twice', post('{"agentId":"helper","agentId":"nobody"}'), 400, 'invalid_argument'],
+    ['a body of 10 MB', post(`{"agentId":"${'x'.repeat(10_000_000)}"}`), 413, 'body_too_large'],
     ['a number out of range', post('{"agentId":1e400}'), 400, 'invalid_argument'],
     ['an empty body', post(''), 400, 'invalid_argument'],
     ['another content type', post('a=1', { 'content-type': 'text/plain' }), 415, 'content_type_not_supported'],

@@ -160,6 +160,25 @@ describe('a call that needs an approval', () => {
     expect(chunks).toContainEqual({ type: 'tool-output-available', toolCallId: 'call-1', output: 'text' });
     expect(deleted).toEqual([]);
   });
+
+  it('is decided with an error of ours alone, when the storage throws one of its own', async () => {
+    const { tool } = deleteTool();
+    const inner = memoryStorage();
+    let broken = false;
+    const storage = {
+      ...inner,
+      get: (key: Parameters<typeof inner.get>[0]) => broken ? Promise.reject({ code: 'sk-SECRET' }) : inner.get(key),
+    };
+    const { runtime } = deleting(tool, storage);
+    const { runId, approvalId } = await ask(runtime);
+    broken = true;
+    const decided = runtime.decide(runId, approvalId, { approved: true }, me);
+    await expect(decided).rejects.toMatchObject({
+      name: 'PinnaceError',
+      code: 'internal',
+      message: expect.not.stringContaining('SECRET'),
+    });
+  });
 });
 
 describe('an approval executes nothing', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, inject, it } from 'vitest';
 import { createChance } from '../../fixtures/chance.ts';
 import { type Fault, faults } from '../../fixtures/faults/faults.ts';
+import { guide } from '../../fixtures/faults/guide.ts';
 import { fairSteps, sail } from '../../fixtures/faults/sail.ts';
 
 const seed = inject('faultSeed');
@@ -14,9 +15,16 @@ function stepsOf({ at, agedMs }: Fault): readonly string[] {
   return all.length <= most ? all : [...new Set(Array.from({ length: most }, () => chance.of(all)))];
 }
 
+describe('the faults of the security guide', () => {
+  it.each(Object.entries(guide))('%s: each of %j strikes some step', (_, names) => {
+    const struck = faults.filter(({ at }) => steps.some((step) => at.test(step))).map(({ name }) => name);
+    expect(struck).toEqual(expect.arrayContaining([...names]));
+  });
+});
+
 describe.each(faults)('a run under the fault "$name"', (fault) => {
   it.each(stepsOf(fault))('at %s ends once, as it must, and leaves nothing behind', async (step) => {
-    const { ended, tools, problems } = await sail(fault, step, seed);
+    const { ended, tools, problems } = await sail(fault, step, { seed });
     const hint = [`FAULT_SEED=${seed}`, `ended: ${ended}`, `tools: ${tools.join()}`, ...problems].join('\n');
     expect(problems, hint).toEqual([]);
     expect(fault.ends.filter((way) => ended.startsWith(way)), hint).not.toEqual([]);
