@@ -20,7 +20,7 @@ import { browserEgress } from './egress/browser.ts';
 import { modelSource } from './models/source.ts';
 import { sweepPlans } from './plan-sweep.ts';
 import { workerSandbox } from './sandbox/worker.ts';
-import { indexedDbStorage } from './storage/indexeddb.ts';
+import { indexedDbStorage, type StorageFormat } from './storage/indexeddb.ts';
 import type { Seen } from './seen.ts';
 
 export type { Seen };
@@ -29,6 +29,8 @@ export type { Seen };
 export interface BrowserRuntimeOptions {
   /** Names the IndexedDB database. */
   readonly name: string;
+  /** The format of what is kept there; the first, when absent. */
+  readonly format?: StorageFormat;
   readonly catalog: Catalog;
   readonly secrets: SecretSource;
   readonly tools: (storage: ClosableStorage & Watchable, seen: Seen) => readonly (Tool | ToolSource)[];
@@ -50,6 +52,7 @@ const planLeaseMs = 9000;
 export function createBrowserRuntime(
   {
     name,
+    format,
     catalog,
     secrets,
     tools,
@@ -60,7 +63,7 @@ export function createBrowserRuntime(
     auditRetentionMs = 30 * 86_400_000,
   }: BrowserRuntimeOptions,
 ): PlanningRuntime {
-  const storage = indexedDbStorage({ name });
+  const storage = indexedDbStorage({ name, ...(format && { format }) });
   const egress = browserEgress();
   const seen: Seen = { audit: createAudit({ storage, retentionMs: auditRetentionMs }), ring: createEventRing() };
   const runtime = createRuntime({

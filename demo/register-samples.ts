@@ -15,10 +15,19 @@ export interface Samples {
   readonly dataSources: readonly DataSourceInput[];
 }
 
-/** Gives the function that registers what is missing: once, and again after a failure, which whoever waits does not see. */
-export function createSamples(registry: Registry, samples: Samples): () => Promise<void> {
-  let done: Promise<void> | undefined;
-  return () => done ??= register(registry, samples).catch(() => void (done = undefined));
+/** Gives the function that registers what is missing: once, and again after a failure. It tells whether all of it is there. */
+export function createSamples(registry: Registry, samples: Samples): () => Promise<boolean> {
+  let done: Promise<boolean> | undefined;
+  const begin = async (): Promise<boolean> => {
+    try {
+      await register(registry, samples);
+      return true;
+    } catch {
+      done = undefined;
+      return false;
+    }
+  };
+  return () => done ??= begin();
 }
 
 async function register(registry: Registry, { agents, providers, dataSources }: Samples): Promise<void> {

@@ -31,7 +31,7 @@ const showChanges: EventSink = (event) => event.actor.type === 'system' ? undefi
 /** The agent whose tools MCP clients find: all there are. */
 const mcpAgent = { id: 'mcp', name: 'MCP', providerId: 'default', entryTools: ['*'] };
 
-let addSamples = async (): Promise<void> => undefined;
+let addSamples = async (): Promise<unknown> => undefined;
 const endpoint = createDenoEndpoint({
   catalog(storage, tools, seen) {
     const registry = createRegistry({ storage, tools, sinks: [showChanges], ...seen });

@@ -7,7 +7,6 @@ import { createBrowserRuntime } from '../adapters/browser.ts';
 import { staticCatalog } from '../adapters/catalog/static.ts';
 import { modelSource } from '../adapters/models/source.ts';
 import { memorySecrets } from '../adapters/secrets/memory.ts';
-import { indexedDbStorage } from '../adapters/storage/indexeddb.ts';
 import { exposeRuntime } from '../adapters/transport/comlink.ts';
 import type { PlanningRuntime } from '../src/create-runtime.ts';
 import type { Catalog, McpServerWriter } from '../src/ports.ts';
@@ -16,6 +15,8 @@ import { cardsOf } from './agents.ts';
 import { lazyTrials } from './builder/lazy-trials.ts';
 import type { Control, Endpoint } from './control.ts';
 import { createInspectorHost } from './inspector/host.ts';
+import { storageFormat } from './kept/formats.ts';
+import { openKept } from './kept/open-kept.ts';
 import type { KnowledgeHost } from './knowledge/host.ts';
 import { lazyKnowledgeHost } from './knowledge/lazy-host.ts';
 import { pageSamples } from './knowledge/page-samples.ts';
@@ -73,12 +74,13 @@ let knowledge: KnowledgeHost;
 
 /** Sees what the runtime does. Its runs are kept apart from what the runtime itself keeps. */
 const inspector = createInspectorHost({
-  storage: indexedDbStorage({ name: 'pinnace-runs' }),
+  storage: openKept('pinnace-runs'),
   runtime: () => runtime,
 });
 
 const runtime: PlanningRuntime = createBrowserRuntime({
   name: 'pinnace',
+  format: storageFormat('pinnace'),
   catalog: current,
   secrets: inspector.secrets(vault.secrets),
   models: inspector.models(modelSource()),

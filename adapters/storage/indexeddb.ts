@@ -17,7 +17,7 @@ import {
 } from './changes.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { createSharedNews } from './shared-news.ts';
-import { storageBlocked, storageFull } from './unavailable.ts';
+import { storageBlocked, storageFull, storageNewer } from './unavailable.ts';
 
 /** Options of {@link indexedDbStorage}. */
 export interface IndexedDbStorageOptions {
@@ -26,6 +26,19 @@ export interface IndexedDbStorageOptions {
   readonly now?: () => number;
   /** Instead of the global one. */
   readonly indexedDB?: IDBFactory;
+  /** The format of what is kept here; the first, when absent. */
+  readonly format?: StorageFormat;
+}
+
+/**
+ * The format of the values in a database, which may change from one version of a page to the next. A database of an earlier format is
+ * brought to this one in one transaction when it is opened; one of a later format is not opened, and nothing in it is touched.
+ */
+export interface StorageFormat {
+  /** Counted from 1, which is what databases have that were made without a format. */
+  readonly version: number;
+  /** Gives the value in this format. Where it throws, the entry stays as it was. */
+  readonly upgrade: (entry: Pick<Entry, 'key' | 'value'>, from: number) => unknown;
 }
 
 /** What stands in the object store, under the encoded key. */
@@ -36,6 +49,8 @@ interface Row extends Entry {
 
 const storeName = 'entries';
 const expiryIndex = 'expiresAt';
+/** How long another tab may hold on to a database that is to be opened in another format. */
+const blockedMs = 10_000;
 /** How many expired rows a commit removes at most: as many as it has changes at most. */
 const purgeLimit = 100;
 
@@ -47,10 +62,10 @@ const purgeLimit = 100;
  * const storage = indexedDbStorage({ name: 'pinnace' });
  */
 export function indexedDbStorage(
-  { name, now = Date.now, indexedDB }: IndexedDbStorageOptions,
+  { name, now = Date.now, indexedDB, format }: IndexedDbStorageOptions,
 ): ClosableStorage & Watchable {
   const connection: Connection<IDBDatabase> = createConnection({
-    open: () => openDatabase({ name, factory: indexedDB, onLost: (database) => connection.forget(database) }),
+    open: () => openDatabase({ name, factory: indexedDB, format, onLost: (database) => connection.forget(database) }),
     shut: (database) => database.close(),
   });
   const use = useStore(connection, name);
@@ -80,13 +95,14 @@ export function indexedDbStorage(
 }
 
 /** Opens the database. A connection closed by the browser, or for another tab's sake, is reported as lost. */
-async function openDatabase({ name, factory, onLost }: {
+async function openDatabase({ name, factory, format, onLost }: {
   readonly name: string;
   readonly factory: IDBFactory | undefined;
+  readonly format: StorageFormat | undefined;
   readonly onLost: (database: IDBDatabase) => void;
 }): Promise<IDBDatabase> {
   try {
-    const database = await requestDatabase(factory ?? globalThis.indexedDB, name); // reading the global may throw, too
+    const database = await requestDatabase(factory ?? globalThis.indexedDB, name, format); // reading the global may throw, too
     database.addEventListener('close', () => onLost(database));
     database.addEventListener('versionchange', () => {
       database.close();
@@ -95,25 +111,64 @@ async function openDatabase({ name, factory, onLost }: {
     return database;
   } catch (error) {
     if (nameOf(error) === 'QuotaExceededError') throw full(error, name);
+    if (nameOf(error) === 'VersionError') {
+      throw storageNewer(
+        `Cannot open IndexedDB "${name}": a newer version of this page has written it; reload to get that`,
+        error,
+      );
+    }
     const advice = 'allow this site to keep data, or use memoryStorage()';
     throw storageBlocked(`Cannot open IndexedDB "${name}": the browser has or gives none; ${advice}`, { cause: error });
   }
 }
 
-function requestDatabase(factory: IDBFactory | undefined, name: string): Promise<IDBDatabase> {
+function requestDatabase(
+  factory: IDBFactory | undefined,
+  name: string,
+  format: StorageFormat | undefined,
+): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     if (!factory) throw new Error('There is no indexedDB here');
-    const request = factory.open(name, 1);
-    request.addEventListener('upgradeneeded', () => {
-      request.result.createObjectStore(storeName).createIndex(expiryIndex, expiryIndex);
+    const request = factory.open(name, format?.version ?? 1);
+    request.addEventListener('upgradeneeded', ({ oldVersion }) => {
+      const { result: database, transaction } = request;
+      if (oldVersion === 0) database.createObjectStore(storeName).createIndex(expiryIndex, expiryIndex);
+      else if (format && transaction) upgradeRows(transaction.objectStore(storeName), format, oldVersion);
     });
+    let timer: ReturnType<typeof setTimeout> | undefined;
     let isLate = false;
-    request.addEventListener('success', () => isLate ? request.result.close() : resolve(request.result));
-    request.addEventListener('error', () => reject(request.error ?? new Error('The request failed')));
-    request.addEventListener('blocked', () => {
-      isLate = true;
-      reject(new Error('Another tab holds the database open'));
+    request.addEventListener('success', () => {
+      clearTimeout(timer);
+      return isLate ? request.result.close() : resolve(request.result);
     });
+    request.addEventListener('error', () => {
+      clearTimeout(timer);
+      reject(request.error ?? new Error('The request failed'));
+    });
+    // Another tab lets go of the database as soon as it has finished what it is at.
+    request.addEventListener('blocked', () => {
+      timer = setTimeout(() => {
+        isLate = true;
+        reject(new Error('Another tab holds the database open'));
+      }, blockedMs);
+    });
+  });
+}
+
+/** All of it is one transaction: where it fails, as on a full disk, everything is as it was. */
+function upgradeRows(store: IDBObjectStore, { upgrade }: StorageFormat, from: number): void {
+  const request = store.openCursor();
+  request.addEventListener('success', () => {
+    const { result: cursor } = request;
+    if (!cursor) return;
+    const row = cursor.value as Row; // safe: only `write` writes here
+    try {
+      const value = upgrade(toEntry(row), from);
+      if (value !== row.value) cursor.update({ ...row, value } satisfies Row);
+    } catch {
+      // it stays: whoever reads it tells that it cannot be read
+    }
+    cursor.continue();
   });
 }
 

@@ -12,6 +12,11 @@ export function storageFull(message: string, cause?: unknown): PinnaceError {
   return unavailable('storage_full', message, { retryable: false, cause });
 }
 
+/** The error of a store that a newer version has written, in a format that is not known here. Nothing in it is touched. */
+export function storageNewer(message: string, cause?: unknown): PinnaceError {
+  return unavailable('storage_newer', message, { retryable: false, cause });
+}
+
 /** The error of a store that is out of reach. */
 export function storageBlocked(
   message: string,

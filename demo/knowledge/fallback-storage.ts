@@ -8,6 +8,9 @@ export interface FallbackStorage extends Storage {
   isKept(): boolean;
 }
 
+/** A newer version of the page may have written it. */
+const outOfReach: ReadonlySet<unknown> = new Set(['storage_blocked', 'storage_newer']);
+
 /** Goes over to memory, for good, when the storage is out of reach at the first call. One that is full later stays what it is. */
 export function fallbackStorage(storage: Storage): FallbackStorage {
   let used: Storage | undefined;
@@ -16,7 +19,7 @@ export function fallbackStorage(storage: Storage): FallbackStorage {
       await storage.get(['knowledge']);
       return storage;
     } catch (error) {
-      if (error instanceof PinnaceError && error.details?.['reason'] === 'storage_blocked') return memoryStorage();
+      if (error instanceof PinnaceError && outOfReach.has(error.details?.['reason'])) return memoryStorage();
       throw error;
     }
   };

@@ -1,7 +1,7 @@
 /** The work of the privacy page in a browser. */
 
-import { indexedDbStorage } from '../../adapters/storage/indexeddb.ts';
 import type { ClosableStorage } from '../../src/ports.ts';
+import { openKept } from '../kept/open-kept.ts';
 import type { RegistryControl } from '../registry/control.ts';
 import type { PrivacyWork } from '../state/privacy-page.ts';
 import { eraseAll, isServed } from './erase.ts';
@@ -25,7 +25,7 @@ export function createBrowserWork({ registry, quiet: quietHere }: BrowserWorkOpt
   };
   const options: WholeOptions = {
     storageOf(database) {
-      const storage = storages.get(database) ?? indexedDbStorage({ name: database });
+      const storage = storages.get(database) ?? openKept(database);
       storages.set(database, storage);
       return storage;
     },
@@ -57,7 +57,9 @@ function settingsOf(places: Places): SettingsStore {
   return {
     all: () =>
       Object.fromEntries(
-        ownSettings(places).map((key) => [key.slice('pinnace.'.length), readJson(localStorage?.getItem(key))]),
+        ownSettings(places).filter((key) => key !== 'pinnace.format').map((
+          key,
+        ) => [key.slice('pinnace.'.length), readJson(localStorage?.getItem(key))]),
       ),
     write: (name, value) => localStorage?.setItem(`pinnace.${name}`, JSON.stringify(value)),
   };

@@ -1,12 +1,13 @@
 /** What of the browser's databases can be taken along, and how it is put elsewhere. Only what stands here is exported or imported. */
 
 import type { Key } from '../../src/key.ts';
+import type { Place } from '../kept/formats.ts';
 
 /** Part of a database. */
 export interface Room {
   readonly id: 'chats' | 'runs' | 'tree' | 'knowledge' | 'notes';
   readonly title: string;
-  readonly database: string;
+  readonly database: Exclude<Place, 'settings'>;
   /** The first parts of its keys. */
   readonly kinds: readonly string[];
   /** `items`: the second part of a key names an item, and items stand beside each other. `whole`: one takes the place of the other. */

@@ -4,21 +4,24 @@ import * as v from 'valibot';
 import { PinnaceError } from '../../src/errors.ts';
 import type { CatalogExport, ImportReport } from '../../src/index.ts';
 import type { Storage } from '../../src/ports.ts';
+import { formatOf, type Place, places, upgrade } from '../kept/formats.ts';
 import type { Answer } from '../registry/control.ts';
 import { fromPortable, toPortable } from './portable.ts';
 import { type Pair, readRoom, replaceEntries } from './room-entries.ts';
 import { itemOf, type Room, rooms } from './rooms.ts';
 
 const format = 'pinnace-page';
-const formatVersion = 1;
+const formatVersion = 2;
 
 const PortableEntry = v.tuple([v.pipe(v.array(v.union([v.string(), v.number()])), v.minLength(1)), v.unknown()]);
 
 /** The document. Neither keys nor secrets are in it. */
 const Whole = v.object({
   format: v.literal(format),
-  formatVersion: v.literal(formatVersion),
+  formatVersion: v.picklist([1, formatVersion]),
   exportedAt: v.string(),
+  /** The formats of what is kept, by its place; the first where nothing stands. */
+  formats: v.optional(v.record(v.string(), v.pipe(v.number(), v.integer(), v.minValue(1))), {}),
   settings: v.record(v.string(), v.unknown()),
   catalog: v.unknown(),
   rooms: v.record(v.string(), v.array(PortableEntry)),
@@ -49,7 +52,7 @@ export interface WholeReport {
 
 /** What of the page is read and written. */
 export interface WholeOptions {
-  readonly storageOf: (database: string) => Storage;
+  readonly storageOf: (database: Room['database']) => Storage;
   readonly settings: SettingsStore;
   readonly registry: {
     exportAll(): Promise<Answer<CatalogExport>>;
@@ -74,7 +77,9 @@ export async function exportWhole({ storageOf, settings, registry, now }: WholeO
     found[room.id] = pairs.map(({ key, value }) => [[...key], toPortable(value)]);
   }
   const catalog = valueOf(await registry.exportAll());
-  return { format, formatVersion, exportedAt: now().toISOString(), settings: settings.all(), catalog, rooms: found };
+  const formats = Object.fromEntries(places.map((place) => [place, formatOf(place)]));
+  const exportedAt = now().toISOString();
+  return { format, formatVersion, exportedAt, formats, settings: settings.all(), catalog, rooms: found };
 }
 
 /**
@@ -85,10 +90,12 @@ export async function exportWhole({ storageOf, settings, registry, now }: WholeO
 export function parseWhole(text: string): Whole {
   const data = readJson(text);
   const parsed = v.safeParse(Whole, data);
-  if (parsed.success) return parsed.output;
+  if (parsed.success && !places.some((place) => formatIn(parsed.output, place) > formatOf(place))) {
+    return { ...parsed.output, settings: settingsOf(parsed.output) };
+  }
   const isOurs = typeof data === 'object' && data !== null && 'format' in data && data.format === format;
   throw refused(
-    isOurs && 'formatVersion' in data && data.formatVersion !== formatVersion
+    parsed.success || (isOurs && 'formatVersion' in data && Number(data.formatVersion) > formatVersion)
       ? 'it was written by a newer version of this page; reload to get that'
       : 'it was not exported from this page',
   );
@@ -129,14 +136,36 @@ export async function importWhole(whole: Whole, { storageOf, settings, registry,
 }
 
 /** The entries of a room in the document; others than a room of this kind has are left out. */
-function incoming(whole: Whole, { id, kinds }: Room): Pair[] {
+function incoming(whole: Whole, { id, kinds, database }: Room): Pair[] {
   const entries = Object.hasOwn(whole.rooms, id) ? whole.rooms[id] ?? [] : [];
   const own = entries.filter(([[kind]]) => kinds.includes(String(kind)));
   try {
-    return own.map(([key, value]) => ({ key, value: fromPortable(value) }));
+    return own.map(([key, value]) => {
+      const pair = { key, value: fromPortable(value) };
+      return { key, value: upgraded(database, pair, formatIn(whole, database)) };
+    });
   } catch (error) {
     throw refused('one of its values cannot be read', error);
   }
+}
+
+function formatIn({ formats }: Whole, place: Place): number {
+  return formats[place] ?? 1;
+}
+
+/** What no step can change stays as it is, as in the browser. */
+function upgraded(place: Place, pair: Pair, from: number): unknown {
+  try {
+    return upgrade(place, pair, from);
+  } catch {
+    return pair.value;
+  }
+}
+
+function settingsOf(whole: Whole): Whole['settings'] {
+  const from = formatIn(whole, 'settings');
+  const pairs = Object.entries(whole.settings).map(([name, value]) => ({ key: [name], value }));
+  return Object.fromEntries(pairs.map((pair) => [String(pair.key[0]), upgraded('settings', pair, from)]));
 }
 
 function compare(room: Room, here: readonly Pair[], there: readonly Pair[]): RoomChange {

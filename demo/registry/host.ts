@@ -62,9 +62,10 @@ export function createRegistryHost(
   const definitions = tools.map(({ definition }) => definition);
   const registry = createRegistry({ storage, tools: definitions, ...seen });
   const addSamples = createSamples(createRegistry({ storage, tools: definitions }), samples);
-  const ready = async (): Promise<void> => {
-    await addSamples();
+  const ready = async (): Promise<boolean> => {
+    const isBegun = await addSamples();
     await switches.refresh();
+    return isBegun;
   };
   const variants = createVariants();
   const givenTools = new Set(tools.map(({ definition }) => definition.id));
@@ -91,13 +92,14 @@ function createCatalog(
   { registry, fallback, ready, variants }: Pick<RegistryHostOptions, 'fallback'> & {
     readonly variants: Variants;
     readonly registry: Registry;
-    readonly ready: () => Promise<void>;
+    readonly ready: () => Promise<boolean>;
   },
 ): Catalog & McpServerWriter {
-  const from = async <T>(ask: (catalog: Catalog) => Promise<T>): Promise<T> => {
+  const from = async <T>(ask: (catalog: Catalog) => Promise<T>): Promise<T | undefined> => {
     try {
-      await ready();
-      return await ask(registry);
+      const isBegun = await ready();
+      // Where there was no room for the samples, they are there all the same.
+      return await ask(registry) ?? (isBegun ? undefined : await ask(fallback));
     } catch (error) {
       if (error instanceof PinnaceError && error.code === 'unavailable') return await ask(fallback);
       throw error;
@@ -108,8 +110,9 @@ function createCatalog(
     provider: (id, signal) => from((catalog) => catalog.provider(id, signal)),
     tool: (id, signal) => from((catalog) => catalog.tool(id, signal)),
     mcpServer: (id, signal) => from(async (catalog) => await catalog.mcpServer?.(id, signal)),
-    listTools: (query, signal) => from((catalog) => catalog.listTools(query, signal)),
-    listMcpServers: (query, signal) => from(async (catalog) => await catalog.listMcpServers?.(query, signal) ?? []),
+    listTools: async (query, signal) => await from((catalog) => catalog.listTools(query, signal)) ?? [],
+    listMcpServers: (query, signal) =>
+      from(async (catalog) => await catalog.listMcpServers?.(query, signal)).then((found) => found ?? []),
     put: (kind, record, options) => registry.put(kind, record, options),
   };
 }

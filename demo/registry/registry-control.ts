@@ -22,7 +22,7 @@ interface RegistryControlOptions extends Pick<RegistryHostOptions, 'runtime' | '
   readonly variants: Variants;
   /** The ids of the tools that are given as code. */
   readonly givenTools: ReadonlySet<string>;
-  readonly ready: () => Promise<void>;
+  readonly ready: () => Promise<unknown>;
 }
 
 /** Gives the control. What a person does is done in the name of whoever composed the worker. */

@@ -6,7 +6,7 @@ import type { PlanSteering } from '../control.ts';
 import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
 import { type Chat, headOf } from './chat.ts';
 import type { Schedule } from './frame-queue.ts';
-import type { Keeper } from './keeper.ts';
+import type { Keeper, Saved } from './keeper.ts';
 import { type AssistantMessage, createAnswer, type Message, type ToolPart } from './message.ts';
 import { cancelPlan, planOf, type PlanPart, planToFollow } from './plan.ts';
 import type { PlanQuestion } from './plan-data.ts';
@@ -39,8 +39,8 @@ export interface ChatRunsOptions {
 
 /** Starts runs and keeps what they give. */
 export interface ChatRuns {
-  /** Asks for an answer to the messages of the chat; those from `from` on have not been kept yet. */
-  ask(chat: Chat, from: number): void;
+  /** Asks for an answer to the messages of the chat; those from `from` on have not been kept yet. `dropped`: the answer before. */
+  ask(chat: Chat, from: number, dropped?: string): void;
   /** Goes on with the last answer, whose calls have been decided or whose plan has not ended. Gives whether there was something to go on with. */
   goOn(chat: Chat): boolean;
   /** Decides on a call of the last answer, and goes on when it was the last one that waited. */
@@ -53,36 +53,49 @@ export interface ChatRuns {
   dismiss(chat: Chat): boolean;
   /** Writes the last message of the chat. */
   save(chat: Chat): Promise<void>;
+  /** Whether the answer is being written here, and has not been kept to its end yet. */
+  isOurs(answerId: string): boolean;
 }
 
 /** How often an answer is written while it is streamed. */
 export const saveEveryMs = 3000;
 
 /** Gives the runs of chats; one that is not `isKept` any more has been deleted meanwhile. */
-export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat) => boolean }): ChatRuns {
-  const { transports, keeper, modelLabel, now, createId, isKept, isPlanner, steerPlan } = options;
+export function createChatRuns(
+  options: ChatRunsOptions & { isKept: (chat: Chat) => boolean; onSaved: (chat: Chat, saved: Saved) => Promise<void> },
+): ChatRuns {
+  const { transports, keeper, modelLabel, now, createId, isKept, onSaved, isPlanner, steerPlan } = options;
+  const ours = new Map<string, Run>();
 
-  function saveFrom(chat: Chat, from: number): Promise<void> {
-    return keeper.save(headOf(chat), { messages: chat.messages.value, from });
+  async function saveFrom(
+    chat: Chat,
+    what: { from: number; to?: number; dropped?: string | undefined },
+  ): Promise<void> {
+    await onSaved(chat, await keeper.save(headOf(chat), { messages: chat.messages.value, ...what }));
   }
 
-  function save(chat: Chat): Promise<void> {
-    return saveFrom(chat, Math.max(0, chat.messages.value.length - 1));
+  /** Writes one message, or the last one. */
+  function save(chat: Chat, message?: Message): Promise<void> {
+    const messages = chat.messages.value;
+    const found = message ? messages.lastIndexOf(message) : messages.length - 1;
+    return saveFrom(chat, { from: Math.max(0, found), to: found + 1 });
   }
 
   /** Keeps the answer while it grows and when it has ended. */
   async function follow(chat: Chat, answer: AssistantMessage, run: Run): Promise<void> {
-    const timer = setInterval(() => void save(chat), saveEveryMs);
+    ours.set(answer.id, run);
+    const timer = setInterval(() => void save(chat, answer), saveEveryMs);
     const planId = computed(() => planOf(answer)?.planId);
     // A plan goes on without the page: it must not be lost with a page that is closed in its first seconds.
     const stopWatching = effect(() => {
-      if (planId.value !== undefined) untracked(() => void save(chat));
+      if (planId.value !== undefined) untracked(() => void save(chat, answer));
     });
     await run.ended;
     clearInterval(timer);
     stopWatching();
     chat.updatedAt.value = now();
-    if (isKept(chat)) await save(chat);
+    if (isKept(chat)) await save(chat, answer);
+    if (ours.get(answer.id) === run) ours.delete(answer.id);
   }
 
   function start(chat: Chat, answer: AssistantMessage, planner: PlanTerms | undefined): void {
@@ -92,7 +105,7 @@ export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat)
     const agentId = chat.agentId.value;
     const run = startRun({ ...options, transport, chatId: chat.id, agentId, messages, answer, planner });
     chat.run.value = run;
-    void follow(chat, answer, run);
+    keeper.tabs.hold(answer.id, follow(chat, answer, run));
   }
 
   function goOn(chat: Chat): boolean {
@@ -107,12 +120,13 @@ export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat)
 
   return {
     save,
+    isOurs: (answerId) => ours.has(answerId),
     goOn,
-    ask(chat, from) {
+    ask(chat, from, dropped) {
       const via = transports.chosen();
       const answer = createAnswer({ id: createId(), model: modelLabel(), startedAt: now(), via });
       start(chat, answer, isPlanner(chat.agentId.value) ? { allowHumanIntervention: true } : undefined);
-      void saveFrom(chat, from);
+      void saveFrom(chat, { from, dropped });
     },
     async steer(chat, how) {
       const answer = lastAnswer(chat.messages.value);
@@ -126,7 +140,7 @@ export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat)
         cancelPlan(answer);
         answer.outcome.value = { type: 'stopped', by: 'person', endedAt: now() };
       });
-      if (isKept(chat)) await save(chat);
+      if (isKept(chat)) await save(chat, answer);
     },
     dismiss(chat) {
       const answer = lastAnswer(chat.messages.value);
@@ -146,7 +160,7 @@ export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat)
       const transport = transports.to(answer.via);
       await decideCall(part, { decision, tell: ({ runId, id }) => transport.decide(runId, id, decision) });
       if (!isKept(chat) || lastAnswer(chat.messages.value) !== answer) return;
-      void save(chat);
+      void save(chat, answer);
       if (isDecidedHere(answer)) goOn(chat);
     },
     async reply(chat, question, said) {
@@ -157,7 +171,7 @@ export function createChatRuns(options: ChatRunsOptions & { isKept: (chat: Chat)
       const transport = transports.to(answer.via);
       const tell = (value: unknown): Promise<void> => transport.reply(runId, { askId: question.ask, answer: value });
       const goesOn = await answerQuestion(plan, question, { answer: said, tell });
-      if (isKept(chat)) void save(chat);
+      if (isKept(chat)) void save(chat, answer);
       // The run may be about to end because of this very question: what it shows then is how the plan stood before the answer.
       if (goesOn && isWriting(answer)) await chat.run.value?.ended;
       if (!goesOn || !isKept(chat) || lastAnswer(chat.messages.value) !== answer) return;

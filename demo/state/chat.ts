@@ -29,6 +29,8 @@ export interface ChatHead {
   readonly updatedAt: number;
 }
 
+/** Tabs that send at the same moment write side by side: the answer that is being written may not be the last. */
+const latest = 8;
 /** The longest title, in UTF-16 code units. */
 const maxTitle = 80;
 
@@ -47,10 +49,11 @@ export function createChat(head: ChatHead, { loaded = 'ready' }: { loaded?: 'abs
   };
 }
 
-/** Whether an answer is being written here. */
+/** Whether an answer is being written, here or in another tab. */
 export function isRunning({ messages }: Chat): boolean {
-  const last = messages.value.at(-1);
-  return last?.role === 'assistant' && last.outcome.value.type === 'running';
+  return messages.value.slice(-latest).some((message) =>
+    message.role === 'assistant' && message.outcome.value.type === 'running'
+  );
 }
 
 /** The chat's head as it is now. */

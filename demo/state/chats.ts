@@ -1,10 +1,11 @@
 /** The chats of the page: which there are, which one is open, and what is done with them. */
 
-import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Decision } from '../../src/interruption.ts';
 import type { PlanSteering } from '../control.ts';
 import { type Chat, createChat, headOf, isRunning, titleOf } from './chat.ts';
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
+import { followTabs } from './follow-tabs.ts';
 import type { Keeper } from './keeper.ts';
 import type { Message, ToolPart } from './message.ts';
 import type { PlanQuestion } from './plan-data.ts';
@@ -36,6 +37,8 @@ export interface Chats {
   remove(chatId: string): Promise<void>;
   /** Writes the answers that are being streamed, as when the page is put aside. */
   saveRunning(): void;
+  /** The title of the open chat that another tab has deleted; until another chat is open. */
+  readonly deletedElsewhere: ReadonlySignal<string | undefined>;
 }
 
 /** What the chats need. */
@@ -48,21 +51,53 @@ export function createChats(options: ChatsOptions): Chats {
   const { keeper, now, createId, defaultAgentId } = options;
   const all = signal<readonly Chat[]>([]);
   const current = signal(blank(defaultAgentId));
-  const runs = createChatRuns({ ...options, isKept: (chat) => all.value.includes(chat) });
+  const deleted = signal<{ readonly title: string; readonly instead: Chat } | undefined>(undefined);
   const find = (chatId: string | undefined): Chat | undefined => all.value.find(({ id }) => id === chatId);
+  const elsewhere = followTabs({
+    keeper,
+    find,
+    isOurs: (answerId) => runs.isOurs(answerId),
+    add: (chat) => void (all.value = [...all.value, chat]),
+    drop,
+  });
+  const runs = createChatRuns({ ...options, isKept: (chat) => all.value.includes(chat), onSaved: elsewhere.onSaved });
 
   function blank(agentId: string): Chat {
     return createChat({ id: createId(), agentId, title: '', createdAt: now(), updatedAt: now() });
   }
 
+  async function open(chat: Chat | undefined): Promise<void> {
+    if (!chat) return;
+    current.value = chat;
+    if (chat.loaded.value !== 'absent') return;
+    chat.loaded.value = 'loading';
+    chat.messages.value = await keeper.messages(chat.id);
+    chat.loaded.value = 'ready';
+    elsewhere.watch(chat);
+  }
+
+  /** Another tab has deleted it. */
+  function drop(chat: Chat): void {
+    all.value = all.value.filter((other) => other !== chat);
+    chat.run.value?.stop();
+    if (current.value !== chat) return;
+    current.value = blank(chat.agentId.value);
+    deleted.value = { title: chat.title.value, instead: current.value };
+  }
+
   return {
+    deletedElsewhere: computed(() =>
+      deleted.value?.instead === current.value && current.value.messages.value.length === 0
+        ? deleted.value.title
+        : undefined
+    ),
     list: computed(() => all.value.toSorted((a, b) => b.updatedAt.value - a.updatedAt.value)),
     current,
     async restore(chatId) {
       all.value = [...all.value, ...await readChats(keeper, all.value)];
-      if (current.value.messages.value.length === 0) await openChat(current, { chat: find(chatId), keeper });
+      if (current.value.messages.value.length === 0) await open(find(chatId));
     },
-    open: (chatId) => openChat(current, { chat: find(chatId), keeper }),
+    open: (chatId) => open(find(chatId)),
     begin(agentId = current.value.agentId.value) {
       if (current.value.messages.value.length > 0 || find(current.value.id)) current.value = blank(agentId);
       else current.value.agentId.value = agentId;
@@ -80,13 +115,18 @@ export function createChats(options: ChatsOptions): Chats {
       chat.messages.value = [...chat.messages.value, { role: 'user', id: createId(), text: text.trim() }];
       runs.ask(chat, from);
     },
-    stop: () => current.value.run.value?.stop(),
+    stop() {
+      const chat = current.value;
+      chat.run.value?.stop();
+      if (isRunning(chat)) keeper.tabs.tell({ type: 'stop', chatId: chat.id }); // it may be another tab's
+    },
     retry() {
       const chat = current.value;
       const kept = withoutLastAnswer(chat.messages.value);
       if (kept.length === 0 || !isReady(chat) || runs.goOn(chat)) return;
+      const dropped = chat.messages.value.at(kept.length)?.id;
       chat.messages.value = kept;
-      runs.ask(chat, kept.length);
+      runs.ask(chat, kept.length, dropped);
     },
     decide: (part, decision) => runs.decide(current.value, part, decision),
     reply: (question, answer) => runs.reply(current.value, question, answer),
@@ -119,18 +159,6 @@ async function readChats(keeper: Keeper, here: readonly Chat[]): Promise<Chat[]>
   const known = new Set(here.map(({ id }) => id));
   const heads = await keeper.heads();
   return heads.filter(({ id }) => !known.has(id)).map((head) => createChat(head, { loaded: 'absent' }));
-}
-
-async function openChat(
-  current: Signal<Chat>,
-  { chat, keeper }: { chat: Chat | undefined; keeper: Keeper },
-): Promise<void> {
-  if (!chat) return;
-  current.value = chat;
-  if (chat.loaded.value !== 'absent') return;
-  chat.loaded.value = 'loading';
-  chat.messages.value = await keeper.messages(chat.id);
-  chat.loaded.value = 'ready';
 }
 
 function withoutLastAnswer(messages: readonly Message[]): readonly Message[] {

@@ -95,7 +95,7 @@ export function toKept(message: Message): KeptMessage {
   };
 }
 
-/** Gives the message that was kept. A run that was still going then has been cut off: nobody reads its stream any more. */
+/** Gives the message that was kept. */
 export function fromKept(value: unknown): Message | undefined {
   const kept = readAs(KeptMessage, value);
   if (kept?.role !== 'assistant') return kept;
@@ -103,7 +103,6 @@ export function fromKept(value: unknown): Message | undefined {
   message.parts.value = kept.parts.map(fromKeptPart);
   message.facts.value = kept.facts;
   message.outcome.value = kept.outcome;
-  if (kept.outcome.type === 'running') cutOff(message);
   return message;
 }
 
@@ -164,7 +163,8 @@ function fromKeptText({ type, text }: { type: 'text' | 'reasoning'; text: string
   return createTextPart(type, { text, done: true });
 }
 
-function cutOff(message: AssistantMessage): void {
+/** Ends an answer that was still being written when it was kept, and that nobody writes any more. */
+export function cutOff(message: AssistantMessage): void {
   const outcome: Outcome = { type: 'stopped', by: 'page', endedAt: message.startedAt };
   message.outcome.value = outcome;
   for (const part of message.parts.value) {

@@ -9,6 +9,7 @@ import type { KnowledgePlace } from '../knowledge/place.ts';
 import type { RegistryControl } from '../registry/control.ts';
 import type { TreeControl } from '../tree/control.ts';
 import { type Chats, type ChatsOptions, createChats } from './chats.ts';
+import { noTabs } from './chat-tabs.ts';
 import type { Connection } from './connect.ts';
 import type { RemoteEndpoint } from './connect-endpoint.ts';
 import type { Schedule } from './frame-queue.ts';
@@ -32,7 +33,7 @@ export interface Playground {
   /** Asks the worker for the agents again. */
   refreshAgents(): Promise<void>;
   readonly chats: Chats;
-  readonly keeper: Pick<Keeper, 'notKept'>;
+  readonly keeper: Pick<Keeper, 'notKept' | 'unreadable'>;
   readonly settings: Settings;
   readonly theme: Signal<Theme>;
   readonly offline: Offline;
@@ -262,9 +263,12 @@ export function createPlayground(options: PlaygroundOptions): Playground {
 
 const keepsNothing: Keeper = {
   notKept: signal(undefined),
+  unreadable: signal(0),
+  tabs: noTabs,
   heads: () => Promise.resolve([]),
   messages: () => Promise.resolve([]),
-  save: () => Promise.resolve(),
+  save: () => Promise.resolve('kept'),
+  catchUp: () => Promise.resolve(undefined),
   remove: () => Promise.resolve(),
 };
 

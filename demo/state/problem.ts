@@ -3,7 +3,7 @@
 import type { ErrorShape } from './run-data.ts';
 
 /** What a button in the callout does. */
-export type Remedy = 'retry' | 'settings' | 'new-chat' | 'reload';
+export type Remedy = 'retry' | 'settings' | 'new-chat' | 'reload' | 'room';
 
 /** An error in a person's words. */
 export interface Problem {
@@ -65,6 +65,17 @@ const byReason: Readonly<Record<string, Problem>> = {
       'An endpoint takes signed requests alone, and no issuer of certificates answers here, as on static hosting. ' +
       'Start the playground with “npm start”: it certifies its own page.',
     remedies: ['settings', 'retry'],
+  },
+  storage_full: {
+    title: 'There is no room left',
+    advice:
+      'The browser’s storage for this site is full, and a run writes down what it does. Make room, then try again.',
+    remedies: ['room', 'retry'],
+  },
+  storage_newer: {
+    title: 'A newer version of this page was here',
+    advice: 'What it has kept is left as it is, and nothing can be written beside it. Reload to get the newer version.',
+    remedies: ['reload'],
   },
   too_many_messages: { title: 'This chat has grown too long', advice: 'Start a new one.', remedies: ['new-chat'] },
   request_too_large: { title: 'This chat has grown too long', advice: 'Start a new one.', remedies: ['new-chat'] },

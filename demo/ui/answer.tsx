@@ -241,6 +241,8 @@ function apply(remedy: Remedy, playground: Playground): void {
       return playground.chats.begin();
     case 'reload':
       return location.reload();
+    case 'room':
+      return void (playground.privacy.isShown.value = true);
     default:
       return remedy satisfies never;
   }

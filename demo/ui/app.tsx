@@ -11,6 +11,7 @@ import { ScreenFailure } from './screen-failure.tsx';
 import { handleShortcut } from './shortcuts.ts';
 import { isCovering } from './panel-cover.ts';
 import { SideBar } from './side-bar.tsx';
+import { DeletedNotice, StorageNotice } from './storage-notice.tsx';
 import { Thread } from './thread.tsx';
 import { TopBar } from './top-bar.tsx';
 import { whenIdle } from './when-idle.ts';
@@ -61,6 +62,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
           <div class='dock'>
             <VersionNotice playground={playground} />
             <StorageNotice playground={playground} />
+            <DeletedNotice playground={playground} />
             <KeyNotice playground={playground} />
             <Composer key={chat.id} chat={chat} playground={playground} />
           </div>
@@ -92,18 +94,6 @@ function VersionNotice({ playground: { offline } }: { playground: Playground }):
       action={<button type='button' class='button' data-testid='version-reload' onClick={newer.take}>Reload</button>}
     >
       A new version of this page is there. Reload to use it; your chats are kept.
-    </Notice>
-  );
-}
-
-function StorageNotice({ playground: { keeper } }: { playground: Playground }): JSX.Element | null {
-  const why = keeper.notKept.value;
-  if (why === undefined) return null;
-  return (
-    <Notice testId='storage-notice'>
-      {why === 'full'
-        ? 'Chats are not kept: the browser’s storage for this site is full. Delete old chats to make room.'
-        : 'Chats are not kept: the browser gives this page no storage (a private window?). They end with the page.'}
     </Notice>
   );
 }

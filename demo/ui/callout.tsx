@@ -8,6 +8,7 @@ const labels: Readonly<Record<Remedy, string>> = {
   settings: 'Model settings',
   'new-chat': 'New chat',
   reload: 'Reload the page',
+  room: 'Make room',
 };
 
 interface ErrorCalloutProps {

@@ -19,7 +19,7 @@ const budgets: Readonly<Record<string, number>> = {
   'src/index.ts': 238,
   'src/mcp/validate-server.ts': 20,
   'node_modules/@ai-sdk/openai-compatible/dist/index.js': 54,
-  'demo/main.tsx': 66,
+  'demo/main.tsx': 68,
   'demo/ui/tree/tree-panel.tsx': 20,
   'demo/ui/knowledge/knowledge-panel.tsx': 21,
   'demo/ui/registry/registry-screen.tsx': 26,

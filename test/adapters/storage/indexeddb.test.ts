@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { indexedDbStorage } from '../../../adapters/storage/indexeddb.ts';
+import { indexedDbStorage, type StorageFormat } from '../../../adapters/storage/indexeddb.ts';
 import type { Change, ClosableStorage, Watchable } from '../../../src/ports.ts';
 import { createTestClock, type StorageSubject, watchableStorageContract } from '../../contracts/storage.ts';
 
@@ -118,8 +118,48 @@ describe.skipIf(!('indexedDB' in globalThis))('indexedDbStorage', () => {
     const failing = open({ indexedDB: failingFactory('error', new DOMException('private', 'InvalidStateError')) });
     await expect(failing.get(['a'])).rejects.toMatchObject({ ...blocked, cause: { name: 'InvalidStateError' } });
     await expect(failing.get(['a'])).rejects.toThrow(/memoryStorage/);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const held = open({ indexedDB: failingFactory('blocked', null) });
-    await expect(held.list({ prefix: [], limit: 1 })).rejects.toMatchObject(blocked);
+    const refused = held.list({ prefix: [], limit: 1 });
+    void vi.advanceTimersByTimeAsync(10_000);
+    await expect(refused).rejects.toMatchObject(blocked);
+    vi.useRealTimers();
+  });
+
+  describe('with a format', () => {
+    const doubled = (version: number): StorageFormat => ({
+      version,
+      upgrade({ value }, from) {
+        if (typeof value !== 'number') throw new Error('It is no number');
+        return value * 2 ** (version - from);
+      },
+    });
+
+    it('brings what is there to the format of now when it opens, and keeps what cannot be brought there', async () => {
+      const name = `test-${crypto.randomUUID()}`;
+      const first = open({ name });
+      await first.commit([{ key: ['a'], value: 3 }, { key: ['b'], value: 'not a number' }]);
+      const before = await first.get(['a']);
+      await first.close();
+      const third = open({ name, format: doubled(3) });
+      expect(await third.get(['a'])).toEqual({ ...before, value: 12 });
+      expect(await third.get(['b'])).toMatchObject({ value: 'not a number' });
+      await third.commit([{ key: ['a'], value: 5 }]);
+      await third.close();
+      expect(await open({ name, format: doubled(3) }).get(['a'])).toMatchObject({ value: 5 });
+    });
+
+    it('takes the database over from a tab with an earlier format, which then changes nothing more', async () => {
+      const name = `test-${crypto.randomUUID()}`;
+      const older = open({ name });
+      await older.commit([{ key: ['a'], value: 1 }]);
+      const newer = open({ name, format: doubled(2) });
+      expect(await newer.get(['a'])).toMatchObject({ value: 2 });
+      const refused = { code: 'unavailable', details: { reason: 'storage_newer' } };
+      await expect(older.commit([{ key: ['a'], value: 'lost' }])).rejects.toMatchObject(refused);
+      await expect(older.get(['a'])).rejects.toMatchObject(refused);
+      expect(await newer.get(['a'])).toMatchObject({ value: 2 });
+    });
   });
 
   it('says what would work where there is no IndexedDB', async () => {

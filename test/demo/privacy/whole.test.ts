@@ -142,7 +142,7 @@ describe('everything of a page', () => {
     ['{', 'no JSON'],
     ['{}', 'not exported from this page'],
     ['{"format": "pinnace-catalog", "formatVersion": 1}', 'not exported from this page'],
-    ['{"format": "pinnace-page", "formatVersion": 2}', 'newer version'],
+    ['{"format": "pinnace-page", "formatVersion": 3}', 'newer version'],
   ])('refuses %s: %s', (text, why) => {
     expect(() => parseWhole(text)).toThrow(why);
   });

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { ChatHead } from '../../../demo/state/chat.ts';
-import { createKeeper } from '../../../demo/state/keeper.ts';
+import { createKeeper, tryAgainMs } from '../../../demo/state/keeper.ts';
 import {
   type AssistantMessage,
   createAnswer,
@@ -43,6 +43,17 @@ function broken(reason: string): Storage {
   const refuse = (): Promise<never> => Promise.reject(new PinnaceError('unavailable', 'No', { details: { reason } }));
   return { get: refuse, list: refuse, commit: refuse };
 }
+
+/** A storage that has room or not, as the test says. */
+function limited(): { readonly storage: Storage; hasRoom: boolean } {
+  const kept = memoryStorage();
+  const disk = { hasRoom: false };
+  const commit: Storage['commit'] = (changes) =>
+    disk.hasRoom ? kept.commit(changes) : broken('storage_full').commit(changes);
+  return Object.assign(disk, { storage: { ...kept, commit } });
+}
+
+afterEach(() => vi.useRealTimers());
 
 describe('createKeeper', () => {
   it('gives back what it kept', async () => {
@@ -113,7 +124,7 @@ describe('createKeeper', () => {
     expect((await keeper.heads()).map(({ id }) => id)).toEqual(['b', 'a', 'c']);
   });
 
-  it('passes over what it cannot read', async () => {
+  it('passes over what it cannot read, tells of it, and never writes over it', async () => {
     const storage = memoryStorage();
     await storage.commit([
       { key: ['chat', 'x'], value: 'malformed' },
@@ -123,6 +134,37 @@ describe('createKeeper', () => {
     const keeper = createKeeper(storage);
     expect(await keeper.heads()).toEqual([]);
     expect(await keeper.messages('c')).toEqual([question]);
+    expect(keeper.unreadable.value).toBe(2);
+    const messages = [question, answered()];
+    await keeper.save(head, { messages, from: 1 });
+    await keeper.save(head, { messages, from: 0 });
+    expect(await storage.get(['message', 'c', 0])).toMatchObject({ value: { role: 'oracle' } });
+    expect((await createKeeper(storage).messages('c')).map(({ id }) => id)).toEqual(['q', 'a']);
+  });
+
+  it('writes what found no room as soon as there is room again, each message of it', async () => {
+    vi.useFakeTimers();
+    const disk = limited();
+    const keeper = createKeeper(disk.storage);
+    const messages = [question, answered()];
+    await keeper.save(head, { messages, from: 0 });
+    await keeper.save(head, { messages, from: 1 });
+    await keeper.save({ ...head, id: 'd' }, { messages: [question], from: 0 });
+    expect(keeper.notKept.value).toBe('full');
+    disk.hasRoom = true;
+    await vi.advanceTimersByTimeAsync(tryAgainMs);
+    expect(keeper.notKept.value).toBeUndefined();
+    expect((await keeper.messages('c')).map(({ id }) => id)).toEqual(['q', 'a']);
+    expect((await keeper.heads()).map(({ id }) => id)).toEqual(['c', 'd']);
+  });
+
+  it('writes what found no room when the person has deleted a chat', async () => {
+    const disk = limited();
+    const keeper = createKeeper(disk.storage);
+    await keeper.save({ ...head, id: 'd' }, { messages: [question], from: 0 });
+    disk.hasRoom = true;
+    await keeper.remove('c');
+    expect((await keeper.heads()).map(({ id }) => id)).toEqual(['d']);
   });
 
   it('keeps a message that is too large without what its tools gave', async () => {
@@ -146,7 +188,7 @@ describe('createKeeper', () => {
     expect(keeper.notKept.value).toBeUndefined();
   });
 
-  it.each([['storage_blocked', 'blocked'], ['storage_full', 'full']])(
+  it.each([['storage_blocked', 'blocked'], ['storage_full', 'full'], ['storage_newer', 'newer']])(
     'tells that %s keeps nothing, and does not fail',
     async (reason, why) => {
       const keeper = createKeeper(broken(reason));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fromKept, toKept } from '../../../demo/state/kept-message.ts';
+import { cutOff, fromKept, toKept } from '../../../demo/state/kept-message.ts';
 import { answerText, type AssistantMessage, type ToolPart } from '../../../demo/state/message.ts';
 import { createReceiver } from '../../../demo/state/receive.ts';
 import type { Approval } from '../../../demo/state/run-data.ts';
@@ -88,6 +88,7 @@ describe('createReceiver, approvals', () => {
     goOn(message, { approved: true });
     const kept = fromKept(structuredClone(toKept(message)));
     if (kept?.role !== 'assistant') throw new Error('It was not kept');
+    cutOff(kept);
     expect(kept.outcome.value).toMatchObject({ type: 'stopped', by: 'page' });
     expect(toolOf(kept).call.value).toMatchObject({ state: 'waiting', approval: { decision: { approved: true } } });
   });

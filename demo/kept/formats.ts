@@ -1,0 +1,70 @@
+/**
+ * The formats of what the playground keeps in the browser: for each place the steps that have led to the format of now. A place that
+ * no step stands for is of format 1. To change what is kept, add a step at the end; what stands here is never changed again.
+ */
+
+import type { StorageFormat } from '../../adapters/storage/indexeddb.ts';
+import type { Entry } from '../../src/ports.ts';
+
+/** A key and its value. */
+type Kept = Pick<Entry, 'key' | 'value'>;
+
+/** The databases, and the settings in `localStorage`. */
+export type Place = 'pinnace' | 'pinnace-playground' | 'pinnace-runs' | 'settings';
+
+/** One change of a format. */
+export interface Step {
+  /** The first part of the keys that it is about; of a setting, its name. */
+  readonly kind: string;
+  /** Gives the new value and leaves the given one as it is. It may throw: then that stays, and who reads it tells so. */
+  readonly change: (value: unknown) => unknown;
+}
+
+/** All places. */
+export const places: readonly Place[] = ['pinnace', 'pinnace-playground', 'pinnace-runs', 'settings'];
+
+/** From format 1 on, one after the other. */
+const steps: Readonly<Record<Place, readonly Step[]>> = {
+  pinnace: [],
+  'pinnace-playground': [{ kind: 'message', change: endCallsThatNobodyCanDecide }],
+  'pinnace-runs': [],
+  settings: [],
+};
+
+/** The format of now. */
+export function formatOf(place: Place, all = steps): number {
+  return 1 + all[place].length;
+}
+
+/** What the steps of a place are about. */
+export function kindsOf(place: Place, all = steps): readonly string[] {
+  return [...new Set(all[place].map(({ kind }) => kind))];
+}
+
+/** Gives the value of a place as it is kept now. Throws as a step does. */
+export function upgrade(place: Place, { key, value }: Kept, from: number, all = steps): unknown {
+  const [kind] = key;
+  return all[place].slice(from - 1).reduce((before, step) => step.kind === kind ? step.change(before) : before, value);
+}
+
+/** The format of a database, for its storage. */
+export function storageFormat(place: Place, all = steps): StorageFormat {
+  return { version: formatOf(place, all), upgrade: (entry, from) => upgrade(place, entry, from, all) };
+}
+
+/** Before questions were kept with the calls that wait for their answer, such a call could only be left. */
+function endCallsThatNobodyCanDecide(message: unknown): unknown {
+  const { parts } = message as { readonly parts?: readonly unknown[] };
+  if (!Array.isArray(parts)) return message; // a person's
+  const ended = (parts as readonly KeptToolPart[]).map((part) =>
+    part.type === 'tool' && part.call.state === 'waiting' && part.call.approval === undefined
+      ? { ...part, call: { ...part.call, state: 'undecided' } }
+      : part
+  );
+  return ended.every((part, i) => part === parts[i]) ? message : { ...(message as object), parts: ended };
+}
+
+interface KeptToolPart {
+  readonly type: string;
+  readonly call: { readonly state: string; readonly approval?: unknown };
+}

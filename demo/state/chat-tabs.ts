@@ -1,0 +1,50 @@
+/** What the tabs of one browser tell each other of chats. */
+
+/** `saved`: the head, and messages from this place on; `stop`: whoever writes an answer there is to stop. */
+export type ChatNews =
+  | { readonly type: 'saved'; readonly chatId: string; readonly from: number }
+  | { readonly type: 'removed'; readonly chatId: string }
+  | { readonly type: 'stop'; readonly chatId: string };
+
+/** The other tabs. */
+export interface ChatTabs {
+  tell(news: ChatNews): void;
+  heed(onNews: (news: ChatNews) => void): void;
+  /** Lets other tabs see that this one is writing the answer, until that has ended. */
+  hold(answerId: string, ended: Promise<unknown>): void;
+  /** Whether a tab is writing the answer. */
+  isHeld(answerId: string): Promise<boolean>;
+  /** Resolves when no tab writes the answer any more: it has ended, or the tab is gone. */
+  released(answerId: string): Promise<void>;
+  close(): void;
+}
+
+/** For a page that is by itself. */
+export const noTabs: ChatTabs = {
+  tell: () => undefined,
+  heed: () => undefined,
+  hold: () => undefined,
+  isHeld: () => Promise.resolve(false),
+  released: () => Promise.resolve(),
+  close: () => undefined,
+};
+
+const lockOf = (answerId: string): string => `pinnace answer ${answerId}`;
+
+/** Gives the other tabs of this browser: news over a broadcast channel, and a lock for each answer that is being written. */
+export function browserTabs(
+  channel: Pick<BroadcastChannel, 'postMessage' | 'addEventListener' | 'close'>,
+  locks: Pick<LockManager, 'request' | 'query'> | undefined,
+): ChatTabs {
+  return {
+    tell: (news) => channel.postMessage(news),
+    heed: (onNews) => channel.addEventListener('message', ({ data }: MessageEvent<ChatNews>) => onNews(data)),
+    hold: (answerId, ended) => void locks?.request(lockOf(answerId), () => ended),
+    async isHeld(answerId) {
+      const { held = [] } = await locks?.query() ?? {};
+      return held.some(({ name }) => name === lockOf(answerId));
+    },
+    released: async (answerId) => await locks?.request(lockOf(answerId), () => undefined),
+    close: () => channel.close(),
+  };
+}

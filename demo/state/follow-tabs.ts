@@ -1,0 +1,81 @@
+/** Follows what other tabs do to chats. */
+
+import { batch } from '@preact/signals';
+import { type Chat, createChat, isRunning } from './chat.ts';
+import type { ChatNews } from './chat-tabs.ts';
+import type { Keeper, Saved } from './keeper.ts';
+import type { Message } from './message.ts';
+
+/** What follows other tabs. */
+interface Following {
+  /** Is told what came of writing a chat. */
+  readonly onSaved: (chat: Chat, saved: Saved) => Promise<void>;
+  /** Waits until the answers that other tabs write in the chat have ended. */
+  readonly watch: (chat: Chat) => void;
+}
+
+interface FollowOptions {
+  readonly keeper: Keeper;
+  readonly find: (chatId: string) => Chat | undefined;
+  /** Whether an answer is being written here. */
+  readonly isOurs: (answerId: string) => boolean;
+  /** Takes a chat in that another tab has begun. */
+  readonly add: (chat: Chat) => void;
+  /** Takes a chat away that another tab has deleted. */
+  readonly drop: (chat: Chat) => void;
+}
+
+/** Begins to follow. */
+export function followTabs({ keeper, find, isOurs, add, drop }: FollowOptions): Following {
+  const { tabs } = keeper;
+  /** Answers whose end is waited for. */
+  const watched = new Set<string>();
+
+  async function catchUp(chatId: string, from?: number): Promise<void> {
+    const isRead = (): boolean => find(chatId)?.loaded.value === 'ready';
+    const wasRead = isRead();
+    const here = (): readonly Message[] => find(chatId)?.messages.value ?? [];
+    const caught = await keeper.catchUp(chatId, { ...(wasRead && from !== undefined && { from }), here, isOurs });
+    const chat = find(chatId);
+    if (caught === 'removed') return chat && drop(chat);
+    if (!caught) return;
+    if (!chat) return add(createChat(caught.head, { loaded: 'absent' }));
+    batch(() => {
+      chat.title.value = caught.head.title;
+      chat.agentId.value = caught.head.agentId;
+      chat.updatedAt.value = Math.max(chat.updatedAt.value, caught.head.updatedAt);
+      if (wasRead) chat.messages.value = caught.messages;
+    });
+    if (!wasRead && isRead()) return await catchUp(chatId); // it was being read
+    watch(chat);
+  }
+
+  function watch(chat: Chat): void {
+    for (const message of chat.messages.value) {
+      if (message.role !== 'assistant' || message.outcome.value.type !== 'running') continue;
+      if (isOurs(message.id) || watched.has(message.id)) continue;
+      watched.add(message.id);
+      void tabs.released(message.id).then(() => {
+        watched.delete(message.id);
+        return catchUp(chat.id);
+      });
+    }
+  }
+
+  function heed(news: ChatNews): void {
+    const chat = find(news.chatId);
+    if (news.type === 'saved') return void catchUp(news.chatId, news.from);
+    if (!chat) return;
+    if (news.type === 'removed') drop(chat);
+    else if (isRunning(chat)) chat.run.value?.stop();
+  }
+
+  tabs.heed(heed);
+  return {
+    watch,
+    async onSaved(chat, saved) {
+      if (saved === 'removed') drop(chat);
+      if (saved === 'behind') await catchUp(chat.id);
+    },
+  };
+}
