@@ -151,9 +151,11 @@ function tellUnwritten({ traceId, parentSpanId, spanId, actor, action, tenant }:
 }
 
 function unavailable(cause?: unknown): PinnaceError {
-  return new PinnaceError('unavailable', 'Cannot go on: what is done cannot be written down in the audit', {
+  const isFull = cause instanceof PinnaceError && cause.details?.['reason'] === 'storage_full';
+  const why = isFull ? ': the storage is full' : '';
+  return new PinnaceError('unavailable', `Cannot go on: what is done cannot be written down in the audit${why}`, {
     retryable: true,
     cause,
-    details: { reason: 'audit_unavailable' },
+    details: { reason: 'audit_unavailable', ...(isFull && { cause: 'storage_full' }) },
   });
 }

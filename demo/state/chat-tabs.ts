@@ -1,10 +1,11 @@
 /** What the tabs of one browser tell each other of chats. */
 
-/** `saved`: the head, and messages from this place on; `stop`: whoever writes an answer there is to stop. */
+/** `saved`: the head, and messages from this place on; `stop`: whoever writes an answer there is to stop; `agents`: they have changed. */
 export type ChatNews =
   | { readonly type: 'saved'; readonly chatId: string; readonly from: number }
   | { readonly type: 'removed'; readonly chatId: string }
-  | { readonly type: 'stop'; readonly chatId: string };
+  | { readonly type: 'stop'; readonly chatId: string }
+  | { readonly type: 'agents' };
 
 /** The other tabs. */
 export interface ChatTabs {

@@ -63,6 +63,7 @@ export function followTabs({ keeper, find, isOurs, add, drop }: FollowOptions): 
   }
 
   function heed(news: ChatNews): void {
+    if (news.type === 'agents') return;
     const chat = find(news.chatId);
     if (news.type === 'saved') return void catchUp(news.chatId, news.from);
     if (!chat) return;

@@ -207,6 +207,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
 
   const shared = {
     async refreshAgents() {
+      keeper.tabs.tell({ type: 'agents' });
       cards.value = await control.agents();
     },
     keeper,
@@ -225,6 +226,10 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     tour: { isShown: signal(false), notes },
     announcement: signal(''),
   };
+
+  keeper.tabs.heed(({ type }) => {
+    if (type === 'agents') void control.agents().then((found) => (cards.value = found), () => undefined);
+  });
 
   function around(chats: Chats, agentsNow: () => readonly AgentCard[]): Playground {
     return {

@@ -1,5 +1,6 @@
 /** What a person does to the kept tree: told of and written into the audit, as what an agent does is. */
 
+import { type ErrorData, toData } from '../../src/errors.ts';
 import { type HostedRuntime, localPrincipal, PinnaceError, type TreeOutcome } from '../../src/index.ts';
 
 /** A runtime as far as it is asked. */
@@ -21,13 +22,19 @@ export async function byHand(
       span.end({ status: 'error', error: outcome.error });
       throw new PinnaceError(outcome.error.code, 'Cannot change the tree: it has refused'); // so that the audit says so
     });
-  } catch {
-    // The outcome says it.
+  } catch (error) {
+    // The outcome says it, where the change was tried.
+    if (outcome === notWritten) outcome = { ok: false, error: { ...notWritten.error, ...reasonOf(error) } };
   }
   return outcome;
 }
 
-const notWritten: TreeOutcome = {
+function reasonOf(error: unknown): Partial<Pick<ErrorData, 'details'>> {
+  const { details } = toData(error);
+  return details ? { details } : {};
+}
+
+const notWritten: TreeOutcome & { readonly ok: false } = {
   ok: false,
   error: {
     code: 'internal',

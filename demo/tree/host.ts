@@ -9,6 +9,7 @@ import {
   treeTools,
   type Watchable,
 } from '../../src/index.ts';
+import { withRoomAdvice } from '../kept/no-room.ts';
 import { byHand, type Guard } from './by-hand.ts';
 import type { HandTool, TreeControl, TreeNews, TreeStatus } from './control.ts';
 import { rankByPrefix } from './find.ts';
@@ -90,11 +91,11 @@ export function createTreeHost(
       search: async (text, limit) => await (await shown()).finder.search(text, limit),
       async change(tool, input) {
         const here = await shown();
-        return await doneByHand(here, tool, () => changeByHand(here, tool, input));
+        return inWords(await doneByHand(here, tool, () => changeByHand(here, tool, input)));
       },
       async undo() {
         const here = await shown();
-        return await doneByHand(here, 'undo', () => undoLatest(here));
+        return inWords(await doneByHand(here, 'undo', () => undoLatest(here)));
       },
       async grow() {
         const rows = await growRows(largeSize, (done) => tell({ type: 'growing', done, total: countOf(largeSize) }));
@@ -118,6 +119,10 @@ function changeView({ tree, view }: Stand, nodeId: string, how: 'setExpanded' | 
 
 function changeByHand(here: Stand, tool: HandTool, input: Readonly<Record<string, unknown>>): Promise<TreeOutcome> {
   return here.own(() => here.tools.call(tool, input));
+}
+
+function inWords(outcome: TreeOutcome): TreeOutcome {
+  return outcome.ok ? outcome : { ...outcome, error: withRoomAdvice(outcome.error) };
 }
 
 /** What somebody else has taken back meanwhile is passed over. */

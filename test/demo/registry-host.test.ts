@@ -39,6 +39,33 @@ async function reasonFor(control: RegistryControl, agentId: string, toolId: stri
   return valueOf(await control.get('agent', agentId)).tools?.find(({ id }) => id === toolId)?.excluded;
 }
 
+describe('a full disk', () => {
+  it('keeps an agent as it was, says what helps, and takes the change when there is room', async () => {
+    const kept = memoryStorage();
+    let hasRoom = true;
+    const full = new PinnaceError('unavailable', 'No room', { details: { reason: 'storage_full' } });
+    const storage: Storage = { ...kept, commit: (changes) => hasRoom ? kept.commit(changes) : Promise.reject(full) };
+    const { control } = hostedRegistry({ storage });
+    const agent = await agentOf(control, 'navigator');
+    hasRoom = false;
+    expect(await change(control, agent, { name: 'Pathfinder' })).toMatchObject({
+      ok: false,
+      error: { code: 'unavailable', message: expect.stringContaining('make room') },
+    });
+    expect(await agentOf(control, 'navigator')).toEqual(agent);
+    hasRoom = true;
+    expect(await change(control, agent, { name: 'Pathfinder' })).toMatchObject({ ok: true });
+  });
+
+  it('runs the samples where there was no room to begin with', async () => {
+    const full = new PinnaceError('unavailable', 'No room', { details: { reason: 'storage_full' } });
+    const storage: Storage = { ...memoryStorage(), commit: () => Promise.reject(full) };
+    const { catalog } = hostedRegistry({ storage });
+    expect(await catalog.agent('navigator')).toMatchObject({ id: 'navigator' });
+    await expect(catalog.agent('nobody')).resolves.toBeUndefined();
+  });
+});
+
 describe('createRegistryHost', () => {
   it('lists the samples, by text, tag and page', async () => {
     const { control } = hostedRegistry();

@@ -38,6 +38,35 @@ describe('yardRows', () => {
 });
 
 describe('createTreeHost', () => {
+  it('says what helps when there is no room for a change, and goes on when there is', async () => {
+    const kept = memoryStorage();
+    let hasRoom = true;
+    const full = new PinnaceError('unavailable', 'No room', { details: { reason: 'storage_full' } });
+    const storage: Storage = { ...kept, commit: (changes) => hasRoom ? kept.commit(changes) : Promise.reject(full) };
+    const runtime = testRuntime({ ...scriptedModel(says('')), audit: createAudit({ storage }) });
+    const rename = async ({ control, version }: Awaited<ReturnType<typeof openHost>>) =>
+      await control.change('update_payload_property', {
+        nodeId: yardRoot,
+        propertyName: 'name',
+        newValue: 'Mine',
+        versionToken: await version(),
+      });
+    const refused = { ok: false, error: { message: expect.stringContaining('make room') } };
+    const [unwritten, unkept] = [
+      await openHost(memoryStorage(), () => runtime),
+      await openHost({ ...kept, ...storage }),
+    ];
+    const before = await unwritten.names();
+    hasRoom = false;
+    expect(await rename(unwritten)).toMatchObject(refused); // it could not be written down
+    expect(await rename(unkept)).toMatchObject({ ok: false, error: { message: 'No room' } }); // it could not be kept
+    expect(await unwritten.names()).toEqual(before);
+    expect(await unkept.names()).toEqual(before);
+    hasRoom = true;
+    expect(await rename(unwritten)).toMatchObject({ ok: true });
+    expect(await rename(unkept)).toMatchObject({ ok: true });
+  });
+
   it('gives the visible rows with their places, whichever page they are on', async () => {
     const { control, status } = await openHost();
     await control.setAll(yardRoot, true);

@@ -1,0 +1,12 @@
+/** A full disk in a person's words: what the worker says of it does not tell what to do about it. */
+
+import type { ErrorData } from '../../src/errors.ts';
+
+/** What a person does about it. */
+const advice = 'The browser’s storage for this site is full: make room on the page “Privacy and data”, and try again';
+
+/** Gives the error; where it says that there is no room, with what helps. */
+export function withRoomAdvice<E extends Pick<ErrorData, 'message' | 'details'>>(error: E): E {
+  const { reason, cause } = error.details ?? {};
+  return reason === 'storage_full' || cause === 'storage_full' ? { ...error, message: advice } : error;
+}
