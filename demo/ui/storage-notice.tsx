@@ -24,8 +24,8 @@ export function StorageNotice({ playground }: { playground: Playground }): JSX.E
           testId='storage-notice'
           action={<button type='button' class='button' onClick={() => location.reload()}>Reload</button>}
         >
-          A newer version of this page has written what is kept here. This one leaves it as it is: it shows none of it,
-          and keeps nothing. Reload to get the newer version.
+          A newer version of this page has written what is kept here. This one leaves it as it is, and keeps nothing
+          beside it. Reload to get the newer version.
         </Notice>
       );
     case 'blocked':

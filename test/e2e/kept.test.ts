@@ -79,6 +79,52 @@ describe('two tabs on one chat', () => {
   });
 });
 
+describe('two tabs on one plan', () => {
+  it('show its question in both, and go on in both when one of them answers', async () => {
+    const { context, first, second, problems } = await openTwoTabs({
+      ready: 'plan-text',
+      async begin(page) {
+        await page.locator('[data-testid=agent-card][data-agent=commodore]').click();
+        await send(page, 'Calculate 6 * 7; ask me which port we sail for');
+      },
+    });
+    await second.getByTestId('plan-text').fill('Bergen');
+    await second.keyboard.press('Enter');
+    const done = '[data-testid=plan][data-state=done]';
+    await Promise.all([first.locator(done).waitFor(), second.locator(done).waitFor()]);
+    await Promise.all([answered(first, 1), answered(second, 1)]);
+    expect(await first.getByTestId('plan-said').textContent()).toContain('Bergen');
+    expect(await first.getByTestId('plan-text').count()).toBe(0);
+    expect(problems).toEqual([[], []]);
+    await context.close();
+  });
+});
+
+describe('two tabs on one agent', () => {
+  it('show its new name in both, and overwrite nothing that the other one has changed', async () => {
+    const context = await newContext();
+    const [first, second] = [(await open({ context })).page, (await open({ context })).page];
+    const edit = async (page: Page): Promise<void> => {
+      await page.getByTestId('open-registry').click();
+      await page.locator('[data-testid=registry-row][data-id=navigator]').click();
+      await page.getByTestId('record-edit').click();
+    };
+    await edit(first);
+    await first.getByTestId('field-name').fill('Pilot');
+    await first.getByTestId('record-save').click();
+    await second.locator('[data-testid=agent-card][data-agent=navigator]').getByText('Pilot').waitFor();
+    await edit(second);
+    await second.getByTestId('field-name').fill('Helmsman');
+    await first.getByTestId('record-edit').click();
+    await first.getByTestId('field-role').fill('Finds the way');
+    await first.getByTestId('record-save').click();
+    await first.getByTestId('record-edit').waitFor();
+    await second.getByTestId('record-save').click();
+    expect(await second.getByTestId('record-conflict').textContent()).toContain('Role');
+    await context.close();
+  });
+});
+
 describe('a full disk', () => {
   it('loses nothing that is on the page, says what helps, and keeps all of it once there is room', async () => {
     const context = await newContext();
