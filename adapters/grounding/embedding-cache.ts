@@ -76,9 +76,12 @@ function batches<Item>(items: readonly Item[]): Item[][] {
 function read(answer: unknown, count: number, dimensions: number | undefined): readonly Float32Array[] {
   if (!Array.isArray(answer)) throw invalidAnswer('it gave no list of vectors');
   if (answer.length !== count) throw invalidAnswer(`it gave ${answer.length} vectors for ${count} texts`);
-  const vectors = answer.map((one: unknown) => Float32Array.from(typeof one === 'object' && one ? one as ArrayLike<number> : []));
+  const vectors = answer.map((one: unknown) =>
+    Float32Array.from(typeof one === 'object' && one ? one as ArrayLike<number> : [])
+  );
   const length = dimensions ?? vectors[0]?.length;
-  const isVector = (one: Float32Array): boolean => one.length > 0 && one.length === length && one.every(Number.isFinite);
+  const isVector = (one: Float32Array): boolean =>
+    one.length > 0 && one.length === length && one.every(Number.isFinite);
   if (!vectors.every(isVector)) throw invalidAnswer('one of its vectors is none');
   return vectors;
 }
