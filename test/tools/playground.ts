@@ -59,6 +59,7 @@ export function usePlayground(
       serviceWorkers: offline ? 'allow' : 'block', // it would fetch the whole build anew for every test
     });
     if (name === 'firefox') {
+      context.setDefaultTimeout(60_000);
       await context.addInitScript(tellViolations); // its driver tells of few
       // It cannot be told which scheme the system has: then it is the one that the person chose.
       if (dark) await context.addInitScript(chooseDark);
