@@ -74,9 +74,9 @@ async function makeHttpTool(page: Page, url: string): Promise<void> {
   await page.getByTestId('chosen-tool').getByText('tides').waitFor();
 }
 
-const title = `the built playground in Firefox${skipped ? ` (${skipped})` : ''}`;
+const where = `Firefox${skipped ? ` (${skipped})` : ''}`;
 // Once more where it failed: the driver is young, and now and then loses sight of a page that loads on a busy machine.
-describe.skipIf(skipped)(title, { retry: 1 }, () => {
+describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () => {
   const { newContext, open, shoot } = usePlayground('firefox');
 
   it('answers within the page, asks nobody else, and lets nobody write HTML or start scripts', async () => {
