@@ -93,7 +93,8 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     sandbox: await sandbox.isReady(),
   });
   const sweep = sweepOnRequest(runtime.planner);
-  scheduler()?.('pinnace-plans', '* * * * *', async () => void await runtime.planner.sweep());
+  // As with the other sweeps, what fails is left to the next: while the endpoint closes, its storage is gone before its cron.
+  scheduler()?.('pinnace-plans', '* * * * *', async () => void await runtime.planner.sweep().catch(() => undefined));
   const capabilities = (): Promise<Record<string, unknown>> => probed ??= probe();
   const handler = createHandler(runtime, {
     authenticator: authenticator(storage),
