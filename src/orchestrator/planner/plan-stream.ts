@@ -95,7 +95,12 @@ function createNews({ storage, planId, signal }: PlanStreamOptions & { readonly 
   let told = Promise.withResolvers<void>();
   const tell = (): void => told.resolve();
   const stop = watchKey(storage, headKey(planPrefix(planId)), tell);
-  signal.addEventListener('abort', tell, { once: true });
+  // Whoever has left reads no more: nobody may come to the end of the views, where the watch is stopped.
+  const leave = (): void => {
+    stop();
+    tell();
+  };
+  signal.addEventListener('abort', leave, { once: true });
   return {
     async next() {
       await Promise.all([told.promise, pause(1000 / viewsPerSecond, signal)]);
@@ -104,7 +109,7 @@ function createNews({ storage, planId, signal }: PlanStreamOptions & { readonly 
     },
     stop() {
       stop();
-      signal.removeEventListener('abort', tell);
+      signal.removeEventListener('abort', leave);
     },
   };
 }

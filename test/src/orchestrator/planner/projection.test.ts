@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createPlanner, planTools, type PlanView, readPlanCall, type UIMessageChunk } from '../../../../src/index.ts';
 import { readAll, terminalChunks } from '../../../fixtures/runtime.ts';
 import { done, me, next, resultsOf, testPlanner } from '../../../fixtures/plan.ts';
@@ -12,6 +13,35 @@ function statesOf(chunks: readonly UIMessageChunk[]): unknown[] {
 }
 
 describe('the stream of a plan', () => {
+  it.each([
+    ['cancelled', (stream: ReadableStream, _: AbortController) => stream.cancel()],
+    ['left by an abort, and read no more', (_: ReadableStream, stop: AbortController) => stop.abort()],
+  ])('watches nothing any more when it is %s', async (_, leave) => {
+    let watchers = 0;
+    const memory = memoryStorage();
+    const storage: typeof memory = {
+      ...memory,
+      watch(keys, options) {
+        watchers++;
+        options.signal.addEventListener('abort', () => watchers--, { once: true });
+        memory.watch(keys, options);
+      },
+    };
+    const { planner } = testPlanner(() => new Promise(() => undefined), { storage });
+    const { planId } = await planner.start({ goal: 'g' }, me);
+    const before = watchers;
+    const stop = new AbortController();
+    const stream = planner.stream(planId, me, { signal: stop.signal });
+    const reader = stream.getReader();
+    for (let read = await reader.read(); read.value?.type !== 'data-plan';) read = await reader.read();
+    reader.releaseLock();
+    expect(watchers).toBe(before + 1);
+    await leave(stream, stop);
+    expect(watchers).toBe(before);
+    await planner.cancel(planId, me);
+    await planner.close();
+  });
+
   it('shows the plan, gives the result as text, and ends once', async () => {
     const { planner, storage } = testPlanner(async (task) =>
       task.address !== '1'
