@@ -20,7 +20,11 @@ const most = 200;
 export function createActivityLog(): ActivityLog {
   const runs = new Map<string, SeenRun>();
   const plans = new Map<string, SeenPlan>();
-  let isPartial = false;
+  let gap: Activity['gap'];
+
+  function keep<T>(all: Map<string, T>, id: string, value: T): void {
+    if (put(all, id, value)) gap ??= 'cut';
+  }
 
   function takeRun(event: ObservedEvent): boolean {
     const { runId, state = 'running' } = readSummary(event.payloadSummary);
@@ -29,7 +33,7 @@ export function createActivityLog(): ActivityLog {
     const before = runs.get(runId);
     const { traceId, target, actor, timestamp, latency, error } = event;
     const ended = event.action === 'run.end' && { durationMs: latency, ...(error && { error: error.code }) };
-    put(runs, runId, {
+    keep(runs, runId, {
       runId,
       traceId,
       agentId: target.id,
@@ -44,7 +48,7 @@ export function createActivityLog(): ActivityLog {
   function takePlan({ traceId, target, actor, timestamp, action, status }: ObservedEvent): boolean {
     const before = plans.get(target.id);
     const state = action === 'plan.start' ? 'running' : status === 'ok' ? 'ended' : status;
-    put(plans, target.id, {
+    keep(plans, target.id, {
       planId: target.id,
       traceId,
       by: actor.id,
@@ -59,15 +63,16 @@ export function createActivityLog(): ActivityLog {
       if (event.action === 'run.start' || event.action === 'run.end') return takeRun(event);
       return event.action === 'plan.start' || event.action === 'plan.end' ? takePlan(event) : false;
     },
-    miss: () => void (isPartial = true),
-    now: () => ({ runs: latestFirst(runs), plans: latestFirst(plans), isPartial }),
+    miss: () => void (gap = 'gone'),
+    now: () => ({ runs: latestFirst(runs), plans: latestFirst(plans), gap }),
   };
 }
 
-function put<T>(all: Map<string, T>, id: string, value: T): void {
+/** Gives whether the oldest went for it. */
+function put<T>(all: Map<string, T>, id: string, value: T): boolean {
   all.set(id, value);
   const [oldest] = all.keys();
-  if (all.size > most && oldest !== undefined) all.delete(oldest);
+  return all.size > most && oldest !== undefined && all.delete(oldest);
 }
 
 function latestFirst<T>(all: ReadonlyMap<string, T>): readonly T[] {

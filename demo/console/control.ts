@@ -39,8 +39,8 @@ export interface SeenPlan {
 export interface Activity {
   readonly runs: readonly SeenRun[];
   readonly plans: readonly SeenPlan[];
-  /** Whether some events were missed. */
-  readonly isPartial: boolean;
+  /** Why it does not go back to the beginning: `gone`, the endpoint has forgotten older events; `cut`, there were too many. */
+  readonly gap?: 'gone' | 'cut' | undefined;
 }
 
 /** Whether the endpoint can work. */

@@ -53,8 +53,12 @@ export interface Console {
   readonly problem: ReadonlySignal<string | undefined>;
   /** Begins to watch; gives what ends that. */
   open(): () => void;
+  /** Watches from the beginning again, where that broke off. */
+  readonly watch: () => void;
   cancelRun(runId: string): Promise<void>;
   openPlan(planId: string | undefined): Promise<void>;
+  /** Reads the open plan again. */
+  readPlan(): Promise<void>;
   steerPlan(how: PlanSteering): Promise<void>;
   narrowAudit(filter: Partial<AuditFilter>): Promise<void>;
   moreAudit(): Promise<void>;
@@ -93,6 +97,15 @@ export function createConsole(
     if (planId === wanted) plan.value = askedOf(answer);
   }
 
+  function watch(): void {
+    activity.value = asking;
+    void settled(control.readiness()).then((answer) => (readiness.value = askedOf(answer)));
+    control.watch(proxy((answer: Answer<Activity>) => {
+      activity.value = askedOf(answer);
+      void readPlan();
+    }));
+  }
+
   async function readAudit(pageToken?: string): Promise<void> {
     const mine = ++turn;
     const { withinMs, ...filter } = auditFilter.value;
@@ -118,13 +131,11 @@ export function createConsole(
     metrics,
     problem,
     open() {
-      void settled(control.readiness()).then((answer) => (readiness.value = askedOf(answer)));
-      control.watch(proxy((answer: Answer<Activity>) => {
-        activity.value = askedOf(answer);
-        void readPlan();
-      }));
+      watch();
       return () => control.leave();
     },
+    watch,
+    readPlan,
     cancelRun: (runId) => act(control.cancelRun(runId)),
     async openPlan(id) {
       planId = id;

@@ -15,7 +15,13 @@ export function AuditTab({ state, url, playground }: TabProps): JSX.Element {
       <Filters state={state} />
       <Chain state={state} />
       {audit.value.type === 'asking' && <Asking what='the audit' />}
-      {audit.value.type === 'refused' && <Refusal error={audit.value.error} scope='admin' />}
+      {audit.value.type === 'refused' && (
+        <Refusal
+          error={audit.value.error}
+          scope='admin'
+          onRetry={() => void state.narrowAudit({})}
+        />
+      )}
       {audit.value.type === 'there' && (
         <>
           {audit.value.value.items.length === 0 && <p class='console-empty'>Nothing was written down that fits.</p>}

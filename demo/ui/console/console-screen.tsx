@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { type ErrorData, toData } from '../../../src/errors.ts';
 import type { ConsoleControl } from '../../console/control.ts';
 import { type Console, type ConsoleTab, createConsole } from '../../state/console.ts';
 import { hostOf } from '../../state/endpoint.ts';
@@ -10,10 +11,11 @@ import { endpointOf } from '../../state/settings.ts';
 import { GuideLink } from '../guide-link.tsx';
 import { OverScreen } from '../over-screen.tsx';
 import { leaveForm, RegistryContent } from '../registry/registry-content.tsx';
+import { useCurrentInView } from '../use-current-in-view.ts';
 import { AuditTab } from './audit-tab.tsx';
 import { MetricsTab } from './metrics-tab.tsx';
 import { PlansTab } from './plans-tab.tsx';
-import { Asking } from './refusal.tsx';
+import { Asking, Refusal } from './refusal.tsx';
 import { RunsTab } from './runs-tab.tsx';
 
 /** What stands behind the console of one endpoint. */
@@ -52,7 +54,7 @@ export function ConsoleScreen({ playground }: { playground: Playground }): JSX.E
     >
       {url === undefined && <Nowhere playground={playground} />}
       {desk.value && <Tabs desk={desk.value} playground={playground} />}
-      {url !== undefined && !desk.value && <Connecting problem={desk.problem} />}
+      {url !== undefined && !desk.value && <Connecting error={desk.error} onRetry={desk.retry} />}
     </OverScreen>
   );
 }
@@ -63,28 +65,31 @@ const desks = new WeakMap<Playground, Map<string, Desk>>();
 function useDesk(
   url: string | undefined,
   playground: Playground,
-): { readonly value: Desk | undefined; readonly problem: string | undefined } {
+): { readonly value: Desk | undefined; readonly error: ErrorData | undefined; readonly retry: () => void } {
   const known = desks.get(playground) ?? new Map<string, Desk>();
   desks.set(playground, known);
   const opened = useSignal<Desk | undefined>(url === undefined ? undefined : known.get(url));
-  const problem = useSignal<string | undefined>(undefined);
+  const refusal = useSignal<ErrorData | undefined>(undefined);
   const connect = async (to: string): Promise<void> => {
+    refusal.value = undefined;
     try {
       const desk = deskOf(to, { control: await playground.console.connect(to), playground });
       known.set(to, desk);
       opened.value = desk;
     } catch (error) {
-      problem.value = error instanceof Error ? error.message : 'It gave no reason';
+      refusal.value = toData(error);
     }
   };
   useEffect(() => {
     opened.value = url === undefined ? undefined : known.get(url);
-    problem.value = undefined;
-    if (url === undefined || opened.value) return;
-    void connect(url);
+    if (url !== undefined && !opened.value) void connect(url);
   }, [url]);
   useEffect(() => opened.value?.console.open(), [opened.value]);
-  return { value: opened.value?.url === url ? opened.value : undefined, problem: problem.value };
+  return {
+    value: opened.value?.url === url ? opened.value : undefined,
+    error: refusal.value,
+    retry: () => void (url !== undefined && connect(url)),
+  };
 }
 
 function deskOf(
@@ -112,15 +117,16 @@ const tabs: readonly (readonly [ConsoleTab, label: string])[] = [
 function Tabs({ desk, playground }: { desk: Desk; playground: Playground }): JSX.Element {
   const { tab, readiness } = desk.console;
   const ready = readiness.value;
+  const strip = useCurrentInView<HTMLElement>(tab.value);
   return (
     <>
       <div class='console-head'>
-        <nav class='registry-tabs' aria-label='Parts of the console'>
+        <nav ref={strip} class='tabs' aria-label='Parts of the console'>
           {tabs.map(([id, label]) => (
             <button
               key={id}
               type='button'
-              class='registry-tab'
+              class='tab'
               data-testid={`console-tab-${id}`}
               aria-pressed={id === tab.value}
               onClick={() => (tab.value = id)}
@@ -129,6 +135,11 @@ function Tabs({ desk, playground }: { desk: Desk; playground: Playground }): JSX
             </button>
           ))}
         </nav>
+        {ready.type === 'refused' && (
+          <p class='console-ready' data-testid='console-ready' data-status='unknown'>
+            Not known whether it is ready: {ready.error.message}
+          </p>
+        )}
         {ready.type === 'there' && (
           <p class='console-ready' data-testid='console-ready' data-status={ready.value.status}>
             {ready.value.status === 'ok' ? 'Ready' : 'Not ready'}:{' '}
@@ -182,12 +193,14 @@ function Nowhere({ playground: { overlay } }: { playground: Playground }): JSX.E
   );
 }
 
-function Connecting({ problem }: { problem: string | undefined }): JSX.Element {
-  if (problem === undefined) return <Asking what='the endpoint' />;
+function Connecting({ error, onRetry }: { error: ErrorData | undefined; onRetry: () => void }): JSX.Element {
+  if (!error) return <Asking what='the endpoint' />;
   return (
-    <p class='console-empty' role='alert'>
-      The endpoint cannot be connected to: {problem}.{' '}
-      <GuideLink page='deploy' anchor='what-any-place-needs'>What it needs</GuideLink>
-    </p>
+    <>
+      <Refusal error={error} scope='admin' onRetry={onRetry} />
+      <p class='console-empty'>
+        <GuideLink page='deploy' anchor='what-any-place-needs'>What it needs</GuideLink>
+      </p>
+    </>
   );
 }

@@ -16,7 +16,15 @@ export function MetricsTab({ state }: { state: Console }): JSX.Element {
   }, [state]);
   const metrics = state.metrics.value;
   if (metrics.type === 'asking') return <Asking what='the metrics' />;
-  if (metrics.type === 'refused') return <Refusal error={metrics.error} scope='admin' />;
+  if (metrics.type === 'refused') {
+    return (
+      <Refusal
+        error={metrics.error}
+        scope='admin'
+        onRetry={() => void state.readMetrics()}
+      />
+    );
+  }
   return (
     <div class='console-metrics' data-testid='console-metrics'>
       {metrics.value.families.map((family) => <Metric key={family.name} family={family} view={metrics.value} />)}

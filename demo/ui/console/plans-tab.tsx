@@ -3,21 +3,29 @@ import type { PlanView } from '../../../src/orchestrator/planner/plan-view.ts';
 import type { Console } from '../../state/console.ts';
 import { formatCount } from '../format.ts';
 import { Asking, Refusal } from './refusal.tsx';
-import { InspectAction, Partial, type TabProps, timeOf } from './runs-tab.tsx';
+import { Gap, InspectAction, type TabProps, timeOf } from './runs-tab.tsx';
 
 /** The plans that the endpoint has told of; one of them opened, with its agents, to be steered. */
 export function PlansTab({ state, url, playground }: TabProps): JSX.Element {
   const plan = state.plan.value;
   if (plan?.type === 'asking') return <Asking what='the plan' />;
-  if (plan?.type === 'refused') return <Refusal error={plan.error} scope='run:read' />;
+  if (plan?.type === 'refused') {
+    return (
+      <Refusal
+        error={plan.error}
+        scope='run:read'
+        onRetry={() => void state.readPlan()}
+      />
+    );
+  }
   if (plan) return <Plan plan={plan.value} state={state} url={url} playground={playground} />;
   const activity = state.activity.value;
   if (activity.type === 'asking') return <Asking what='the plans' />;
-  if (activity.type === 'refused') return <Refusal error={activity.error} scope='admin' />;
-  const { plans, isPartial } = activity.value;
+  if (activity.type === 'refused') return <Refusal error={activity.error} scope='admin' onRetry={state.watch} />;
+  const { plans, gap } = activity.value;
   return (
     <>
-      {isPartial && <Partial />}
+      <Gap gap={gap} />
       {plans.length === 0 && <p class='console-empty'>The endpoint tells of no plan. One that begins appears here.</p>}
       <ul class='console-list'>
         {plans.map(({ planId, state: stands, by, startedAt }) => (
@@ -61,7 +69,7 @@ function Plan({ plan, state, url, playground: { inspector } }: TabProps & { plan
           <li key={address} class='console-item'>
             <code>{address}</code>
             <span class='state-word' data-state={status}>{status}</span>
-            <span>{agentId !== undefined && <strong>{agentId}</strong>}{goal}</span>
+            <span>{agentId !== undefined && <strong>{agentId}:</strong>} {goal}</span>
             {error && <code class='code-chip'>{error.code}</code>}
           </li>
         ))}

@@ -1,34 +1,51 @@
 import type { JSX } from 'preact';
 import type { ErrorData } from '../../../src/errors.ts';
+import { describeProblem } from '../../state/problem.ts';
 import { Icon } from '../icon.tsx';
 import { Swell } from '../mark.tsx';
 
-/** Why the endpoint does not say it, in plain words. `scope` is what it takes. */
-export function Refusal({ error, scope }: { error: ErrorData; scope: string }): JSX.Element {
+interface RefusalProps {
+  readonly error: ErrorData;
+  /** What it takes to see it. */
+  readonly scope: string;
+  readonly onRetry: () => void;
+}
+
+/** Why the endpoint does not say it, in plain words, and the way to ask again. */
+export function Refusal({ error, scope, onRetry }: RefusalProps): JSX.Element {
+  const { title, advice } = explain(error, scope);
   return (
     <div class='callout is-warning' role='alert' data-testid='console-refusal' data-code={error.code}>
-      <Icon name='lock' />
+      <Icon name={error.code === 'forbidden' ? 'lock' : 'warning'} />
       <div>
-        <h3>{titleOf(error)}</h3>
-        <p>{adviceOf(error, scope)}</p>
+        <h2>{title}</h2>
+        <p>{advice}</p>
         <p class='callout-message'>
           <code class='code-chip'>{error.code}</code> {error.message}
         </p>
+        <div class='button-row'>
+          <button type='button' class='button' data-testid='console-retry' onClick={onRetry}>Try again</button>
+        </div>
       </div>
     </div>
   );
 }
 
-function titleOf({ code }: ErrorData): string {
-  if (code === 'forbidden') return 'This page may not see that';
-  return code === 'not_found' ? 'The endpoint has nothing of that' : 'The endpoint did not answer';
-}
-
-function adviceOf({ code }: ErrorData, scope: string): string {
-  if (code === 'forbidden') {
-    return `It takes the scope “${scope}”, which this page’s certificate does not have. Whoever issues certificates can add it.`;
+function explain(error: ErrorData, scope: string): { readonly title: string; readonly advice: string } {
+  switch (error.code) {
+    case 'forbidden':
+      return {
+        title: 'This page may not see that',
+        advice:
+          `It takes the scope “${scope}”, which this page’s certificate does not have. Whoever issues certificates can add it.`,
+      };
+    case 'not_found':
+      return { title: 'The endpoint has nothing of that', advice: 'It was composed without it, or it is gone.' };
+    case 'unavailable':
+      return { title: 'The endpoint does not answer', advice: 'Check that it runs. What it knows is not lost.' };
+    default:
+      return describeProblem(error);
   }
-  return code === 'not_found' ? 'It was composed without it, or it is gone.' : 'Check that it runs, and try again.';
 }
 
 /** Something is on its way. */

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { SeenRun } from '../../console/control.ts';
+import type { Activity, SeenRun } from '../../console/control.ts';
 import type { Console } from '../../state/console.ts';
 import type { Playground } from '../../state/playground.ts';
 import { formatDuration } from '../format.ts';
@@ -17,11 +17,11 @@ export interface TabProps {
 export function RunsTab({ state, url, playground }: TabProps): JSX.Element {
   const activity = state.activity.value;
   if (activity.type === 'asking') return <Asking what='the runs' />;
-  if (activity.type === 'refused') return <Refusal error={activity.error} scope='admin' />;
-  const { runs, isPartial } = activity.value;
+  if (activity.type === 'refused') return <Refusal error={activity.error} scope='admin' onRetry={state.watch} />;
+  const { runs, gap } = activity.value;
   return (
     <>
-      {isPartial && <Partial />}
+      <Gap gap={gap} />
       {runs.length === 0 && <p class='console-empty'>The endpoint tells of no run. One that begins appears here.</p>}
       {runs.length > 0 && (
         <div class='console-scroll'>
@@ -92,10 +92,15 @@ export function InspectAction({ label, onClick }: { label: string; onClick: () =
   );
 }
 
-/** Some events went by unseen. */
-export function Partial(): JSX.Element {
+/** Says so where the list does not go back to the beginning. */
+export function Gap({ gap }: { gap: Activity['gap'] }): JSX.Element | null {
+  if (gap === undefined) return null;
   return (
-    <p class='console-note'>Older events are gone from the endpoint: this list does not go back to its beginning.</p>
+    <p class='console-note' data-testid='console-gap'>
+      {gap === 'gone'
+        ? 'Older events are gone from the endpoint: this list does not go back to its beginning.'
+        : 'There are more: this list has the latest of them. The audit and your logs have all.'}
+    </p>
   );
 }
 

@@ -21,7 +21,6 @@ const run = {
 const activity: Activity = {
   runs: [run, { ...run, runId: 'run_2', state: 'failed', error: 'unavailable', durationMs: 1200 }],
   plans: [{ planId: 'plan_1', traceId: 't2', by: 'ada', state: 'running', startedAt: run.startedAt }],
-  isPartial: false,
 };
 const event = {
   timestamp: run.startedAt,
