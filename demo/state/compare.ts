@@ -31,6 +31,9 @@ export interface Compare {
   readonly providers: ReadonlySignal<readonly Provider[]>;
   readonly draft: Signal<string>;
   readonly isRunning: ReadonlySignal<boolean>;
+  /** Whether both are the same agent as it stands, so that there is nothing to compare. */
+  readonly isSame: ReadonlySignal<boolean>;
+  /** Both are the chat's agent; B has another provider's model where there is one. */
   begin(): Promise<void>;
   /** Sends to both. A side that was changed begins anew. */
   send(): Promise<void>;
@@ -50,16 +53,23 @@ export function createCompare(playground: Playground): Compare {
     return ownSide({ name, playground, control, providers });
   }
 
-  return {
+  const compare: Compare = {
     sides,
     providers,
     draft,
     isRunning: computed(() => sides.some((side) => isRunning(side.playground.chats.current.value))),
+    isSame: computed(() =>
+      sides[0].agentId.value === sides[1].agentId.value &&
+      JSON.stringify(sides[0].variation.value) === JSON.stringify(sides[1].variation.value)
+    ),
     async begin() {
       const page = await control.list('provider', { limit: 200 }).catch(() => undefined);
       if (page?.ok) providers.value = page.value.items as readonly Provider[]; // as asked for
       const { value: current } = playground.chats.current.value.agentId;
       await Promise.all(sides.map((side) => side.choose(current)));
+      const { providerId } = sides[1].agent.value ?? {};
+      const other = providers.value.find(({ id, state }) => id !== providerId && state === 'active');
+      if (other && compare.isSame.value) sides[1].vary({ providerId: other.id });
     },
     async send() {
       const text = draft.value;
@@ -82,6 +92,7 @@ export function createCompare(playground: Playground): Compare {
       return true;
     },
   };
+  return compare;
 }
 
 interface OwnSide extends Side {

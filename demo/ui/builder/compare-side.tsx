@@ -1,5 +1,6 @@
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { isRunning } from '../../state/chat.ts';
 import { type Compare, figuresOf, type Side } from '../../state/compare.ts';
 import type { AssistantMessage } from '../../state/message.ts';
@@ -35,7 +36,13 @@ export function CompareSide({ side, compare, onKeep }: CompareSideProps): JSX.El
         aria-label={`Answers of side ${side.name}`}
       >
         <div ref={content}>
-          {messages.length === 0 && <p class='registry-faint'>Its answer stands here.</p>}
+          {messages.length === 0 && (
+            <p class='registry-faint' data-testid='side-empty'>
+              {side.name === 'B' && compare.isSame.value
+                ? 'The same as A so far: choose another agent, model or prompt above.'
+                : 'Its answer stands here.'}
+            </p>
+          )}
           {messages.map((message, i) =>
             message.role === 'user'
               ? (
@@ -99,7 +106,13 @@ function Who({ side, compare }: { side: Side; compare: Compare }): JSX.Element {
   const id = useId();
   const { agentId, agent, variation, playground } = side;
   const { providerId = '', model = '', instructions } = variation.value;
-  const isBusy = isRunning(playground.chats.current.value);
+  const chat = playground.chats.current.value;
+  const isBusy = isRunning(chat);
+  const hasBegun = chat.messages.value.length > 0;
+  const isOpen = useSignal(side.name === 'B' && !hasBegun);
+  useEffect(() => {
+    if (hasBegun) isOpen.value = false; // the answer has the room
+  }, [hasBegun]);
   const known = new Map(playground.agents.map((card) => [card.id, card.name]));
   const own = agent.value?.instructions ?? '';
   return (
@@ -118,7 +131,12 @@ function Who({ side, compare }: { side: Side; compare: Compare }): JSX.Element {
           ))}
         </select>
       </div>
-      <details class='registry-reason' data-testid='side-vary'>
+      <details
+        class='registry-reason'
+        data-testid='side-vary'
+        open={isOpen.value}
+        onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}
+      >
         <summary>
           {instructions === undefined && providerId === '' && model === ''
             ? 'As it stands'
