@@ -5,6 +5,7 @@ import type { AnyRecord } from '../registry/control.ts';
 /** What people call a record. */
 export function nameOf(record: AnyRecord): string {
   if ('title' in record && record.title !== undefined) return record.title;
+  if ('alias' in record) return record.alias;
   return 'name' in record && record.name !== '' ? record.name : record.id;
 }
 

@@ -7,10 +7,12 @@ import { Icon } from './icon.tsx';
 import { isCovered } from './over-chat.ts';
 import { Problem } from './problem.tsx';
 
+/** Every page over the chat, for style sheets and tests. */
+export type OverScreenName = 'registry' | 'inspector' | 'privacy' | 'builder' | 'link' | 'compare' | 'console';
+
 interface OverScreenProps {
   readonly playground: Playground;
-  /** For style sheets and tests. */
-  readonly name: 'registry' | 'inspector' | 'privacy' | 'builder' | 'link' | 'compare' | 'console';
+  readonly name: OverScreenName;
   readonly label: string;
   readonly title: string;
   /** Where `onBack` leads. */

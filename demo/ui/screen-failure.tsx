@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Playground, showBeside } from '../state/playground.ts';
-import { uncover } from './over-chat.ts';
+import { isCovered, uncover } from './over-chat.ts';
 
 interface ScreenFailureProps {
   readonly playground: Playground;
@@ -18,24 +18,30 @@ export function ScreenFailure({ playground, onRetry }: ScreenFailureProps): JSX.
     playground.overlay.value = 'none';
     playground.focusRequests.value++;
   };
+  // In the place of a page over the chat it is the page; beside the chat, that is.
+  const isPage = isCovered(playground);
+  const Place = isPage ? 'main' : 'div';
+  const Title = isPage ? 'h1' : 'p';
   return (
-    <section
-      class='screen-failure'
-      role='alertdialog'
-      aria-labelledby='screen-failure'
-      data-testid='screen-failure'
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
-        event.preventDefault();
-        event.stopPropagation();
-        goBack();
-      }}
-    >
-      <p id='screen-failure'>This part of the page could not be fetched. Is there a network?</p>
-      <button type='button' class='button' data-testid='screen-back' onClick={goBack}>Back to the chat</button>
-      <button ref={retry} type='button' class='button is-primary' data-testid='screen-retry' onClick={onRetry}>
-        Try again
-      </button>
-    </section>
+    <Place>
+      <section
+        class='screen-failure'
+        role='alertdialog'
+        aria-labelledby='screen-failure'
+        data-testid='screen-failure'
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return;
+          event.preventDefault();
+          event.stopPropagation();
+          goBack();
+        }}
+      >
+        <Title id='screen-failure'>This part of the page could not be fetched. Is there a network?</Title>
+        <button type='button' class='button' data-testid='screen-back' onClick={goBack}>Back to the chat</button>
+        <button ref={retry} type='button' class='button is-primary' data-testid='screen-retry' onClick={onRetry}>
+          Try again
+        </button>
+      </section>
+    </Place>
   );
 }

@@ -54,66 +54,7 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
           New chat
         </button>
         <ChatList playground={playground} />
-        <button
-          type='button'
-          class='quiet-button open-registry'
-          data-testid='open-registry'
-          aria-pressed={playground.registry.isShown.value}
-          onClick={() => {
-            overlay.value = 'none';
-            playground.registry.isShown.value = !playground.registry.isShown.value;
-          }}
-        >
-          <Icon name='records' />
-          Registry
-        </button>
-        <button
-          type='button'
-          class='quiet-button open-registry'
-          data-testid='side-knowledge'
-          aria-pressed={playground.knowledge.isShown.value}
-          onClick={() => {
-            overlay.value = 'none';
-            showBeside(
-              playground,
-              'knowledge',
-              !playground.knowledge.isShown.value || isCovered(playground),
-            );
-          }}
-        >
-          <Icon name='book' />
-          Knowledge
-        </button>
-        <button
-          type='button'
-          class='quiet-button open-inspector'
-          data-testid='open-inspector'
-          aria-pressed={playground.inspector.shown.value !== undefined}
-          onClick={() => {
-            overlay.value = 'none';
-            playground.inspector.shown.value = playground.inspector.shown.value ? undefined : {};
-          }}
-        >
-          <Icon name='waterfall' />
-          Runs
-        </button>
-        {endpointOf(playground.settings.choice.value) !== undefined && (
-          <button
-            type='button'
-            class='quiet-button open-registry'
-            data-testid='open-console'
-            aria-pressed={playground.console.isShown.value}
-            onClick={() => {
-              overlay.value = 'none';
-              const isShown = playground.console.isShown.value;
-              uncover(playground);
-              playground.console.isShown.value = !isShown;
-            }}
-          >
-            <Icon name='pulse' />
-            Console
-          </button>
-        )}
+        <Pages playground={playground} />
         <div class='side-foot'>
           <button
             type='button'
@@ -155,6 +96,76 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
       </aside>
     </>
   );
+}
+
+/** A button of the side bar that shows a page, or takes it away. */
+interface PageButton {
+  readonly testId: string;
+  readonly icon: IconName;
+  readonly title: string;
+  readonly isShown: boolean;
+  readonly onPress: () => void;
+}
+
+function Pages({ playground }: { playground: Playground }): JSX.Element {
+  return (
+    <nav class='side-pages' aria-label='Pages'>
+      {pageButtons(playground).map(({ testId, icon, title, isShown, onPress }) => (
+        <button
+          key={testId}
+          type='button'
+          class='quiet-button'
+          data-testid={testId}
+          aria-pressed={isShown}
+          onClick={() => {
+            playground.overlay.value = 'none';
+            onPress();
+          }}
+        >
+          <Icon name={icon} />
+          {title}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+function pageButtons(playground: Playground): readonly PageButton[] {
+  const { registry, knowledge, inspector, console: endpointConsole, settings } = playground;
+  return [
+    {
+      testId: 'open-registry',
+      icon: 'records',
+      title: 'Registry',
+      isShown: registry.isShown.value,
+      onPress: () => (registry.isShown.value = !registry.isShown.value),
+    },
+    {
+      testId: 'side-knowledge',
+      icon: 'book',
+      title: 'Knowledge',
+      isShown: knowledge.isShown.value,
+      onPress: () => showBeside(playground, 'knowledge', !knowledge.isShown.value || isCovered(playground)),
+    },
+    {
+      testId: 'open-inspector',
+      icon: 'waterfall',
+      title: 'Runs',
+      isShown: inspector.shown.value !== undefined,
+      onPress: () => (inspector.shown.value = inspector.shown.value ? undefined : {}),
+    },
+    ...(endpointOf(settings.choice.value) === undefined ? [] : [{
+      testId: 'open-console',
+      icon: 'pulse' as const,
+      title: 'Console',
+      isShown: endpointConsole.isShown.value,
+      onPress: () => {
+        const { value: isShown } = endpointConsole.isShown;
+        uncover(playground);
+        endpointConsole.isShown.value = !isShown;
+      },
+    }]),
+  ];
 }
 
 const themes: Readonly<Record<Theme, { readonly icon: IconName; readonly word: string }>> = {

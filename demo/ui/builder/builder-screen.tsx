@@ -8,6 +8,7 @@ import { OverScreen } from '../over-screen.tsx';
 import { Problem } from '../problem.tsx';
 import { ConflictNotice, FormFields } from '../registry/record-edit.tsx';
 import { VaultSection } from '../registry/vault-section.tsx';
+import { useCurrentInView } from '../use-current-in-view.ts';
 import { SideForm } from './side-form.tsx';
 import { ToolsStep } from './tools-step.tsx';
 import { TryStep } from './try-step.tsx';
@@ -66,18 +67,19 @@ function Steps({ builder, step, playground }: {
     if (!isFirst.current) heading.current?.focus();
     isFirst.current = false;
   }, [step]);
+  const strip = useCurrentInView<HTMLOListElement>(step);
   const at = steps.indexOf(step);
   const next = steps[at + 1];
   const before = steps[at - 1];
   return (
     <>
       <nav class='builder-steps' aria-label='Steps'>
-        <ol>
+        <ol ref={strip} class='tabs'>
           {steps.map((each) => (
             <li key={each}>
               <button
                 type='button'
-                class='builder-step'
+                class='tab'
                 data-testid={`builder-step-${each}`}
                 aria-current={each === step ? 'step' : undefined}
                 onClick={() => (builder.step.value = each)}

@@ -75,7 +75,7 @@ function Contents({ arrival: { review, known } }: { arrival: Arrival }): JSX.Ele
         {hosts.length === 0
           ? <p class='registry-faint'>It names none: nothing leaves this page by it.</p>
           : (
-            <ul class='registry-rows'>
+            <ul class='boxed registry-rows'>
               {hosts.map(({ origin, by, secrets: sent }) => (
                 <li key={origin} data-testid='link-host'>
                   <span class='registry-row-name'>{origin}</span>
@@ -142,7 +142,7 @@ function Question({ link, arrival: { report }, onLeave, onTaken }: QuestionProps
       {replaced.length > 0 && (
         <section data-testid='link-replaced'>
           <h2>What it would replace</h2>
-          <ul class='registry-rows'>
+          <ul class='boxed registry-rows'>
             {replaced.map(({ kind, id, differences }) => (
               <li key={`${kind} ${id}`}>
                 <span class='registry-row-name'>

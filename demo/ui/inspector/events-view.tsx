@@ -3,9 +3,9 @@ import type { JSX } from 'preact';
 import type { ObservedEvent } from '../../../src/events.ts';
 import type { OpenedRun } from '../../state/opened-run.ts';
 import { formatCount } from '../format.ts';
-import { Icon } from '../icon.tsx';
 import { JsonView } from '../json-view.tsx';
 import { formatMoment } from './moment.ts';
+import { RunDetails } from './run-details.tsx';
 import { Status } from './status.tsx';
 import { placeAfter, placesIn, useRows } from './use-rows.ts';
 
@@ -20,24 +20,16 @@ export function EventsView({ run }: { run: OpenedRun }): JSX.Element {
         <EventList run={run} />
       </div>
       {event && place !== undefined && (
-        <aside class='run-details' aria-label='The event' data-testid='event-details'>
-          <header>
-            <Status status={event.status} />
-            <h2>{event.action}</h2>
-            <button
-              type='button'
-              class='icon-button'
-              aria-label='Close the details'
-              onClick={() => {
-                run.lookAt(undefined);
-                document.querySelector<HTMLElement>('[data-testid=event-list]')?.focus();
-              }}
-            >
-              <Icon name='cross' />
-            </button>
-          </header>
+        <RunDetails
+          label='The event'
+          testId='event-details'
+          status={event.status}
+          title={event.action}
+          from='event-list'
+          onClose={() => run.lookAt(undefined)}
+        >
           <JsonView label={`Event ${place + 1} of ${run.record.value.events.length}`} value={event} />
-        </aside>
+        </RunDetails>
       )}
     </div>
   );

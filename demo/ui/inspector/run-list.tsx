@@ -54,7 +54,7 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
           <GuideLink page='watching'>What is told of a run</GuideLink>
         </p>
       )}
-      <ul class='run-rows' data-testid='run-rows' aria-busy={!list}>
+      <ul class='boxed' data-testid='run-rows' aria-busy={!list}>
         {list?.runs.map((head) => (
           <li key={head.traceId}>
             <Run

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { Inspector, InspectorTab } from '../../state/inspector.ts';
 import type { OpenedRun } from '../../state/opened-run.ts';
 import { formatCount, formatDuration } from '../format.ts';
+import { useCurrentInView } from '../use-current-in-view.ts';
 import { EventsView } from './events-view.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { SaveRun } from './save-run.tsx';
@@ -94,6 +95,7 @@ const tabs: readonly (readonly [InspectorTab, string])[] = [
 function Tabs({ inspector }: { inspector: Inspector }): JSX.Element {
   const { tab } = inspector;
   const at = tabs.findIndex(([id]) => id === tab.value);
+  const strip = useCurrentInView<HTMLDivElement>(tab.value);
   const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLElement }): void => {
     const steps: Readonly<Record<string, number>> = {
       ArrowRight: 1,
@@ -109,14 +111,14 @@ function Tabs({ inspector }: { inspector: Inspector }): JSX.Element {
     event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')[next]?.focus();
   };
   return (
-    <div class='run-tabs' role='tablist' aria-label='Ways to look at the run' onKeyDown={onKeyDown}>
+    <div ref={strip} class='tabs' role='tablist' aria-label='Ways to look at the run' onKeyDown={onKeyDown}>
       {tabs.map(([id, label]) => (
         <button
           key={id}
           type='button'
           role='tab'
           id={`run-tab-${id}`}
-          class='run-tab'
+          class='tab'
           data-testid={`run-tab-${id}`}
           aria-selected={tab.value === id}
           aria-controls='run-panel'

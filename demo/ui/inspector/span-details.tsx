@@ -5,7 +5,8 @@ import { Icon } from '../icon.tsx';
 import { JsonView } from '../json-view.tsx';
 import { Fact } from '../tool-details.tsx';
 import { formatLength, formatMoment } from './moment.ts';
-import { Status, wordOf } from './status.tsx';
+import { RunDetails } from './run-details.tsx';
+import { wordOf } from './status.tsx';
 
 interface SpanDetailsProps {
   readonly run: OpenedRun;
@@ -17,23 +18,14 @@ export function SpanDetails({ run, onPrompt }: SpanDetailsProps): JSX.Element | 
   const span = run.selected.value;
   if (!span) return null;
   return (
-    <aside class='run-details' aria-label='The span' data-testid='span-details'>
-      <header>
-        <Status status={span.status} />
-        <h2>{span.name}</h2>
-        <button
-          type='button'
-          class='icon-button'
-          data-testid='span-close'
-          aria-label='Close the details'
-          onClick={() => {
-            run.select(undefined);
-            document.querySelector<HTMLElement>('[data-testid=waterfall]')?.focus();
-          }}
-        >
-          <Icon name='cross' />
-        </button>
-      </header>
+    <RunDetails
+      label='The span'
+      testId='span-details'
+      status={span.status}
+      title={span.name}
+      from='waterfall'
+      onClose={() => run.select(undefined)}
+    >
       <div class='button-row'>
         <button type='button' class='quiet-button' data-testid='span-zoom' onClick={() => run.zoomTo(span)}>
           <Icon name='zoomIn' />
@@ -53,7 +45,7 @@ export function SpanDetails({ run, onPrompt }: SpanDetailsProps): JSX.Element | 
       {span.events.length > mostEvents && (
         <p class='inspector-faint'>And {span.events.length - mostEvents} more events: they are under “Events”.</p>
       )}
-    </aside>
+    </RunDetails>
   );
 }
 

@@ -20,7 +20,7 @@ export function ContactsSection({ choice }: { choice: ModelChoice }): JSX.Elemen
       {found?.length === 0 && (
         <p data-testid='contacts-none'>Nobody. Agents answer from this page until you connect a model or a server.</p>
       )}
-      <ul class='privacy-list'>
+      <ul class='boxed privacy-list'>
         {found?.map(({ origin, requests }) => (
           <li key={origin} data-testid='contact' data-origin={origin}>
             <span class='privacy-name'>{origin}</span>

@@ -73,7 +73,7 @@ function Holdings({ inventory: { holdings, usage, quota, isPersistent } }: { inv
       {holdings.length === 0
         ? <p class='privacy-faint' data-testid='kept-nothing'>Nothing yet.</p>
         : (
-          <ul class='privacy-list' data-testid='holdings'>
+          <ul class='boxed privacy-list' data-testid='holdings'>
             {holdings.map((holding) => <Row key={`${holding.kind} ${holding.name}`} holding={holding} />)}
           </ul>
         )}

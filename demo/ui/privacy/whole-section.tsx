@@ -58,7 +58,7 @@ function Incoming({ page, name, report }: { page: PrivacyPage; name: string; rep
         <strong>{name}</strong>, of {new Date(report.exportedAt).toLocaleString('en')},{' '}
         {changes === 0 ? 'would change nothing.' : 'would make these changes. Nothing is changed yet.'}
       </p>
-      <ul class='privacy-list'>
+      <ul class='boxed privacy-list'>
         {report.rooms.map((room) => (
           <li key={room.title} data-testid='whole-room' data-room={room.title}>
             <span class='privacy-name'>{room.title}</span>

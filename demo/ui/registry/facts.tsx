@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 /** Names and values, one beside the other; what is empty is said to be. */
 export function Facts({ facts }: { facts: readonly (readonly [name: string, value: string])[] }): JSX.Element {
   return (
-    <dl class='registry-facts'>
+    <dl class='boxed registry-facts'>
       {facts.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

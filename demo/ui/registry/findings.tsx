@@ -5,7 +5,7 @@ import type { McpFinding } from '../../../src/index.ts';
 export function Findings({ findings }: { findings: readonly McpFinding[] }): JSX.Element | null {
   if (findings.length === 0) return null;
   return (
-    <ul class='registry-rows registry-findings' aria-label='Findings'>
+    <ul class='boxed registry-rows registry-findings' aria-label='Findings'>
       {findings.map(({ severity, rule, tool, path, message }, i) => (
         <li key={`${i} ${rule}`} data-testid='mcp-finding' data-severity={severity}>
           <span class='chip registry-badge' data-badge={severity}>{severity}</span>

@@ -23,7 +23,7 @@ export function McpReport({ report, check }: { report: McpValidation; check: Mcp
         </details>
       )}
       <Findings findings={findings} />
-      <ul class='registry-rows' aria-label='Tools that it offers'>
+      <ul class='boxed registry-rows' aria-label='Tools that it offers'>
         {tools.map((tool) => <Offered key={tool.name} tool={tool} check={check} />)}
         {removed.map((name) => (
           <li key={name} data-testid='mcp-offer' data-change='removed'>

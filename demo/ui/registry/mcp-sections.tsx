@@ -53,7 +53,7 @@ function Pinned({ server: { pinned, status, validatedAt, findings } }: { server:
         {validatedAt !== undefined && `, ${formatTime(validatedAt)}`}
         {status !== 'valid' && ': to be approved again, agents see none of it'}
       </p>
-      <ul class='registry-rows'>
+      <ul class='boxed registry-rows'>
         {tools.map(({ definition: { name }, fingerprint, status: state, effect = 'destructive' }) => (
           <li key={name} data-testid='mcp-pin' data-status={state}>
             <span class='registry-row-name'>

@@ -26,7 +26,7 @@ export function RecordList({ pages, kind }: { pages: RegistryPages; kind: Record
           {countText(kind, listing, pages.filter.value)}
         </p>
       )}
-      <ul class='registry-list'>
+      <ul class='boxed registry-list'>
         {listing?.items.map((record) => (
           <li key={record.id}>
             <button

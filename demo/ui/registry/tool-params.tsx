@@ -23,7 +23,7 @@ function Parameters({ schema }: { schema: JsonSchema }): JSX.Element {
   const required = new Set((schema['required'] ?? []) as readonly string[]); // as above
   if (properties.length === 0) return <p class='registry-faint'>It takes none.</p>;
   return (
-    <dl class='registry-params' data-testid='tool-params'>
+    <dl class='boxed registry-params' data-testid='tool-params'>
       {properties.map(([name, property]) => (
         <div key={name}>
           <dt>

@@ -68,7 +68,7 @@ function Report({ incoming: { name, report }, transfer }: { incoming: Incoming; 
         <strong>{name}</strong> {dryRun ? 'would give' : 'gave'} {formatCount(changes.length, 'change')}: {counts}.
       </p>
       {changes.length > 0 && (
-        <ul class='registry-rows'>
+        <ul class='boxed registry-rows'>
           {changes.map((change) => <Change key={`${change.kind} ${change.id}`} change={change} />)}
         </ul>
       )}

@@ -142,7 +142,7 @@ function Secrets({ vault, ids }: { vault: VaultPage; ids: readonly string[] }): 
     );
   }
   return (
-    <ul class='registry-rows' aria-label='Secrets'>
+    <ul class='boxed registry-rows' aria-label='Secrets'>
       {ids.map((id) => (
         <li key={id} data-testid='vault-secret' data-id={id}>
           <span class='registry-row-name'>{id}</span>
