@@ -1,0 +1,83 @@
+import { keepLongChat } from '../long-chat.ts';
+import { send } from '../playground.ts';
+import { first, next, type Screen, type ScreenName } from './screen.ts';
+import { choose, clicks, ended } from './ways.ts';
+
+const asked = 'How many days are between 2026-03-01 and 2026-10-15?';
+
+/** The chat, what lies over it, and the runs that it leads to. */
+export const chatScreens = {
+  'chat-welcome': first('The welcome', () => Promise.resolve()),
+  'chat-answer': next('An answer with a tool call', async (page) => {
+    await send(page, asked);
+    await ended(page);
+    await page.getByTestId('tool-card').first().locator('.tool-head').click();
+  }),
+  'run-timeline': next('A run as a waterfall of its spans', async (page) => {
+    await page.getByTestId('inspect').click();
+    await page.getByTestId('span-row').nth(3).click();
+    await page.getByTestId('span-details').waitFor();
+  }),
+  'run-table': next('The same spans as a table', clicks('as-table', 'span-table')),
+  'run-events': next('A run’s events', async (page) => {
+    await page.getByTestId('run-tab-events').click();
+    await page.getByTestId('event-row').nth(2).click();
+    await page.getByTestId('event-details').waitFor();
+  }),
+  'run-tools': next('The tools of a run, and why each is there', clicks('run-tab-tools', 'tools-view')),
+  'run-prompt': next('What the model saw', clicks('run-tab-prompt', 'prompt-tool')),
+  'run-usage': next('A run’s time and tokens', clicks('run-tab-usage', 'usage-step')),
+  'runs-list': next('The runs', clicks('inspector-back', 'run-row')),
+  'privacy': next('What is kept, and whom the page talks to', clicks('open-privacy', 'holding')),
+  'privacy-erase': next('The question before everything is erased', clicks('erase', 'erase-question')),
+  'switcher': next('The command palette', async (page) => {
+    await page.getByTestId('privacy-back').click();
+    await page.getByTestId('open-switcher').click();
+    await page.getByTestId('switcher-query').waitFor();
+  }),
+  'drawer': first('The chats on a phone', clicks('open-drawer', 'new-chat'), { isNarrow: true }),
+  'chat-failed-tool': first('A tool that fails', async (page) => {
+    await choose(page, 'drill');
+    await send(page, 'Call flaky with mode "error"');
+    await ended(page);
+  }),
+  'chat-approval': first('An approval', async (page) => {
+    await choose(page, 'logbook');
+    await page.getByTestId('suggestion').getByText('overboard').click();
+    await page.getByTestId('approve').waitFor();
+  }),
+  'chat-find': first('What was found in a long chat', async (page) => {
+    await keepLongChat(page, 60);
+    await page.locator('.chat-open').click();
+    await page.getByTestId('answer-footer').last().waitFor();
+    await page.keyboard.press('Control+f');
+    await page.getByTestId('find-query').fill('leg 1');
+    await page.getByTestId('find-count').getByText('11 of 11').waitFor();
+  }),
+  'settings': first('The model’s settings', clicks('model-badge', 'settings-dialog')),
+  'settings-endpoint': next('A model of one’s own, and what is wrong with it', async (page) => {
+    await page.getByTestId('settings-endpoint').check();
+    await page.getByTestId('settings-base-url').fill('http://models.example/v1');
+    await page.getByTestId('settings-save').click();
+    await page.locator('[aria-invalid=true]').first().waitFor();
+  }),
+  'settings-pinnace': next('A Pinnace endpoint', async (page) => {
+    await page.getByTestId('settings-pinnace').check();
+    await page.getByTestId('settings-url').waitFor();
+  }),
+  'tour-begin': first('The tour before its first stop', clicks('open-tour', 'tour-begin')),
+  'tour-under-way': next('The tour, and where to look', clicks('tour-begin', 'tour-how')),
+  'chat-plan': first('A plan and its agents', async (page) => {
+    await choose(page, 'commodore');
+    await send(page, 'Calculate 1250 * 12; convert 5 knots to km/h');
+    await page.locator('[data-testid=plan][data-state=done]').waitFor();
+    await page.getByTestId('send').waitFor();
+  }),
+  'chat-plan-list': next('The same plan as a list', (page) => page.getByTestId('plan-view-list').click()),
+  'chat-plan-question': first('A plan that asks', async (page) => {
+    await choose(page, 'commodore');
+    await send(page, 'Calculate 6 * 7; ask me which port we sail for');
+    await page.locator('[data-testid=plan][data-state=suspended]').waitFor();
+    await page.getByTestId('send').waitFor();
+  }),
+} satisfies Partial<Record<ScreenName, Screen>>;

@@ -1,0 +1,85 @@
+/** What a screen of the playground is, to tests and pictures: its name, and the way there. */
+
+import type { Page } from 'playwright';
+import type { Step } from '../../../demo/state/builder.ts';
+import type { ConsoleTab } from '../../../demo/state/console.ts';
+import type { InspectorTab } from '../../../demo/state/inspector.ts';
+import type { Beside, Overlay, Workshop } from '../../../demo/state/playground.ts';
+import type { Section } from '../../../demo/state/registry-pages.ts';
+import type { OverScreenName } from '../../../demo/ui/over-screen.tsx';
+
+/** The screens that have parts stand here part by part. */
+type Parted = 'registry' | 'inspector' | 'builder' | 'console';
+
+/** Every screen that the page's own code names: a new one does not compile before it is in the table. */
+type NamedScreen =
+  | Exclude<OverScreenName | Workshop['type'], Parted>
+  | Exclude<Overlay, 'none'>
+  | Beside
+  | `registry-${Section}`
+  | `run-${InspectorTab}`
+  | `builder-${Step}`
+  | `console-${ConsoleTab}`;
+
+/** States of screens that look otherwise than the screen does at first. */
+type State =
+  | `chat-${
+    | 'welcome'
+    | 'answer'
+    | 'failed-tool'
+    | 'approval'
+    | 'cited'
+    | 'find'
+    | 'error'
+    | 'plan'
+    | 'plan-list'
+    | 'plan-question'
+    | 'long-names'}`
+  | `settings-${'endpoint' | 'pinnace'}`
+  | `tour-${'begin' | 'under-way'}`
+  | 'tree-found'
+  | `knowledge-${'empty' | 'found'}`
+  | `record-${'page' | 'form' | 'tool' | 'refused' | 'mcpServer' | 'removal'}`
+  | 'vault-open'
+  | 'transfer-report'
+  | `runs-${'empty' | 'list'}`
+  | 'run-table'
+  | `builder-${'http' | 'code' | 'provider' | 'saved'}`
+  | 'compare-answers'
+  | 'privacy-erase'
+  | `console-${'nowhere' | 'plan' | 'refused' | 'unreachable'}`
+  | `failure-${'screen' | 'storage' | 'key'}`;
+
+/** The name of a screen. */
+export type ScreenName = NamedScreen | State;
+
+/** What a way may need to know. */
+export interface Whereabouts {
+  /** The address of the playground. */
+  readonly playground: string;
+  /** The address of a Pinnace endpoint that knows the playground. */
+  readonly endpoint: string;
+}
+
+/** One screen. */
+export interface Screen {
+  /** In words, for a person. */
+  readonly title: string;
+  /** Whether the way begins at the playground as it is opened for the first time, not at the screen before. */
+  readonly isFirst: boolean;
+  /** Whether the screen is there only where the window is narrow. */
+  readonly isNarrow?: boolean;
+  /** Whether it and those after it show failures, of which the browser complains, too. */
+  readonly isBroken?: boolean;
+  readonly go: (page: Page, at: Whereabouts) => Promise<void>;
+}
+
+/** Gives a screen to which one comes from the playground as it is opened for the first time. */
+export function first(title: string, go: Screen['go'], how: Pick<Screen, 'isNarrow' | 'isBroken'> = {}): Screen {
+  return { title, isFirst: true, go, ...how };
+}
+
+/** Gives a screen to which one comes from the one before it in the table. */
+export function next(title: string, go: Screen['go']): Screen {
+  return { title, isFirst: false, go };
+}

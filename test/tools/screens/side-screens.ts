@@ -1,0 +1,30 @@
+import { first, next, type Screen, type ScreenName } from './screen.ts';
+import { choose, clicks, ended } from './ways.ts';
+
+/** What stands beside the chat. */
+export const sideScreens = {
+  'tree': first('The tree', async (page) => {
+    await page.getByTestId('open-tree').click();
+    await page.getByRole('treeitem', { name: 'Northquay Yard' }).waitFor();
+  }),
+  'tree-found': next('What was found in the tree', async (page) => {
+    await page.getByTestId('tree-search').fill('anchor');
+    await page.getByTestId('tree-found').first().waitFor();
+  }),
+  'knowledge-empty': first('The knowledge without files', clicks('open-knowledge', 'knowledge-empty')),
+  'knowledge': next('The knowledge with files', async (page) => {
+    await page.getByTestId('knowledge-guide').click();
+    await page.locator('[data-testid=knowledge-file][data-state=ready]').nth(5).waitFor();
+  }),
+  'knowledge-found': next('What was found in files, and why', async (page) => {
+    await page.getByTestId('knowledge-search').fill('approval');
+    await page.getByTestId('knowledge-why').first().locator('summary').click();
+  }),
+  'chat-cited': first('An answer that cites, and its source', async (page) => {
+    await choose(page, 'almanac');
+    await page.getByTestId('suggestion').first().click();
+    await ended(page);
+    await page.getByTestId('citation').first().click();
+    await page.locator('[data-testid=knowledge-part][data-place=true]').waitFor();
+  }),
+} satisfies Partial<Record<ScreenName, Screen>>;

@@ -1,0 +1,22 @@
+/** Steps that many ways have in common. */
+
+import type { Page } from 'playwright';
+
+/** Begins a chat with one of the agents. */
+export async function choose(page: Page, agent: string): Promise<void> {
+  await page.locator(`[data-testid=agent-card][data-agent=${agent}]`).click();
+}
+
+/** Until the last answer has ended. */
+export async function ended(page: Page): Promise<void> {
+  await page.getByTestId('answer-footer').last().waitFor();
+  await page.getByTestId('send').waitFor();
+}
+
+/** Clicks, then waits until something is there. */
+export function clicks(testId: string, ready: string): (page: Page) => Promise<void> {
+  return async (page) => {
+    await page.getByTestId(testId).first().click();
+    await page.getByTestId(ready).first().waitFor();
+  };
+}
