@@ -95,34 +95,6 @@ describe('the playground at an endpoint', () => {
   });
 });
 
-describe('the console of an endpoint', () => {
-  it('shows and changes its registry, tells of its runs, and gives audit and metrics', async () => {
-    const { page, problems } = await openAtEndpoint();
-    await send(page, 'What is 6 * 7?');
-    await page.getByTestId('answer-footer').waitFor();
-    await page.getByTestId('open-console').click();
-    await page.locator('[data-testid=registry-row][data-id=navigator]').click();
-    await page.getByTestId('registry-switch').click();
-    await page.getByTestId('registry-switch').getByText('Enable').waitFor();
-    await page.getByTestId('registry-switch').click();
-    await page.getByTestId('registry-switch').getByText('Disable').waitFor();
-    await page.getByTestId('console-back').click();
-    await shoot(page, 'console-registry');
-    await page.getByTestId('console-tab-runs').click();
-    await page.locator('[data-testid=console-run][data-state=completed]').first().waitFor();
-    await shoot(page, 'console-runs');
-    await page.getByTestId('console-tab-audit').click();
-    await page.getByTestId('console-audit-entry').first().waitFor();
-    await page.getByTestId('console-verify').click();
-    await page.getByTestId('console-verification').getByText('Whole').waitFor();
-    await shoot(page, 'console-audit');
-    await page.getByTestId('console-tab-metrics').click();
-    await page.locator('[data-testid=console-metric][data-name=pinnace_runs_total]').waitFor();
-    await shoot(page, 'console-metrics');
-    expect(problems).toEqual([]);
-  });
-});
-
 describe('the development issuer', () => {
   it.each<[string, RequestInit, number]>([
     [
