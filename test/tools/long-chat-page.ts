@@ -1,6 +1,6 @@
 /** Runs in the playground's page: puts a long chat where its chats are kept. */
 
-import { indexedDbStorage } from '../../adapters/storage/indexeddb.ts';
+import { openKept } from '../../demo/kept/open-kept.ts';
 import { createKeeper } from '../../demo/state/keeper.ts';
 import { createAnswer, createTextPart, createToolPart, type Message } from '../../demo/state/message.ts';
 
@@ -8,7 +8,7 @@ import { createAnswer, createTextPart, createToolPart, type Message } from '../.
 const chatId = 'long';
 
 async function keepLongChat(count: number): Promise<void> {
-  const storage = indexedDbStorage({ name: 'pinnace-playground' });
+  const storage = openKept('pinnace-playground');
   const messages = Array.from({ length: count }, (_, i) => i % 2 === 0 ? question(i) : answer(i));
   const head = { id: chatId, agentId: 'navigator', title: `${count} messages`, createdAt: 1, updatedAt: Date.now() };
   await createKeeper(storage).save(head, { messages, from: 0 });
