@@ -2,7 +2,7 @@ import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { usePlayground } from '../tools/playground.ts';
 import { tooWide, violationsInBoth } from '../tools/screens/look.ts';
-import { type Served, serveWithEndpoint } from '../tools/screens/served.ts';
+import { type Served, serveWithEndpoint } from '../tools/endpoint-page.ts';
 import { type NamedScreen, type Walk, walks } from '../tools/screens/table.ts';
 
 const { open, shoot } = usePlayground();

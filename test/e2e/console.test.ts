@@ -1,8 +1,7 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { send, usePlayground } from '../tools/playground.ts';
-import { chooseEndpoint } from '../tools/screens/console-screens.ts';
-import { type Served, serveWithEndpoint } from '../tools/screens/served.ts';
+import { chooseEndpoint, type Served, serveWithEndpoint } from '../tools/endpoint-page.ts';
 import { choose } from '../tools/screens/ways.ts';
 
 const { open, shoot } = usePlayground();

@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright';
 import { describe, expect, inject, it } from 'vitest';
-import { chooseEndpoint, startEndpointPage } from '../tools/endpoint-page.ts';
+import { chooseEndpoint, serveWithEndpoint } from '../tools/endpoint-page.ts';
 import { startFaultServer } from '../tools/fault-server.ts';
 import { startFileServer } from '../tools/file-server.ts';
 import { firefoxPath } from '../tools/firefox.ts';
@@ -150,8 +150,8 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
   });
 
   it('is the console of an endpoint, with signed requests', async () => {
-    const served = await startEndpointPage(inject('playgroundFolder'));
-    const { page, problems } = await open({ dark: true, url: served.origin });
+    const served = await serveWithEndpoint(inject('playgroundFolder'));
+    const { page, problems } = await open({ dark: true, url: served.playground });
     await chooseEndpoint(page, served.endpoint);
     await ask(page, 'What is 6 * 7?', '42');
     await page.getByTestId('open-console').click();

@@ -6,17 +6,19 @@ import { preview } from 'vite';
 import { type CertificateIssuer, createIssuer } from '../../adapters/transport/issuer.ts';
 import { developmentAudience } from '../../demo/development-issuer.ts';
 import { developmentIssuerPlugin } from '../../demo/issuer-plugin.ts';
+import type { Scope } from '../../src/runtime/principal.ts';
 import { type EndpointProcess, startEndpoint } from './endpoint.ts';
 import { freePort } from './http-server.ts';
+import type { Whereabouts } from './screens/screen.ts';
 
 const configFile = join(import.meta.dirname, '../../vite.config.ts');
 
-/** The two, while they run. */
-export interface EndpointPage {
-  /** Where the playground is. */
-  readonly origin: string;
-  readonly endpoint: EndpointProcess;
-  stop(): Promise<void>;
+/** Where both are, while they run. */
+export interface Served extends Whereabouts {
+  readonly process: EndpointProcess;
+  /** What the page is certified as from its next connection on. */
+  readonly certifyAs: (how: { readonly scopes?: readonly Scope[]; readonly isKnown?: boolean }) => void;
+  readonly stop: () => Promise<void>;
 }
 
 /** Starts an endpoint that takes signed requests of this issuer's clients, and pages of this origin. */
@@ -33,21 +35,27 @@ export async function startTrustingEndpoint(issuer: CertificateIssuer, origin: s
   });
 }
 
-/** Serves the build of this folder, and starts the endpoint. */
-export async function startEndpointPage(outDir: string): Promise<EndpointPage> {
-  const issuer = await createIssuer({ iss: 'https://issuer.localhost', audience: developmentAudience });
+/** Serves the build in this folder, certifies its keys, and starts an endpoint that trusts them. */
+export async function serveWithEndpoint(outDir: string): Promise<Served> {
+  const named = { iss: 'https://issuer.localhost', audience: developmentAudience };
+  const [issuer, stranger] = [await createIssuer(named), await createIssuer(named)];
+  let as: Parameters<Served['certifyAs']>[0] = {};
+  const certify: CertificateIssuer['certify'] = (request) =>
+    (as.isKnown === false ? stranger : issuer).certify({ ...request, scopes: as.scopes ?? request.scopes });
   const server = await preview({
     configFile,
     logLevel: 'error',
-    plugins: [developmentIssuerPlugin(issuer)],
+    plugins: [developmentIssuerPlugin({ ...issuer, certify })],
     preview: { port: 0 },
     build: { outDir },
   });
-  const { origin } = new URL(server.resolvedUrls?.local[0] ?? '');
-  const endpoint = await startTrustingEndpoint(issuer, origin);
+  const playground = server.resolvedUrls?.local[0] ?? '';
+  const endpoint = await startTrustingEndpoint(issuer, new URL(playground).origin);
   return {
-    origin,
-    endpoint,
+    playground,
+    endpoint: endpoint.url,
+    process: endpoint,
+    certifyAs: (how) => void (as = how),
     async stop() {
       await endpoint.stop();
       await server.close();
@@ -56,7 +64,7 @@ export async function startEndpointPage(outDir: string): Promise<EndpointPage> {
 }
 
 /** Chooses the endpoint in the settings of the page. */
-export async function chooseEndpoint(page: Page, { url }: { readonly url: string }): Promise<void> {
+export async function chooseEndpoint(page: Page, url: string): Promise<void> {
   await page.getByTestId('model-badge').click();
   await page.getByTestId('settings-pinnace').check();
   await page.getByTestId('settings-url').fill(url);

@@ -99,7 +99,7 @@ export function Gap({ gap }: { gap: Activity['gap'] }): JSX.Element | null {
     <p class='console-note' data-testid='console-gap'>
       {gap === 'gone'
         ? 'Older events are gone from the endpoint: this list does not go back to its beginning.'
-        : 'There are more: this list has the latest of them. The audit and your logs have all.'}
+        : 'There are more: this list has the latest of them.'}
     </p>
   );
 }

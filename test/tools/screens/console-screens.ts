@@ -1,4 +1,5 @@
 import type { Page } from 'playwright';
+import { chooseEndpoint } from '../endpoint-page.ts';
 import { send } from '../playground.ts';
 import { first, next, type Screen, type ScreenName } from './screen.ts';
 import { choose, clicks, ended } from './ways.ts';
@@ -17,15 +18,6 @@ async function answers(page: Page, path: string, { status, code }: { status: num
     traceId: '0'.repeat(32),
   };
   await page.route(path, (route) => route.fulfill({ status, headers, json: problem }));
-}
-
-/** Chooses the endpoint in the settings. */
-export async function chooseEndpoint(page: Page, url: string): Promise<void> {
-  await page.getByTestId('model-badge').click();
-  await page.getByTestId('settings-pinnace').check();
-  await page.getByTestId('settings-url').fill(url);
-  await page.getByTestId('settings-save').click();
-  await page.getByTestId('settings-dialog').waitFor({ state: 'detached' });
 }
 
 /** The console, at an endpoint that is there; and what it says where it may not see, or where nobody answers. */

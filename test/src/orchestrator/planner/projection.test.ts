@@ -15,7 +15,7 @@ function statesOf(chunks: readonly UIMessageChunk[]): unknown[] {
 describe('the stream of a plan', () => {
   it.each([
     ['cancelled', (stream: ReadableStream, _: AbortController) => stream.cancel()],
-    ['left by an abort, and read no more', (_: ReadableStream, stop: AbortController) => stop.abort()],
+    ['left by an abort, and read no more', (_: ReadableStream, stop: AbortController) => Promise.resolve(stop.abort())],
   ])('watches nothing any more when it is %s', async (_, leave) => {
     let watchers = 0;
     const memory = memoryStorage();
