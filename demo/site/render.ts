@@ -111,7 +111,7 @@ function renderInline(node: Inline): Html {
       return markup`<${name}>${node.children.map(renderInline)}</${name}>`;
     }
     case 'link': {
-      if (node.isImage) return markup`<img src="${node.href}" alt="${plainText(node.children)}">`;
+      if (node.isImage) return markup`<img src="${node.href}" alt="${plainText(node.children)}" loading="lazy">`;
       const relation = isElsewhere(node.href) ? markup` rel="noopener noreferrer"` : undefined;
       return markup`<a href="${node.href}"${relation}>${node.children.map(renderInline)}</a>`;
     }

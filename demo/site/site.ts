@@ -65,7 +65,7 @@ function placeOf(source: string): string {
   const own = named[source];
   if (own !== undefined) return own;
   if (/^docs\/[\w-]+\.md$/.test(source)) return `${posix.basename(source, '.md')}.html`;
-  if (/^docs\/pictures\/.+/.test(source)) return source.slice('docs/'.length);
+  if (source.startsWith('docs/pictures/') && isPicture(source)) return source.slice('docs/'.length);
   return `files/${source}.html`;
 }
 

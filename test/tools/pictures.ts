@@ -1,28 +1,30 @@
-/** What `npm run pictures` does: takes the README's pictures of the built playground, in Chromium, which writes WebP itself. */
+/** What `npm run pictures` does: takes the README's pictures and those of every screen, in Chromium, which writes WebP itself. */
 
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { type Browser, chromium as browserType, type Page } from 'playwright';
-import { build, preview } from 'vite';
+import { build } from 'vite';
 import { chromium } from './chromium.ts';
+import { serveWithEndpoint } from './endpoint-page.ts';
 import { animatedWebp } from './pictures/animated-webp.ts';
 import { film, filmSize } from './pictures/film.ts';
+import { galleryPage, takeGallery } from './pictures/gallery.ts';
 import { type Scene, scenes } from './pictures/scenes.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'docs/pictures');
-const most = { stillKb: 150, filmKb: 1000, allKb: 1500 };
+const most = { stillKb: 150, filmKb: 500, allKb: 3000 };
 const configFile = join(root, 'vite.config.ts');
 const temporary = await mkdtemp(join(tmpdir(), 'pictures-'));
 const wanted = process.argv.slice(2);
 
 await mkdir(folder, { recursive: true });
 await build({ configFile, logLevel: 'error', build: { outDir: join(temporary, 'page') } });
-const server = await preview({ configFile, preview: { port: 0 }, build: { outDir: join(temporary, 'page') } });
-const url = server.resolvedUrls?.local[0] ?? '';
+const served = await serveWithEndpoint(join(temporary, 'page'));
 const browser = await browserType.launch({ ...chromium, env: await withFonts() });
 const sizes: number[] = [];
 try {
@@ -30,9 +32,19 @@ try {
     if (isWanted(scene.name)) await keep(scene.name, await still(browser, scene), most.stillKb);
   }
   if (isWanted('film')) await keep('film', await moving(browser), most.filmKb);
+  const taken = await takeGallery({
+    folder: join(folder, 'screens'),
+    at: served,
+    open: () => openGallery(browser),
+    wanted,
+  });
+  sizes.push(...taken);
+  const page = join(root, 'docs/screens.md');
+  await writeFile(page, galleryPage());
+  spawnSync('deno', ['fmt', '--quiet', page], { cwd: root, stdio: 'inherit' });
 } finally {
   await browser.close();
-  await server.close();
+  await served.stop();
   await rm(temporary, { recursive: true });
 }
 const allKb = sizes.reduce((sum, size) => sum + size, 0);
@@ -62,9 +74,14 @@ async function still(on: Browser, { go, ...look }: Scene): Promise<Uint8Array> {
 
 async function moving(on: Browser): Promise<Uint8Array> {
   const page = await open(on, filmSize);
-  const frames = await film(page, shooter(page, 60));
+  const frames = await film(page, shooter(page, 45));
   await page.context().close();
   return animatedWebp(frames, filmSize);
+}
+
+async function openGallery(on: Browser): Promise<{ page: Page; shoot: () => Promise<Uint8Array> }> {
+  const page = await open(on, {});
+  return { page, shoot: shooter(page, 45) };
 }
 
 async function open(on: Browser, { width = 1280, height = 800, dark = false }: Partial<Scene>): Promise<Page> {
@@ -75,7 +92,7 @@ async function open(on: Browser, { width = 1280, height = 800, dark = false }: P
     deviceScaleFactor: width < 500 ? 2 : 1,
   });
   const page = await context.newPage();
-  await page.goto(url);
+  await page.goto(served.playground);
   await page.getByTestId('composer').waitFor();
   return page;
 }

@@ -1,7 +1,8 @@
-/** The screens of the playground as the README shows them. */
+/** The pictures of the README, each a window with something going on in it. */
 
 import type { Page } from 'playwright';
 import { send } from '../playground.ts';
+import { choose, ended } from '../screens/ways.ts';
 
 /** A picture: its name, how the window is, and the way to what it shows. */
 export interface Scene {
@@ -12,42 +13,8 @@ export interface Scene {
   readonly go: (page: Page) => Promise<void>;
 }
 
-const phone = { width: 360, height: 740 };
-
-/** Begins a chat with one of the agents. */
-export async function choose(page: Page, agent: string): Promise<void> {
-  await page.locator(`[data-testid=agent-card][data-agent=${agent}]`).click();
-}
-
-async function ended(page: Page): Promise<void> {
-  await page.getByTestId('answer-footer').last().waitFor();
-  await page.getByTestId('send').waitFor();
-}
-
-async function asksForApproval(page: Page): Promise<void> {
-  await choose(page, 'logbook');
-  await page.getByTestId('suggestion').getByText('overboard').click();
-  await page.getByTestId('approve').waitFor();
-}
-
-async function answers(page: Page): Promise<void> {
-  await send(page, 'How many days are between 2026-03-01 and 2026-10-15?');
-  await ended(page);
-  await page.getByTestId('tool-card').first().locator('.tool-head').click();
-}
-
-async function inspects(page: Page): Promise<void> {
-  await answers(page);
-  await page.getByTestId('inspect').click();
-  await page.getByTestId('span-row').nth(3).click();
-  await page.getByTestId('span-details').waitFor();
-}
-
 /** Every picture. */
 export const scenes: readonly Scene[] = [
-  { name: 'welcome', go: () => Promise.resolve() },
-  { name: 'chat', dark: true, go: answers },
-  { name: 'approval', go: asksForApproval },
   {
     name: 'tree',
     async go(page) {
@@ -82,30 +49,14 @@ export const scenes: readonly Scene[] = [
     },
   },
   {
-    name: 'registry',
+    name: 'inspector',
+    dark: true,
     async go(page) {
-      await page.getByTestId('open-registry').click();
-      await page.locator('[data-testid=registry-row][data-id=navigator]').click();
-      await page.getByTestId('record-page').waitFor();
+      await send(page, 'How many days are between 2026-03-01 and 2026-10-15?');
+      await ended(page);
+      await page.getByTestId('inspect').click();
+      await page.getByTestId('span-row').nth(3).click();
+      await page.getByTestId('span-details').waitFor();
     },
   },
-  { name: 'inspector', dark: true, go: inspects },
-  {
-    name: 'settings',
-    async go(page) {
-      await page.getByTestId('model-badge').click();
-      await page.getByTestId('settings-endpoint').check();
-      await page.getByTestId('settings-base-url').waitFor();
-    },
-  },
-  {
-    name: 'tour',
-    async go(page) {
-      await page.getByTestId('open-tour').click();
-      await page.getByTestId('tour-begin').click();
-      await page.getByTestId('tour-how').waitFor();
-    },
-  },
-  { name: 'phone-approval', ...phone, dark: true, go: asksForApproval },
-  { name: 'phone-inspector', ...phone, go: inspects },
 ];

@@ -1,0 +1,79 @@
+/** Every screen in a light window and on a dark phone, and the page that lists them. */
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright';
+import { settled } from '../axe.ts';
+import type { Whereabouts } from '../screens/screen.ts';
+import { type NamedScreen, walks } from '../screens/table.ts';
+
+const window = { width: 1280, height: 800 };
+const phone = { width: 360, height: 740 };
+
+interface GalleryOptions {
+  /** Where the pictures go. */
+  readonly folder: string;
+  readonly at: Whereabouts;
+  /** Opens the playground for the first time. */
+  readonly open: () => Promise<{ readonly page: Page; readonly shoot: () => Promise<Uint8Array> }>;
+  /** Screens to be taken; all, when empty. A walk is gone as a whole. */
+  readonly wanted: readonly string[];
+}
+
+/** Takes the pictures; gives the size of each in kB. */
+export async function takeGallery({ folder, at, open, wanted }: GalleryOptions): Promise<readonly number[]> {
+  await mkdir(folder, { recursive: true });
+  const sizes: number[] = [];
+  for (const walk of walks()) {
+    if (wanted.length > 0 && !walk.some(({ name }) => wanted.includes(name))) continue;
+    const { page, shoot } = await open();
+    const keep = async (name: string): Promise<void> => {
+      const webp = await shoot();
+      sizes.push(webp.length / 1000);
+      await writeFile(join(folder, `${name}.webp`), webp);
+    };
+    for (const screen of walk) await takeScreen(screen, { page, at, keep });
+    await page.context().close();
+  }
+  return sizes;
+}
+
+interface TakeOptions {
+  readonly page: Page;
+  readonly at: Whereabouts;
+  readonly keep: (name: string) => Promise<void>;
+}
+
+async function takeScreen({ name, go, isNarrow = false }: NamedScreen, { page, at, keep }: TakeOptions): Promise<void> {
+  const look = async (size: typeof window, colorScheme: 'light' | 'dark'): Promise<void> => {
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.evaluate(settled);
+  };
+  await look(isNarrow ? phone : window, 'light');
+  await go(page, at);
+  await page.evaluate(settled);
+  await keep(isNarrow ? `${name}-light` : name);
+  await look(phone, 'dark');
+  await keep(`${name}-phone`);
+  await look(window, 'light');
+}
+
+/** The page that lists them. */
+export function galleryPage(): string {
+  const row = ({ name, title, isNarrow = false }: NamedScreen): string => {
+    const at = (kind: string): string => `pictures/screens/${name}${kind}.webp`;
+    return `| ${title} | ![${title}, light](${at(isNarrow ? '-light' : '')}) | ![${title}, dark](${at('-phone')}) |`;
+  };
+  const rows = walks().flatMap((walk) => walk.map(row));
+  return [
+    '# Every screen',
+    '',
+    'As `npm run pictures` takes them, which writes this page: light in a window, dark on a phone of 360 pixels.',
+    '',
+    '| screen | light | dark, on a phone |',
+    '| --- | --- | --- |',
+    ...rows,
+    '',
+  ].join('\n');
+}
