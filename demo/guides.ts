@@ -21,6 +21,7 @@ export const guideGroups: readonly GuideGroup[] = [
     title: 'Begin',
     guides: [
       { page: 'getting-started', title: 'Getting started', words: 'install first run quick' },
+      { page: 'screens', title: 'Screens', words: 'pictures screenshots look' },
       { page: 'runs', title: 'Runs', words: 'stream errors retry resume cancel' },
     ],
   },

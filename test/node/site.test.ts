@@ -88,7 +88,7 @@ describe('renderMarkdown', () => {
   });
 
   it('shows pictures, leads on by links, and keeps the columns of tables', () => {
-    expect(render('![A chart](c.webp)')).toBe('<p><img src="to/c.webp" alt="A chart"></p>\n');
+    expect(render('![A chart](c.webp)')).toBe('<p><img src="to/c.webp" alt="A chart" loading="lazy"></p>\n');
     expect(render('[Tools](tools.md)')).toBe('<p><a href="to/tools.md">Tools</a></p>\n');
     expect(render('| a | b |\n| - | -: |\n| 1 | 2 |')).toContain('<td>1</td><td class="align-right">2</td>');
   });
