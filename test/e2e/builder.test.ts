@@ -123,7 +123,6 @@ describe('two answers side by side in the built playground', () => {
     await page.getByTestId('compare').click();
     const [a, b] = ['A', 'B'].map((side) => page.getByTestId(`side-${side}`));
     if (!a || !b) throw new Error('There are no sides');
-    await b.getByTestId('side-vary').locator('summary').click();
     await b.getByTestId('side-instructions').fill('Answer like a poet.');
     await b.getByTestId('side-instructions').blur();
     await page.getByTestId('compare-text').fill('What is 6 * 7?');
