@@ -38,6 +38,7 @@ function widerThanWindow(): string[] {
     return false;
   };
   const all = [...document.querySelectorAll('#app *')].filter((element) => {
+    if (element.closest('.side-bar[data-open=false]')) return false; // the drawer is shut, or on its way out of the window
     const { left, right, width } = element.getBoundingClientRect();
     if (width <= 1 || !element.checkVisibility({ visibilityProperty: true })) return false;
     return (right > innerWidth + 1 || left < -1) && !element.closest('svg *') && !isHeld(element);
