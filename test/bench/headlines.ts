@@ -1,4 +1,4 @@
-/** Which figures the README shows, in its words and its order. What is missed is shown besides, whatever it is. */
+/** Which figures the README shows, in its words and its order, met or missed. `docs/figures.md` has all. */
 
 /** One line of the README's table. */
 export interface Headline {
@@ -12,8 +12,8 @@ export interface Headline {
 export const headlines: readonly Headline[] = [
   { what: 'CPU of a run, beside the AI SDK alone', title: /^Overhead/, figure: /^CPU, Pinnace/ },
   { what: 'CPU of a run with log, audit and events on, beside all off', title: /^Events/, figure: /everything on$/ },
-  { what: 'First byte of 1,000 streams that begin at once', title: /^The endpoint/, figure: /^first byte/ },
-  { what: '1,000 runs at once that are complete', title: /^The endpoint/, figure: /^runs at once/ },
+  { what: 'First byte of 500 runs that begin at once', title: /^The endpoint/, figure: /^first byte/ },
+  { what: '500 runs at once that are complete', title: /^The endpoint/, figure: /^runs at once/ },
   { what: 'Events over SSE, beside `Deno.serve` alone', title: /^The endpoint/, figure: /^events over SSE/ },
   { what: 'Signed requests of 8 KiB that are verified', title: /^The endpoint/, figure: /^signed requests/ },
   { what: 'Cold start under Deno, one bundled file', title: /^Cold start/, figure: /bundled/ },

@@ -19,17 +19,16 @@ export function tableOf(reports: readonly Report[]): string {
   ].join('\n');
 }
 
-/** Gives the README's table: the figures that it names, as far as they were measured, and every bar that was missed. */
+/** Gives the README's table: the figures that it names, as far as they were measured, and how many bars are missed in all. */
 export function readmeTableOf(reports: readonly Report[]): string {
   const all = reports.flatMap(({ title, rows }) => rows.map((row) => ({ title, row })));
   const named = headlines.flatMap(({ what, title, figure }) => {
     const found = all.find((one) => title.test(one.title) && figure.test(one.row.figure));
-    return found ? [{ ...found.row, what, from: found.row }] : [];
+    return found ? [{ ...found.row, what }] : [];
   });
-  const shown = new Set(named.map(({ from }) => from));
-  const missed = all.filter(({ row }) => row.met === false && !shown.has(row))
-    .map(({ title, row }) => ({ ...row, what: `${title}: ${row.figure}` }));
-  return [...linesOf('what', [...named, ...missed]), '', summaryOf(reports)].join('\n');
+  const missed = all.filter(({ row }) => row.met === false).length;
+  const rest = missed === 0 ? '' : ` What is missed, ${missed} in all, stands among all figures.`;
+  return [...linesOf('what', named), '', `${summaryOf(reports)}${rest}`].join('\n');
 }
 
 /** Puts the table between the two lines of the page that say so. */

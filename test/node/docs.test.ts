@@ -101,7 +101,7 @@ describe('the documentation', () => {
 
   it('names files that there are', async () => {
     for (const page of await pages()) {
-      if (page === 'CHANGELOG.md') continue;
+      if (page === 'CHANGELOG.md' || page === 'docs/figures.md') continue; // the benchmarks write the second
       const text = await readFile(join(root, page), 'utf8');
       for (const [, path = ''] of text.matchAll(/`((?:src|adapters|demo|test|docs)\/[\w./-]+)`/g)) {
         await expect(access(join(root, path)), `${page} -> ${path}`).resolves.toBeUndefined();
@@ -111,7 +111,7 @@ describe('the documentation', () => {
 
   it('keeps its pages short', async () => {
     for (const page of await pages()) {
-      if (page === 'CHANGELOG.md') continue;
+      if (page === 'CHANGELOG.md' || page === 'docs/figures.md') continue; // the benchmarks write the second
       const { length } = (await readFile(join(root, page), 'utf8')).split('\n');
       expect(length, page).toBeLessThanOrEqual(page.startsWith('docs/') ? 151 : 251);
     }
