@@ -103,6 +103,7 @@ export type {
   Watchable,
   WritableGroundingSource,
 } from './ports.ts';
+export type { PrivateOrigins } from './private-origins.ts';
 export { type Calibration, fitCalibration, type JudgedHit } from './orchestrator/grounding/calibration.ts';
 export type { AccessHooks, GroundingCallOptions } from './orchestrator/grounding/access.ts';
 export type { Citation } from './orchestrator/grounding/citation.ts';

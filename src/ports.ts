@@ -4,6 +4,7 @@ import type { LanguageModel } from './ai-types.ts';
 import type { ObservedEvent } from './events.ts';
 import type { Filter, FilterOp } from './filter.ts';
 import type { Key } from './key.ts';
+import type { PrivateOrigins } from './private-origins.ts';
 import type { Principal } from './runtime/principal.ts';
 import type { Agent, McpServer, Provider, SecretRef, ToolDefinition } from './schema.ts';
 import type { Secret } from './secret.ts';
@@ -129,6 +130,13 @@ export interface EgressOptions {
   readonly signal: AbortSignal;
   /** For the whole exchange, the body too; 10 s when absent. */
   readonly timeoutMs?: number;
+  /** Of the listed origins, those that the composition lets lead to a private address, or over plain http. Never from a record. */
+  readonly privateOrigins?: PrivateOrigins;
+  /**
+   * `caller`: the caller limits time and load, as for a model's stream: without `timeoutMs` there is no timeout, and neither the
+   * circuit breaker nor the limit of concurrent calls applies. An abort then rejects with the signal's own reason.
+   */
+  readonly limits?: 'caller';
   /** The W3C `traceparent` of the request, for its own origin alone; platforms whose servers would refuse it leave it out. */
   readonly traceparent?: string | undefined;
   /** Header values with secrets. */
@@ -151,7 +159,7 @@ export interface EgressOptions {
  * A request that may not go is `forbidden`, one that is not well formed `invalid_argument`. A host that does not answer, a
  * body that is neither text nor JSON, and a platform that cannot check are `unavailable`; a body that is too long is
  * `budget_exceeded`, on reading too. An answer of any status is no error. Its headers are the harmless ones; never a cookie.
- * No error names a URL, a header value or a body.
+ * No error names a URL, a header value or a body; one may name the host of a listed origin, which is configuration.
  */
 export interface Egress {
   fetch(request: Request, options: EgressOptions): Promise<Response>;

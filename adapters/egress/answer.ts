@@ -72,6 +72,7 @@ function guardBody(body: ReadableStream<Bytes>, { maxBytes, deadline, onEnd }: B
         controller.enqueue(value);
       } catch (error) {
         void giveUp(error);
+        deadline.signal.throwIfAborted(); // with its reason, whatever the platform made of it
         throw error instanceof PinnaceError
           ? error
           : unreachable('unreachable', 'the answer broke off', { cause: error });

@@ -2,24 +2,17 @@
 
 import type { Egress } from '../../src/ports.ts';
 import { guardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
-import { unreachable } from './refusals.ts';
+import { hostOf, unreachable } from './refusals.ts';
 
 /** What can be replaced, for tests. */
 export interface BrowserEgressOptions extends GuardedFetchOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** A browser tells no page which of these it was. */
-function notReached(error: unknown): never {
-  throw unreachable('unreachable', 'its host did not answer, sends elsewhere, or lets no page ask it (CORS)', {
-    cause: error,
-  });
-}
-
 /** Gives the guarded fetch for a page or a worker: without cookies, referrer and cache. */
 export function browserEgress(options: BrowserEgressOptions = {}): Egress {
   const { fetch: send = (...args: Parameters<typeof fetch>) => fetch(...args) } = options;
-  const guarded = guardedFetch(async ({ url, method, headers, body }, signal) =>
+  const guarded = guardedFetch(async ({ url, method, headers, body }, signal, terms) =>
     await send(url, {
       method,
       headers,
@@ -30,7 +23,11 @@ export function browserEgress(options: BrowserEgressOptions = {}): Egress {
       referrerPolicy: 'no-referrer',
       cache: 'no-store',
       mode: 'cors',
-    }).catch(notReached), options);
+    }).catch((cause: unknown) => {
+      // A browser tells no page which of these it was.
+      const why = `${hostOf(url, terms)} did not answer, sends elsewhere, or lets no page ask it (CORS)`;
+      throw unreachable('unreachable', why, { cause });
+    }), options);
   return {
     async fetch(request, terms) {
       if (terms.origins === 'any') {

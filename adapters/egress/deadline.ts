@@ -4,7 +4,7 @@ import { PinnaceError } from '../../src/errors.ts';
 
 /** The end of an exchange. */
 export interface Deadline {
-  /** Aborts with a `PinnaceError`: `deadline_exceeded` or `cancelled`. */
+  /** Aborts with a `PinnaceError`, `deadline_exceeded` or `cancelled`, or with the caller's own reason. */
   readonly signal: AbortSignal;
   /** Gives what comes first, the result or the end. */
   readonly race: <T>(work: Promise<T>) => Promise<T>;
@@ -12,11 +12,21 @@ export interface Deadline {
   readonly release: () => void;
 }
 
+/** What ends an exchange. */
+export interface DeadlineOptions {
+  readonly signal: AbortSignal;
+  /** `Infinity`: no timer is set. */
+  readonly timeoutMs: number;
+  /** Whether an abort rejects with the signal's own reason, as `fetch` does. */
+  readonly keepsReason?: boolean;
+}
+
 /** Starts the clock. */
-export function createDeadline({ signal: outer, timeoutMs }: { signal: AbortSignal; timeoutMs: number }): Deadline {
+export function createDeadline({ signal: outer, timeoutMs, keepsReason = false }: DeadlineOptions): Deadline {
   const own = new AbortController();
-  const onAbort = (): void => own.abort(new PinnaceError('cancelled', 'The request was stopped with its run'));
-  const timer = setTimeout(() => own.abort(timedOut(timeoutMs)), timeoutMs);
+  const onAbort = (): void =>
+    own.abort(keepsReason ? outer.reason : new PinnaceError('cancelled', 'The request was stopped with its run'));
+  const timer = timeoutMs === Infinity ? undefined : setTimeout(() => own.abort(timedOut(timeoutMs)), timeoutMs);
   if (outer.aborted) onAbort();
   outer.addEventListener('abort', onAbort, { once: true });
   return {

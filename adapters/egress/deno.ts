@@ -31,15 +31,16 @@ export interface PinnedEgress extends Egress {
 
 /** Gives the guarded fetch for Deno (2.7.14 and later) and Node. */
 export function denoEgress(options: DenoEgressOptions = {}): PinnedEgress {
-  const { resolve = resolveBySystem, isPublicAddress = isPublic, canPin = probePinning, loopback = [] } = options;
+  const { resolve = resolveBySystem, isPublicAddress = isPublic, canPin = probePinning } = options;
   const pinning = canPin().catch(() => false);
   const lookup = checkedLookup(resolve, isPublicAddress);
+  const privateLookup = checkedLookup(resolve, () => true);
   const egress = guardedFetch(async (hop, signal) => {
-    if (!await pinning) throw cannotPin();
+    if (!hop.isPrivate && !await pinning) throw cannotPin();
     const hostname = hop.url.hostname.replace(/^\[|\]$/g, '');
-    const isListed = loopback.includes(hop.url.origin); // and named by the request, says `guardedFetch`
-    if (isIP(hostname) !== 0 && !isListed && !isPublicAddress(hostname)) throw notPublic(); // no look-up is made for it
-    return await withinTrace(hop.headers.get('traceparent'), () => sendPinned(hop, { signal, lookup }));
+    if (isIP(hostname) !== 0 && !hop.isPrivate && !isPublicAddress(hostname)) throw notPublic(); // no look-up is made for it
+    const terms = { signal, lookup: hop.isPrivate ? privateLookup : lookup };
+    return await withinTrace(hop.headers.get('traceparent'), () => sendPinned(hop, terms));
   }, options);
   return { ...egress, isReady: () => pinning };
 }
@@ -84,14 +85,14 @@ function sendPinned({ url, method, headers, body }: Hop, { signal, lookup }: Ter
   });
   request.on('response', (message) => settle(() => toResponse(message, method), { resolve, reject, request }));
   request.on('error', reject);
-  request.on('close', () => reject(unreachable('unreachable', 'its host closed the connection')));
+  request.on('close', () => reject(new Error('The host closed the connection'))); // `guardedFetch` names the host
   onAbort(signal, request);
   request.end(body);
   return promise;
 }
 
 function onAbort(signal: AbortSignal, request: ClientRequest): void {
-  const stop = (): void => void request.destroy(signal.reason as Error); // a `PinnaceError`, says `createDeadline`
+  const stop = (): void => void request.destroy(signal.reason instanceof Error ? signal.reason : undefined);
   signal.addEventListener('abort', stop, { once: true });
   request.on('close', () => signal.removeEventListener('abort', stop));
 }

@@ -2,17 +2,18 @@
 
 import { PinnaceError } from '../../src/errors.ts';
 import type { Egress, EgressOptions } from '../../src/ports.ts';
+import { checkPrivateOrigins } from '../../src/private-origins.ts';
 import { parseTraceparent } from '../../src/traceparent.ts';
 import { guardAnswer } from './answer.ts';
 import { type CircuitOptions, createCircuits, type HeldAnswer } from './circuits.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { firstHop, type Hop, nextHop, type Reach } from './hop.ts';
 import { checkLoopback } from './loopback.ts';
-import { refused, unreachable } from './refusals.ts';
+import { hostOf, refused, unreachable } from './refusals.ts';
 import { checkSecrets, withSecrets } from './secrets.ts';
 
 /** Sends one hop and follows nothing. What it throws besides a `PinnaceError` is told as `unavailable`. */
-export type Send = (hop: Hop, signal: AbortSignal) => Promise<Response>;
+export type Send = (hop: Hop, signal: AbortSignal, terms: Pick<EgressOptions, 'origins'>) => Promise<Response>;
 
 /** What the platforms' adapters have in common. */
 export interface GuardedFetchOptions {
@@ -31,14 +32,16 @@ export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Eg
   return {
     async fetch(request, options) {
       checkSecrets(options);
-      const { origins, signal, timeoutMs = 10_000, traceparent } = options;
-      const reach = { schemes, origins, loopback };
+      const { origins, signal, traceparent, limits, privateOrigins = [] } = options;
+      checkPrivateOrigins(privateOrigins);
+      const reach = { schemes, origins, privateOrigins: [...loopback, ...privateOrigins] };
       const first = await firstHop(request, reach);
       if (parseTraceparent(traceparent)) first.headers.set('traceparent', traceparent ?? '');
-      const deadline = createDeadline({ signal, timeoutMs });
+      const { timeoutMs = limits === 'caller' ? Infinity : 10_000 } = options;
+      const deadline = createDeadline({ signal, timeoutMs, keepsReason: limits === 'caller' });
       const follow = (): Promise<HeldAnswer> => exchange(first, { send, reach, options, deadline });
       try {
-        return await throughCircuit(first.url.origin, follow);
+        return limits === 'caller' ? (await follow()).answer : await throughCircuit(first.url.origin, follow);
       } catch (error) {
         deadline.release();
         throw error;
@@ -60,7 +63,7 @@ async function exchange(first: Hop, { send, reach, options, deadline }: Exchange
   let hop = first;
   const allowed = options.redirects === 'refuse' ? 0 : maxRedirects;
   for (let redirects = 0; redirects <= allowed; redirects++) {
-    const answer = await sendHop(withSecrets(hop, options), { send, deadline });
+    const answer = await sendHop(withSecrets(hop, options), { send, options, deadline });
     const next = await nextOrCancel(hop, answer, reach);
     if (next === undefined) return await holdAnswer(answer, options, deadline);
     hop = next;
@@ -68,15 +71,18 @@ async function exchange(first: Hop, { send, reach, options, deadline }: Exchange
   throw refused('redirect_refused', `it was redirected more than ${allowed} times`);
 }
 
-async function sendHop(hop: Hop, { send, deadline }: Pick<Exchange, 'send' | 'deadline'>): Promise<Response> {
+async function sendHop(
+  hop: Hop,
+  { send, options, deadline }: Pick<Exchange, 'send' | 'options' | 'deadline'>,
+): Promise<Response> {
   deadline.signal.throwIfAborted();
   try {
-    return await deadline.race(send(hop, deadline.signal));
+    return await deadline.race(send(hop, deadline.signal, options));
   } catch (error) {
     deadline.signal.throwIfAborted();
     throw error instanceof PinnaceError
       ? error
-      : unreachable('unreachable', 'its host did not answer', { cause: error });
+      : unreachable('unreachable', `${hostOf(hop.url, options)} did not answer`, { cause: error });
   }
 }
 

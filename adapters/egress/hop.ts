@@ -2,8 +2,8 @@
 
 import { checkUrl } from '../../src/check-url.ts';
 import { PinnaceError } from '../../src/errors.ts';
+import { isPrivateOriginAllowed, type PrivateOrigins } from '../../src/private-origins.ts';
 import { checkRequestHeaders, harmlessRequestHeaders } from './headers.ts';
-import { isLoopback } from './loopback.ts';
 import { refused } from './refusals.ts';
 
 /** What is sent to one URL. It holds no secret. */
@@ -14,21 +14,24 @@ export interface Hop {
   readonly body: Uint8Array<ArrayBuffer> | undefined;
   /** Whether the exchange never left the origin that it began at: only then secrets may go along. */
   readonly home: boolean;
+  /** The composition lets this origin lead to a private address. */
+  readonly isPrivate: boolean;
 }
 
 /** Where an exchange may go. */
 export interface Reach {
   readonly schemes: readonly string[];
   readonly origins: readonly string[] | 'any';
-  readonly loopback: readonly string[];
+  /** Listed origins that may be private. */
+  readonly privateOrigins: PrivateOrigins;
 }
 
 /** Gives the hop for a request, checked. */
 export async function firstHop(request: Request, reach: Reach): Promise<Hop> {
-  const url = checked(request.url, reach);
+  const target = checked(request.url, reach);
   checkRequestHeaders(request.headers);
   const body = await readBody(request);
-  return { url, method: request.method.toUpperCase(), headers: new Headers(request.headers), body, home: true };
+  return { ...target, method: request.method.toUpperCase(), headers: new Headers(request.headers), body, home: true };
 }
 
 /** Gives the hop that an answer asks for, checked; `undefined` when it asks for none. */
@@ -36,11 +39,12 @@ export function nextHop(hop: Hop, answer: Response, reach: Reach): Hop | undefin
   const { status } = answer;
   const location = answer.headers.get('location');
   if (!redirects.has(status) || location === null) return undefined;
-  const url = checked(URL.parse(location, hop.url)?.href ?? '', reach);
+  const target = checked(URL.parse(location, hop.url)?.href ?? '', reach);
+  const { url } = target;
   if (hop.url.protocol === 'https:' && url.protocol !== 'https:') throw redirectRefused('it leads from https to http');
   const sameOrigin = url.origin === hop.url.origin;
   const headers = sameOrigin ? hop.headers : harmlessRequestHeaders(hop.headers);
-  const next = { ...hop, url, headers, home: hop.home && sameOrigin };
+  const next = { ...hop, ...target, headers, home: hop.home && sameOrigin };
   if (safe.has(hop.method)) return next;
   if (hop.method !== 'POST') throw redirectRefused(`a ${hop.method} follows none`);
   if (status <= 303) return asGet(next);
@@ -57,13 +61,13 @@ function asGet(hop: Hop): Hop {
   return { ...hop, method: 'GET', headers, body: undefined };
 }
 
-function checked(url: string, reach: Reach): URL {
-  const { schemes, origins } = reach;
-  const local = URL.parse(url);
-  if (local !== null && isLoopback(local, reach)) return withoutHash(local);
+function checked(url: string, { schemes, origins, privateOrigins }: Reach): Pick<Hop, 'url' | 'isPrivate'> {
+  const inside = URL.parse(url);
+  const isListed = inside !== null && origins !== 'any' && origins.includes(inside.origin);
+  if (isListed && isPrivateOriginAllowed(inside, privateOrigins)) return { url: withoutHash(inside), isPrivate: true };
   const check = checkUrl(url, { schemes, ...(origins !== 'any' && { origins }) });
   if (!check.ok) throw refused('url_refused', `its URL breaks the rule "${check.reason}"`, { rule: check.reason });
-  return withoutHash(check.url);
+  return { url: withoutHash(check.url), isPrivate: false };
 }
 
 function withoutHash(url: URL): URL {

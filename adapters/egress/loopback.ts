@@ -18,11 +18,3 @@ export function checkLoopback(origins: readonly string[]): void {
 }
 
 const hosts = new Set(['127.0.0.1', '[::1]']);
-
-/** Whether a request may go to a listed server of this machine: only one that names the origin among its own. */
-export function isLoopback(
-  url: URL,
-  { loopback, origins }: { readonly loopback: readonly string[]; readonly origins: readonly string[] | 'any' },
-): boolean {
-  return origins !== 'any' && origins.includes(url.origin) && loopback.includes(url.origin);
-}

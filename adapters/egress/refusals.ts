@@ -1,6 +1,7 @@
 /** The errors of the way out. None names a URL, a header value or a body. */
 
 import { PinnaceError } from '../../src/errors.ts';
+import type { EgressOptions } from '../../src/ports.ts';
 
 /** The error of a request that may not go where it wants to. */
 export function refused(reason: string, why: string, details: Readonly<Record<string, unknown>> = {}): PinnaceError {
@@ -20,4 +21,9 @@ export function unreachable(reason: string, why: string, options: { readonly cau
 /** The error of an answer that cannot be used; asking again gives the same. */
 export function unusable(reason: string, why: string): PinnaceError {
   return new PinnaceError('unavailable', `Cannot use the answer: ${why}`, { retryable: false, details: { reason } });
+}
+
+/** Names the host of a listed origin, which is configuration. Where any origin goes, the URL may be a model's: its host is not named. */
+export function hostOf({ host }: URL, { origins }: Pick<EgressOptions, 'origins'>): string {
+  return origins === 'any' ? 'its host' : `its host ${JSON.stringify(host)}`;
 }

@@ -56,6 +56,20 @@ describe('denoEgress', () => {
     expect(server.sockets).toBe(1);
   });
 
+  it('reaches a private origin that the composition allows, by name too, and none by its record alone', async () => {
+    const server = await serve(hello);
+    const named = server.origin('models.internal');
+    const egress = denoEgress({ resolve: () => Promise.resolve(['127.0.0.1']), canPin: () => Promise.resolve(false) });
+    for (const origin of [named, server.origin('127.0.0.1')]) {
+      const allowed = terms({ origins: [origin], privateOrigins: [origin] });
+      expect(await (await egress.fetch(new Request(origin), allowed)).text()).toBe('hello');
+      expect(await reasonOf(egress.fetch(new Request(origin), terms({ origins: [origin] })))).toBe(
+        'forbidden: url_refused',
+      );
+    }
+    expect(server.sockets).toBe(2);
+  });
+
   it('knows that this platform asks the look-up', async () => {
     expect(await denoEgress().isReady()).toBe(true);
   });

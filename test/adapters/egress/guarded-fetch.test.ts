@@ -129,6 +129,79 @@ describe('guardedFetch, on this machine', () => {
   );
 });
 
+describe('guardedFetch, where the composition allows private origins', () => {
+  const model = 'http://10.1.2.3:8000';
+
+  it('reaches an allowed private origin that the request lists, and no other', async () => {
+    const { egress, sent } = scriptedEgress([text('hello')]);
+    const allowed = terms({ origins: [model], privateOrigins: [model] });
+    expect(await (await egress.fetch(get(`${model}/v1`), allowed)).text()).toBe('hello');
+    for (const inside of ['http://10.1.2.3:8001', 'http://169.254.169.254', 'http://[::1]:22', 'http://localhost']) {
+      const listed = terms({ origins: [inside], privateOrigins: [model] });
+      expect(await reasonOf(egress.fetch(get(inside), listed)), inside).toBe('forbidden: url_refused');
+    }
+    expect(await reasonOf(egress.fetch(get(model), terms({ privateOrigins: [model] })))).toBe('forbidden: url_refused');
+    expect(await reasonOf(egress.fetch(get(model), terms({ origins: 'any', privateOrigins: [model] })))).toBe(
+      'forbidden: url_refused',
+    );
+    expect(sent.map(({ url }) => url)).toEqual([`${model}/v1`]);
+  });
+
+  it('takes "loopback" for every port of this machine, and for nothing else', async () => {
+    const { egress } = scriptedEgress([text('hello')]);
+    const reach = (origin: string) =>
+      egress.fetch(get(origin), terms({ origins: [origin], privateOrigins: ['loopback'] }));
+    for (
+      const origin of ['http://127.0.0.1:11434', 'http://localhost:1234', 'http://[::1]:8080', 'https://localhost']
+    ) {
+      expect((await reach(origin)).status, origin).toBe(200);
+    }
+    for (
+      const origin of ['http://10.0.0.1', 'http://127.0.0.2', 'http://localhost.example.com', 'http://api.localhost']
+    ) {
+      expect(await reasonOf(reach(origin)), origin).toBe('forbidden: url_refused');
+    }
+  });
+
+  it.each(['http://127.0.0.1:3001/', 'file:///etc', '*', '', 'localhost:11434'])(
+    'takes no "%s" for an origin',
+    async (origin) => {
+      const { egress } = scriptedEgress([text('hello')]);
+      expect(await reasonOf(egress.fetch(get(home), terms({ privateOrigins: [origin] })))).toBe(
+        'invalid_argument: invalid_private_origin',
+      );
+    },
+  );
+
+  it('names the host of a listed origin that does not answer, and none where any origin goes', async () => {
+    const { egress } = scriptedEgress([() => Promise.reject(new TypeError('no network'))]);
+    expect((await failure(egress.fetch(get(home), terms()))).message).toContain(
+      'its host "api.example.com" did not answer',
+    );
+    expect((await failure(egress.fetch(get(home), terms({ origins: 'any' })))).message).not.toContain(
+      'api.example.com',
+    );
+  });
+
+  it('leaves time, load and failures to a caller that limits them itself', async () => {
+    const { egress, sent } = scriptedEgress([text('no', { status: 500 })], {
+      circuit: { failures: 2, concurrency: 2 },
+    });
+    const calls = Array.from({ length: 8 }, () => egress.fetch(get(home), terms({ limits: 'caller' })));
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(8).fill(500));
+    expect(sent).toHaveLength(8);
+  });
+
+  it('rejects with the reason of an abort, where the caller limits its calls itself', async () => {
+    const { egress } = scriptedEgress([() => new Promise<Response>(() => undefined)]);
+    const stop = new AbortController();
+    const call = egress.fetch(get(home), terms({ limits: 'caller', signal: stop.signal }));
+    const reason = new DOMException('too slow', 'TimeoutError');
+    stop.abort(reason);
+    await expect(call).rejects.toBe(reason);
+  });
+});
+
 describe('guardedFetch, with secrets', () => {
   it('puts them into header values and named fields of a JSON body', async () => {
     const { egress, sent } = scriptedEgress([text('')]);
