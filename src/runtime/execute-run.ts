@@ -17,6 +17,7 @@ import { createCitations } from './citations.ts';
 import { withContext } from './context.ts';
 import { settleCalls } from './continue-run.ts';
 import { createDriver, type Driver } from './driver.ts';
+import { type IssuedMetadata, readIssued } from './issued-metadata.ts';
 import type { Limits } from './limits.ts';
 import type { LiveRun } from './live-run.ts';
 import { createLoopSpans } from './loop-spans.ts';
@@ -51,6 +52,8 @@ export interface RunOptions {
   readonly interruptions: Interruptions;
   readonly slots: Slots;
   readonly discovery: Discovery | undefined;
+  /** The run whose message this one continues. */
+  readonly continues: string | undefined;
   /** What the run follows, instead of calling the model itself. */
   readonly plan: FollowedPlan | undefined;
   readonly resolveSecret: (ref: SecretRef, scope: SecretScope, place: Place) => Promise<Secret>;
@@ -92,8 +95,8 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   /** Before the loop: the calls that a person has decided on since. */
   const begin = async (): Promise<Loop> => {
     if (plan) return plan.follow(signal, usage);
-    const restoring = Promise.all([spendApprovals(options), stepTools.restore()]);
-    const [calls] = await restoring.catch((error: unknown) => {
+    const restoring = Promise.all([spendApprovals(options), issuedTo(options), stepTools.restore()]);
+    const [calls, issued] = await restoring.catch((error: unknown) => {
       throw toPinnaceError(error); // of the storage: no model was called yet
     });
     const messages = await settleCalls(options.request.chat.messages, { calls, invoke, push, signal, traceId });
@@ -103,7 +106,7 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
       spans,
       messages: calls.length === 0
         ? options.messages
-        : withContext(await toModelMessages(messages), options.request.context),
+        : withContext(await toModelMessages(messages, issued), options.request.context),
       tools: stepTools,
       allTools: options.toolSet.tools,
       tokenBudget: options.request.budget?.tokens,
@@ -142,6 +145,14 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
     driver.end(endOfAbort(signal));
   });
   void driver.start();
+}
+
+/** Reads what the continued message needs to go back to the model. */
+async function issuedTo(
+  { continues, storage, principal, agent: { id: agentId }, request: { chat } }: RunOptions,
+): Promise<IssuedMetadata | undefined> {
+  if (continues === undefined) return undefined;
+  return await readIssued(storage, { principal, agentId, chatId: chat.id, runId: continues });
 }
 
 /** A run that settles calls of the chat's last message goes on with that message. */

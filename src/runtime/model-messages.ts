@@ -3,16 +3,20 @@
 import { convertToModelMessages, type ModelMessage, safeValidateUIMessages, type UIMessage } from 'ai';
 import { PinnaceError } from '../errors.ts';
 import { toHistory } from './history.ts';
+import type { IssuedMetadata } from './issued-metadata.ts';
 
 export type { ModelMessage };
 
 /**
- * Turns the chat's messages into the model's.
+ * Converts the chat's messages to the model's. `issued` gives the parts of the last one their provider metadata.
  *
- * @throws PinnaceError `invalid_argument` when a message is not what the AI SDK sends, or names a file by its address.
+ * @throws PinnaceError `invalid_argument` when a message is not what the AI SDK sends, or sends a file otherwise than inline.
  */
-export async function toModelMessages(messages: readonly UIMessage[]): Promise<ModelMessage[]> {
-  const checked = await safeValidateUIMessages({ messages: toHistory(messages) });
+export async function toModelMessages(
+  messages: readonly UIMessage[],
+  issued?: IssuedMetadata,
+): Promise<ModelMessage[]> {
+  const checked = await safeValidateUIMessages({ messages: toHistory(messages, issued) });
   if (!checked.success) throw invalidMessages(checked.error);
   try {
     return await convertToModelMessages(checked.data, { ignoreIncompleteToolCalls: true });

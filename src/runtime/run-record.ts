@@ -14,6 +14,8 @@ export interface RunState {
   readonly traceId: string;
   /** The run as it is told of: whoever finds it lost tells its end. */
   readonly span?: { readonly spanId: string; readonly parentSpanId?: string; readonly subject: string };
+  /** The run before it in its chat, where this one continues the message of that one. */
+  readonly continues?: string;
   /** The plan that the run follows. */
   readonly planId?: string;
   /** Milliseconds since 1970. */

@@ -21,7 +21,7 @@ import {
 import { readEvents, readRun } from './stored-run.ts';
 
 /** A run as its caller sees it. */
-export interface RunStatus extends Omit<RunState, 'tenant' | 'span'> {
+export interface RunStatus extends Omit<RunState, 'tenant' | 'span' | 'continues'> {
   readonly runId: string;
   readonly lastSeq: number;
 }
@@ -210,7 +210,7 @@ function createCursor(
     const seen = await live?.read(at);
     if (seen || (live && !live.takenOver)) return seen;
     while (!closed) {
-      const events = await readEvents(runId, at, stored);
+      const events = await readEvents(runId, at, stored.storage);
       if (events.length > 0) return events;
       const head = await readRun(runId, stored);
       if (!head || (head.state.state !== 'running' && head.seq <= at)) return undefined;
@@ -249,7 +249,7 @@ function mayAccess({ tenant, agents }: Principal, state: RunState): boolean {
 
 function toStatus(
   runId: string,
-  { seq, state: { tenant: _, span: __, ...state } }: { seq: number; state: RunState },
+  { seq, state: { tenant: _, span: __, continues: ___, ...state } }: { seq: number; state: RunState },
 ): RunStatus {
   return { runId, ...state, lastSeq: seq };
 }

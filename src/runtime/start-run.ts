@@ -5,8 +5,10 @@ import { createTraceId } from '../events.ts';
 import type { Interruptions } from '../interruption.ts';
 import { type Span, statusOfError } from '../span.ts';
 import type { Slots } from '../tools/slots.ts';
+import { askedIn } from './approvals.ts';
 import { withContext } from './context.ts';
 import { executeRun } from './execute-run.ts';
+import { findContinued } from './issued-metadata.ts';
 import { narrow } from './limits.ts';
 import { type FollowedPlan, type Plans, takePlan } from './plans.ts';
 import { type Principal, requireScope } from './principal.ts';
@@ -130,7 +132,11 @@ async function claimAndExecute(
   const messages = withContext(await toModelMessages(request.chat.messages), request.context);
   const limits = narrow(parts.limits, agent.limits, request.limits);
   const plan = await takePlan(parts.plans, request, { principal, key: idempotency?.key, span });
-  const state = { ...startingState(request, { principal, now: parts.now, traceId, plan }), span: told };
+  const { chat } = request;
+  const continues = askedIn(chat.messages.at(-1)).length > 0
+    ? await findContinued(parts.storage, principal, chat.id)
+    : undefined;
+  const state = { ...startingState(request, { principal, now: parts.now, traceId, plan, continues }), span: told };
   const { detachGraceMs } = limits;
   const stop = (reason: unknown): void => abort.abort(reason);
   throwIfAborted(abort.signal, startingIt); // nobody waits for it any more
@@ -141,7 +147,7 @@ async function claimAndExecute(
     return { runId: claimed.known.runId, known: claimed.known };
   }
   const { live } = claimed;
-  const resolved = { agent, model, toolSet, messages, limits, request, principal, plan };
+  const resolved = { agent, model, toolSet, messages, limits, request, principal, plan, continues };
   const run = { ...parts, ...resolved, runId, traceId, span, abort, resolveSecret: resolver.secret, redaction };
   executeRun(run, live);
   // What was heard before the run was known here did not stop it.
@@ -151,13 +157,15 @@ async function claimAndExecute(
 
 function startingState(
   { agentId, chat }: RunRequest,
-  { principal: { tenant }, now, traceId, plan }: {
+  { principal: { tenant }, now, traceId, plan, continues }: {
     readonly principal: Principal;
     readonly now: () => number;
     readonly traceId: string;
     readonly plan: FollowedPlan | undefined;
+    readonly continues: string | undefined;
   },
 ): ClaimOptions['state'] {
   const planned = plan ? { planId: plan.planId } : {};
-  return { state: 'running', tenant, agentId, chatId: chat.id, traceId, ...planned, startedAt: now() };
+  const before = continues === undefined ? {} : { continues };
+  return { state: 'running', tenant, agentId, chatId: chat.id, traceId, ...planned, ...before, startedAt: now() };
 }

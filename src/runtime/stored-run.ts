@@ -35,7 +35,7 @@ export async function readRun(runId: string, options: StoredRunOptions): Promise
 export async function readEvents(
   runId: string,
   after: number,
-  { storage }: StoredRunOptions,
+  storage: Storage,
 ): Promise<readonly RunEvent[]> {
   const items = await readItems(storage, runPrefix(runId), after);
   return items.map(({ seq, item }) => ({ seq, text: item }));
