@@ -2,6 +2,7 @@
 
 import type { LanguageModel } from '../../src/ai-types.ts';
 import { PinnaceError } from '../../src/errors.ts';
+import { modelFetch } from './model-fetch.ts';
 
 /** Where the model lives and how to reach it. */
 export interface OpenAiCompatibleOptions {
@@ -37,7 +38,7 @@ export function openAiCompatible(
       includeUsage: true, // else the endpoint reports no usage
       headers: { ...headers },
       ...(apiKey !== undefined && { apiKey: () => readKey(apiKey) }),
-      ...(fetch && { fetch }),
+      fetch: modelFetch(fetch, headers),
     }).chatModel(model);
   };
   // The SDK's own object can be serialised together with its headers. This one holds nothing but functions and names.

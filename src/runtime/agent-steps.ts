@@ -102,7 +102,7 @@ export function createAgentSteps(parts: StartParts): AgentSteps {
       const primitives = new Set(request.primitives.map(({ name }) => name));
       const offered = tools.filter(({ definition }) => !primitives.has(definition.name));
       const messages = [...withOutcomes(request.history as readonly ModelMessage[] ?? [], request.said)]; // ours of the last step
-      const { text, calls, tokens } = await callModelOnce({
+      const { text, calls, tokens, message } = await callModelOnce({
         agent,
         model,
         place,
@@ -114,7 +114,7 @@ export function createAgentSteps(parts: StartParts): AgentSteps {
         tools: [...request.primitives, ...offered.map(({ definition }) => definition)],
       });
       const read = await Promise.all(calls.map((call) => readCall(call, { ...rest, tools: offered, primitives })));
-      return { text, calls: read, tokens, history: [...messages, answerOf(text, calls)] };
+      return { text, calls: read, tokens, history: [...messages, message] };
     },
     async act({ tool: name, input, callId, approved, ...request }) {
       const scope = createRunScope();
@@ -188,8 +188,9 @@ function withOutcomes(history: readonly ModelMessage[], said: readonly Said[]): 
     ? last.content.flatMap((part) => part.type === 'tool-call' ? [part] : [])
     : [];
   const outcomes = new Map(said.flatMap((one) => one.type === 'outcome' ? [[one.callId, one.outcome] as const] : []));
-  const results = asked.map(({ toolCallId, toolName }) => {
-    return { type: 'tool-result' as const, toolCallId, toolName, output: outputOf(outcomes.get(toolCallId)) };
+  const results = asked.map(({ toolCallId, toolName, providerOptions }) => {
+    const result = { type: 'tool-result' as const, toolCallId, toolName, output: outputOf(outcomes.get(toolCallId)) };
+    return providerOptions === undefined ? result : { ...result, providerOptions }; // a result has those of its call
   });
   const texts = said.flatMap((one) => one.type === 'text' ? [one.text] : []);
   return [
@@ -204,11 +205,4 @@ function outputOf(outcome: ToolOutcome | undefined) {
   if (!outcome.ok) return { type: 'error-text' as const, value: fromData(outcome.error).message };
   if (typeof outcome.output === 'string') return { type: 'text' as const, value: outcome.output };
   return { type: 'json' as const, value: (outcome.output ?? null) as JSONValue }; // `invokeTool` has made it JSON
-}
-
-function answerOf(text: string, calls: readonly ModelCall[]): ModelMessage {
-  const parts = calls.map(({ toolCallId, toolName, input }) => {
-    return { type: 'tool-call' as const, toolCallId, toolName, input };
-  });
-  return { role: 'assistant', content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...parts] };
 }

@@ -13,7 +13,7 @@ export interface Limits {
   readonly totalMs: number;
   /** One model call with its tools. */
   readonly stepMs: number;
-  /** From the answer's headers to its first chunk. */
+  /** From the request to the first chunk of its answer, headers and all; each retry has it anew. */
   readonly firstChunkMs: number;
   /** Between two chunks of the model. */
   readonly chunkMs: number;

@@ -22,7 +22,7 @@ export function toModelError(error: unknown): PinnaceError {
     case 'TimeoutError':
       return new PinnaceError('deadline_exceeded', 'The model did not answer in time', { cause });
     case 'AI_InvalidResponseDataError':
-      return unavailable('provider_stream_cut', 'The model endpoint ended its answer in the middle', cause);
+      return cut(cause);
     case 'AI_JSONParseError':
     case 'AI_TypeValidationError':
     case 'AI_EmptyResponseBodyError':
@@ -61,9 +61,7 @@ function toCallError(cause: Cause): PinnaceError {
   if (status === 408 || status >= 500) {
     return unavailable('provider_unavailable', `The model endpoint failed (status ${status})`, cause);
   }
-  if (status < 400) {
-    return unavailable('provider_stream_cut', 'The model endpoint ended its answer in the middle', cause);
-  }
+  if (status < 400) return cut(cause);
   return new PinnaceError(
     'invalid_argument',
     `The model endpoint refused the request (status ${status}): check its base URL and model`,
@@ -81,6 +79,16 @@ function rateLimited(cause: Cause): PinnaceError {
     details: { reason: 'provider_rate_limited' },
     ...(seconds >= 0 && { retryAfterMs: Math.round(seconds * 1000) }),
   });
+}
+
+/** The error of an answer that ended without a completion signal. */
+export function cut(cause?: unknown): PinnaceError {
+  return unavailable('provider_stream_cut', 'The model endpoint ended its answer in the middle', cause);
+}
+
+/** The error of an answer whose finish says that there was one. */
+export function reportedError(): PinnaceError {
+  return new PinnaceError('unavailable', 'The model endpoint reported an error');
 }
 
 function unavailable(reason: string, message: string, cause: unknown): PinnaceError {

@@ -11,16 +11,20 @@ import { PinnaceError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ToolDefinition } from '../schema.ts';
 import type { Place } from '../span.ts';
-import { toModelError } from './model-error.ts';
+import { createModelClock, type ModelClock } from './model-clock.ts';
+import { cut, reportedError, toModelError } from './model-error.ts';
 import type { ModelMessage } from './model-messages.ts';
 import { watchModel } from './model-watch.ts';
-import { callSettings, cut, isCut, type LoopOptions, refusedCall, reportedError } from './run.ts';
+import { callSettings, isCut, isOutput, type LoopOptions, mayExecute, refusedCall } from './run.ts';
+import { createTurnContent } from './turn-content.ts';
 
 /** What the model says, and which calls it asks for. */
 export interface ModelTurn {
   readonly text: string;
   readonly calls: readonly ModelCall[];
   readonly tokens: number;
+  /** The answer as the next call of the model must have it. */
+  readonly message: ModelMessage;
 }
 
 /** A call that the model asks for. */
@@ -44,50 +48,74 @@ export interface ModelTurnOptions extends Pick<LoopOptions, 'agent' | 'model' | 
 
 /** Calls the model once. @throws PinnaceError as the loop ends, `cancelled` when the signal aborts. */
 export async function callModelOnce(options: ModelTurnOptions): Promise<ModelTurn> {
-  const { tools, signal } = options;
+  const { tools, signal, limits } = options;
+  const clock = createModelClock({ ...limits, stepMs: Math.min(limits.stepMs, limits.totalMs) }, signal);
   const set: SdkToolSet = {}; // without `execute`: the SDK stops at their calls
   for (const { name, description, paramsSchema } of tools) {
     set[name] = { description, inputSchema: jsonSchema(paramsSchema) };
   }
   try {
-    return await readTurn(streamOnce(options, set), signal);
+    return await readTurn(streamOnce(options, set, clock), { signal, clock });
   } catch (error) {
     throw toModelError(error); // a stream that breaks rejects with whatever broke it
+  } finally {
+    clock.stop();
   }
 }
 
-async function readTurn(stream: ReadableStream<TextStreamPart<SdkToolSet>>, signal: AbortSignal): Promise<ModelTurn> {
+async function readTurn(
+  stream: ReadableStream<TextStreamPart<SdkToolSet>>,
+  { signal, clock }: { readonly signal: AbortSignal; readonly clock: ModelClock },
+): Promise<ModelTurn> {
   let text = '';
   let tokens = 0;
   const calls: ModelCall[] = [];
+  const content = createTurnContent();
   for await (const part of stream) {
+    if (isOutput(part)) clock.heard();
+    content.add(part);
     if (part.type === 'text-delta') text += part.text;
     if (part.type === 'tool-call') calls.push(toModelCall(part));
     if (part.type === 'finish-step') tokens += part.usage.totalTokens ?? 0;
     if (part.type === 'finish' && isCut(part)) throw cut();
     if (part.type === 'finish' && part.finishReason === 'error') throw reportedError();
+    if (part.type === 'finish' && calls.length > 0 && !mayExecute(part.finishReason)) throw incomplete();
     if (part.type === 'error') throw toModelError(part.error);
-    if (part.type === 'abort') {
-      throw new PinnaceError(signal.aborted ? 'cancelled' : 'deadline_exceeded', 'The model was stopped');
-    }
+    if (part.type === 'abort') throw stopped(signal, clock);
   }
-  return { text, calls, tokens };
+  return { text, calls, tokens, message: content.message() };
 }
 
-function streamOnce(options: ModelTurnOptions, tools: SdkToolSet): ReadableStream<TextStreamPart<SdkToolSet>> {
-  const { agent: { modelSettings }, place, metrics, limits, signal, messages, instructions } = options;
-  const { totalMs, stepMs, firstChunkMs, chunkMs } = limits;
-  const { model, onLanguageModelCallEnd } = watchModel(options.model, { place: () => place, metrics });
+function stopped(signal: AbortSignal, clock: ModelClock): PinnaceError {
+  return signal.aborted ? new PinnaceError('cancelled', 'The model was stopped') : toModelError(clock.signal.reason);
+}
+
+/** Calls are made only of answers that were meant to end so. */
+function incomplete(): PinnaceError {
+  return new PinnaceError(
+    'budget_exceeded',
+    'The model ended its answer before its tool calls could be made: raise "maxOutputTokens" or "outputTokens"',
+    { details: { reason: 'answer_incomplete' } },
+  );
+}
+
+function streamOnce(
+  options: ModelTurnOptions,
+  tools: SdkToolSet,
+  clock: ModelClock,
+): ReadableStream<TextStreamPart<SdkToolSet>> {
+  const { agent: { modelSettings }, place, metrics, limits, messages, instructions } = options;
+  const { model, onLanguageModelCallEnd } = watchModel(options.model, { place: () => place, metrics, clock });
+  clock.beginStep();
   return streamText({
     ...callSettings(modelSettings, limits),
-    timeout: { totalMs, stepMs, firstChunkMs, chunkMs },
     model,
     onLanguageModelCallEnd,
     ...(instructions !== '' && { instructions }),
     messages: [...messages],
     tools,
     stopWhen: isStepCount(1),
-    abortSignal: signal,
+    abortSignal: clock.signal,
   }).stream;
 }
 

@@ -1,11 +1,11 @@
 /** Tells of a model's calls, of every try one by one: the SDK tries again by itself, and says nothing of what failed before. */
 
 import type { LanguageModel } from '../ai-types.ts';
-import { PinnaceError, toData } from '../errors.ts';
+import { type PinnaceError, toData } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Place, type Span, type SpanEnd, statusOfError } from '../span.ts';
 import type { ModelClock } from './model-clock.ts';
-import { toModelError } from './model-error.ts';
+import { cut, reportedError, toModelError } from './model-error.ts';
 
 /** A model whose calls are told of. */
 export interface ModelWatch {
@@ -32,8 +32,8 @@ export function watchModel(
   { place, metrics, clock }: {
     readonly place: () => Place;
     readonly metrics: Metrics;
-    /** Is told when the model answers, and when it has said all. */
-    readonly clock?: Pick<ModelClock, 'answered' | 'saidAll'>;
+    /** Measures each request, from when it is sent until the model has said all. */
+    readonly clock: Pick<ModelClock, 'requested' | 'saidAll'>;
   },
 ): ModelWatch {
   const { specificationVersion, provider, modelId } = model;
@@ -56,11 +56,11 @@ export function watchModel(
       doGenerate: (options) => model.doGenerate(options),
       async doStream(options) {
         begin();
+        clock.requested();
         try {
-          const answer = await model.doStream(options);
-          clock?.answered();
-          return answer;
+          return await model.doStream(options);
         } catch (thrown) {
+          clock.saidAll(); // the pause before a retry is not the model's
           const error = toData(toModelError(thrown));
           end({ status: statusOfError(error), error });
           throw thrown;
@@ -68,11 +68,10 @@ export function watchModel(
       },
     },
     onLanguageModelCallEnd({ finishReason, usage, performance }) {
-      clock?.saidAll();
+      clock.saidAll();
       const { inputTokens, outputTokens, totalTokens } = usage;
       const firstChunkMs = performance.timeToFirstOutputMs;
-      const failed = finishReason === 'error' &&
-        new PinnaceError('unavailable', 'The model endpoint reported an error');
+      const failed = errorOfFinish(finishReason);
       countTokens(metrics, modelId, usage);
       if (firstChunkMs !== undefined) metrics.time('pinnace_first_chunk_seconds', firstChunkMs, { model: modelId });
       end({
@@ -81,6 +80,11 @@ export function watchModel(
       });
     },
   };
+}
+
+function errorOfFinish(finishReason: string): PinnaceError | undefined {
+  if (finishReason === 'interrupted') return cut();
+  return finishReason === 'error' ? reportedError() : undefined;
 }
 
 function countTokens(

@@ -21,7 +21,7 @@ import { definitionTokens } from './definition-tokens.ts';
 import type { Limits } from './limits.ts';
 import type { LoopSpans } from './loop-spans.ts';
 import type { ModelMessage } from './model-messages.ts';
-import { toModelError } from './model-error.ts';
+import { cut, reportedError, toModelError } from './model-error.ts';
 import type { RunEnd } from './run-end.ts';
 import type { StepTools } from './step-tools.ts';
 
@@ -87,7 +87,7 @@ export function startLoop(options: LoopOptions): Loop {
       const { done, value: part } = await reader.read();
       if (done) return { end: failed(new PinnaceError('internal', 'The model call ended without a result')) };
       if (isOutput(part)) options.spans.clock.heard();
-      const end = endOf(part, { signal: options.signal, asked });
+      const end = endOf(part, { signal: options.signal, clock: options.spans.clock.signal, asked });
       if (end) return { end };
       if (part.type === 'tool-approval-request') {
         asked += 1;
@@ -120,14 +120,14 @@ function callModel(options: LoopOptions, tools: SdkToolSet): ReadableStream<Text
       return Promise.resolve(null);
     },
     toolApproval: async ({ toolCall }) => await approvalOf(toolCall, options),
-    stopWhen: [isStepCount(limits.steps), budgetSpent],
+    stopWhen: [isStepCount(limits.steps), budgetSpent, ({ steps }) => !mayExecute(steps.at(-1)?.finishReason)],
     abortSignal: spans.clock.signal,
     onLanguageModelCallEnd: spans.onLanguageModelCallEnd,
   }).stream;
 }
 
 /** Whether the model has said something. */
-function isOutput(part: TextStreamPart<SdkToolSet>): boolean {
+export function isOutput(part: TextStreamPart<SdkToolSet>): boolean {
   switch (part.type) {
     case 'text-delta':
     case 'reasoning-delta':
@@ -224,17 +224,17 @@ async function askApproval({ toolCall }: { toolCall: SdkCall }, options: LoopOpt
 /** The end of the run, when this part is one. */
 function endOf(
   part: TextStreamPart<SdkToolSet>,
-  { signal, asked }: { signal: AbortSignal; asked: number },
+  { signal, clock, asked }: { signal: AbortSignal; clock: AbortSignal; asked: number },
 ): RunEnd | undefined {
   switch (part.type) {
     case 'error':
       return failed(part.error);
     case 'abort':
       // The model's time may be over, too, which is not for the caller's signal to tell.
-      return signal.aborted ? endOfAbort(signal) : failed(new DOMException('', 'TimeoutError'));
+      return signal.aborted ? endOfAbort(signal) : failed(clock.reason);
     case 'finish':
       if (isCut(part)) return failed(cut());
-      return asked > 0 && part.finishReason === 'tool-calls'
+      return asked > 0 && mayExecute(part.finishReason)
         ? { type: 'awaiting_approval', finishReason: part.finishReason }
         : endOfFinish(part.finishReason);
     default:
@@ -242,20 +242,22 @@ function endOf(
   }
 }
 
-/** The SDK takes a stream that ends without a word for one that ended well, for `other` reasons. */
+/**
+ * Whether the answer ended without a completion signal. Providers say `interrupted` then; where they say nothing at all, the SDK
+ * says `other`, for no reason of the provider's.
+ */
 export function isCut(
   { finishReason, rawFinishReason }: Pick<
     Extract<TextStreamPart<SdkToolSet>, { type: 'finish' }>,
     'finishReason' | 'rawFinishReason'
   >,
 ): boolean {
-  return finishReason === 'other' && rawFinishReason === undefined;
+  return finishReason === 'interrupted' || (finishReason === 'other' && rawFinishReason === undefined);
 }
 
-/** The error of an answer that ended without a word. */
-export function cut(): PinnaceError {
-  const details = { reason: 'provider_stream_cut' };
-  return new PinnaceError('unavailable', 'The model endpoint ended its answer in the middle', { details });
+/** Whether the calls of an answer may be made: one that was cut, filtered or became too long was not meant so. */
+export function mayExecute(finishReason: string | undefined): boolean {
+  return finishReason === 'tool-calls' || finishReason === 'stop';
 }
 
 /** The end for a signal that aborted: by the run's own deadline, or by whoever asked for the run. */
@@ -273,11 +275,6 @@ function endOfFinish(finishReason: Extract<TextStreamPart<SdkToolSet>, { type: '
     }),
   );
   return { type: 'stopped', finishReason, error };
-}
-
-/** The error of an answer whose finish says that there was one. */
-export function reportedError(): PinnaceError {
-  return new PinnaceError('unavailable', 'The model endpoint reported an error');
 }
 
 /** The end for an error of the model or the loop. */

@@ -44,6 +44,8 @@ const faults: Readonly<Record<string, (exchange: Exchange) => void>> = {
   'no-finish': (exchange) => end(exchange, [text('Hello')]),
   'garbage': ({ response }) =>
     response.end(frame(text('Hello')) + 'data: {"choices": [}\n\n' + frame(finish('stop')) + done),
+  'html': ({ response }) => response.setHeader('content-type', 'text/html; charset=utf-8').end('<h1>Welcome</h1>'),
+  'json': ({ response }) => response.setHeader('content-type', 'application/json').end('{"choices":[]}'),
   'error-chunk': (exchange) =>
     end(exchange, [text('Hello'), { error: { message: 'Overloaded', type: 'server_error' } }]),
   'stall': ({ response }) => write(response, [text('Hello'), text(' wor')]),

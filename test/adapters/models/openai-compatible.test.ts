@@ -89,6 +89,22 @@ describe('openAiCompatible', () => {
     expect(seen.map((headers) => [headers.get('x-team'), headers.has('authorization')])).toEqual([['blue', false]]);
   });
 
+  it('sends no user agent of its own, which strict preflights do not allow, but one that it is given', async () => {
+    const { seen, fetch } = spy();
+    await run({ baseUrl: `${faults}/agents/v1`, model: 'text', fetch });
+    await run({ baseUrl: `${faults}/agents/v1`, model: 'text', headers: { 'User-Agent': 'ship/1' }, fetch });
+    expect(seen.map((headers) => headers.get('user-agent'))).toEqual([null, 'ship/1']);
+  });
+
+  it.each(['html', 'json'])('says that an answer of %s is none of a model, and does not ask again', async (model) => {
+    const scope = `${model}-${crypto.randomUUID()}`;
+    const seen = await run(fault(model, scope), { maxRetries: 2 });
+    expect(only(seen, 'error')).toMatchObject([
+      { error: { code: 'unavailable', retryable: false, details: { reason: 'provider_invalid_response' } } },
+    ]);
+    expect(await statsOf(scope, { requests: 1 })).toMatchObject({ requests: 1 });
+  });
+
   it.each([
     'example.com/v1',
     'ftp://example.com/v1',

@@ -126,6 +126,63 @@ describe("an agent's steps", () => {
     });
   });
 
+  it('think again: reasoning and its metadata are returned to the model, as reasoning models need it', async () => {
+    const [start, call, finish] = callsTools({ tool: 'look', input: { n: 1 }, id: 'a' });
+    const signature = { anthropic: { signature: 'signed' } };
+    const { runtime, calls: prompts } = runtimeWith([
+      start!,
+      { type: 'reasoning-start', id: 'r' },
+      { type: 'reasoning-delta', id: 'r', delta: 'I look' },
+      { type: 'reasoning-delta', id: 'r', delta: '', providerMetadata: signature },
+      { type: 'reasoning-end', id: 'r' },
+      { ...call, providerMetadata: { google: { thoughtSignature: 'call' } } } as typeof start & object,
+      finish!,
+    ], says('All done'));
+    const { history } = await runtime.steps.think(thought());
+    await runtime.steps.think(thought({ history: JSON.parse(JSON.stringify(history)) }));
+    expect(prompts[1]?.prompt.slice(2, 4)).toMatchObject([
+      {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: 'I look', providerOptions: signature },
+          { type: 'tool-call', toolCallId: 'a', providerOptions: { google: { thoughtSignature: 'call' } } },
+        ],
+      },
+      { role: 'tool', content: [{ toolCallId: 'a', providerOptions: { google: { thoughtSignature: 'call' } } }] },
+    ]);
+  });
+
+  it('think again: a history that an earlier version has written is read', async () => {
+    const { runtime, calls: prompts } = runtimeWith(says('All done'));
+    const part = { type: 'tool-call', toolCallId: 'a', toolName: 'look', input: { n: 1 } };
+    const history = [{ role: 'user', content: 'Go' }, { role: 'assistant', content: [part] }];
+    await runtime.steps.think(thought({ history, said: [] }));
+    expect(prompts[0]?.prompt.slice(1).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+  });
+
+  it.each(['length', 'content-filter'] as const)(
+    'think: the calls of an answer that ended for %s are not made',
+    async (unified) => {
+      const script = callsTools({ tool: 'look', input: { n: 1 } });
+      const { runtime } = runtimeWith(
+        script.map((part) => part.type === 'finish' ? { ...part, finishReason: { unified, raw: unified } } : part),
+      );
+      await expect(runtime.steps.think(thought())).rejects.toMatchObject({
+        code: 'budget_exceeded',
+        details: { reason: 'answer_incomplete' },
+      });
+    },
+  );
+
+  it('think: a model that never sends headers is stopped when its first chunk is due', async () => {
+    const model = { ...scriptedModel().model, doStream: () => new Promise<never>(() => undefined) };
+    const runtime = testRuntime({ model, limits: { firstChunkMs: 5 } });
+    await expect(runtime.steps.think(thought())).rejects.toMatchObject({
+      code: 'deadline_exceeded',
+      details: { reason: 'first_chunk_timeout' },
+    });
+  });
+
   it('act: one tool is called, as in a run', async () => {
     const { runtime } = runtimeWith(says('unused'));
     const act = { ...step(), tool: 'look', input: { n: 7 }, callId: 'c', approved: false };

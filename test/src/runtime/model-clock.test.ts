@@ -3,6 +3,8 @@ import { createModelClock } from '../../../src/runtime/model-clock.ts';
 
 const limits = { stepMs: 1000, firstChunkMs: 300, chunkMs: 100 };
 
+const timeout = (reason: string) => ({ code: 'deadline_exceeded', details: { reason } });
+
 describe('createModelClock', () => {
   beforeEach(() => {
     vi.useFakeTimers();
@@ -18,19 +20,23 @@ describe('createModelClock', () => {
     return { run, clock, signal: clock.signal };
   }
 
-  it('waits for the first chunk from the answer on', () => {
+  it('waits for the first chunk from the request on, for each retry anew', () => {
     const { clock, signal } = started();
-    vi.advanceTimersByTime(400);
-    clock.answered();
+    vi.advanceTimersByTime(200);
+    clock.requested();
+    vi.advanceTimersByTime(299);
+    clock.saidAll(); // the request has failed
+    vi.advanceTimersByTime(100);
+    clock.requested();
     vi.advanceTimersByTime(299);
     expect(signal.aborted).toBe(false);
     vi.advanceTimersByTime(1);
-    expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
+    expect(signal.reason).toMatchObject(timeout('first_chunk_timeout'));
   });
 
   it('waits for each next chunk from the one before on', () => {
     const { clock, signal } = started();
-    clock.answered();
+    clock.requested();
     for (let i = 0; i < 8; i++) {
       vi.advanceTimersByTime(99);
       clock.heard();
@@ -38,12 +44,12 @@ describe('createModelClock', () => {
     vi.advanceTimersByTime(99);
     expect(signal.aborted).toBe(false);
     vi.advanceTimersByTime(1);
-    expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
+    expect(signal.reason).toMatchObject(timeout('chunk_timeout'));
   });
 
   it('waits for no chunk while tools run, but for the end of the step', () => {
     const { clock, signal } = started();
-    clock.answered();
+    clock.requested();
     clock.heard();
     clock.saidAll();
     clock.heard(); // what the tools give
@@ -53,7 +59,7 @@ describe('createModelClock', () => {
     vi.advanceTimersByTime(999);
     expect(signal.aborted).toBe(false);
     vi.advanceTimersByTime(1);
-    expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
+    expect(signal.reason).toMatchObject(timeout('step_timeout'));
   });
 
   it('stops with the run, with its reason and without a timer, whatever it is told then', () => {
@@ -61,7 +67,7 @@ describe('createModelClock', () => {
     run.abort('user');
     expect(signal.reason).toBe('user');
     clock.beginStep();
-    clock.answered();
+    clock.requested();
     clock.heard();
     expect(vi.getTimerCount()).toBe(0);
     expect(createModelClock(limits, run.signal).signal.reason).toBe('user');
@@ -73,7 +79,7 @@ describe('createModelClock', () => {
       new AbortController().signal,
     );
     clock.beginStep();
-    clock.answered();
+    clock.requested();
     vi.advanceTimersByTime(5_000_000_000);
     expect(clock.signal.aborted).toBe(false);
   });

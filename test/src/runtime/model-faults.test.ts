@@ -40,6 +40,8 @@ describe('a run against an endpoint that fails', () => {
     ['cut', { code: 'unavailable', retryable: true }],
     ['no-finish', { code: 'unavailable', details: { reason: 'provider_stream_cut' } }],
     ['garbage', { code: 'unavailable', details: { reason: 'provider_invalid_response' } }],
+    ['html', { code: 'unavailable', retryable: false, details: { reason: 'provider_invalid_response' } }],
+    ['json', { code: 'unavailable', retryable: false, details: { reason: 'provider_invalid_response' } }],
     ['error-chunk', { code: 'unavailable', details: { reason: 'provider_unavailable' } }],
     ['stall', { code: 'deadline_exceeded', retryable: true }],
     ['never', { code: 'deadline_exceeded', retryable: true }],
