@@ -12,7 +12,12 @@ const file = join(import.meta.dirname, '../node_modules/.cache/pinnace/developme
 /** Gives the issuer, with a new root key the first time. */
 export async function developmentIssuer(): Promise<CertificateIssuer> {
   const privateKey = await readKey() ?? await makeKey();
-  return await createIssuer({ iss: 'https://issuer.localhost', audience: developmentAudience, privateKey });
+  return await createIssuer({
+    iss: 'https://issuer.localhost',
+    audience: developmentAudience,
+    privateKey,
+    deployment: true,
+  });
 }
 
 async function readKey(): Promise<Awaited<ReturnType<typeof generateRootKey>> | undefined> {

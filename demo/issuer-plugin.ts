@@ -54,6 +54,7 @@ async function certify(issuer: CertificateIssuer, body: string): Promise<string>
     agents: '*',
     // A developer's own page on their own machine: it is the console, too.
     scopes: ['run:create', 'run:read', 'run:cancel', 'tool:approve', 'registry:read', 'registry:write', 'admin'],
+    deployment: true,
     publicKey,
   });
 }

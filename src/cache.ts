@@ -51,8 +51,8 @@ export interface CacheOptions<T> {
 export interface Cache<T> {
   /** Gives the value, `undefined` when there is none. Rejects as the source does, when no old value may stand in. */
   get(id: string): Promise<T | undefined>;
-  /** Forgets a value, in both layers; without an id every value. Takes effect before it returns. */
-  invalidate(id?: string): Promise<void>;
+  /** Removes a value from both layers, or those that a function picks; without either every value. Takes effect before it returns. */
+  invalidate(which?: string | ((id: string) => boolean)): Promise<void>;
 }
 
 interface Cached<T> {
@@ -131,8 +131,8 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
         return old.value;
       }
     },
-    async invalidate(id) {
-      const ids = id === undefined ? new Set([...entries.keys(), ...loads.keys()]) : new Set([id]);
+    async invalidate(which = () => true) {
+      const ids = new Set(typeof which === 'string' ? [which] : [...entries.keys(), ...loads.keys()].filter(which));
       for (const one of ids) {
         entries.delete(one);
         loads.delete(one);

@@ -27,6 +27,7 @@ import type {
   SecretSource,
   Storage,
 } from './ports.ts';
+import { cacheKeyOf } from './record-kinds.ts';
 import { decide, type DecideOptions } from './runtime/decide.ts';
 import { defaultLimits, type Limits } from './runtime/limits.ts';
 import { createPrincipal, localPrincipal, type Principal, type Scope } from './runtime/principal.ts';
@@ -106,7 +107,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     catalog,
     emit,
     now,
-    onWritten: (serverId) => runtime.invalidate([`mcp-server:${serverId}`]),
+    onWritten: ({ id, tenant }) => runtime.invalidate([cacheKeyOf('mcpServer', id, tenant)]),
   });
   const unguarded: Planner = createPlanner({
     storage,

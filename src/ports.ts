@@ -68,9 +68,14 @@ export interface ClosableStorage extends Storage {
  * Where definitions come from. Each record carries its `revision`. A miss is `undefined`; a source that does not answer is
  * `unavailable`. Records are already parsed: a definition that breaks its schema is `invalid_argument` when it enters. `source`
  * names where the records come from; records of a catalog with one are cached in the shared layer, under that name.
+ *
+ * The catalog itself returns the records that the deployment shares, which have no `tenant`. `forTenant` returns a catalog of one
+ * tenant's own records, each with that `tenant`; a tenant's own record goes before a shared one with the same id. Without
+ * `forTenant`, all records are shared. A record of another tenant is never used: it is refused as `catalog_invalid`.
  */
 export interface Catalog {
   readonly source?: string;
+  forTenant?(tenant: string): Catalog;
   agent(agentId: string, signal?: AbortSignal): Promise<Agent | undefined>;
   provider(providerId: string, signal?: AbortSignal): Promise<Provider | undefined>;
   tool(toolId: string, signal?: AbortSignal): Promise<ToolDefinition | undefined>;

@@ -1,5 +1,6 @@
 /** The kinds of records that a catalog holds: what each is called, and how it is read, the same for every catalog. */
 
+import { withTenant } from './cache-key.ts';
 import { parse } from './parse.ts';
 import {
   Agent,
@@ -82,7 +83,7 @@ function readTool(data: unknown, what: string): ToolDefinition {
   return tool;
 }
 
-/** The key that a runtime forgets a record by; tools are cached all together. */
-export function cacheKeyOf(kind: RecordKind, id: string): string {
-  return kind === 'tool' ? 'tools' : `${collectionNames[kind].slice(0, -1)}:${id}`;
+/** The key that a runtime invalidates a record by; tools are cached all together, a tenant's own apart from the shared ones. */
+export function cacheKeyOf(kind: RecordKind, id: string, tenant?: string): string {
+  return withTenant(kind === 'tool' ? 'tools' : `${collectionNames[kind].slice(0, -1)}:${id}`, tenant);
 }

@@ -35,6 +35,9 @@ const Revision = v.pipe(v.number(), v.integer(), v.minValue(1));
 const State = v.optional(v.picklist(['active', 'disabled']), 'active');
 const Timestamp = v.pipe(v.string(), v.isoTimestamp());
 
+/** The tenant that the record belongs to; absent, the deployment shares it with all. Set by the registry, never by its author. */
+const Tenant = v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(256)));
+
 /** The name of a secret, never its value. */
 export const SecretRef = v.strictObject({ id: Id, version: v.optional(v.string()) });
 export type SecretRef = v.InferOutput<typeof SecretRef>;
@@ -76,6 +79,7 @@ export type McpSelection = v.InferOutput<typeof McpSelection>;
 /** Who acts: instructions, a model, and the allowlist of tools. */
 export const Agent = v.strictObject({
   id: Id,
+  tenant: Tenant,
   name: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
   role: v.optional(v.string(), ''),
   description: v.optional(Text, ''),
@@ -112,6 +116,7 @@ const Prices = v.strictObject({
 /** Where models live. */
 export const Provider = v.strictObject({
   id: Id,
+  tenant: Tenant,
   kind: v.picklist(['openai-compatible', 'rehearsal', 'custom']),
   version: v.optional(Semver, '0.1.0'),
   state: State,
@@ -150,6 +155,7 @@ const ToolLimits = v.strictObject({
 /** A tool as the registry knows it. */
 export const ToolDefinition = v.strictObject({
   id: ToolName,
+  tenant: Tenant,
   name: ToolName,
   title: v.optional(v.pipe(v.string(), v.maxLength(200))),
   type: v.picklist(['builtin', 'function', 'http', 'mcp', 'datastore', 'code', 'extension', 'agent']),
@@ -219,6 +225,7 @@ export type McpPin = v.InferOutput<typeof McpPin>;
 /** A remote MCP server. Its tools exist for agents only once its metadata is validated and pinned. */
 export const McpServer = v.strictObject({
   id: Id,
+  tenant: Tenant,
   /** Stands before the names of its tools: `alias__tool`. */
   alias: v.pipe(v.string(), v.regex(/^[a-z0-9](?:_?[a-z0-9-]){0,23}$/, 'must be 1 to 24 of a-z, 0-9, "-", single "_"')),
   url: v.pipe(v.string(), v.url()),
@@ -240,6 +247,7 @@ export type McpServerInput = v.InferInput<typeof McpServer>;
 /** Where agents get context from. What `config` holds, the kind of source says. */
 export const DataSource = v.strictObject({
   id: Id,
+  tenant: Tenant,
   name: v.optional(v.pipe(v.string(), v.maxLength(200)), ''),
   kind: v.picklist(['text', 'vector', 'records', 'code']),
   description: v.optional(Text, ''),

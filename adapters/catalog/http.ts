@@ -20,6 +20,11 @@ export interface HttpCatalogOptions {
   readonly fetch?: (request: Request) => Promise<Response>;
   /** Asked before each request, for a token that may have been renewed. */
   readonly headers?: () => Promise<HeaderRecord> | HeaderRecord;
+  /**
+   * The header that carries the tenant, when its own records are asked for. The answer holds what is that tenant's own, each record
+   * with its `tenant`, or 404. Absent, the control plane has shared records only.
+   */
+  readonly tenantHeader?: string;
   /** Milliseconds since 1970, for a `Retry-After` that is a date. */
   readonly now?: () => number;
 }
@@ -34,7 +39,9 @@ interface Source {
   readonly base: string;
   readonly remote: Remote;
   readonly headers: () => Promise<HeaderRecord> | HeaderRecord;
-  /** By URL. */
+  /** Whose own records are asked for; absent, the shared ones. */
+  readonly tenant?: string;
+  /** By tenant and URL. */
   readonly remembered: Map<string, Remembered>;
 }
 
@@ -57,6 +64,24 @@ const pageLimit = 100;
  */
 export function httpCatalog(options: HttpCatalogOptions): Catalog {
   const source = sourceOf(options);
+  const { tenantHeader } = options;
+  if (tenantHeader === undefined) return catalogOver(source);
+  return { ...catalogOver(source), forTenant: (tenant) => catalogOver(forTenant(source, { tenantHeader, tenant })) };
+}
+
+/** The same control plane, asked for one tenant's own records. The tenant is percent-encoded: a header is ASCII. */
+function forTenant(
+  source: Source,
+  { tenantHeader, tenant }: { readonly tenantHeader: string; readonly tenant: string },
+): Source {
+  const headers = async (): Promise<HeaderRecord> => ({
+    ...await source.headers(),
+    [tenantHeader]: encodeURIComponent(tenant),
+  });
+  return { ...source, headers, tenant };
+}
+
+function catalogOver(source: Source): Catalog {
   return {
     source: source.base,
     agent: (agentId, signal) => load(source, { kind: 'agent', id: agentId, signal }),
@@ -132,19 +157,20 @@ interface Wanted<T> {
 }
 
 async function askFor<T>(source: Source, { url, what, signal, read }: Wanted<T>): Promise<T | undefined> {
-  const known = source.remembered.get(url);
+  const place = JSON.stringify([source.tenant ?? null, url]);
+  const known = source.remembered.get(place);
   const question = { url, what, signal, headers: source.headers, etag: known?.etag };
   const reply = await ask(source.remote, question);
   switch (reply.type) {
     case 'found':
-      return remember(source, url, {
+      return remember(source, place, {
         etag: reply.etag,
         value: readOrRefuse(source.remote, { what, data: reply.data, read }),
       });
     case 'unchanged':
-      return known?.value as T; // safe: what is remembered under a URL was read in the one way for that URL
+      return known?.value as T; // safe: what is remembered under a place was read in the one way for its URL
     case 'missing':
-      source.remembered.delete(url);
+      source.remembered.delete(place);
       return undefined;
     case 'denied':
     case 'busy':
@@ -156,11 +182,11 @@ async function askFor<T>(source: Source, { url, what, signal, read }: Wanted<T>)
 
 function remember<T>(
   { remembered }: Source,
-  url: string,
+  place: string,
   { etag, value }: { readonly etag: string | undefined; readonly value: T },
 ): T {
-  remembered.delete(url);
-  if (etag !== undefined) remembered.set(url, { etag, value });
+  remembered.delete(place);
+  if (etag !== undefined) remembered.set(place, { etag, value });
   const [oldest] = remembered.keys();
   if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
   return value;

@@ -22,24 +22,45 @@ export interface StaticCatalogOptions {
 }
 
 /**
- * Gives a catalog of what stands in code or in a file. It is parsed here, once.
+ * Creates a catalog of what stands in code or in a file. It is parsed here, once. A record with a `tenant` is that tenant's own;
+ * all others are shared.
  *
  * @throws PinnaceError `invalid_argument` for a definition that breaks its schema, a `paramsSchema` that is no JSON Schema among
- * them, and for two of a kind with one id.
+ * them, and for two of a kind and an owner with one id.
  */
 export function staticCatalog({ agents, providers, tools = [], mcpServers = [] }: StaticCatalogOptions): Catalog {
-  const agentsById = byId('agent', agents.map((agent, i) => parse(Agent, agent, { what: `agent ${i}` })));
-  const providersById = byId(
-    'provider',
-    providers.map((provider, i) => parse(Provider, provider, { what: `provider ${i}` })),
-  );
-  const serversById = byId(
-    'MCP server',
-    mcpServers.map((server, i) => parse(McpServer, server, { what: `MCP server ${i}` })),
-  );
-  const definitions = tools.map((tool, i) => parse(ToolDefinition, tool, { what: `tool ${i}` }));
-  for (const { paramsSchema } of definitions) compileJsonSchema(paramsSchema);
-  const toolsById = byId('tool', definitions.toSorted((a, b) => (a.id < b.id ? -1 : 1)));
+  const parsed: Parsed = {
+    agents: agents.map((agent, i) => parse(Agent, agent, { what: `agent ${i}` })),
+    providers: providers.map((provider, i) => parse(Provider, provider, { what: `provider ${i}` })),
+    mcpServers: mcpServers.map((server, i) => parse(McpServer, server, { what: `MCP server ${i}` })),
+    tools: tools.map((tool, i) => parse(ToolDefinition, tool, { what: `tool ${i}` })),
+  };
+  for (const { paramsSchema } of parsed.tools) compileJsonSchema(paramsSchema);
+  const tenants = new Set(Object.values(parsed).flat().flatMap((record: Owned) => record.tenant ?? []));
+  const own = new Map([...tenants].map((tenant) => [tenant, catalogOf(parsed, tenant)]));
+  const none = catalogOf({ agents: [], providers: [], mcpServers: [], tools: [] }, undefined);
+  return { ...catalogOf(parsed, undefined), forTenant: (tenant) => own.get(tenant) ?? none };
+}
+
+interface Owned {
+  readonly id: string;
+  readonly tenant?: string | undefined;
+}
+
+interface Parsed {
+  readonly agents: readonly Agent[];
+  readonly providers: readonly Provider[];
+  readonly mcpServers: readonly McpServer[];
+  readonly tools: readonly ToolDefinition[];
+}
+
+/** The catalog of one tenant's records; without a tenant, of the shared ones. */
+function catalogOf(parsed: Parsed, owner: string | undefined): Catalog {
+  const of = <T extends Owned>(records: readonly T[]): readonly T[] => records.filter(({ tenant }) => tenant === owner);
+  const agentsById = byId('agent', of(parsed.agents));
+  const providersById = byId('provider', of(parsed.providers));
+  const serversById = byId('MCP server', of(parsed.mcpServers));
+  const toolsById = byId('tool', of(parsed.tools).toSorted((a, b) => (a.id < b.id ? -1 : 1)));
   return {
     agent: async (agentId) => agentsById.get(agentId),
     provider: async (providerId) => providersById.get(providerId),

@@ -133,10 +133,10 @@ function announcesBody(headers: Headers): boolean {
 }
 
 function principalOf(certificate: Certificate): Principal {
-  const { tenant, subject, agents, scopes, issuer, certificateId, keyThumbprint, rootKeyId } = certificate;
+  const { tenant, subject, agents, scopes, deployment, issuer, certificateId, keyThumbprint, rootKeyId } = certificate;
   const [issuedAt, expiresAt] = [certificate.issuedAt * 1000, certificate.expiresAt * 1000];
   const session = Object.freeze({ issuer, certificateId, keyThumbprint, rootKeyId, issuedAt, expiresAt });
-  return createPrincipal({ via: 'http', tenant, subject, agents, scopes, session });
+  return createPrincipal({ via: 'http', tenant, subject, agents, scopes, ...(deployment && { deployment }), session });
 }
 
 /** The facts that a revocation may name; a principal that came in process has none. */

@@ -13,6 +13,8 @@ export interface BearerToken {
   readonly subject: string;
   readonly agents: '*' | readonly string[];
   readonly scopes: readonly Scope[];
+  /** Whether it speaks for the deployment, and so writes the registry's shared records; takes the scope `admin`. */
+  readonly deployment?: boolean;
   /** Milliseconds since 1970; absent, the token is good until it is taken from the list. */
   readonly expiresAt?: number;
 }
@@ -20,7 +22,8 @@ export interface BearerToken {
 /**
  * Gives an authenticator that lets in whoever knows a token, as the principal that it is bound to. Serve it over TLS only.
  *
- * @throws PinnaceError `invalid_argument` for a digest that is none, and for two tokens that are the same.
+ * @throws PinnaceError `invalid_argument` for a digest that is none, two tokens that are the same, and `deployment` without the scope
+ * `admin`.
  * @example
  * const token = crypto.randomUUID(); // give it to the client, keep the digest
  * const digest = await digestOfToken(token);
@@ -36,6 +39,12 @@ export function bearerAuthenticator(
       'Cannot authenticate by tokens: each must have a digest of its own, SHA-256 in lower-case hexadecimal digits',
     );
   }
+  if (tokens.some(({ deployment, scopes }) => deployment === true && !scopes.includes('admin'))) {
+    throw new PinnaceError(
+      'invalid_argument',
+      'Cannot authenticate by tokens: one with "deployment" lacks the scope "admin", which it needs',
+    );
+  }
   return {
     async authenticate(request) {
       const given = /^Bearer ([\x21-\x7e]{1,512})$/.exec(request.headers.get('authorization') ?? '')?.[1];
@@ -45,8 +54,8 @@ export function bearerAuthenticator(
       if (token.expiresAt !== undefined && token.expiresAt <= now()) {
         throw refused('token_expired', 'The token has expired');
       }
-      const { tenant, subject, agents, scopes } = token;
-      return createPrincipal({ via: 'http', tenant, subject, agents, scopes });
+      const { tenant, subject, agents, scopes, deployment = false } = token;
+      return createPrincipal({ via: 'http', tenant, subject, agents, scopes, ...(deployment && { deployment }) });
     },
   };
 }

@@ -26,7 +26,8 @@ export function developmentAuthenticator({ token }: { token: string }): Authenti
       if (!await sameText(given, token)) {
         throw refused('token_invalid', 'The token is not the one printed at the start');
       }
-      return createPrincipal({ via: 'http', tenant: 'development', subject: 'developer', agents: '*', scopes });
+      const developer = { tenant: 'development', subject: 'developer', agents: '*', scopes, deployment: true } as const;
+      return createPrincipal({ via: 'http', ...developer });
     },
   };
 }

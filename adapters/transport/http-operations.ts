@@ -38,9 +38,9 @@ export function addOperationRoutes(context: HandlerContext): void {
     return c.text(runtime.metrics.text(), 200, { 'content-type': 'text/plain; version=0.0.4' });
   });
   app.post('/v1/invalidations', async (c) => {
-    await authorized(c.req.raw, 'registry:write');
+    const principal = await authorized(c.req.raw, 'registry:write');
     const { keys } = parse(Invalidation, (await readJson(c.req.raw, maxBodyBytes)).data, { what: 'the invalidation' });
-    await runtime.invalidate(keys);
+    await runtime.invalidate(keys, principal);
     return c.body(null, 204);
   });
   app.post('/v1/prewarm', async (c) => {

@@ -22,6 +22,8 @@ export interface IssuerOptions {
   readonly audience: string;
   /** The root key; a new one, which ends with this object, when absent. */
   readonly privateKey?: PrivateRootKey;
+  /** Whether its certificates may speak for the deployment: `trusted` then says so. `false` when absent. */
+  readonly deployment?: boolean;
   readonly now?: () => number;
 }
 
@@ -32,6 +34,8 @@ export interface CertificateClaims {
   readonly tenant: string;
   readonly agents: '*' | readonly string[];
   readonly scopes: readonly Scope[];
+  /** Speaks for the deployment, which writes the registry's shared records. Takes the scope `admin` and an issuer that may. */
+  readonly deployment?: boolean;
   /** At most 900, advised 600. */
   readonly ttlSeconds?: number;
 }
@@ -73,21 +77,23 @@ export async function generateRootKey(): Promise<PrivateRootKey> {
  * const { certificate, key } = await issuer.issue({ sub: 's1', tenant: 't1', agents: '*', scopes: ['run:create'] });
  */
 export async function createIssuer(options: IssuerOptions): Promise<CertificateIssuer> {
-  const { iss, audience, privateKey = await generateRootKey(), now = Date.now } = options;
+  const { iss, audience, privateKey = await generateRootKey(), deployment = false, now = Date.now } = options;
   const { signingKey, publicKey } = await importRoot(privateKey);
   const certify: CertificateIssuer['certify'] = async (request) => {
     const { sub, tenant, agents, scopes, ttlSeconds = 600 } = request;
     requireLifetime(ttlSeconds);
+    requireDeployment(request, deployment);
     const { kty, crv, x } = await exportJWK(request.publicKey);
     const iat = Math.floor(now() / 1000);
     const times = { iat, nbf: iat, exp: iat + ttlSeconds };
     const claims = { iss, sub, aud: audience, ...times, jti: crypto.randomUUID(), cnf: { jwk: { kty, crv, x } } };
-    return await new SignJWT({ ...claims, tenant, agents, scope: scopes.join(' ') })
+    const deploys = request.deployment === true && { deployment: true };
+    return await new SignJWT({ ...claims, tenant, agents, scope: scopes.join(' '), ...deploys })
       .setProtectedHeader({ alg: 'Ed25519', typ: certificateType, kid: publicKey.kid })
       .sign(signingKey);
   };
   return {
-    trusted: { iss, keys: [publicKey] },
+    trusted: { iss, keys: [publicKey], ...(deployment && { deployment }) },
     certify,
     async issue({ keys, ...claims }) {
       const session = keys ?? await generateKeys(false);
@@ -107,6 +113,12 @@ async function importRoot({ kty, crv, x, d }: PrivateRootKey): Promise<{ signing
   const jwk = { kty: 'OKP', crv, x, d } as const;
   const signingKey = await importJWK(jwk, 'Ed25519', { extractable: false });
   return { signingKey, publicKey: { kty, crv, x, kid: await calculateJwkThumbprint({ kty, crv, x }) } };
+}
+
+function requireDeployment({ deployment, scopes }: CertificateClaims, mayDeploy: boolean): void {
+  if (deployment !== true || (mayDeploy && scopes.includes('admin'))) return;
+  const why = mayDeploy ? 'it lacks the scope "admin"' : 'the issuer was created without "deployment"';
+  throw new PinnaceError('invalid_argument', `Cannot issue a certificate for the deployment: ${why}`);
 }
 
 function requireLifetime(ttlSeconds: number): void {

@@ -116,6 +116,7 @@ const keys = new WeakMap<McpServer, string>();
 function keyOf(server: McpServer): string {
   const key = keys.get(server) ??
     JSON.stringify([
+      server.tenant ?? null,
       server.id,
       server.url,
       server.validatedAt,

@@ -29,7 +29,7 @@ export interface McpServersOptions {
   /** The longest text of a result, in UTF-16 code units. */
   readonly maxLength?: number;
   /** Is told after the record of a server was written. */
-  readonly onWritten: (serverId: string) => void | Promise<void>;
+  readonly onWritten: (server: Pick<McpServer, 'id' | 'tenant'>) => void | Promise<void>;
 }
 
 /** A tool of a pin, with its code where there is a connector. */
@@ -72,9 +72,9 @@ export function createMcpServers(options: McpServersOptions): McpServers {
       return known;
     },
     async validate(serverId, validation) {
-      const { validateServer } = await import('./validate-server.ts'); // runs do without: the checks are fetched with the first look
+      const { ownerOf, validateServer } = await import('./validate-server.ts'); // runs do without: the checks are fetched with the first look
       const answer = await validateServer(serverId, validation, { ...options, drift });
-      if (validation.request.approve) await options.onWritten(serverId);
+      if (validation.request.approve) await options.onWritten({ id: serverId, tenant: ownerOf(validation) });
       return answer;
     },
   };
@@ -128,7 +128,7 @@ async function report(
   }
   const changed = tools.filter(({ kind }) => kind === 'changed').map(({ name }) => name);
   if (changed.length === 0 || !await storeDrift(catalog, server, changed)) return;
-  await Promise.resolve(onWritten(server.id)).catch(() => undefined); // it stands in the catalog, and caches are short
+  await Promise.resolve(onWritten(server)).catch(() => undefined); // it stands in the catalog, and caches are short
 }
 
 /** Which fields differ and both fingerprints, shortened: nothing of what the server says now. */

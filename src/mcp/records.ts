@@ -4,6 +4,11 @@ import { PinnaceError } from '../errors.ts';
 import type { Catalog, McpServerWriter } from '../ports.ts';
 import type { McpServer } from '../schema.ts';
 
+/** The catalog with a tenant's own records; without a tenant, the one with what is shared. */
+export function catalogOf(catalog: Catalog, tenant: string | undefined): Catalog | undefined {
+  return tenant === undefined ? catalog : catalog.forTenant?.(tenant);
+}
+
 /** @throws PinnaceError `unavailable` for a catalog that cannot be written. */
 export function requireWriter(catalog: Catalog): McpServerWriter {
   if (isWriter(catalog)) return catalog;
@@ -23,7 +28,7 @@ export function requireWriter(catalog: Catalog): McpServerWriter {
  */
 export async function storeDrift(catalog: Catalog, server: McpServer, changed: readonly string[]): Promise<boolean> {
   try {
-    const record = await catalog.mcpServer?.(server.id);
+    const record = await catalogOf(catalog, server.tenant)?.mcpServer?.(server.id);
     if (!record?.pinned || !isWriter(catalog) || fingerprints(record) !== fingerprints(server)) return false;
     const tools = record.pinned.tools.map((tool) =>
       changed.includes(tool.definition.name) ? { ...tool, status: 'drifted' as const } : tool

@@ -7,9 +7,10 @@ import { summaryOf } from '../payload-summary.ts';
 import type { Catalog, McpConnection, McpConnector } from '../ports.ts';
 import type { McpServer } from '../schema.ts';
 import type { Secret } from '../secret.ts';
+import { sharedRecord } from '../shared-record.ts';
 import { type Candidate, toCandidate } from './candidate.ts';
 import type { DriftWatch } from './drift-watch.ts';
-import { requireWriter } from './records.ts';
+import { catalogOf, requireWriter } from './records.ts';
 
 /** What a check works with. */
 export interface ValidateOptions {
@@ -26,11 +27,18 @@ export interface Validation {
   /** Who approves, and for whom. */
   readonly subject: string;
   readonly tenant: string;
+  /** Whether the caller speaks for the deployment, and so checks the shared servers. */
+  readonly deployment: boolean;
   readonly signal: AbortSignal;
   /** The server's secret. */
   readonly secret: (server: McpServer) => Promise<Secret | undefined>;
   /** The names of the tools that are known besides. */
-  readonly toolNames: () => Promise<readonly string[]>;
+  readonly toolNames: (server: McpServer) => Promise<readonly string[]>;
+}
+
+/** The tenant whose servers the caller checks; `undefined`: the shared ones. */
+export function ownerOf({ tenant, deployment }: Pick<Validation, 'tenant' | 'deployment'>): string | undefined {
+  return deployment ? undefined : tenant;
 }
 
 /**
@@ -71,14 +79,14 @@ export async function validateServer(
 
 async function validate(
   serverId: string,
-  { request, signal, secret, toolNames }: Validation,
+  validation: Validation,
   { catalog, connector, drift, now }: ValidateOptions,
 ): Promise<McpValidation> {
+  const { request, signal, secret, toolNames } = validation;
   const writer = request.approve ? requireWriter(catalog) : undefined;
-  const server = await catalog.mcpServer?.(serverId, signal);
-  if (!server) throw unknownServer();
+  const server = await findServer(serverId, validation, catalog);
   if (!connector) throw noConnector(serverId);
-  const others = new Set([...await toolNames(), ...await namesElsewhere(server, catalog, signal)]);
+  const others = new Set([...await toolNames(server), ...await namesElsewhere(server, catalog, signal)]);
   const offer = await readOffer(connector, { server, secret: await secret(server), signal });
   const candidate = await toCandidate({ server, offer, wishes: request, others });
   requireKnownEffects(request, candidate);
@@ -90,6 +98,16 @@ async function validate(
   const record = toRecord(server, candidate, now());
   const written = await writer.put('mcpServer', record, { ifRevision: server.revision });
   return toAnswer(written, { offer, candidate, approved: candidate.pin !== undefined });
+}
+
+/** A tenant checks its own servers. What is shared it can read: that it may not check it is no secret. */
+async function findServer(serverId: string, validation: Validation, catalog: Catalog): Promise<McpServer> {
+  const { signal } = validation;
+  const owner = ownerOf(validation);
+  const own = await catalogOf(catalog, owner)?.mcpServer?.(serverId, signal);
+  if (own) return own;
+  if (owner === undefined || !await catalog.mcpServer?.(serverId, signal)) throw unknownServer();
+  throw sharedRecord(`check MCP server "${serverId}"`);
 }
 
 type Offered = Pick<McpConnection, 'protocolVersion' | 'serverInfo' | 'instructions'> & {
@@ -113,12 +131,14 @@ async function readOffer(
   }
 }
 
-/** The tools of other servers, where the catalog can tell of them. */
-async function namesElsewhere(
-  { id }: McpServer,
-  catalog: Catalog,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
+/** The tools of other servers that agents may use together with this one, where the catalog can list them. */
+async function namesElsewhere(server: McpServer, catalog: Catalog, signal: AbortSignal): Promise<readonly string[]> {
+  const own = server.tenant === undefined ? undefined : catalogOf(catalog, server.tenant);
+  const names = await Promise.all([catalog, own].map((from) => from ? namesIn(from, server, signal) : []));
+  return names.flat();
+}
+
+async function namesIn(catalog: Catalog, { id }: McpServer, signal: AbortSignal): Promise<readonly string[]> {
   const names: string[] = [];
   let after: string | undefined;
   do {

@@ -142,9 +142,9 @@ async function prepare(parts: StartParts, { agentId, owner, errandId, traceId, s
   const redaction = createRunRedaction();
   const telling = { emit: redactedEmit(parts.emit, redaction), now: parts.now };
   const place = span ? redactedPlace(span, redaction) : traceAt({ traceId, tenant: principal.tenant, actor }, telling);
-  const { agent: whole, model, secret } = await resolver.resolve(agentId, principal.tenant, place);
-  const agent = await narrowToSources(whole, above, (id) => resolver.agent(id));
-  const toolSet = await parts.toolSetOf(agent, await resolver.tools(), await resolver.servers(agent));
+  const { agent: whole, model, secret } = await resolver.resolve(agentId, principal, place);
+  const agent = await narrowToSources(whole, above, (id) => resolver.agent(id, principal));
+  const toolSet = await parts.toolSetOf(agent, await resolver.tools(agent.tenant), await resolver.servers(agent));
   if (secret) redaction.add(secret);
   const stepTools = createStepTools({ agent, toolSet, discovery: parts.discovery, principal, chatId: errandId });
   await stepTools.restore();

@@ -29,8 +29,11 @@ export interface AgentTools {
 export async function openAgentTools(parts: StartParts, agentId: string, principal: Principal): Promise<AgentTools> {
   const { resolver, toolSetOf, closing } = parts;
   await resolver.refresh();
-  const agent = await resolver.agent(agentId);
-  const { tools } = await toolSetOf(agent, await resolver.tools(), await resolver.servers(agent));
+  const agent = await resolver.agent(agentId, principal);
+  const toolSet = await toolSetOf(agent, await resolver.tools(agent.tenant), await resolver.servers(agent));
+  // An internal tool is the agent's, not that of a caller who calls tools past it.
+  const isOpen = ({ definition: { visibility } }: Tool): boolean =>
+    principal.via !== 'http' || visibility !== 'internal';
   const redaction = createRunRedaction();
   const options = {
     ...parts,
@@ -42,7 +45,7 @@ export async function openAgentTools(parts: StartParts, agentId: string, princip
     redaction,
   } as const;
   return {
-    tools,
+    tools: toolSet.tools.filter(isOpen),
     async call(tool, input, { signal, log, progress, toolCallId, trace }) {
       const facts: CallFacts = {
         toolCallId,

@@ -1,6 +1,7 @@
 /** One tool call with all that stands around it: its turn, its secrets, `invokeTool`, redaction, what is told of it. */
 
 import type { Recorder } from '../audit.ts';
+import { withTenant } from '../cache-key.ts';
 import { isErrorCode, toData } from '../errors.ts';
 import type { ObservedEvent } from '../events.ts';
 import type { Metrics } from '../metrics.ts';
@@ -70,14 +71,14 @@ export async function callTool(
 
 /** Waits for a place among the tool's calls, and takes one of the agent's; without either, nothing is called. */
 async function callInTurn(
-  { definition: { id, limits } }: Tool,
+  { definition: { id, tenant: owner, limits } }: Tool,
   { slots, storage, now, agent, principal, limits: { callsPerMinute: perMinute } }: CallOptions,
   signal: AbortSignal,
   work: () => Promise<ToolOutcome>,
 ): Promise<ToolOutcome> {
   let free: (() => void) | undefined;
   try {
-    if (limits?.parallel !== undefined) free = await slots.take(id, limits.parallel, signal);
+    if (limits?.parallel !== undefined) free = await slots.take(withTenant(id, owner), limits.parallel, signal);
     if (perMinute !== undefined) {
       await takeToken({ key: ['rate', principal.tenant, agent.id], perMinute }, { storage, now });
     }

@@ -1,26 +1,25 @@
 /** Agents that are taken out of service while they run: disabled or removed, here or on another instance. */
 
 import { PinnaceError } from '../errors.ts';
-import type { Runs } from './runs.ts';
+import type { RunningAgent, Runs } from './runs.ts';
 
 /**
- * Gives the function that stops the runs of those of the agents (all when absent) that `find` refuses as disabled or unknown. A
- * catalog that does not answer stops nothing.
+ * Creates the function that stops the runs of those of the agents (all when absent) that `find` refuses as disabled or unknown for
+ * the tenant of the run. A catalog that does not answer stops nothing.
  */
 export function createDismissal(
   runs: Pick<Runs, 'agents' | 'stop'>,
-  find: (agentId: string) => Promise<unknown>,
+  find: (agentId: string, tenant: string) => Promise<unknown>,
 ): (agentIds?: readonly string[]) => void {
-  const check = async (agentId: string): Promise<void> => {
+  const check = async ({ agentId, tenant }: RunningAgent): Promise<void> => {
     try {
-      await find(agentId);
+      await find(agentId, tenant);
     } catch (error) {
-      if (isDismissed(error)) runs.stop(agentId, error);
+      if (isDismissed(error)) runs.stop({ agentId, tenant }, error);
     }
   };
   return (agentIds) => {
-    const running = runs.agents();
-    for (const agentId of agentIds ?? running) if (running.has(agentId)) void check(agentId);
+    for (const running of runs.agents()) if (agentIds?.includes(running.agentId) ?? true) void check(running);
   };
 }
 

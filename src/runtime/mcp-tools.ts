@@ -26,9 +26,10 @@ export interface McpSource {
     readonly request: McpValidationRequest;
     readonly subject: string;
     readonly tenant: string;
+    readonly deployment: boolean;
     readonly signal: AbortSignal;
     readonly secret: (server: McpServer) => Promise<Secret | undefined>;
-    readonly toolNames: () => Promise<readonly string[]>;
+    readonly toolNames: (server: McpServer) => Promise<readonly string[]>;
   }): Promise<McpValidation>;
 }
 

@@ -1,5 +1,6 @@
 /** The Agents Worker: what it is made of. */
 
+import { keysOfTenant } from '../cache-key.ts';
 import { PinnaceError } from '../errors.ts';
 import type { Audit, Recorder } from '../audit.ts';
 import type { EventRing } from '../event-ring.ts';
@@ -67,7 +68,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
   const interruptions = createInterruptions({ storage: options.storage, now, validMs: options.limits.approvalMs });
   const slots = createSlots();
   const resolver: Resolver = createResolver({ ...options, onAgentsChanged: (agentIds) => dismiss(agentIds) });
-  const dismiss = createDismissal(runs, (agentId) => resolver.agent(agentId));
+  const dismiss = createDismissal(runs, (agentId, tenant) => resolver.agent(agentId, { tenant, via: 'in-process' }));
   const toolSetOf = createToolSets(options);
   const requireOpen = (): void => {
     if (draining) {
@@ -129,8 +130,12 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       requireScope(principal, 'registry:read', agentId);
       requireOpen();
       await resolver.refresh();
-      const agent = await resolver.agent(agentId);
-      const { digest, entries } = await toolSetOf(agent, await resolver.tools(), await resolver.servers(agent));
+      const agent = await resolver.agent(agentId, principal);
+      const { digest, entries } = await toolSetOf(
+        agent,
+        await resolver.tools(agent.tenant),
+        await resolver.servers(agent),
+      );
       return { agentId: agent.id, digest, tools: entries };
     },
     async tools(agentId, principal) {
@@ -162,10 +167,14 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       }
       await options.plans.reply(planId, principal, reply);
     },
-    invalidate: (keys) => resolver.invalidate(keys),
+    async invalidate(keys, principal) {
+      if (principal) requireScope(principal, 'registry:write');
+      const isOfTenant = principal !== undefined && principal.deployment !== true;
+      await resolver.invalidate(isOfTenant ? keysOfTenant(keys, principal.tenant) : keys);
+    },
     async prewarm(agentIds, principal) {
       requireScope(principal, 'registry:read');
-      return { failed: await prewarm(resolver, agentIds, principal.tenant) };
+      return { failed: await prewarm(resolver, agentIds, principal) };
     },
     async validateMcpServer(serverId, input, principal, { signal = closing.signal } = {}) {
       requireScope(principal, 'registry:write');

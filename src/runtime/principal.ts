@@ -48,6 +48,8 @@ export interface Principal {
   /** The agents that may be run. */
   readonly agents: '*' | readonly string[];
   readonly scopes: readonly Scope[];
+  /** Speaks for the deployment as well: writes the registry's shared records. Absent, the principal is its tenant's alone. */
+  readonly deployment?: boolean;
   /** Present where the principal came with a certificate. */
   readonly session?: Session;
 }
@@ -61,9 +63,16 @@ export function createPrincipal(facts: Principal): Principal {
   return principal;
 }
 
-/** The principal of whoever composes the runtime in process: the tenant `local`, with every scope. */
+/** The principal of the code that composes the runtime: the tenant `local`, every scope, and the deployment. */
 export function localPrincipal(): Principal {
-  return createPrincipal({ via: 'in-process', tenant: 'local', subject: 'local', agents: '*', scopes });
+  return createPrincipal({
+    via: 'in-process',
+    tenant: 'local',
+    subject: 'local',
+    agents: '*',
+    scopes,
+    deployment: true,
+  });
 }
 
 /**

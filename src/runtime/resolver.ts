@@ -2,6 +2,7 @@
 
 import type { LanguageModel } from '../ai-types.ts';
 import { type Cache, createCache } from '../cache.ts';
+import { readCacheKey } from '../cache-key.ts';
 import { PinnaceError } from '../errors.ts';
 import type { Emit } from '../events.ts';
 import { createTraceId } from '../events.ts';
@@ -12,7 +13,10 @@ import type { Agent, McpServer, Provider, SecretRef, ToolDefinition } from '../s
 import type { Secret } from '../secret.ts';
 import { type Place, within } from '../span.ts';
 import { readAnswer, readToolsAnswer } from './catalog-answers.ts';
+import { mergeTools } from './merge-tools.ts';
 import type { SelectedServer } from './mcp-tools.ts';
+import type { Principal } from './principal.ts';
+import { createRecordCache, type RecordCache, requireOwn } from './record-cache.ts';
 
 /** Where things are looked up. */
 export interface ResolverOptions {
@@ -38,36 +42,42 @@ export interface Resolved {
 /** Resolves agents, and hears of what has changed. */
 export interface Resolver {
   /**
+   * Resolves the agent for a caller: the tenant's own, else the shared one. What it names is looked up where the agent is from: a
+   * shared agent never gets a tenant's provider, tool or server.
+   *
    * @throws PinnaceError `not_found` for an unknown agent or provider, `forbidden` for a disabled agent, whatever catalog, secret
    * source and model source throw.
    */
-  resolve(agentId: string, tenant: string, place?: Place): Promise<Resolved>;
+  resolve(agentId: string, caller: Caller, place?: Place): Promise<Resolved>;
   /** Forgets what was invalidated before now, wherever that was. Never rejects: what a storage that fails means, the claim says. */
   refresh(): Promise<void>;
   /** A tool's secret. @throws PinnaceError as the secret source does, `unavailable` when it does not answer in time. */
   readonly secret: (ref: SecretRef, scope: SecretScope, place?: Place) => Promise<Secret>;
-  /** The agent alone, as its manifest needs it. */
-  agent(agentId: string): Promise<Agent>;
+  /** The agent alone, as its manifest needs it. An `internal` agent does not exist for a caller over HTTP. */
+  agent(agentId: string, caller: Caller): Promise<Agent>;
   /** How often something was forgotten: what was resolved before may be out of date when the number has changed. */
   readonly forgotten: number;
-  /** All definitions of the catalog. The same array for as long as nothing has changed. */
-  tools(): Promise<readonly ToolDefinition[]>;
+  /** The definitions that are shared, and the tenant's own. The same array for as long as nothing has changed. */
+  tools(tenant: string | undefined): Promise<readonly ToolDefinition[]>;
   /** The MCP servers that the agent selects, by their ids. The same objects for as long as nothing has changed. */
   servers(agent: Agent): Promise<readonly SelectedServer[]>;
   /**
-   * Forgets what these keys name, here and on every instance: `agent:<id>`, `provider:<id>`, `mcp-server:<id>`, `tools`, `secrets`,
-   * or `*`.
+   * Invalidates what these keys name, here and on every instance: `agent:<id>`, `provider:<id>`, `mcp-server:<id>`, `tools`,
+   * `secrets`, or `*`. A key of one record names the shared one; with `@<tenant>` behind it, what is this tenant's own.
    */
   invalidate(keys: readonly string[]): Promise<void>;
   /** Hears of no more changes. */
   close(): void;
 }
 
+/** Who resolves. */
+export type Caller = Pick<Principal, 'tenant' | 'via'>;
+
 interface Caches {
-  readonly agents: Cache<Agent>;
-  readonly providers: Cache<Provider>;
-  readonly tools: Cache<readonly ToolDefinition[]>;
-  readonly servers: Cache<McpServer>;
+  readonly agents: RecordCache<Agent>;
+  readonly providers: RecordCache<Provider>;
+  readonly tools: RecordCache<readonly ToolDefinition[]>;
+  readonly servers: RecordCache<McpServer>;
   readonly secrets: Cache<Secret>;
 }
 
@@ -88,9 +98,9 @@ export function createResolver(options: ResolverOptions): Resolver {
     subscribed = true; // with the first use: a runtime that resolves nothing watches nothing
     bulletin.subscribe((keys) => void hear(keys), closing.signal);
   };
-  const agent = async (agentId: string): Promise<Agent> => {
+  const agent: Resolver['agent'] = async (agentId, caller) => {
     subscribe();
-    return requireActive(await caches.agents.get(agentId));
+    return requireActive(await caches.agents.get(agentId, caller.tenant), caller);
   };
   return {
     agent,
@@ -101,21 +111,23 @@ export function createResolver(options: ResolverOptions): Resolver {
       subscribe();
       await bulletin.refresh().catch(() => undefined);
     },
-    async resolve(agentId, tenant, place) {
-      const found = await agent(agentId);
-      const provider = requireProvider(found, await caches.providers.get(found.providerId));
-      const secret = await resolveSecret(found, provider, { tenant, place, options, caches });
+    async resolve(agentId, caller, place) {
+      const found = await agent(agentId, caller);
+      const provider = requireProvider(found, await caches.providers.get(found.providerId, found.tenant));
+      const secret = await resolveSecret(found, provider, { tenant: caller.tenant, place, options, caches });
       return { agent: found, model: options.models.model(provider, secret), secret };
     },
     secret: (ref, scope, place) => getSecret({ ...scope, ref }, { place, options, caches }),
-    async tools() {
+    async tools(tenant) {
       subscribe();
-      return await caches.tools.get('all') ?? [];
+      const { tools } = caches;
+      const [shared, own] = await Promise.all([tools.get('all', undefined), tools.own('all', tenant)]);
+      return mergeTools(shared ?? [], own ?? []);
     },
-    async servers({ mcp }) {
+    async servers({ mcp, tenant }) {
       subscribe();
       const ids = Object.keys(mcp).toSorted();
-      return await Promise.all(ids.map(async (id) => ({ id, server: await caches.servers.get(id) })));
+      return await Promise.all(ids.map(async (id) => ({ id, server: await caches.servers.get(id, tenant) })));
     },
     async invalidate(keys) {
       await forget(caches, keys);
@@ -140,21 +152,31 @@ export function createResolver(options: ResolverOptions): Resolver {
 function createCaches({ catalog, secrets, storage, metrics, now, emit }: ResolverOptions): Caches {
   const shared = catalog.source === undefined ? {} : { shared: { storage, source: catalog.source } };
   const common = { now, metrics };
-  const agent = async (id: string, signal: AbortSignal) => readAnswer('agent', id, await catalog.agent(id, signal));
+  const records = { ...common, ...shared, catalog };
   return {
-    agents: createCache({ ...common, ...shared, name: 'agent', load: agent }),
-    providers: createCache({
-      ...common,
-      ...shared,
-      name: 'provider',
-      load: async (id, signal) => readAnswer('provider', id, await catalog.provider(id, signal)),
+    agents: createRecordCache({
+      ...records,
+      name: 'agent',
+      load: async (from, id, { signal, tenant }) =>
+        requireOwn(readAnswer('agent', id, await from.agent(id, signal)), tenant),
     }),
-    tools: createCache({ ...common, name: 'tools', load: (_, signal) => listTools(catalog, signal) }),
-    servers: createCache({
+    providers: createRecordCache({
+      ...records,
+      name: 'provider',
+      load: async (from, id, { signal, tenant }) =>
+        requireOwn(readAnswer('provider', id, await from.provider(id, signal)), tenant),
+    }),
+    tools: createRecordCache({
       ...common,
-      ...shared,
+      catalog,
+      name: 'tools',
+      load: (from, _, { signal, tenant }) => listTools(from, { signal, tenant }),
+    }),
+    servers: createRecordCache({
+      ...records,
       name: 'mcp-server',
-      load: async (id, signal) => readAnswer('mcpServer', id, await catalog.mcpServer?.(id, signal)),
+      load: async (from, id, { signal, tenant }) =>
+        requireOwn(readAnswer('mcpServer', id, await from.mcpServer?.(id, signal)), tenant),
     }),
     // Never shared: values of secrets are not written anywhere.
     secrets: createCache({
@@ -172,30 +194,29 @@ async function forget(caches: Caches, keys: readonly string[]): Promise<void> {
 }
 
 function forgetKey({ agents, providers, tools, servers, secrets }: Caches, key: string): Promise<void>[] {
-  const [kind, id] = splitKey(key);
+  const { kind, id, tenant } = readCacheKey(key);
   const all = kind === '*';
   return [
-    ...(all || kind === 'agent' ? [agents.invalidate(id)] : []),
-    ...(all || kind === 'provider' ? [providers.invalidate(id)] : []),
-    ...(all || kind === 'tools' || kind === 'tool' ? [tools.invalidate()] : []),
-    ...(all || kind === 'mcp-server' ? [servers.invalidate(id)] : []),
-    ...(all || kind === 'secrets' || kind === 'secret' ? [secrets.invalidate()] : []),
+    ...(all || kind === 'agent' ? [agents.invalidate({ id, tenant })] : []),
+    ...(all || kind === 'provider' ? [providers.invalidate({ id, tenant })] : []),
+    ...(all || kind === 'tools' || kind === 'tool' ? [tools.invalidate({ tenant })] : []),
+    ...(all || kind === 'mcp-server' ? [servers.invalidate({ id, tenant })] : []),
+    ...(all || kind === 'secrets' || kind === 'secret' ? [secrets.invalidate(isSecretOf(tenant))] : []),
   ];
 }
 
+function isSecretOf(tenant: string | undefined): (secretId: string) => boolean {
+  return (secretId) => tenant === undefined || (JSON.parse(secretId) as SecretId).tenant === tenant; // made by `getSecret` alone
+}
+
 function tellAgents(keys: readonly string[], tell: ResolverOptions['onAgentsChanged']): void {
-  const named = keys.map(splitKey).filter(([kind]) => kind === '*' || kind === 'agent');
-  if (named.some(([, id]) => id === undefined)) tell();
-  else if (named.length > 0) tell(named.flatMap(([, id]) => id ?? []));
+  const named = keys.map(readCacheKey).filter(({ kind }) => kind === '*' || kind === 'agent');
+  if (named.some(({ id }) => id === undefined)) tell();
+  else if (named.length > 0) tell(named.flatMap(({ id }) => id ?? []));
 }
 
-function splitKey(key: string): [string, string | undefined] {
-  const at = key.indexOf(':');
-  return at < 0 ? [key, undefined] : [key.slice(0, at), key.slice(at + 1)];
-}
-
-function requireActive(agent: Agent | undefined): Agent {
-  if (!agent) {
+function requireActive(agent: Agent | undefined, { via }: Caller): Agent {
+  if (!agent || (agent.visibility === 'internal' && via === 'http')) {
     throw new PinnaceError('not_found', 'Cannot run the agent: no agent has this id', {
       details: { reason: 'agent_not_found' },
     });
@@ -297,12 +318,16 @@ function staleSecret(id: string): Parameters<Emit>[0] {
   };
 }
 
-async function listTools(catalog: Catalog, signal: AbortSignal): Promise<readonly ToolDefinition[]> {
+async function listTools(
+  catalog: Catalog,
+  { signal, tenant }: { readonly signal: AbortSignal; readonly tenant: string | undefined },
+): Promise<readonly ToolDefinition[]> {
   const tools: ToolDefinition[] = [];
   const limit = 1000;
   for (let page: readonly ToolDefinition[] | undefined; page === undefined || page.length === limit;) {
     const after = page?.at(-1)?.id;
     page = readToolsAnswer(await catalog.listTools({ limit, ...(after !== undefined && { after }) }, signal));
+    for (const tool of page) requireOwn(tool, tenant);
     tools.push(...page);
   }
   return tools;

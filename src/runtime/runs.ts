@@ -45,6 +45,12 @@ export interface ClaimOptions {
   readonly abort: (reason: unknown) => void;
 }
 
+/** An agent that a tenant runs. Two tenants may each have their own agent with one id. */
+export interface RunningAgent {
+  readonly agentId: string;
+  readonly tenant: string;
+}
+
 /** The runs of one storage. */
 export interface Runs {
   /** Finds the run that the key already stands for. @throws PinnaceError `idempotency_key_reused` for another request. */
@@ -59,10 +65,10 @@ export interface Runs {
   cursor(principal: Principal, runId: string, after: number): Promise<RunCursor>;
   /** Asks the run to stop, wherever it is executed. Doing so again, or after its end, changes nothing. */
   cancel(principal: Principal, runId: string): Promise<void>;
-  /** The agents whose runs this instance executes. */
-  agents(): ReadonlySet<string>;
-  /** Stops this agent's runs on this instance. */
-  stop(agentId: string, reason: PinnaceError): void;
+  /** The agents whose runs this instance executes, each once for every tenant that runs it. */
+  agents(): readonly RunningAgent[];
+  /** Stops this agent's runs of this tenant on this instance. */
+  stop(agent: RunningAgent, reason: PinnaceError): void;
   /** The chat's last run, when it is still running. */
   ofChat(principal: Principal, chatId: string): Promise<RunStatus | undefined>;
   /** How many runs this instance executes. */
@@ -184,9 +190,14 @@ export function createRuns(options: RunsOptions): Runs {
       const found = await status(principal, entry.value);
       return found.state === 'running' ? found : undefined;
     },
-    agents: () => new Set([...lives.values()].map(({ state: { agentId } }) => agentId)),
-    stop(agentId, reason) {
-      for (const live of lives.values()) if (live.state.agentId === agentId) live.abort(reason);
+    agents() {
+      const running = [...lives.values()].map(({ state: { agentId, tenant } }) => ({ agentId, tenant }));
+      return [...new Map(running.map((one) => [JSON.stringify([one.agentId, one.tenant]), one])).values()];
+    },
+    stop({ agentId, tenant }, reason) {
+      for (const { state, abort } of lives.values()) {
+        if (state.agentId === agentId && state.tenant === tenant) abort(reason);
+      }
     },
     get open() {
       return lives.size;

@@ -66,10 +66,12 @@ export interface Runtime {
    */
   reply(runId: string, reply: PlanReply, principal: Principal): Promise<void>;
   /**
-   * Forgets cached definitions and secrets, here and on every instance with the same storage, from the next request on. Keys are
-   * `agent:<id>`, `provider:<id>`, `mcp-server:<id>`, `tools`, `secrets`, or `*` for all.
+   * Invalidates cached definitions and secrets, here and on every instance with the same storage, from the next request on. Keys are
+   * `agent:<id>`, `provider:<id>`, `mcp-server:<id>`, `tools`, `secrets`, or `*` for all. A key of one record names the shared one;
+   * with `@<tenant>` behind it, what is this tenant's own. With a principal that is not of the deployment, every key names what is
+   * its tenant's own.
    */
-  invalidate(keys: readonly string[]): Promise<void>;
+  invalidate(keys: readonly string[], principal?: Principal): Promise<void>;
   /** Refuses further runs as `unavailable`, lets those under way go on for `drainMs` (0), then stops them. */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }

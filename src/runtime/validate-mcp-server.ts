@@ -28,12 +28,13 @@ export async function validateMcpServer(
       request,
       subject,
       tenant,
+      deployment: principal.deployment === true,
       signal,
       secret: async ({ secret }) =>
         secret && await resolver.secret(secret, { tenant, agentId: `mcp-server:${serverId}` }),
-      toolNames: async () => [
+      toolNames: async (server) => [
         ...[...tools, ...dataSources?.tools ?? []].map(({ definition }) => definition.name),
-        ...(await resolver.tools()).map(({ name }) => name),
+        ...(await resolver.tools(server.tenant)).map(({ name }) => name),
       ],
     });
   if (!request.approve) return await check();

@@ -4,7 +4,7 @@ import { calculateJwkThumbprint, decodeProtectedHeader, errors, importJWK, type 
 import { type Scope, scopes as knownScopes } from '../../../src/runtime/principal.ts';
 import { certificateAlgorithms, certificateType, clockSkewSeconds, maxCertificateSeconds } from './profile.ts';
 import { refusal } from './refusal.ts';
-import type { FindRoot, Root } from './roots.ts';
+import { type FindRoot, mayDeploy, type Root } from './roots.ts';
 
 /** A certificate whose signature and claims were right when it was read. Times are seconds. */
 export interface Certificate {
@@ -15,6 +15,8 @@ export interface Certificate {
   readonly tenant: string;
   readonly agents: '*' | readonly string[];
   readonly scopes: readonly Scope[];
+  /** Whether it speaks for the deployment. */
+  readonly deployment: boolean;
   readonly issuedAt: number;
   readonly notBefore: number;
   readonly expiresAt: number;
@@ -50,13 +52,15 @@ export async function readCertificate(token: string, options: CertificateOptions
   }
   const tenant = textOf(claims['tenant']);
   if (root.issuer.tenants?.includes(tenant) === false) throw refusal('certificate_invalid');
+  const scopes = scopesOf(claims['scope']);
   return Object.freeze({
     issuer: iss,
     certificateId: textOf(claims.jti),
     subject: textOf(claims.sub),
     tenant,
     agents: agentsOf(agents),
-    scopes: scopesOf(claims['scope']),
+    scopes,
+    deployment: deploymentOf(claims['deployment'], root, scopes),
     issuedAt: iat,
     notBefore: nbf,
     expiresAt: exp,
@@ -67,7 +71,8 @@ export async function readCertificate(token: string, options: CertificateOptions
 }
 
 /**
- * Checks what may have changed since the certificate was read: the time, and whether its root key is still trusted.
+ * Checks what may have changed since the certificate was read: the time, and whether its root key is still trusted, for the
+ * deployment too where it speaks for it.
  *
  * @throws PinnaceError `certificate_expired`, `certificate_invalid` before its time, or `certificate_untrusted`.
  */
@@ -78,6 +83,7 @@ export function requireCurrent(certificate: Certificate, { findRoot, nowSeconds 
   if (root?.issuer.iss !== certificate.issuer || root.key.x !== certificate.rootKey) {
     throw refusal('certificate_untrusted');
   }
+  if (certificate.deployment && !mayDeploy(root.issuer)) throw refusal('certificate_untrusted');
 }
 
 /** Finds the root key by the header alone; `jku`, `jwk` and `x5u` are not followed. */
@@ -138,6 +144,13 @@ function scopesOf(claim: unknown): readonly Scope[] {
   if (typeof claim !== 'string') throw refusal('certificate_invalid');
   const granted = claim.split(' ');
   return Object.freeze(knownScopes.filter((scope) => granted.includes(scope)));
+}
+
+/** The claim counts only together with the scope `admin`, from an issuer that may make it; else the certificate is refused. */
+function deploymentOf(claim: unknown, { issuer }: Root, scopes: readonly Scope[]): boolean {
+  if (claim === undefined || claim === false) return false;
+  if (claim !== true || !mayDeploy(issuer) || !scopes.includes('admin')) throw refusal('certificate_invalid');
+  return true;
 }
 
 /** The key of `cnf` (RFC 7800): exactly a public Ed25519 JWK. */

@@ -18,10 +18,20 @@ export interface Issuer {
   readonly keys: readonly RootKey[];
   /** The tenants that it may speak for; absent: any. Name them where there are several issuers. */
   readonly tenants?: readonly string[];
+  /**
+   * Whether its certificates may claim to speak for the deployment, which writes the registry's shared records. `false` when absent;
+   * never together with `tenants`.
+   */
+  readonly deployment?: boolean;
 }
 
 /** The issuers, or a function that gives those of now: a key that it no longer gives is no longer trusted. */
 export type Issuers = readonly Issuer[] | (() => readonly Issuer[]);
+
+/** Whether the issuer's certificates may speak for the deployment. */
+export function mayDeploy({ tenants, deployment }: Issuer): boolean {
+  return deployment === true && tenants === undefined;
+}
 
 /** A root key and whose it is. */
 export interface Root {
@@ -35,7 +45,8 @@ export type FindRoot = (kid: string) => Root | undefined;
 /**
  * Gives the look-up of root keys.
  *
- * @throws PinnaceError `invalid_argument` for a key that is no public Ed25519 key with a `kid`, or a `kid` of two issuers.
+ * @throws PinnaceError `invalid_argument` for a key that is no public Ed25519 key with a `kid`, a `kid` of two issuers, or an issuer
+ * with both `tenants` and `deployment`.
  */
 export function createRoots(issuers: Issuers): FindRoot {
   const list = typeof issuers === 'function' ? issuers : () => issuers;
@@ -50,6 +61,9 @@ export function createRoots(issuers: Issuers): FindRoot {
 }
 
 function checkIssuers(issuers: readonly Issuer[]): void {
+  if (issuers.some(({ tenants, deployment }) => tenants !== undefined && deployment === true)) {
+    throw invalidRoot('an issuer with "tenants" cannot have "deployment": leave one of them out');
+  }
   const seen = new Set<string>();
   for (const { kid, ...key } of issuers.flatMap(({ keys }) => keys)) {
     if (typeof kid !== 'string' || kid === '') throw invalidRoot('each needs a "kid"');

@@ -6,7 +6,9 @@ import { says, scriptedModel } from '../../fixtures/model.ts';
 import { testRuntime } from '../../fixtures/runtime.ts';
 import { signedEndpoint } from '../../fixtures/signed-endpoint.ts';
 
-async function endpoint(mcp = fakeMcp(), scopes: readonly Scope[] = ['registry:write', 'registry:read']) {
+const allScopes: readonly Scope[] = ['registry:write', 'registry:read'];
+
+async function endpoint(mcp = fakeMcp(), scopes = allScopes, deployment = true) {
   const storage = memoryStorage();
   const catalog = createRegistry({ storage });
   await catalog.put('provider', { id: 'default', kind: 'custom' });
@@ -14,7 +16,11 @@ async function endpoint(mcp = fakeMcp(), scopes: readonly Scope[] = ['registry:w
   await catalog.put('mcpServer', { id: 'docs-server', alias: 'docs', url: 'https://docs.example.com/mcp' });
   const runtime = testRuntime({ ...scriptedModel(says('hi')), catalog, storage, mcp: mcp.connector });
   const signed = await signedEndpoint(runtime);
-  return { client: await signed.client({ scopes }), serve: signed.serve };
+  return {
+    client: await signed.client({ scopes, deployment }),
+    serve: signed.serve,
+    connections: () => mcp.asked.connects,
+  };
 }
 
 describe('POST /v1/mcp-servers/:id/validate', () => {
@@ -55,6 +61,16 @@ describe('POST /v1/mcp-servers/:id/validate', () => {
     });
     const reader = await endpoint(fakeMcp(), ['registry:read']);
     await expect(reader.client.validateMcpServer('docs-server')).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
+  it('refuses a tenant that would check a shared server', async () => {
+    const { client } = await endpoint();
+    await client.validateMcpServer('docs-server');
+    const tenant = await endpoint(fakeMcp(), ['registry:read', 'registry:write'], false);
+    const refused = { code: 'forbidden', details: { reason: 'shared_record' } };
+    await expect(tenant.client.validateMcpServer('docs-server', { approve: true })).rejects.toMatchObject(refused);
+    await expect(tenant.client.validateMcpServer('docs-server')).rejects.toMatchObject(refused);
+    expect(tenant.connections()).toBe(0);
   });
 
   it('is described', async () => {

@@ -23,8 +23,8 @@ export async function measureResolution(): Promise<Row[]> {
   const resolve = async (): Promise<number> => {
     const startedAt = performance.now();
     await resolver.refresh();
-    await resolver.resolve('helper', 't');
-    await resolver.tools();
+    await resolver.resolve('helper', { tenant: 't', via: 'http' });
+    await resolver.tools(undefined);
     return (performance.now() - startedAt) * 1000;
   };
   const warm: number[] = [];

@@ -1,0 +1,42 @@
+/** The keys that name what caches hold: `agent:<id>`, `tools`, `*`; with `@<tenant>` behind it, what is this tenant's own. */
+
+import { PinnaceError } from './errors.ts';
+
+/** A key, read. */
+export interface CacheKey {
+  /** `agent`, `provider`, `mcp-server`, `tools`, `secrets` or `*`. */
+  readonly kind: string;
+  readonly id: string | undefined;
+  readonly tenant: string | undefined;
+}
+
+/** Reads a key. Neither kinds nor ids have an `@`, so the tenant may be any text. */
+export function readCacheKey(key: string): CacheKey {
+  const at = key.indexOf('@');
+  const [name, tenant] = at < 0 ? [key, undefined] : [key.slice(0, at), key.slice(at + 1)];
+  const colon = name.indexOf(':');
+  return colon < 0 ? { kind: name, id: undefined, tenant } : {
+    kind: name.slice(0, colon),
+    id: name.slice(colon + 1),
+    tenant,
+  };
+}
+
+/** The key of a tenant's own; without a tenant, the key as it is. */
+export function withTenant(key: string, tenant: string | undefined): string {
+  return tenant === undefined ? key : `${key}@${tenant}`;
+}
+
+/**
+ * Limits keys to what belongs to the tenant.
+ *
+ * @throws PinnaceError `invalid_argument` for a key that names a tenant itself.
+ */
+export function keysOfTenant(keys: readonly string[], tenant: string): readonly string[] {
+  if (keys.every((key) => !key.includes('@'))) return keys.map((key) => withTenant(key, tenant));
+  throw new PinnaceError(
+    'invalid_argument',
+    'Cannot invalidate: a key names a tenant, which only a principal of the deployment may; leave out "@" and what follows',
+    { details: { reason: 'foreign_cache_key' } },
+  );
+}
