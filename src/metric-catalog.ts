@@ -3,6 +3,8 @@
 /** What each metric says. */
 export const metricCatalog = {
   pinnace_runs_total: 'Runs that have ended, by state',
+  pinnace_runs_refused_total: 'Runs that were refused before they started, by code and reason of the error',
+  pinnace_authentication_refused_total: 'Requests that authentication refused, by code of the error',
   pinnace_open_runs: 'Runs under way in this instance',
   pinnace_plans_total: 'Plans that have ended, by state',
   pinnace_open_plans: 'Plans that this instance has',

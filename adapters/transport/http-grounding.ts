@@ -17,10 +17,10 @@ import { parse } from '../../src/parse.ts';
 import type { Storage } from '../../src/ports.ts';
 import { type Principal, requireScope } from '../../src/runtime/principal.ts';
 import { within } from '../../src/span.ts';
-import { parseTraceparent } from '../../src/traceparent.ts';
 import { bodyLimitOf } from './body-limits.ts';
 import type { HandlerContext } from './http.ts';
 import { readJson } from './http-body.ts';
+import { type RequestTrace, traceOf } from './http-trace.ts';
 
 /** What the routes work with. */
 export interface GroundingRouteOptions {
@@ -77,13 +77,13 @@ export function addGroundingRoutes(
 
 /** The runtime's hook is asked too, and what is asked is told of there. */
 function callOf(c: Context, principal: Principal, { authorize, place }: HandlerContext['runtime']): Call {
-  const trace = parseTraceparent(c.req.header('traceparent'));
+  const trace = traceOf(c.req.raw);
   return { principal, trace, signal: c.req.raw.signal, authorize, span: place(principal, trace) };
 }
 
 interface Call extends GroundingCallOptions {
   readonly principal: Principal;
-  readonly trace: ReturnType<typeof parseTraceparent>;
+  readonly trace: RequestTrace;
 }
 
 interface Filling {

@@ -30,7 +30,7 @@ export const mcpPath = '/mcp';
 
 /** Adds the route. What it needs is loaded with the first request. */
 export function addMcpRoute(
-  { app, authenticator, maxBodyBytes, keepAliveMs, now }: HandlerContext,
+  { app, authenticator, maxBodyBytes, keepAliveMs, now, random }: HandlerContext,
   { mcp, origins }: { readonly mcp: McpRouteOptions; readonly origins: readonly string[] },
 ): void {
   let loading: Promise<McpEndpoint> | undefined;
@@ -57,7 +57,7 @@ export function addMcpRoute(
         () => unwatch?.(),
       );
     } catch (error) {
-      return challenged(problemResponse(c, error, now()));
+      return challenged(problemResponse(c, error, { now: now(), random }));
     }
   });
 }
@@ -91,7 +91,7 @@ const corsHeaders = {
     'signature',
     'signature-input',
   ],
-  exposeHeaders: ['mcp-session-id', 'www-authenticate'],
+  exposeHeaders: ['mcp-session-id', 'www-authenticate', 'retry-after', 'x-trace-id'],
 };
 
 /** Before anything of the request is read. A client that is no page sends no origin. */

@@ -32,16 +32,14 @@ export function createQuotas(
         throw new PinnaceError('overloaded', 'The endpoint runs as much as it can: try again later', {
           status: 503,
           retryable: true,
-          retryAfterMs: jittered(1000),
+          details: { reason: 'instance_quota' },
         });
       }
       if (own >= runsPerTenant) {
         throw new PinnaceError(
           'rate_limited',
-          `Cannot start: ${runsPerTenant} ${what} of this tenant go on, wait for one to end`,
-          {
-            retryAfterMs: jittered(1000),
-          },
+          `Cannot start: this tenant has ${runsPerTenant} ${what} under way, wait for one to end`,
+          { details: { reason: 'tenant_quota' } },
         );
       }
       total += 1;
@@ -57,9 +55,4 @@ export function createQuotas(
       };
     },
   };
-}
-
-/** So that those who were turned away do not come back all at once. */
-function jittered(ms: number): number {
-  return Math.round(ms * (0.8 + 0.4 * Math.random()));
 }

@@ -10,10 +10,10 @@ import type { WriteOptions } from '../../src/orchestrator/registry/write.ts';
 import { parse } from '../../src/parse.ts';
 import { collectionNames, kindNames, type RecordKind } from '../../src/record-kinds.ts';
 import { type Principal, requireScope, type Scope } from '../../src/runtime/principal.ts';
-import { parseTraceparent } from '../../src/traceparent.ts';
 import { bodyLimitOf } from './body-limits.ts';
 import type { HandlerContext } from './http.ts';
 import { readJson } from './http-body.ts';
+import { traceOf } from './http-trace.ts';
 
 /** What a body holds before its schema is asked: an object. */
 const Body = v.looseObject({ id: v.optional(v.string()) });
@@ -101,7 +101,7 @@ async function authorized({ authenticator }: RegistryContext, c: Context, scope:
 /** Who writes, and in which trace. */
 async function writing(context: RegistryContext, c: Context): Promise<WriteOptions> {
   const principal = await authorized(context, c, 'registry:write');
-  return { principal, traceId: parseTraceparent(c.req.header('traceparent') ?? null)?.traceId };
+  return { principal, traceId: traceOf(c.req.raw).traceId };
 }
 
 async function bodyOf<Kind extends RecordKind>(

@@ -5,12 +5,13 @@ import { PinnaceError } from '../../src/errors.ts';
 import type { Principal } from '../../src/runtime/principal.ts';
 import type { Started } from '../../src/runtime/runtime.ts';
 import type { RunStatus } from '../../src/runtime/runs.ts';
+import { countRefusedRun } from '../../src/runtime/refused-run.ts';
 import { parse } from '../../src/parse.ts';
-import { parseTraceparent } from '../../src/traceparent.ts';
 import type { HandlerContext } from './http.ts';
 import { readJson } from './http-body.ts';
 import { runInProgress } from './http-problem.ts';
 import { ApprovalDecision, Reply } from './http-requests.ts';
+import { traceHeader, traceOf } from './http-trace.ts';
 import { parseIdempotencyKey } from './idempotency-key.ts';
 import { encodeSse, sseHeaders } from './sse.ts';
 
@@ -21,7 +22,8 @@ export function addRunRoutes(context: HandlerContext): void {
     const principal = await authenticator.authenticate(c.req.raw);
     const { runId, known } = await startRun(c, principal, context);
     if (known?.state === 'running') throw runInProgress(runId, known.lastSeq);
-    return await streamResponse(context, { principal, runId, after: 0, replayed: known !== undefined });
+    const { traceId } = known ?? traceOf(c.req.raw);
+    return await streamResponse(context, { principal, runId, traceId, after: 0, replayed: known !== undefined });
   });
   app.get('/v1/runs/:id/stream', async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
@@ -29,13 +31,15 @@ export function addRunRoutes(context: HandlerContext): void {
     const status = await runs.status(principal, runId);
     const after = afterOf(c, runId);
     if (status.state !== 'running' && after === status.lastSeq) return c.body(null, 204);
-    return await streamResponse(context, { principal, runId, after, replayed: false });
+    const { traceId } = status;
+    return await streamResponse(context, { principal, runId, traceId, after, replayed: false });
   });
   app.get('/v1/chats/:id/stream', async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
     const status = await runs.ofChat(principal, c.req.param('id'));
     if (!status) return c.body(null, 204);
-    return await streamResponse(context, { principal, runId: status.runId, after: 0, replayed: false });
+    const { runId, traceId } = status;
+    return await streamResponse(context, { principal, runId, traceId, after: 0, replayed: false });
   });
   app.get('/v1/runs/:id', async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
@@ -55,19 +59,18 @@ export function addRunRoutes(context: HandlerContext): void {
   });
   app.delete('/v1/runs/:id', async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
-    const trace = parseTraceparent(c.req.header('traceparent'));
-    await context.runtime.cancel(c.req.param('id'), principal, { trace });
+    await context.runtime.cancel(c.req.param('id'), principal, { trace: traceOf(c.req.raw) });
     return c.body(null, 202);
   });
 }
 
 async function startRun(c: Context, principal: Principal, context: HandlerContext): Promise<Started> {
-  const { runtime, authenticator, quotas, maxBodyBytes } = context;
+  const { runtime, authenticator, maxBodyBytes } = context;
   const key = parseIdempotencyKey(c.req.header('idempotency-key') ?? null);
   const { data, fingerprint } = await readJson(c.req.raw, maxBodyBytes);
   const known = await runtime.runs.find(principal, { key, fingerprint });
   if (known) return { runId: known.runId, known };
-  const leave = quotas.enter(principal.tenant);
+  const leave = enter(context, principal);
   const revoked = new AbortController();
   const unwatch = authenticator.onRevoked?.(principal, () => revoked.abort('session_revoked'));
   const release = (): void => {
@@ -78,7 +81,7 @@ async function startRun(c: Context, principal: Principal, context: HandlerContex
     const started = await runtime.start(data, principal, {
       signals: [revoked.signal],
       idempotency: { key, fingerprint },
-      trace: parseTraceparent(c.req.header('traceparent') ?? null),
+      trace: traceOf(c.req.raw),
     });
     void (started.ended ?? Promise.resolve()).then(release);
     return started;
@@ -88,15 +91,35 @@ async function startRun(c: Context, principal: Principal, context: HandlerContex
   }
 }
 
+/** Counts the run against the quotas. @throws PinnaceError as `Quotas.enter`. */
+function enter({ quotas, runtime: { metrics } }: HandlerContext, { tenant }: Principal): () => void {
+  try {
+    return quotas.enter(tenant);
+  } catch (error) {
+    countRefusedRun(metrics, error);
+    throw error;
+  }
+}
+
+interface StreamedRun {
+  readonly principal: Principal;
+  readonly runId: string;
+  /** The trace of the run, which its events carry. */
+  readonly traceId: string;
+  readonly after: number;
+  readonly replayed: boolean;
+}
+
 async function streamResponse(
   { runtime, keepAliveMs }: HandlerContext,
-  { principal, runId, after, replayed }: { principal: Principal; runId: string; after: number; replayed: boolean },
+  { principal, runId, traceId, after, replayed }: StreamedRun,
 ): Promise<Response> {
   const cursor = await runtime.runs.cursor(principal, runId, after);
   return new Response(encodeSse(cursor, { runId, keepAliveMs, metrics: runtime.metrics }), {
     headers: {
       ...sseHeaders,
       'x-run-id': runId,
+      [traceHeader]: traceId,
       'location': `/v1/runs/${runId}/stream`,
       ...(replayed && { 'idempotency-replayed': 'true' }),
     },

@@ -2,7 +2,7 @@
 
 import { Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError, toPinnaceError } from '../../src/errors.ts';
 import type { Authenticator } from '../../src/ports.ts';
 import type { Principal } from '../../src/runtime/principal.ts';
 import type { HostedRuntime } from '../../src/runtime/runtime.ts';
@@ -18,6 +18,7 @@ import { addPlanRoutes } from './http-plans.ts';
 import { problemResponse } from './http-problem.ts';
 import { createQuotas, type QuotaLimits } from './http-quotas.ts';
 import { addRunRoutes } from './http-runs.ts';
+import { nameTrace } from './http-trace.ts';
 
 /** What an endpoint needs besides the runtime. */
 export interface HandlerOptions {
@@ -42,6 +43,8 @@ export interface HandlerOptions {
   /** What `GET /v1/readyz` tells besides, as what the platform can do. */
   readonly capabilities?: () => Promise<Readonly<Record<string, unknown>>>;
   readonly now?: () => number;
+  /** From 0 to 1, for the spread of `Retry-After`; `Math.random` when absent. */
+  readonly random?: () => number;
 }
 
 /** An authenticator that hears of revoked sessions. */
@@ -75,6 +78,7 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     keepAliveMs = 15_000,
     capabilities = noCapabilities,
     now = Date.now,
+    random = Math.random,
     origins = [],
     mcp,
     registry,
@@ -85,9 +89,12 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     throw new TypeError('Cannot make a handler without an authenticator');
   }
   const app = new Hono();
-  app.onError((error, c) => problemResponse(c, error, now()));
-  app.notFound((c) => problemResponse(c, new PinnaceError('not_found', 'Nothing is served at this path'), now()));
+  app.onError((error, c) => problemResponse(c, error, { now: now(), random }));
+  app.notFound(() => {
+    throw new PinnaceError('not_found', 'Nothing is served at this path');
+  });
   app.use(dropUnreadBody);
+  app.use(nameTrace);
   app.use(
     '/v1/*',
     cors({
@@ -102,11 +109,12 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
   const context = {
     app,
     runtime,
-    authenticator,
+    authenticator: counted(authenticator, runtime.metrics),
     maxBodyBytes,
     keepAliveMs,
     capabilities,
     now,
+    random,
     quotas,
     registry,
     grounding,
@@ -124,6 +132,24 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     if (path.startsWith('/v1/') && !path.endsWith('*')) app.all(path, methodNotAllowed); // not that of CORS
   }
   return async (request) => await app.fetch(request);
+}
+
+/** Counts the requests that the authenticator rejects. */
+function counted(
+  authenticator: HandlerOptions['authenticator'],
+  metrics: HostedRuntime['metrics'],
+): HandlerOptions['authenticator'] {
+  return {
+    async authenticate(request) {
+      try {
+        return await authenticator.authenticate(request);
+      } catch (error) {
+        metrics.count('pinnace_authentication_refused_total', { code: toPinnaceError(error).code });
+        throw error;
+      }
+    },
+    ...(authenticator.onRevoked && { onRevoked: authenticator.onRevoked.bind(authenticator) }),
+  };
 }
 
 async function noCapabilities(): Promise<Readonly<Record<string, unknown>>> {

@@ -23,6 +23,7 @@ import { prewarm, probe, within } from './operations.ts';
 import { createOutside } from './outside.ts';
 import type { Plans } from './plans.ts';
 import { requireScope } from './principal.ts';
+import { countRefusedRun } from './refused-run.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { createRuns } from './runs.ts';
 import type { HostedRuntime } from './runtime.ts';
@@ -91,9 +92,14 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     closing: closing.signal,
   };
   const start: HostedRuntime['start'] = async (input, principal, given) => {
-    requireScope(principal, 'run:create');
-    requireOpen();
-    return await startRun(parts, input, { ...given, principal });
+    try {
+      requireScope(principal, 'run:create');
+      requireOpen();
+      return await startRun(parts, input, { ...given, principal });
+    } catch (error) {
+      countRefusedRun(metrics, error);
+      throw error;
+    }
   };
   const cancel: HostedRuntime['cancel'] = async (runId, principal, { trace } = {}) => {
     const { state, agentId, traceId } = await runs.status(principal, runId, 'run:cancel');

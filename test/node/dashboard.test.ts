@@ -8,6 +8,8 @@ import { rehearsal } from '../../adapters/models/rehearsal.ts';
 import { eventStore } from '../../adapters/sinks/event-store.ts';
 import { gaugeSink } from '../../adapters/sinks/queue.ts';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
+import { developmentAuthenticator } from '../../adapters/transport/development-authenticator.ts';
+import { createHandler } from '../../adapters/transport/http.ts';
 import { encodeSse } from '../../adapters/transport/sse.ts';
 import { createEventRing, createRuntime, defineTool, localPrincipal, PinnaceError } from '../../src/index.ts';
 import { metricCatalog } from '../../src/metric-catalog.ts';
@@ -68,6 +70,9 @@ async function everyMetric(): Promise<ReadonlyMap<string, Family>> {
     { goal: 'What is 6 * 7?', agentId: 'helper', budget: { tokens: 10_000 } },
     localPrincipal(),
   );
+  await runtime.run({ ...request, agentId: 'nobody' }, localPrincipal()).catch(() => undefined);
+  const authenticator = developmentAuthenticator({ token: 'a-token-for-tests-only' });
+  await createHandler(runtime, { authenticator })(new Request('http://127.0.0.1/v1/runs/run_x'));
   await runtime.close();
   await store.close();
   return readPrometheus(runtime.metrics.text());

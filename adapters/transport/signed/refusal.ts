@@ -45,7 +45,6 @@ export function refusal(code: RefusalCode, cause?: unknown): PinnaceError {
   return new PinnaceError(code, message, {
     status,
     retryable,
-    ...(status === 503 && { retryAfterMs: 1000 }),
     ...(cause !== undefined && { cause }),
   });
 }

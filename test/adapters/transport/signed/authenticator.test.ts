@@ -145,7 +145,7 @@ describe('authenticate', () => {
     await expect(authenticator.authenticate(await request())).rejects.toMatchObject({
       code: 'overloaded',
       status: 503,
-      retryAfterMs: 1000,
+      retryable: true,
     });
   });
 
