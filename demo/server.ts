@@ -10,10 +10,16 @@ import { createRegistry, type EventSink, type ExtensionModule, loadExtension } f
 import { sampleAgents, sampleDataSources, sampleProviders } from './agents.ts';
 import { createKnowledge } from './knowledge/knowledge.ts';
 import { createSamples } from './register-samples.ts';
+import { tokenProblem } from './token-problem.ts';
 import { sampleTools } from './tools/index.ts';
 
 const given = Deno.env.get('PINNACE_TOKEN');
 const token = given ?? crypto.randomUUID();
+const problem = tokenProblem(token);
+if (problem !== undefined) {
+  console.error(problem);
+  Deno.exit(2);
+}
 if (given === undefined) console.log(`The token of this endpoint is ${token}`);
 const kvPath = Deno.env.get('PINNACE_KV');
 /** Whom to trust, as JSON: `npm start` names the development issuer. */

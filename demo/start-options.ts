@@ -2,6 +2,7 @@
 
 import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
+import { tokenProblem } from './token-problem.ts';
 
 /** What to do: begin, show how, or say what is wrong. */
 export type StartOptions =
@@ -19,7 +20,7 @@ const help = `npm start: the playground, and the endpoint beside it, on this mac
 Environment:
 
   PINNACE_PORT       the port of the endpoint
-  PINNACE_TOKEN      the token that the endpoint takes; a new one for each start when absent
+  PINNACE_TOKEN      the token that the endpoint takes (16 characters or more); a random one when absent
   PINNACE_EXTENSION  a module of tools that the endpoint loads besides, as a path from this folder
   CI                 where it is set, no browser is opened
 `;
@@ -41,6 +42,8 @@ export function readStartOptions(
       return { type: 'wrong', text: `Cannot listen at port "${given}": a port is a number from 1 to 65535` };
     }
     const token = env['PINNACE_TOKEN'] ?? crypto.randomUUID();
+    const problem = tokenProblem(token);
+    if (problem !== undefined) return { type: 'wrong', text: problem };
     return { type: 'start', port, token, extension: env['PINNACE_EXTENSION'] };
   } catch (error) {
     const [why = ''] = error instanceof Error ? error.message.split('. ') : [];

@@ -34,6 +34,8 @@ export const attribute = {
   retryable: 'pinnace.error.retryable',
   payload: 'pinnace.payload.summary',
   runId: 'pinnace.run.id',
+  /** The caller's own runtime, as the run request names it. */
+  runtimeId: 'pinnace.runtime.id',
   /** The id that the event has, where the provider makes ids of its own. */
   spanId: 'pinnace.span.id',
 } as const;

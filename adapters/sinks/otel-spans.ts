@@ -48,15 +48,15 @@ export function shapeOf(event: ObservedEvent): SpanShape {
 
 /** What is known when a span ends. */
 export function endOf(event: ObservedEvent): Attributes {
-  const { runId, toolCallId, provider, inputTokens, outputTokens, firstChunkMs, finishReason, httpStatus } =
-    readSummary(
-      event.payloadSummary,
-    );
+  const payload = readSummary(event.payloadSummary);
+  const { runId, runtimeId, toolCallId, provider, finishReason, httpStatus } = payload;
+  const { inputTokens, outputTokens, firstChunkMs } = payload;
   return {
     ...failureOf(event),
     ...defined({
       [attribute.payload]: event.payloadSummary || undefined,
       [attribute.runId]: runId,
+      [attribute.runtimeId]: runtimeId,
       [attribute.toolCallId]: toolCallId,
       [attribute.provider]: provider,
       [attribute.inputTokens]: inputTokens,

@@ -6,6 +6,9 @@ import { createPrincipal, scopes } from '../../src/runtime/principal.ts';
 
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
+/** The fewest characters of a token. */
+export const minTokenLength = 16;
+
 /**
  * Gives an authenticator that lets in whoever knows the token, under a loopback host name only: a page that a rebinding name
  * server points at this machine carries its own name in `Host`. The server must also bind a loopback address.
@@ -13,8 +16,9 @@ const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
  * @throws PinnaceError `invalid_argument` for a token of less than 16 characters.
  */
 export function developmentAuthenticator({ token }: { token: string }): Authenticator {
-  if (token.length < 16) {
-    throw new PinnaceError('invalid_argument', 'Cannot authenticate with a token of less than 16 characters');
+  if (token.length < minTokenLength) {
+    const message = `Cannot authenticate with a token of less than ${minTokenLength} characters`;
+    throw new PinnaceError('invalid_argument', message);
   }
   return {
     async authenticate(request) {

@@ -20,9 +20,9 @@ export function addOperationRoutes(context: HandlerContext): void {
   };
   app.get('/v1/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/v1/readyz', async (c) => {
-    const checks = await runtime.ready();
+    const [checks, known] = await Promise.all([runtime.ready(), inTime(capabilities)]);
     const ready = Object.values(checks).every((check) => check === 'ok');
-    return c.json({ status: ready ? 'ok' : 'failed', checks, capabilities: await capabilities() }, ready ? 200 : 503);
+    return c.json({ status: ready ? 'ok' : 'failed', checks, capabilities: known }, ready ? 200 : 503);
   });
   app.get(
     '/v1/openapi.json',
@@ -64,6 +64,18 @@ export function addOperationRoutes(context: HandlerContext): void {
   });
 }
 
+/** What the platform can do says nothing of readiness: it is left out when it takes long or fails. */
+async function inTime(capabilities: HandlerContext['capabilities']): ReturnType<HandlerContext['capabilities']> {
+  const { promise: late, resolve } = Promise.withResolvers<Record<string, never>>();
+  const timer = setTimeout(() => resolve({}), capabilitiesMs);
+  try {
+    return await Promise.race([late, Promise.resolve().then(capabilities).catch(() => ({}))]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const capabilitiesMs = 2_000;
 const maxPage = 1000;
 
 /** One page of a manifest. The token names the digest, so that no page of another manifest continues this one. */

@@ -17,15 +17,6 @@ export async function prewarm(
   return Object.fromEntries(failed);
 }
 
-/** Tells of each probe whether it answers. */
-export async function probe(
-  probes: Readonly<Record<string, Promise<unknown>>>,
-): Promise<Record<string, 'ok' | 'failed'>> {
-  const results = await Promise.allSettled(Object.values(probes));
-  const names = Object.keys(probes);
-  return Object.fromEntries(names.map((name, i) => [name, results[i]?.status === 'fulfilled' ? 'ok' : 'failed']));
-}
-
 /** Waits for the work, but no longer than this. */
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();

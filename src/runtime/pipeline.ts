@@ -19,10 +19,11 @@ import { decide } from './decide.ts';
 import { createDismissal } from './dismissal.ts';
 import type { Limits } from './limits.ts';
 import type { McpSource } from './mcp-tools.ts';
-import { prewarm, probe, within } from './operations.ts';
+import { prewarm, within } from './operations.ts';
 import { createOutside } from './outside.ts';
 import type { Plans } from './plans.ts';
 import { requireScope } from './principal.ts';
+import { createReadiness } from './readiness.ts';
 import { countRefusedRun } from './refused-run.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { createRuns } from './runs.ts';
@@ -191,7 +192,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     authorize: options.authorize,
     place,
     guard,
-    ready: () => probe({ storage: options.storage.get(['ready']), catalog: options.catalog.listTools({ limit: 1 }) }),
+    ready: createReadiness({ ...options, isClosed: () => draining }),
     async close({ drainMs = 0 } = {}) {
       draining = true;
       if (drainMs > 0) await within(drainMs, runs.drained());

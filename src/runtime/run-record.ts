@@ -16,6 +16,8 @@ export interface RunState {
   readonly span?: { readonly spanId: string; readonly parentSpanId?: string; readonly subject: string };
   /** The run before it in its chat, where this one continues the message of that one. */
   readonly continues?: string;
+  /** The caller's own runtime, where the request named it. */
+  readonly runtimeId?: string;
   /** The plan that the run follows. */
   readonly planId?: string;
   /** Milliseconds since 1970. */

@@ -10,6 +10,14 @@ import type { Limits } from './limits.ts';
 
 const Id = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
 
+/** An id that stands in events and traces: no spaces, quotes or control characters. */
+const RuntimeId = v.pipe(
+  v.string(),
+  v.minLength(1),
+  v.maxLength(128),
+  v.regex(/^[\w.:/@-]+$/, 'must be letters, digits and _ . : / @ -'),
+);
+
 /** A message as AI SDK clients send it. Its parts are checked by the AI SDK. System messages come from the agent alone. */
 const Message = v.looseObject({
   id: v.pipe(v.string(), v.maxLength(256)),
@@ -30,8 +38,8 @@ const PlanToFollow = v.strictObject({ planId: Id });
 /** The schema of a run request. */
 export const RunRequest = v.strictObject({
   agentId: Id,
-  /** Names the caller's own runtime, for tracing across retries; changes nothing. */
-  runtimeId: v.optional(Id),
+  /** Names the caller's own runtime, in events, spans and the run's record; changes nothing else. */
+  runtimeId: v.optional(RuntimeId),
   chat: v.strictObject({ id: Id, messages: v.pipe(v.array(Message), v.minLength(1)) }),
   context: v.optional(v.pipe(v.array(ContextItem), v.maxLength(50)), []),
   limits: v.optional(LimitOverrides),

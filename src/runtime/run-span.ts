@@ -9,11 +9,13 @@ export interface RunFacts extends Pick<SpanFacts, 'traceId' | 'parentSpanId' | '
   readonly subject: string;
   readonly agentId: string;
   readonly messages?: number;
+  /** The caller's own runtime, where the request names it. */
+  readonly runtimeId?: string | undefined;
 }
 
 /** Gives the span. */
 export function spanOfRun(
-  { traceId, parentSpanId, spanId, beganAt, runId, tenant, subject, agentId, messages }: RunFacts,
+  { traceId, parentSpanId, spanId, beganAt, runId, tenant, subject, agentId, messages, runtimeId }: RunFacts,
   options: SpanOptions,
 ): Span {
   return startSpan({
@@ -26,6 +28,6 @@ export function spanOfRun(
     action: 'run.start',
     endAction: 'run.end',
     target: { type: 'agent', id: agentId },
-    payload: { runId, messages },
+    payload: { runId, messages, runtimeId },
   }, options);
 }

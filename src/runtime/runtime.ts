@@ -15,6 +15,7 @@ import type { AgentTools } from './agent-tools.ts';
 import type { ManifestEntry } from './assemble.ts';
 import type { PlanReply } from './plans.ts';
 import type { Principal } from './principal.ts';
+import type { Readiness } from './readiness.ts';
 import type { RunRequestInput } from './run-request.ts';
 import type { ClaimOptions, Runs, RunStatus } from './runs.ts';
 
@@ -143,8 +144,8 @@ export interface HostedRuntime extends Runtime {
    * written down.
    */
   readonly guard: <T>(deed: OutsideDeed, work: (place: Place) => Promise<T>) => Promise<T>;
-  /** Asks the storage and the catalog whether they answer. */
-  ready(): Promise<Readonly<Record<string, 'ok' | 'failed'>>>;
+  /** Probes whether the storage takes a write and the catalog answers. Never rejects; answers within two seconds. */
+  ready(): Promise<Readiness>;
   readonly metrics: Metrics;
 }
 

@@ -103,14 +103,14 @@ interface Claimant extends Pick<StartOptions, 'idempotency'> {
 /** The run is told of from its first look-up on: what refuses it is seen as well. */
 function beginTelling(
   { emit, now }: StartParts,
-  { agentId, chat }: RunRequest,
+  { agentId, chat, runtimeId }: RunRequest,
   { principal: { tenant, subject }, trace, redaction }: Pick<Claimant, 'principal' | 'redaction'> & {
     readonly trace: StartOptions['trace'];
   },
 ): Pick<Claimant, 'runId' | 'span' | 'told'> {
   const { traceId = createTraceId(), parentSpanId } = trace ?? {};
   const runId = `run_${crypto.randomUUID().replaceAll('-', '')}`;
-  const facts = { traceId, parentSpanId, runId, tenant, subject, agentId, messages: chat.messages.length };
+  const facts = { traceId, parentSpanId, runId, tenant, subject, agentId, messages: chat.messages.length, runtimeId };
   const span = spanOfRun(facts, { emit: redactedEmit(emit, redaction), now });
   const told = { spanId: span.spanId, ...(parentSpanId !== undefined && { parentSpanId }), subject };
   return { runId, span, told };
@@ -156,7 +156,7 @@ async function claimAndExecute(
 }
 
 function startingState(
-  { agentId, chat }: RunRequest,
+  { agentId, chat, runtimeId }: RunRequest,
   { principal: { tenant }, now, traceId, plan, continues }: {
     readonly principal: Principal;
     readonly now: () => number;
@@ -165,7 +165,10 @@ function startingState(
     readonly continues: string | undefined;
   },
 ): ClaimOptions['state'] {
-  const planned = plan ? { planId: plan.planId } : {};
-  const before = continues === undefined ? {} : { continues };
-  return { state: 'running', tenant, agentId, chatId: chat.id, traceId, ...planned, ...before, startedAt: now() };
+  const named = {
+    ...(plan && { planId: plan.planId }),
+    ...(continues !== undefined && { continues }),
+    ...(runtimeId !== undefined && { runtimeId }),
+  };
+  return { state: 'running', tenant, agentId, chatId: chat.id, traceId, ...named, startedAt: now() };
 }

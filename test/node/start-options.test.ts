@@ -8,8 +8,13 @@ describe('readStartOptions', () => {
     const { token, ...others } = readStartOptions([], {}) as { token: string };
     expect(others).toEqual({ type: 'start', port: 8787, extension: undefined });
     expect(token).toMatch(/^[\da-f-]{36}$/);
-    const env = { PINNACE_PORT: '8790', PINNACE_TOKEN: 'secret', PINNACE_EXTENSION: 'tools.ts' };
-    expect(readStartOptions([], env)).toEqual({ type: 'start', port: 8790, token: 'secret', extension: 'tools.ts' });
+    const env = { PINNACE_PORT: '8790', PINNACE_TOKEN: 'a-token-for-tests', PINNACE_EXTENSION: 'tools.ts' };
+    expect(readStartOptions([], env)).toEqual({
+      type: 'start',
+      port: 8790,
+      token: 'a-token-for-tests',
+      extension: 'tools.ts',
+    });
     expect(readStartOptions(['--port=8791'], env)).toMatchObject({ port: 8791 });
   });
 
@@ -24,6 +29,15 @@ describe('readStartOptions', () => {
       const told = readStartOptions(args, {});
       expect(told).toMatchObject({ type: 'wrong', text: expect.stringContaining(named) as string });
       expect(told).toMatchObject({ text: expect.stringContaining('npm start -- --help') as string });
+    },
+  );
+
+  it.each([['short'], [''], ['fifteen-letters'], ['a token with spaces in it'], ['x'.repeat(257)]])(
+    'says in one line why it cannot take the token %j, and does not print it',
+    (token) => {
+      const told = readStartOptions([], { PINNACE_TOKEN: token });
+      expect(told).toMatchObject({ type: 'wrong', text: expect.stringMatching(/^PINNACE_TOKEN [^\n]+$/) as string });
+      if (token !== '') expect(JSON.stringify(told)).not.toContain(token);
     },
   );
 

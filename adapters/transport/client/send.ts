@@ -60,7 +60,9 @@ export function createSend(options: SendOptions): Send {
         continue;
       }
       const pause = error.retryAfterMs ?? pauseMs(failures - 1, backoff);
-      if (!isTransient(error) || failures++ >= backoff.attempts || pause > longestPauseMs) throw error;
+      if (!isTransient(error) || failures++ >= backoff.attempts || pause > longestPauseMs) {
+        throw namingSkew(outcome, options.now());
+      }
       await wait(pause, call.signal);
     }
   };
@@ -137,6 +139,24 @@ function adapt({ error, serverTime }: Refused, { clock, now, credentials }: Send
   if (cause === 'certificate') credentials.renew();
   return true;
 }
+
+/** Adds to a refusal that may be due to a clock how far the two clocks are apart. */
+function namingSkew({ error, serverTime }: Refused, now: number): PinnaceError {
+  const { code, status, retryable, retryAfterMs, details } = error;
+  const skewMs = serverTime === undefined || typeof details?.['serverTime'] !== 'string' ? 0 : now - serverTime;
+  if (Math.abs(skewMs) < noticeableSkewMs) return error;
+  const apart = `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'ahead of' : 'behind'} that of the endpoint`;
+  return new PinnaceError(code, `${error.message}. The clock of this client is ${apart}`, {
+    status,
+    retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    details: { ...details, clockSkewMs: skewMs },
+    cause: error,
+  });
+}
+
+/** A difference below this is the network's, or of no consequence. */
+const noticeableSkewMs = 5_000;
 
 /** The error of an answer that is not what the contract says. */
 export function unexpected(what: string): PinnaceError {

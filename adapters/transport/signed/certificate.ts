@@ -1,9 +1,10 @@
 /** Session certificates: who may sign requests for a while, with which key, for which tenant and agents. */
 
 import { calculateJwkThumbprint, decodeProtectedHeader, errors, importJWK, type JWTPayload, jwtVerify } from 'jose';
+import type { PinnaceError } from '../../../src/errors.ts';
 import { type Scope, scopes as knownScopes } from '../../../src/runtime/principal.ts';
 import { certificateAlgorithms, certificateType, clockSkewSeconds, maxCertificateSeconds } from './profile.ts';
-import { refusal } from './refusal.ts';
+import { refusal, type RefusalOptions, type RefusalReason } from './refusal.ts';
 import { type FindRoot, mayDeploy, type Root } from './roots.ts';
 
 /** A certificate whose signature and claims were right when it was read. Times are seconds. */
@@ -47,11 +48,10 @@ export async function readCertificate(token: string, options: CertificateOptions
   const root = findRootOf(token, options.findRoot);
   const claims = await verifiedClaims(token, root, options);
   const { agents, iat, nbf, exp, iss } = claims;
-  if (claims.aud !== options.audience || !isLifetime(iat, exp) || iat > options.nowSeconds + clockSkewSeconds) {
-    throw refusal('certificate_invalid');
-  }
+  if (claims.aud !== options.audience) throw invalid('certificate_for_other_audience');
+  requireLifetime(claims, options);
   const tenant = textOf(claims['tenant']);
-  if (root.issuer.tenants?.includes(tenant) === false) throw refusal('certificate_invalid');
+  if (root.issuer.tenants?.includes(tenant) === false) throw invalid('certificate_for_other_tenant');
   const scopes = scopesOf(claims['scope']);
   return Object.freeze({
     issuer: iss,
@@ -77,8 +77,8 @@ export async function readCertificate(token: string, options: CertificateOptions
  * @throws PinnaceError `certificate_expired`, `certificate_invalid` before its time, or `certificate_untrusted`.
  */
 export function requireCurrent(certificate: Certificate, { findRoot, nowSeconds }: CertificateOptions): void {
-  if (certificate.expiresAt <= nowSeconds - clockSkewSeconds) throw refusal('certificate_expired');
-  if (certificate.notBefore > nowSeconds + clockSkewSeconds) throw refusal('certificate_invalid');
+  if (certificate.expiresAt <= nowSeconds - clockSkewSeconds) throw refusal('certificate_expired', { nowSeconds });
+  if (certificate.notBefore > nowSeconds + clockSkewSeconds) throw invalid('certificate_from_future', { nowSeconds });
   const root = findRoot(certificate.rootKeyId);
   if (root?.issuer.iss !== certificate.issuer || root.key.x !== certificate.rootKey) {
     throw refusal('certificate_untrusted');
@@ -89,7 +89,9 @@ export function requireCurrent(certificate: Certificate, { findRoot, nowSeconds 
 /** Finds the root key by the header alone; `jku`, `jwk` and `x5u` are not followed. */
 function findRootOf(token: string, findRoot: FindRoot): Root {
   const { typ, alg, kid } = headerOf(token);
-  if (typ !== certificateType || !certificateAlgorithms.includes(String(alg))) throw refusal('certificate_invalid');
+  if (typ !== certificateType || !certificateAlgorithms.includes(String(alg))) {
+    throw invalid('certificate_type_invalid');
+  }
   const root = typeof kid === 'string' ? findRoot(kid) : undefined;
   if (root === undefined) throw refusal('certificate_untrusted');
   return root;
@@ -99,7 +101,7 @@ function headerOf(token: string): ReturnType<typeof decodeProtectedHeader> {
   try {
     return decodeProtectedHeader(token);
   } catch (error) {
-    throw refusal('certificate_malformed', error);
+    throw refusal('certificate_malformed', { cause: error });
   }
 }
 
@@ -120,28 +122,48 @@ async function verifiedClaims(token: string, { key, issuer }: Root, options: Cer
     });
     return payload as Claims; // safe: jose requires the claims, compares `iss` and checks that the times are numbers
   } catch (error) {
-    throw refusal(error instanceof errors.JWTExpired ? 'certificate_expired' : 'certificate_invalid', error);
+    const { nowSeconds } = options;
+    if (error instanceof errors.JWTExpired) throw refusal('certificate_expired', { nowSeconds, cause: error });
+    const reason = reasonOf(error);
+    throw invalid(reason, { cause: error, ...(reason === 'certificate_from_future' && { nowSeconds }) });
   }
 }
 
-function isLifetime(iat: number, exp: number): boolean {
-  return exp > iat && exp - iat <= maxCertificateSeconds;
+function invalid(reason: RefusalReason, more: Omit<RefusalOptions, 'reason'> = {}): PinnaceError {
+  return refusal('certificate_invalid', { reason, ...more });
+}
+
+/** Which check of the library failed. */
+function reasonOf(error: unknown): RefusalReason {
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'certificate_signature_invalid';
+  if (!(error instanceof errors.JWTClaimValidationFailed)) return 'certificate_claims_invalid';
+  const { claim, reason } = error;
+  if (reason !== 'check_failed') return 'certificate_claims_invalid';
+  if (claim === 'nbf') return 'certificate_from_future';
+  if (claim === 'aud') return 'certificate_for_other_audience';
+  return 'certificate_claims_invalid';
+}
+
+function requireLifetime({ iat, exp }: Claims, { nowSeconds }: CertificateOptions): void {
+  if (exp <= iat) throw invalid('certificate_lifetime_negative');
+  if (exp - iat > maxCertificateSeconds) throw invalid('certificate_lifetime_too_long');
+  if (iat > nowSeconds + clockSkewSeconds) throw invalid('certificate_from_future', { nowSeconds });
 }
 
 function textOf(claim: unknown): string {
-  if (typeof claim !== 'string' || claim === '' || claim.length > 256) throw refusal('certificate_invalid');
+  if (typeof claim !== 'string' || claim === '' || claim.length > 256) throw invalid('certificate_claims_invalid');
   return claim;
 }
 
 function agentsOf(claim: unknown): '*' | readonly string[] {
   if (claim === '*') return claim;
-  if (!Array.isArray(claim)) throw refusal('certificate_invalid');
+  if (!Array.isArray(claim)) throw invalid('certificate_claims_invalid');
   return Object.freeze(claim.map(textOf));
 }
 
 /** Scopes that are not known here grant nothing. */
 function scopesOf(claim: unknown): readonly Scope[] {
-  if (typeof claim !== 'string') throw refusal('certificate_invalid');
+  if (typeof claim !== 'string') throw invalid('certificate_claims_invalid');
   const granted = claim.split(' ');
   return Object.freeze(knownScopes.filter((scope) => granted.includes(scope)));
 }
@@ -157,19 +179,21 @@ function deploymentOf(claim: unknown, { issuer }: Root, scopes: readonly Scope[]
 async function sessionKeyOf(cnf: unknown): Promise<{ readonly key: CryptoKey; readonly keyThumbprint: string }> {
   const { jwk } = recordOf(cnf, ['jwk']);
   const { kty, crv, x } = recordOf(jwk, ['crv', 'kty', 'x']);
-  if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string') throw refusal('certificate_invalid');
+  if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string') throw invalid('certificate_key_invalid');
   try {
     const key = await importJWK({ kty, crv, x }, 'Ed25519');
     return { key, keyThumbprint: await calculateJwkThumbprint({ kty, crv, x }) };
   } catch (error) {
-    throw refusal('certificate_invalid', error);
+    throw invalid('certificate_key_invalid', { cause: error });
   }
 }
 
 /** The claim as an object with these members and no others. */
 function recordOf(claim: unknown, names: readonly string[]): Readonly<Record<string, unknown>> {
-  if (typeof claim !== 'object' || claim === null) throw refusal('certificate_invalid');
+  if (typeof claim !== 'object' || claim === null) throw invalid('certificate_key_invalid');
   const own = Object.keys(claim);
-  if (own.length !== names.length || !names.every((name) => own.includes(name))) throw refusal('certificate_invalid');
+  if (own.length !== names.length || !names.every((name) => own.includes(name))) {
+    throw invalid('certificate_key_invalid');
+  }
   return claim as Readonly<Record<string, unknown>>; // safe: an object
 }

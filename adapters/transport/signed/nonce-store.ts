@@ -29,7 +29,7 @@ export function createNonceStore({ storage }: { readonly storage: Storage }): No
       const key = ['auth', 'nonce', keyThumbprint, nonce];
       const change = { key, value: true, ttlMs: nonceTtlMs, ifVersion: null };
       const result = await storage.commit([change]).catch((error: unknown): CommitResult => {
-        throw refusal(isFull(error) ? 'replay_store_full' : 'overloaded', error);
+        throw refusal(isFull(error) ? 'replay_store_full' : 'overloaded', { cause: error });
       });
       if (!result.ok) throw refusal('signature_replayed');
     },

@@ -1,6 +1,7 @@
 /** Why a signed request is refused: the codes, each with its status, and whether the same request signed anew may pass. */
 
 import { PinnaceError } from '../../../src/errors.ts';
+import { maxCertificateSeconds, maxSignatureSeconds } from './profile.ts';
 
 interface Refusal {
   readonly status: number;
@@ -18,11 +19,15 @@ const refusals = {
   signature_missing: { status: 401, message: 'Sign the request: send Signature and Signature-Input' },
   signature_malformed: { status: 401, message: 'Cannot read the signature: see Accept-Signature' },
   signature_invalid: { status: 401, message: 'The signature does not belong to this request and certificate' },
-  signature_expired: { status: 401, retryable: true, message: 'The signature has expired: compare the clocks' },
+  signature_expired: {
+    status: 401,
+    retryable: true,
+    message: 'The signature has expired: compare the clock of the signer with "serverTime"',
+  },
   signature_from_future: {
     status: 401,
     retryable: true,
-    message: 'The signature is not yet valid: compare the clocks',
+    message: 'The signature is from the future: the clock of the signer is ahead of "serverTime"',
   },
   signature_replayed: { status: 401, retryable: true, message: 'The signature was used before: sign with a new nonce' },
   component_missing: { status: 401, message: 'The signature must cover more of the request: see Accept-Signature' },
@@ -39,12 +44,42 @@ const refusals = {
 /** Every code with which a signed request is refused. */
 export type RefusalCode = keyof typeof refusals;
 
-/** Gives the error of a refused request. It carries nothing that was received. */
-export function refusal(code: RefusalCode, cause?: unknown): PinnaceError {
+/** Finer causes than a code, each with its own text. They are in `details.reason`. */
+const reasons = {
+  certificate_from_future: 'The certificate is not valid yet: compare the clock of its issuer with "serverTime"',
+  certificate_lifetime_too_long:
+    `The certificate is valid for too long: issue it for at most ${maxCertificateSeconds} s, from "iat" to "exp"`,
+  certificate_lifetime_negative: 'The certificate ends before it starts: "exp" must be after "iat"',
+  certificate_for_other_audience: 'The certificate is not made for this endpoint: its "aud" names another one',
+  certificate_for_other_tenant: 'The certificate names a tenant that its issuer may not vouch for',
+  certificate_claims_invalid: 'Cannot accept the certificate: a claim is missing, or is not what the profile asks for',
+  certificate_key_invalid: 'Cannot accept the certificate: "cnf.jwk" must be a public Ed25519 key and nothing else',
+  certificate_type_invalid: 'Cannot accept the certificate: its header must name the type and algorithm of the profile',
+  certificate_signature_invalid: 'Cannot accept the certificate: its root key did not sign it',
+  signature_lifetime_too_long:
+    `The signature is valid for too long: sign for at most ${maxSignatureSeconds} s, from "created" to "expires"`,
+  signature_lifetime_negative: 'The signature ends before it starts: "expires" must be after "created"',
+} as const;
+
+/** Every finer cause. */
+export type RefusalReason = keyof typeof reasons;
+
+/** What a refusal says besides its code. */
+export interface RefusalOptions {
+  readonly reason?: RefusalReason;
+  /** The time here, when the cause may be a clock: `details.serverTime` names it. */
+  readonly nowSeconds?: number;
+  readonly cause?: unknown;
+}
+
+/** Returns the error of a refused request. It carries nothing that was received. */
+export function refusal(code: RefusalCode, { reason, nowSeconds, ...caused }: RefusalOptions = {}): PinnaceError {
   const { status, message, retryable = false }: Refusal = refusals[code];
-  return new PinnaceError(code, message, {
+  const serverTime = nowSeconds === undefined ? {} : { serverTime: new Date(nowSeconds * 1000).toISOString() };
+  return new PinnaceError(code, reason === undefined ? message : reasons[reason], {
     status,
     retryable,
-    ...(cause !== undefined && { cause }),
+    ...((reason ?? nowSeconds) !== undefined && { details: { reason: reason ?? code, ...serverTime } }),
+    ...caused,
   });
 }

@@ -40,7 +40,7 @@ export function createRevocations(options: RevocationOptions): Revocations {
     },
     async isRevoked(session) {
       const list = await copy.current().catch((error: unknown) => {
-        throw refusal('overloaded', error);
+        throw refusal('overloaded', { cause: error });
       });
       return list.has(session);
     },

@@ -102,12 +102,16 @@ export async function verifyRequest(
     },
     resolveVerifier: () => webcrypto.verifier(options.key),
   }).catch((error: unknown) => {
-    throw refusal(codeOf(error, { request, requiredComponents, nowSeconds: options.nowSeconds }), error);
+    const { nowSeconds } = options;
+    const code = codeOf(error, { request, requiredComponents, nowSeconds });
+    const isClock = code === 'signature_expired' || code === 'signature_from_future';
+    throw refusal(code, { cause: error, ...(isClock && { nowSeconds }) });
   });
   const { created = 0, expires = 0, nonce = '', keyid, tag } = parameters;
   const lifetime = expires - created;
   if (tag !== signatureTag || keyid !== options.keyThumbprint) throw refusal('signature_invalid');
-  if (lifetime <= 0 || lifetime > maxSignatureSeconds) throw refusal('signature_invalid');
+  if (lifetime <= 0) throw refusal('signature_invalid', { reason: 'signature_lifetime_negative' });
+  if (lifetime > maxSignatureSeconds) throw refusal('signature_invalid', { reason: 'signature_lifetime_too_long' });
   if (!nonceForm.test(nonce) || !isSpelledSo(request, signature)) throw refusal('signature_malformed');
   return { nonce };
 }

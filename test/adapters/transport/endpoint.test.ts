@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { UIMessageChunk } from '../../../src/index.ts';
+import { virtualTime } from '../../fixtures/faults/virtual-time.ts';
 import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, terminalChunks, testRuntime, textOf } from '../../fixtures/runtime.ts';
 import { signedEndpoint } from '../../fixtures/signed-endpoint.ts';
@@ -176,6 +178,42 @@ describe('the endpoint', () => {
     const runtime = testRuntime(hello());
     const { serve } = await signedEndpoint({ ...runtime, ready: async () => ({ storage: 'failed', catalog: 'ok' }) });
     expect((await serve(new Request('https://worker.example/v1/readyz'))).status).toBe(503);
+  });
+});
+
+describe('GET /v1/readyz', () => {
+  const ask = (): Request => new Request('https://worker.example/v1/readyz');
+  const never = (): Promise<never> => new Promise(() => undefined);
+
+  it('answers 503 within 3 s when the storage hangs, and names it', async () => {
+    using time = virtualTime();
+    const storage = { get: never, list: never, commit: never };
+    const { serve } = await signedEndpoint(testRuntime({ ...hello(), storage }));
+    const answer = serve(ask());
+    expect(await time.passUntil(answer, 3_000)).toBe(true);
+    const response = await answer;
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ status: 'failed', checks: { storage: 'failed', catalog: 'ok' } });
+  });
+
+  it('answers within 3 s when what the platform can do does not come', async () => {
+    using time = virtualTime();
+    const { serve } = await signedEndpoint(testRuntime(hello()), { capabilities: never });
+    const answer = serve(ask());
+    expect(await time.passUntil(answer, 3_000)).toBe(true);
+    expect(await (await answer).json()).toMatchObject({ status: 'ok', capabilities: {} });
+  });
+
+  it('answers 503 when the storage is full', async () => {
+    const { serve } = await signedEndpoint(testRuntime({ ...hello(), storage: memoryStorage({ maxEntries: 0 }) }));
+    expect((await serve(ask())).status).toBe(503);
+  });
+
+  it('answers 503 while the runtime closes', async () => {
+    const runtime = testRuntime(hello());
+    const { serve } = await signedEndpoint(runtime);
+    await runtime.close();
+    expect((await serve(ask())).status).toBe(503);
   });
 });
 

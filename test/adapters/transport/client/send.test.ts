@@ -80,6 +80,19 @@ describe('an attempt that fails', () => {
     expect(subject.endpoint.requests).toHaveLength(1);
   });
 
+  it('says how far the clocks are apart when the refusal may be due to a clock', async () => {
+    const serverTime = new Date(1_800_000_000_000).toISOString();
+    const details = { reason: 'certificate_from_future', serverTime };
+    const problem = { code: 'certificate_invalid', detail: 'The certificate is not valid yet', serverTime, details };
+    const fetch = async () => Response.json(problem, { status: 401 });
+    const { client } = await setup({ client: { fetch, now: () => 1_800_000_045_000 } });
+    await expect(client.run(runRequest())).rejects.toMatchObject({
+      code: 'certificate_invalid',
+      message: expect.stringContaining('45 s ahead') as string,
+      details: { ...details, clockSkewMs: 45_000 },
+    });
+  });
+
   it('counts as failed when no answer comes', async () => {
     const subject = await setup();
     let first = true;

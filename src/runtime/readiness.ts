@@ -1,0 +1,62 @@
+/** Whether an instance can serve: its parts are probed side by side, in limited time, and once for all who ask. */
+
+import type { Catalog, Storage } from '../ports.ts';
+
+/** What each part of an instance answered to its probe. */
+export type Readiness = Readonly<Record<string, 'ok' | 'failed'>>;
+
+/** What is probed. */
+export interface ReadinessOptions {
+  readonly storage: Storage;
+  readonly catalog: Pick<Catalog, 'listTools'>;
+  /** Whether the runtime takes no more runs. */
+  readonly isClosed: () => boolean;
+  readonly now: () => number;
+}
+
+/** A part that has not answered by then is not ready. */
+const probeMs = 2_000;
+/** For so long a result answers the next requests as well: the route needs no authentication, and a probe writes. */
+const resultMs = 1_000;
+/** Removes the entry of a probe whose instance died before it deleted it. */
+const entryMs = 60_000;
+
+/** Returns the function that probes. It never rejects, and answers within two seconds. */
+export function createReadiness({ storage, catalog, isClosed, now }: ReadinessOptions): () => Promise<Readiness> {
+  const key = ['ready', crypto.randomUUID()];
+  let current: Promise<Readiness> | undefined;
+  let startedAt = -Infinity;
+  const probe = async (): Promise<Readiness> => {
+    const [stored, listed] = await Promise.all([
+      answers(() => writeEntry(storage, key)),
+      answers((signal) => catalog.listTools({ limit: 1 }, signal)),
+    ]);
+    return { storage: stored, catalog: listed };
+  };
+  return async () => {
+    if (current === undefined || now() - startedAt >= resultMs) {
+      startedAt = now();
+      current = probe();
+    }
+    return { ...await current, ...(isClosed() && { runtime: 'failed' }) };
+  };
+}
+
+/** A full disk still answers reads, so the probe writes a new entry, and deletes it. */
+async function writeEntry(storage: Storage, key: readonly string[]): Promise<void> {
+  await storage.commit([{ key, value: true, ttlMs: entryMs }]);
+  await storage.commit([{ key }]);
+}
+
+async function answers(work: (signal: AbortSignal) => Promise<unknown>): Promise<'ok' | 'failed'> {
+  const stop = new AbortController();
+  const { promise: late, resolve } = Promise.withResolvers<'failed'>();
+  const timer = setTimeout(() => resolve('failed'), probeMs);
+  try {
+    const ended = Promise.resolve(stop.signal).then(work); // a catalog may throw rather than reject
+    return await Promise.race([late, ended.then(() => 'ok' as const, () => 'failed' as const)]);
+  } finally {
+    clearTimeout(timer);
+    stop.abort('probe_ended');
+  }
+}
