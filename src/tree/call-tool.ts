@@ -7,10 +7,12 @@ import type { Place } from '../span.ts';
 import type { AuditSink } from './audit.ts';
 import { auditCall } from './call-audit.ts';
 import { type Core, slotOf } from './core.ts';
+import { ledgerId } from './idempotency.ts';
 import type { TreeLimits } from './limits.ts';
 import type { Attached, Keeper } from './keeper.ts';
 import { begin, type Mutation } from './mutate.ts';
 import { none } from './node-store.ts';
+import type { RateKind } from './rate-limit.ts';
 import { type Desk, sessionOf } from './session.ts';
 import type { Shape } from './shape.ts';
 import { type AnswerKey, replayOr } from './replay.ts';
@@ -45,15 +47,16 @@ export interface Call {
 
 /** Calls the tool; never throws. */
 export async function callTool(caller: Caller, { spec, name, input, signal, span }: Call): Promise<TreeOutcome> {
-  if (!spec) return { ok: false, error: toTreeError(unknownTool(name)) };
+  if (!spec) return callUnknown(caller, name);
   const context: CallContext = { ...caller, session: sessionOf(caller.desk, caller.agentId) };
   const versionBefore = versionOf(context.core, context.session);
   const started = caller.now();
   let outcome: TreeOutcome;
   try {
+    checkRate(caller, rateKindOf(caller, spec, input)); // before anything else, so that refused calls count as well
     if (signal?.aborted) throw new PinnaceError('cancelled', `Cannot call tool "${name}": the run has ended`);
-    const args = readArguments(context, spec, input);
     checkRole(caller, spec);
+    const args = readArguments(context, spec, input);
     const output = spec.kind === 'tree' || spec.kind === 'view'
       ? await replayOr(context, { tool: spec.name, args }, (key) => apply(context, spec, args, key))
       : read(context, spec, args);
@@ -63,6 +66,23 @@ export async function callTool(caller: Caller, { spec, name, input, signal, span
   }
   if (spec.kind !== 'read') auditCall(caller, context, { spec, input, outcome, versionBefore, started, span });
   return outcome;
+}
+
+function callUnknown(caller: Caller, name: unknown): TreeOutcome {
+  try {
+    checkRate(caller, 'reads');
+    throw unknownTool(name);
+  } catch (error) {
+    return { ok: false, error: toTreeError(error) };
+  }
+}
+
+/** A repeat of an answered write has a bucket of its own: a client whose writes are spent can still learn what became of one. */
+function rateKindOf({ desk, agentId, now }: Caller, { kind, name }: ToolSpec, input: unknown): RateKind {
+  if (kind === 'read' || kind === 'export') return 'reads';
+  const key = isRecord(input) && Object.hasOwn(input, 'idempotencyKey') ? input.idempotencyKey : undefined;
+  const isRepeat = typeof key === 'string' && desk.ledger.get(ledgerId(agentId, name, key), now()) !== undefined;
+  return isRepeat ? 'replays' : 'writes';
 }
 
 function unknownTool(name: unknown): PinnaceError {
@@ -115,7 +135,6 @@ function forbidden(name: string, why: string, reason: string): PinnaceError {
 
 function read(context: CallContext, spec: ToolSpec, args: Output): Answer {
   const { core, session } = context;
-  checkRate(context, 'reads');
   checkTargets(context, spec, args);
   if (spec.kind === 'export' && typeof args.versionToken === 'string') {
     checkVersion(core, session, { token: args.versionToken });
@@ -136,7 +155,6 @@ async function applyNow(
   key: AnswerKey | undefined,
 ): Promise<Answer> {
   const { core, session, desk } = context;
-  checkRate(context, 'writes');
   checkTargets(context, spec, args);
   const token = args.versionToken as string | undefined; // safe: the schema says so
   checkVersion(core, session, { token, dependencies: spec.dependsOn?.(args) });
@@ -176,11 +194,11 @@ function run(context: CallContext, spec: ToolSpec, args: Output): { output: Answ
   }
 }
 
-function checkRate({ limits, session, now }: CallContext, which: 'reads' | 'writes'): void {
-  const rate = limits[which];
-  const retryAfterMs = rate ? session[which].take(rate, now()) : 0;
+function checkRate({ limits, desk, agentId, now }: Caller, kind: RateKind): void {
+  const rate = kind === 'reads' ? limits.reads : limits.writes;
+  const retryAfterMs = rate ? desk.rates.take({ agentId, kind, rate, now: now() }) : 0;
   if (retryAfterMs === 0) return;
-  throw new PinnaceError('rate_limited', `Cannot call more tools now: too many ${which}; wait ${retryAfterMs} ms`, {
+  throw new PinnaceError('rate_limited', `Cannot call more tools now: too many ${kind}; wait ${retryAfterMs} ms`, {
     retryAfterMs,
     details: { reason: 'rate_limited', retryAfterMs },
   });

@@ -8,11 +8,23 @@ import { sha256 } from './sha256.ts';
 
 const Place = v.tuple([v.pipe(v.number(), v.integer(), v.minValue(0)), v.pipe(v.number(), v.integer(), v.minValue(0))]);
 
-/** What a token holds: the tool, a digest of the other arguments, the snapshot, the root's place and the next row's. */
-const PageToken = v.strictObject({ k: v.string(), q: v.string(), s: v.string(), r: Place, c: Place });
+/**
+ * What a token holds: the tool, a digest of the other arguments, the tree's epoch, the snapshot, the root's place and the next row's.
+ * Snapshot ids count per open tree, so the epoch says whose they are; a token without one is of an older release.
+ */
+const PageToken = v.strictObject({
+  k: v.string(),
+  q: v.string(),
+  e: v.optional(v.string()),
+  s: v.string(),
+  r: Place,
+  c: Place,
+});
 
 /** Where a walk goes on. */
 export interface Walk {
+  /** The open tree that holds the snapshot; `undefined` in a token of an older release. */
+  readonly epoch: string | undefined;
   readonly snapshotId: string;
   readonly root: Cursor;
   readonly next: Cursor;
@@ -27,9 +39,9 @@ export interface WalkKey {
 }
 
 /** Gives the token. */
-export function writePageToken(key: WalkKey, { snapshotId, root, next }: Walk): string {
+export function writePageToken(key: WalkKey, { epoch, snapshotId, root, next }: Walk): string {
   const places = { r: [root.pos, root.index], c: [next.pos, next.index] };
-  const text = JSON.stringify({ k: key.tool, q: digestOf(key), s: snapshotId, ...places });
+  const text = JSON.stringify({ k: key.tool, q: digestOf(key), e: epoch, s: snapshotId, ...places });
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
@@ -41,9 +53,9 @@ export function writePageToken(key: WalkKey, { snapshotId, root, next }: Walk): 
 export function readPageToken(key: WalkKey, token: string): Walk {
   const parsed = v.safeParse(PageToken, decode(token));
   if (!parsed.success) throw refused('it is not one that a page gave');
-  const { k, q, s, r, c } = parsed.output;
+  const { k, q, e, s, r, c } = parsed.output;
   if (k !== key.tool || q !== digestOf(key)) throw refused('it belongs to a call with other arguments; repeat those');
-  return { snapshotId: s, root: { pos: r[0], index: r[1] }, next: { pos: c[0], index: c[1] } };
+  return { epoch: e, snapshotId: s, root: { pos: r[0], index: r[1] }, next: { pos: c[0], index: c[1] } };
 }
 
 /** Refuses a place outside the snapshot. */

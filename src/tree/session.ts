@@ -1,11 +1,11 @@
-/** What a tree keeps for each agent: its view, its filters, its rate; and what it keeps for all of them. */
+/** What a tree keeps for each agent: its view and its filters; and what it keeps for all of them. */
 
 import { type AuditTrail, createAuditTrail } from './audit.ts';
 import type { Touch } from './change.ts';
 import { addView, type Core, dropView } from './core.ts';
 import { createLedger, type Ledger } from './idempotency.ts';
 import type { PropertyFilter } from './projection.ts';
-import { type Bucket, createBucket } from './rate-limit.ts';
+import { createRateLimiter, type RateLimiter } from './rate-limit.ts';
 import { createTextCache, type TextCache } from './text-cache.ts';
 import type { ViewState } from './view-state.ts';
 
@@ -23,8 +23,6 @@ export interface Session {
   readonly viewTouches: (Touch & { readonly viewRev: number })[];
   defaultExpanded: boolean;
   filter: PropertyFilter;
-  readonly reads: Bucket;
-  readonly writes: Bucket;
 }
 
 /** What the tools of all agents at one tree share. */
@@ -34,6 +32,8 @@ export interface Desk {
   readonly ledger: Ledger;
   readonly audit: AuditTrail;
   readonly texts: TextCache;
+  /** Outlives the sessions: an agent whose view was evicted is still limited. */
+  readonly rates: RateLimiter;
 }
 
 /** How many agents' views are kept; the least recently seen is forgotten, and its version tokens are stale then. */
@@ -52,6 +52,7 @@ export function deskOf(core: Core): Desk {
     ledger: createLedger(),
     audit: createAuditTrail(),
     texts: createTextCache(),
+    rates: createRateLimiter(),
   };
   desks.set(core, desk);
   return desk;
@@ -86,8 +87,6 @@ function createSession(core: Core): Session {
     viewTouches: [],
     defaultExpanded: false,
     filter: { includedProperties: [], excludedProperties: [] },
-    reads: createBucket(),
-    writes: createBucket(),
   };
 }
 

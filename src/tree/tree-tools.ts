@@ -44,9 +44,10 @@ export interface TreeTools extends ToolSource {
 }
 
 /**
- * Gives the tools. `call` never throws. A call is checked in this order, and the first that fails is the answer: the arguments
- * (`invalid_argument`), role and read-only mode (`forbidden`), a repeat by its idempotency key (the answer of then), the rate
- * (`rate_limited`), the nodes it names (`not_found`), the version it has seen (`conflict`), what it means (`invalid_argument`).
+ * Creates the tools. `call` never throws. A call is checked in this order, and the first check that fails is the answer: the rate
+ * (`rate_limited`; every call counts), role and read-only mode (`forbidden`), the arguments (`invalid_argument`), a repeat by its
+ * idempotency key (the stored result), the nodes it names (`not_found`), the version it has seen (`conflict`), what it means
+ * (`invalid_argument`).
  *
  * @throws PinnaceError `invalid_argument` for a role that does not exist or something that is no tree.
  * @example

@@ -48,16 +48,22 @@ function begin(context: CallContext, key: WalkKey, { rootNodeId, view, start }: 
     end(next) {
       if (!next) return { version };
       const { id } = core.snapshots.take(core, { view, version, now: now() });
-      return { version, latestVersion: version, pageToken: writePageToken(key, { snapshotId: id, root, next }) };
+      return {
+        version,
+        latestVersion: version,
+        pageToken: writePageToken(key, { epoch: core.epoch, snapshotId: id, root, next }),
+      };
     },
   };
 }
 
 function resume(context: CallContext, key: WalkKey, pageToken: string): Step {
   const { core, session, now } = context;
-  const { snapshotId, root, next } = readPageToken(key, pageToken);
+  const place = readPageToken(key, pageToken);
+  const { epoch, snapshotId, root, next } = place;
   const latestVersion = versionOf(core, session);
-  const snapshot = core.snapshots.get(core, { id: snapshotId, now: now() });
+  // Another open tree, as the one before a restart, may have a snapshot of the same name.
+  const snapshot = epoch === core.epoch ? core.snapshots.get(core, { id: snapshotId, now: now() }) : undefined;
   if (!snapshot) {
     throw conflict('Cannot continue the walk: its snapshot is gone; start anew without the page token', {
       reason: 'snapshot_gone',
@@ -65,7 +71,7 @@ function resume(context: CallContext, key: WalkKey, pageToken: string): Step {
       hint: 'restart',
     });
   }
-  checkPlaces(snapshot.layout, { snapshotId, root, next });
+  checkPlaces(snapshot.layout, place);
   const { version } = snapshot;
   return {
     reader: snapshotReader(core, snapshot),
@@ -74,7 +80,7 @@ function resume(context: CallContext, key: WalkKey, pageToken: string): Step {
     end: (more) => ({
       version,
       latestVersion,
-      ...(more && { pageToken: writePageToken(key, { snapshotId, root, next: more }) }),
+      ...(more && { pageToken: writePageToken(key, { ...place, next: more }) }),
     }),
   };
 }

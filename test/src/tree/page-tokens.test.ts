@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { createTree, openTree, treeTools } from '../../../src/index.ts';
+import { payloadTypes, row, wide } from './fixtures.ts';
+import { editor, fails, idsOf, ok } from './tool-fixtures.ts';
+
+const reader = (tree: Parameters<typeof treeTools>[0]) => treeTools(tree, { agentId: 'r', role: 'reader' });
+const asked = { nodeId: 'n0', limit: 4 };
+
+describe('page tokens', () => {
+  it('refuses a page token from before a restart as snapshot_gone and skips no node', async () => {
+    const options = { storage: memoryStorage(), treeId: 't', payloadTypes };
+    const before = await openTree({ ...options, rows: wide(20) });
+    const first = await ok(reader(before), 'list_children', asked);
+    expect(idsOf(first)).toEqual(['n1', 'n2', 'n3', 'n4']);
+    await before.write([{ kind: 'remove', nodeId: 'n1' }, { kind: 'remove', nodeId: 'n2' }]);
+
+    const after = reader(await openTree(options));
+    await ok(after, 'list_children', asked); // pins a snapshot of the same number
+    const error = await fails(after, 'list_children', { ...asked, pageToken: first.pageToken });
+    expect(error).toMatchObject({ code: 'conflict', details: { reason: 'snapshot_gone', hint: 'restart' } });
+  });
+
+  it('refuses a page token of another instance of the same tree', async () => {
+    const options = { storage: memoryStorage(), treeId: 't', payloadTypes };
+    const here = reader(await openTree({ ...options, rows: wide(20) }));
+    const there = reader(await openTree(options));
+    const { pageToken } = await ok(here, 'list_children', asked);
+    await ok(there, 'list_children', asked);
+    expect(await fails(there, 'list_children', { ...asked, pageToken })).toMatchObject({
+      details: { reason: 'snapshot_gone' },
+    });
+    expect(idsOf(await ok(here, 'list_children', { ...asked, pageToken }))).toEqual(['n5', 'n6', 'n7', 'n8']);
+  });
+
+  it('refuses a page token of another tree, another tool and another query', async () => {
+    const tools = reader(createTree({ payloadTypes, rows: wide(20) }));
+    const other = reader(createTree({ payloadTypes, rows: wide(20) }));
+    const { pageToken } = await ok(tools, 'list_children', asked);
+    await ok(other, 'list_children', asked);
+    const calls = [
+      [other, 'list_children', asked, 'snapshot_gone'],
+      [tools, 'get_view', { rootNodeId: 'n0' }, 'invalid_page_token'],
+      [tools, 'list_children', { ...asked, nodeId: 'n1' }, 'invalid_page_token'],
+    ] as const;
+    for (const [where, name, input, reason] of calls) {
+      expect(await fails(where, name, { ...input, pageToken })).toMatchObject({ details: { reason } });
+    }
+  });
+
+  it('refuses a page token of an older release, which names no epoch', async () => {
+    const tools = reader(createTree({ payloadTypes, rows: wide(20) }));
+    const { pageToken } = await ok(tools, 'list_children', asked);
+    const { e: _, ...old } = JSON.parse(atob(pageToken));
+    expect(await fails(tools, 'list_children', { ...asked, pageToken: btoa(JSON.stringify(old)) })).toMatchObject({
+      details: { reason: 'snapshot_gone' },
+    });
+  });
+
+  it('continues the walk exactly when the tree changes between two pages', async () => {
+    const tree = createTree({ payloadTypes, rows: wide(9) });
+    const { pageToken } = await ok(reader(tree), 'list_children', asked);
+    tree.apply([{ kind: 'remove', nodeId: 'n5' }, {
+      kind: 'insert',
+      rows: [row('new', 'n0')],
+      place: { parentId: 'n0', beforeId: 'n6' },
+    }]);
+    expect(idsOf(await ok(editor(tree, { agentId: 'r' }), 'list_children', { ...asked, pageToken }))).toEqual(
+      ['n5', 'n6', 'n7', 'n8'],
+    );
+  });
+});
