@@ -134,7 +134,7 @@ async function undoLatest(here: Stand): Promise<TreeOutcome> {
   const { version } = latest;
   const outcome = await here.own(() => here.tools.call('undo', { version, versionToken: here.status().version }));
   const reason = outcome.ok ? undefined : outcome.error.details?.['reason'];
-  if (reason !== 'already_undone' && reason !== 'version_unknown') return outcome;
+  if (reason !== 'already_undone' && reason !== 'version_unknown' && reason !== 'epoch_changed') return outcome;
   here.activities.forget(version);
   return await undoLatest(here);
 }

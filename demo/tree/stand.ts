@@ -31,7 +31,7 @@ interface StandOptions {
 /** Gives the stand of a tree that has a root. The root is expanded. */
 export async function createStand(tree: Tree, { kind, onChange }: StandOptions): Promise<Stand> {
   const rootId = tree.rootId!; // safe: the caller's tree has one
-  const tools = treeTools(tree, { agentId: person, role: 'editor' });
+  const tools = treeTools(tree, { agentId: person, role: 'editor', undo: 'any' });
   const view = tree.view();
   const activities = createActivities(tree);
   const first = await tools.call('get_node', { nodeId: rootId });

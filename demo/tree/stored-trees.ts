@@ -28,6 +28,9 @@ export function storedTrees(
     return tree;
   }
 
-  return async (tenant, { tool, input }) =>
-    await treeTools(await treeOf(tenant), { agentId, role: 'editor', shape: 'columns', now }).call(tool, input);
+  return async (tenant, { tool, input, subject }) => {
+    const tree = await treeOf(tenant);
+    const caller = subject === undefined ? agentId : `${agentId} for ${subject}`;
+    return await treeTools(tree, { agentId: caller, role: 'editor', shape: 'columns', now }).call(tool, input);
+  };
 }

@@ -6,10 +6,10 @@ import { yardTypes } from './yard.ts';
 /** Who works with these tools. */
 export const treeAgentId = 'bosun';
 
-/** Calls a tool at the tree of a tenant. */
+/** Calls a tool at the tree of a tenant, for one of its principals: view, rate and undo are that principal's. */
 export type CallTree = (
   tenant: string,
-  call: { readonly tool: string; readonly input: unknown },
+  call: { readonly tool: string; readonly input: unknown; readonly subject?: string },
 ) => Promise<TreeOutcome>;
 
 /** Gives the seventeen tools. */
@@ -19,7 +19,11 @@ export function sampleTreeTools(callTree: CallTree): Tool[] {
     definition: { ...definition, title: titleOf(definition.name) },
     check: (input) => ({ ok: true, input }), // the tree checks for itself
     async execute(input, { principal }) {
-      const outcome = await callTree(principal.tenant, { tool: definition.name, input });
+      const outcome = await callTree(principal.tenant, {
+        tool: definition.name,
+        input,
+        subject: principal.subject,
+      });
       if (outcome.ok) return outcome.output;
       throw fromData(outcome.error);
     },

@@ -29,6 +29,7 @@ export interface Caller {
   readonly role: 'reader' | 'editor';
   readonly readOnly: boolean;
   readonly exportRole: 'reader' | 'editor';
+  readonly undo: 'own' | 'any';
   readonly limits: TreeLimits;
   readonly shape: Shape;
   readonly audit: AuditSink | undefined;
@@ -185,7 +186,7 @@ function run(context: CallContext, spec: ToolSpec, args: Output): { output: Answ
   const transaction = begin(core);
   try {
     const output = spec.run(context, args, transaction);
-    const mutation = transaction.end({ agentId, operation: spec.name });
+    const mutation = transaction.end({ agentId, operation: spec.name }, session);
     const changed = mutation.changes.length > 0;
     return { output: { version: versionOf(core, session), changed, ...output }, mutation };
   } catch (error) {

@@ -5,9 +5,17 @@ import type { Core } from './core.ts';
 import type { InverseOp } from './op.ts';
 import { discardRun, type Run } from './run.ts';
 
+/** Who made a mutation, and the view part of the version that the call returned. */
+export interface Author {
+  readonly agentId: string;
+  readonly view?: { readonly viewId: string; readonly viewRev: number } | undefined;
+}
+
 /** One mutation that changed something. */
 export interface HistoryEntry {
   readonly rev: number;
+  /** `undefined`: made without saying who. */
+  readonly author: Author | undefined;
   readonly changes: readonly TreeChange[];
   /** In the order in which they take it back. */
   readonly inverses: readonly InverseOp[];

@@ -2,6 +2,7 @@
 
 import type { TreeChange } from './change.ts';
 import type { Core } from './core.ts';
+import type { Author } from './history.ts';
 import { type Applied, applyOp, type InverseOp, type TreeOp } from './op.ts';
 import { rowsOf } from './rows.ts';
 import { discardRun } from './run.ts';
@@ -52,11 +53,12 @@ export interface Transaction {
   undoes(rev: number): void;
   /** Takes everything back. */
   abort(): void;
-  end(origin?: Origin): Mutation;
+  /** `view` is the caller's, as the version of its answer names it. */
+  end(origin?: Origin, view?: Author['view']): Mutation;
 }
 
-/** A mutation is nobody's in particular. */
-const noView = { viewId: '0', viewRev: 0 };
+/** The view part of an event's version: it is of no agent's view. */
+export const noView = { viewId: '0', viewRev: 0 };
 
 /** Begins a mutation. */
 export function begin(core: Core): Transaction {
@@ -80,12 +82,13 @@ export function begin(core: Core): Transaction {
         throw error;
       }
     },
-    end(origin) {
+    end(origin, view) {
       const changes = done.map(({ change }) => change);
       if (changes.length === 0) return { rev: core.rev, changes, ops };
       const rev = ++core.rev;
       core.history.add(core, {
         rev,
+        author: origin && { agentId: origin.agentId, view: view && { viewId: view.viewId, viewRev: view.viewRev } },
         changes,
         inverses: done.map(({ inverse }) => inverse).toReversed(),
         undoes,

@@ -15,6 +15,8 @@ export interface CallContext {
   readonly desk: Desk;
   readonly session: Session;
   readonly agentId: string;
+  /** Whose changes `undo` takes back. */
+  readonly undo: 'own' | 'any';
   readonly limits: TreeLimits;
   readonly shape: Shape;
   readonly now: () => number;

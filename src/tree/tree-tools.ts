@@ -27,6 +27,8 @@ export interface TreeToolsOptions {
   readonly readOnly?: boolean;
   /** Who may export; `export_view` stands among the changing tools of the specification. */
   readonly exportRole?: 'reader' | 'editor';
+  /** Whose changes `undo` takes back: those of this agent (`own`, the default), or of everyone (`any`), as for the owner of a tree. */
+  readonly undo?: 'own' | 'any';
   readonly limits?: Partial<TreeLimits>;
   /** The shape of pages where a call names none. A model is best served with `columns`. */
   readonly shape?: Shape;
@@ -56,8 +58,8 @@ export interface TreeTools extends ToolSource {
  * if (page.ok) await tools.call('expand_node', { nodeId: 'a', versionToken: page.output.version });
  */
 export function treeTools(tree: Tree, options: TreeToolsOptions): TreeTools {
-  const { agentId, role, readOnly = false, exportRole = 'editor', limits, shape = 'rows', audit, now = Date.now } =
-    options;
+  const { agentId, role, readOnly = false, exportRole = 'editor', undo = 'own', limits, audit } = options;
+  const { shape = 'rows', now = Date.now } = options;
   if (role !== 'reader' && role !== 'editor') {
     throw new PinnaceError(
       'invalid_argument',
@@ -73,6 +75,7 @@ export function treeTools(tree: Tree, options: TreeToolsOptions): TreeTools {
     role,
     readOnly,
     exportRole,
+    undo,
     limits: { ...defaultTreeLimits, ...limits },
     shape,
     audit,

@@ -1,21 +1,22 @@
-/** `undo`: takes one mutation back, whoever made it, unless something later builds on it. */
+/** `undo`: takes one mutation back, the caller's own unless its tools allow any, if no later change builds on it. */
 
 import { PinnaceError } from '../errors.ts';
 import { type Touch, touchesOf, type TreeChange } from './change.ts';
 import { type Core, find, isInside, slotOf } from './core.ts';
 import type { HistoryEntry } from './history.ts';
+import { noView } from './mutate.ts';
 import { none } from './node-store.ts';
 import type { InverseOp } from './op.ts';
 import { Undo } from './tool-input.ts';
 import { type CallContext, destroys, type ToolSpec, toolSpec } from './tool-spec.ts';
-import { conflict, revOf, versionOf } from './version.ts';
+import { conflict, isOfOtherEpoch, readVersion, versionOf, type VersionParts } from './version.ts';
 
 /** The tool that takes a mutation back. */
 export const undoTool: ToolSpec = toolSpec({
   name: 'undo',
   description:
-    'Takes back the change that gave this "version" (yours or another agent\'s); an undo can be undone too. ' +
-    'A conflict when later changes touch the same nodes: undo those first.',
+    'Takes back your change of the tree that returned this "version"; an undo can be undone too. What is expanded in your view is ' +
+    'no change of the tree. A conflict when later changes touch the same nodes: undo those first.',
   annotations: destroys,
   kind: 'tree',
   input: Undo,
@@ -47,15 +48,48 @@ function effectiveSince(core: Core, { rev }: HistoryEntry): readonly HistoryEntr
   });
 }
 
-function entryOf({ core, session }: CallContext, version: string): HistoryEntry {
-  const rev = revOf(core, version);
-  const entry = rev === undefined ? undefined : core.history.get(rev);
-  if (entry && !entry.undone) return entry;
-  const message = entry
-    ? `Cannot undo version "${version.slice(0, 80)}": it is undone already`
-    : 'Cannot undo this version: no change that is still remembered gave it; give the "version" of the answer to the change';
-  if (!entry) throw new PinnaceError('not_found', message, { details: { reason: 'version_unknown' } });
-  throw conflict(message, { reason: 'already_undone', version: versionOf(core, session) });
+/** The change that the version names: exactly the one whose call returned it, not the latest one at that revision. */
+function entryOf(context: CallContext, version: string): HistoryEntry {
+  const { core, session } = context;
+  const parts = readVersion(version);
+  const isKnown = parts !== undefined && !isOfOtherEpoch(core, version);
+  const entry = isKnown ? core.history.get(parts.rev) : undefined;
+  if (!isKnown || (!entry && parts.rev > 0)) throw unknownVersion(core, version);
+  if (!entry || !isNamed(entry, parts) || !isAllowed(entry, context)) throw nothingToUndo(version, entry);
+  if (!entry.undone) return entry;
+  throw conflict(`Cannot undo version "${version.slice(0, 80)}": it is undone already`, {
+    reason: 'already_undone',
+    version: versionOf(core, session),
+  });
+}
+
+/** An event's version names the mutation alone; an answer's names the view of its caller as well. */
+function isNamed({ author }: HistoryEntry, { viewId, viewRev }: VersionParts): boolean {
+  if (viewId === noView.viewId) return true;
+  return author?.view?.viewId === viewId && author.view.viewRev === viewRev;
+}
+
+function isAllowed({ author }: HistoryEntry, { undo, agentId }: CallContext): boolean {
+  return undo === 'any' || author?.agentId === agentId;
+}
+
+function unknownVersion(core: CallContext['core'], version: string): PinnaceError {
+  const isOld = isOfOtherEpoch(core, version);
+  const why = isOld
+    ? 'the tree was opened again since, and what can be undone does not outlive that'
+    : 'no change that is still stored returned it; give the "version" of the answer to the change';
+  return new PinnaceError('not_found', `Cannot undo this version: ${why}`, {
+    details: { reason: isOld ? 'epoch_changed' : 'version_unknown' },
+  });
+}
+
+function nothingToUndo(version: string, entry: HistoryEntry | undefined): PinnaceError {
+  const why = entry ? 'no change of yours returned it' : 'the tree had not changed yet';
+  return new PinnaceError(
+    'invalid_argument',
+    `Cannot undo version "${version.slice(0, 80)}": ${why}; give the "version" of the answer to your change`,
+    { details: { reason: 'nothing_to_undo' } },
+  );
 }
 
 function isInTheWay(core: Core, entry: HistoryEntry, other: HistoryEntry): boolean {
@@ -98,7 +132,7 @@ function withinReach(core: Core, inverse: InverseOp): InverseOp {
 
 function blocked({ core, session }: CallContext, version: string): PinnaceError {
   return conflict(`Cannot undo version "${version.slice(0, 80)}": later changes build on it; undo those first`, {
-    reason: 'undo_blocked',
+    reason: 'changed_since',
     version: versionOf(core, session),
   });
 }

@@ -19,10 +19,31 @@ export function versionAt(
   return `${epoch}.${rev}.${viewId}.${viewRev}`;
 }
 
-/** The tree's revision that a token tells of; `undefined` when it is of another life of the tree. */
-export function revOf({ epoch }: Core, token: string): number | undefined {
-  const [life, rev] = token.split('.');
-  return life === epoch && rev !== undefined && /^\d{1,15}$/.test(rev) ? Number(rev) : undefined;
+/** What a version token says. */
+export interface VersionParts {
+  readonly epoch: string;
+  readonly rev: number;
+  readonly viewId: string;
+  readonly viewRev: number;
+}
+
+/** Reads a token; returns `undefined` for a text that no tree returned as a version. */
+export function readVersion(token: string): VersionParts | undefined {
+  const [, epoch, rev, viewId, viewRev] = /^(\w{1,32})\.(\d{1,15})\.(\w{1,16})\.(\d{1,15})$/.exec(token) ?? [];
+  if (epoch === undefined || viewId === undefined) return undefined;
+  return { epoch, rev: Number(rev), viewId, viewRev: Number(viewRev) };
+}
+
+/** Whether a token is of another open tree, as the one before a restart. */
+export function isOfOtherEpoch({ epoch }: Core, token: string): boolean {
+  const parts = readVersion(token);
+  return parts !== undefined && parts.epoch !== epoch;
+}
+
+/** The tree's revision that a token names; `undefined` when it is of another open tree. */
+function revOf({ epoch }: Core, token: string): number | undefined {
+  const parts = readVersion(token);
+  return parts?.epoch === epoch ? parts.rev : undefined;
 }
 
 const maxChanges = 20;
@@ -51,6 +72,7 @@ export function checkVersion(
       },
     );
   }
+  if (isOfOtherEpoch(core, token)) throw epochChanged(token, version);
   const seen = dependencies && core.conflictScope === 'node' ? dependencies : undefined;
   const changes = changesSince(core, session, { token, dependencies: seen });
   if (seen && changes?.length === 0) return;
@@ -62,6 +84,16 @@ export function checkVersion(
       ...(changes && { changes: changes.slice(0, maxChanges) }),
       ...(changes && changes.length > maxChanges && { moreChanges: changes.length - maxChanges }),
     },
+  );
+}
+
+function epochChanged(token: string, version: string): PinnaceError {
+  return conflict(
+    `Cannot change the tree from version "${
+      shorten(token)
+    }": the tree was opened again since, and versions, views and undo do not ` +
+      `outlive that; read again; the latest version is "${version}"`,
+    { reason: 'epoch_changed', version },
   );
 }
 
@@ -88,8 +120,8 @@ function isViewOpen(dependencies: readonly Dependency[] | undefined): boolean {
 }
 
 function viewTouchesSince({ viewId, viewTouches }: Session, token: string): readonly Touch[] {
-  const [, , id, viewRev] = token.split('.');
-  const seen = id === viewId ? Number(viewRev) || 0 : 0;
+  const parts = readVersion(token);
+  const seen = parts?.viewId === viewId ? parts.viewRev : 0;
   return viewTouches.filter((touch) => touch.viewRev > seen);
 }
 

@@ -150,7 +150,7 @@ async function play({ seed, size }: { seed: number; size: number }): Promise<voi
   const oracle = new Oracle(rows);
   const agents = [
     editor(tree, { agentId: 'a' }),
-    editor(tree, { agentId: 'b' }),
+    editor(tree, { agentId: 'b', undo: 'any' }),
     editor(tree, { agentId: 'c', role: 'reader' }),
   ];
   const undoable: { version: string; rows: string }[] = [];

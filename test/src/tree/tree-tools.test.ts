@@ -139,9 +139,9 @@ describe('treeTools', () => {
     expect(JSON.stringify([...tree.rows()])).toBe(before);
   });
 
-  it('takes one change back, of whoever made it, and that back again', async () => {
+  it('takes back the change of another agent where the setting allows any, and that back again', async () => {
     const tree = company();
-    const [a, b] = [editor(tree, { agentId: 'a' }), editor(tree, { agentId: 'b' })];
+    const [a, b] = [editor(tree, { agentId: 'a', undo: 'any' }), editor(tree, { agentId: 'b', undo: 'any' })];
     const removed = await change(a, 'remove_node', { nodeId: 'sales' });
     await change(b, 'update_payload_property', { nodeId: 'it', propertyName: 'name', newValue: 'Tech' });
     const undone = await change(b, 'undo', { version: removed.version });
@@ -171,7 +171,7 @@ describe('treeTools', () => {
     const moved = await change(tools, 'move_node', { nodeId: 'dev', newParentId: 'sales' });
     await change(tools, 'remove_node', { nodeId: 'it' });
     const gone = await fails(tools, 'undo', { version: moved.version, versionToken: await version(tools) });
-    expect(gone).toMatchObject({ code: 'conflict', details: { reason: 'undo_blocked' } });
+    expect(gone).toMatchObject({ code: 'conflict', details: { reason: 'changed_since' } });
   });
 
   it('puts a node where it is asked to: before, after, at an index', async () => {
