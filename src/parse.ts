@@ -41,8 +41,12 @@ export function toIssue(issue: v.BaseIssue<unknown>): Issue {
 }
 
 function pathOf(issue: v.BaseIssue<unknown>): string {
-  const parts = issue.path?.map(({ key }) => String(key).replace(/[^\w.$-]/g, '?').slice(0, 64)) ?? [];
-  return parts.join('.');
+  return pathText(issue.path?.map(({ key }) => String(key)) ?? []);
+}
+
+/** A path as errors show it: names that a caller made up are shortened, and of odd characters nothing is shown. */
+export function pathText(names: readonly string[]): string {
+  return names.map((name) => name.replace(/[^\w.$-]/g, '?').slice(0, 64)).join('.');
 }
 
 /** Valibot's own messages end in the received value; ours stop before it. A message that starts small was written by us. */

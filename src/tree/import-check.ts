@@ -1,6 +1,6 @@
 /** Checks the rows of an import before anything of them is applied. */
 
-import type { Issue } from '../parse.ts';
+import { type Issue, pathText } from '../parse.ts';
 import type { ImportDocument, ImportRow } from './import-rows.ts';
 import type { TypeRegistry } from './payload-types.ts';
 import { isNodeId, type TreeRow } from './row.ts';
@@ -31,6 +31,7 @@ export function checkDocument(
   const rows: TreeRow[] = [];
   const seen = new Set<string>();
   const path: string[] = [];
+  issues.push(...checkEnvelope(document));
   for (const row of document.rows) {
     issues.push(...checkPlace(row, { seen, path }));
     const { payload, issues: found } = checkContent(row, rules);
@@ -54,6 +55,27 @@ export function checkDocument(
     });
   }
   return { rows, issues: issues.slice(0, maxIssues) };
+}
+
+/** What stands around the content; nothing of it is ignored silently. */
+function checkEnvelope({ unknown, includedProperties, excludedProperties, defaultExpanded }: ImportDocument) {
+  const issues = unknown.map((name) => unknownField('', name));
+  const lists = { IncludedProperties: includedProperties, ExcludedProperties: excludedProperties };
+  for (const [name, list] of Object.entries(lists)) {
+    if (isGiven(list) && !Array.isArray(list)) issues.push(issue(`/${name}`, 'filters', 'must be a list of paths'));
+  }
+  if (isGiven(defaultExpanded) && typeof defaultExpanded !== 'boolean') {
+    issues.push(issue('/DefaultExpanded', 'expansion', 'must be true or false'));
+  }
+  return issues;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function unknownField(path: string, name: string): ImportIssue {
+  return issue(`${path}/${pathText([name])}`, 'unknown_field', 'is not a field that an import knows');
 }
 
 function isFiltered({ includedProperties, excludedProperties }: ImportDocument): boolean {
@@ -85,14 +107,18 @@ function checkContent(row: ImportRow, { types, allowed, isContentUsed }: ImportR
   if (!isKnown) {
     return { payload: {}, issues: [issue(`${path}/${field}`, 'payload_type', 'must be one of the payload types')] };
   }
-  if (!isContentUsed) return { payload: {}, issues: [] };
+  const odd = row.unknown.slice(0, maxIssues).map((name) => unknownField(path, name));
+  if (isGiven(row.isExpanded) && typeof row.isExpanded !== 'boolean') {
+    odd.push(issue(path, 'expansion', 'must say of its expansion true or false'));
+  }
+  if (!isContentUsed || odd.length > 0) return { payload: {}, issues: odd };
   if (row.isCollapsed) {
     return { payload: {}, issues: [issue(path, 'collapsed', 'must hold its children: expand all before the export')] };
   }
   const check = types.check(payloadType, row.payload);
   if (check.ok) return { payload: check.payload, issues: [] };
   const issues = check.issues.map(({ path: inner, message }) =>
-    issue(`${path}/${inner.replaceAll('.', '/')}`, 'payload', message)
+    issue(`${path}/${inner.replaceAll('.', '/')}`, check.reason === 'unknown_field' ? check.reason : 'payload', message)
   );
   return { payload: {}, issues };
 }

@@ -15,6 +15,8 @@ export interface ImportRow {
   readonly isExpanded: unknown;
   /** Children that the document says there are but does not hold. */
   readonly isCollapsed: boolean;
+  /** Names beside these that no row has. */
+  readonly unknown: readonly string[];
 }
 
 /** What the document holds. */
@@ -25,6 +27,8 @@ export interface ImportDocument {
   readonly includedProperties?: unknown;
   readonly excludedProperties?: unknown;
   readonly format: 'nested' | 'flat';
+  /** Names around the content that no view has. */
+  readonly unknown: readonly string[];
 }
 
 /** How much may be read. */
@@ -40,13 +44,31 @@ export function readDocument(
   viewJson: unknown,
   { limits, isSelf }: { readonly limits: ImportLimits; readonly isSelf: (payloadType: unknown) => boolean },
 ): ImportDocument | Issue {
-  const data = typeof viewJson === 'string' ? parseText(viewJson, limits) : viewJson;
+  const data = viewOf(typeof viewJson === 'string' ? parseText(viewJson, limits) : viewJson);
   if (data instanceof Error) return { path: '', message: data.message };
   if (Array.isArray(data)) return withRows({}, flatRows(data, limits), 'flat');
   if (!isData(data)) return { path: '', message: 'must be a view as export_view gives it' };
   if (Array.isArray(data.rows)) return withRows(data, flatRows(data.rows, limits), 'flat');
-  const root = 'View' in data ? { node: data.View, path: '/View' } : { node: data, path: '' };
-  return withRows(data, nestedRows(root, { limits, isSelf }), 'nested');
+  if ('View' in data) {
+    return withRows(data, nestedRows({ node: data.View, path: '/View' }, { limits, isSelf }), 'nested');
+  }
+  return withRows({}, nestedRows({ node: data, path: '' }, { limits, isSelf }), 'nested');
+}
+
+/** What stands beside the view in the whole answer of `export_view`. */
+const answerFields = ['format', 'view', 'version', 'replayed'];
+const envelopeFields = ['RootNodeId', 'IncludedProperties', 'ExcludedProperties', 'DefaultExpanded', 'View', 'rows'];
+/** Depth and number of children follow from the other rows; `get_view` shows them. */
+const rowFields = ['nodeId', 'parentId', 'payloadType', 'payload', 'isExpanded', 'depth', 'childrenCount'];
+
+/** The view, where the whole answer of `export_view` was given. */
+function viewOf(data: unknown): unknown {
+  if (!isData(data) || !('view' in data) || !('format' in data)) return data;
+  return unknownIn(data, answerFields).length === 0 ? data.view : data;
+}
+
+function unknownIn(data: Data, known: readonly string[]): readonly string[] {
+  return Object.keys(data).filter((name) => !known.includes(name));
 }
 
 function withRows(data: Data, rows: readonly ImportRow[] | Issue, format: 'nested' | 'flat'): ImportDocument | Issue {
@@ -55,6 +77,7 @@ function withRows(data: Data, rows: readonly ImportRow[] | Issue, format: 'neste
   return {
     rows,
     format,
+    unknown: unknownIn(data, envelopeFields),
     rootNodeId: RootNodeId ?? rows[0]?.nodeId,
     defaultExpanded: DefaultExpanded,
     includedProperties: IncludedProperties,
@@ -85,6 +108,7 @@ function flatRows(rows: readonly unknown[], { maxNodes }: ImportLimits): readonl
       payload: data.payload,
       isExpanded: data.isExpanded,
       isCollapsed: false,
+      unknown: unknownIn(data, rowFields),
     };
   });
 }
@@ -139,6 +163,7 @@ function nestedRow(
     payloadType: PayloadType,
     payload: isSelf ? own : Payload,
     isExpanded: IsExpanded,
+    unknown: isSelf ? [] : Object.keys(own),
     isCollapsed: !hasChildren && typeof ChildrenCount === 'number' && ChildrenCount > 0,
   };
 }

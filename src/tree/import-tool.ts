@@ -146,6 +146,9 @@ function pathsOf(paths: unknown, maxPaths: number): readonly string[] | undefine
 
 function refused(issues: readonly ImportIssue[]): PinnaceError {
   const [{ path, message }] = issues as [ImportIssue]; // safe: nobody refuses without an issue
-  const text = `Cannot import the view: "${path === '' ? 'it' : path}" ${message}`;
-  return new PinnaceError('invalid_argument', text, { details: { reason: 'invalid_view', issues } });
+  const text = `Cannot import the view: "${path === '' ? 'it' : path}" ${message}; nothing was changed`;
+  const isUnknown = issues.every(({ code }) => code === 'unknown_field');
+  return new PinnaceError('invalid_argument', text, {
+    details: { reason: isUnknown ? 'unknown_field' : 'invalid_view', ...(isUnknown && { field: path }), issues },
+  });
 }

@@ -1,9 +1,9 @@
 /** Rows: nodes as data, in pre-order. */
 
 import { PinnaceError } from '../errors.ts';
-import { invalid, type Issue } from '../parse.ts';
+import type { Issue } from '../parse.ts';
 import type { Payload } from './node-store.ts';
-import type { TypeRegistry } from './payload-types.ts';
+import { badPayload, type TypeRegistry } from './payload-types.ts';
 
 /** A node as data. In a list, parents stand before their children and siblings in order (pre-order). */
 export interface TreeRow {
@@ -30,17 +30,29 @@ export function isNodeId(nodeId: unknown): nodeId is string {
 export function checkRows(types: TypeRegistry, rows: Iterable<TreeRow>): TreeRow[] {
   const checked: TreeRow[] = [];
   const issues: Issue[] = [];
+  let areUnknownFields = true;
   let i = 0;
   for (const row of rows) {
     const path = `rows.${i++}`;
-    if (!isNodeId(row.nodeId)) issues.push({ path: `${path}.nodeId`, message: `must be text of 1 to ${maxIdLength}` });
+    if (!isNodeId(row.nodeId)) {
+      areUnknownFields = false;
+      issues.push({ path: `${path}.nodeId`, message: `must be text of 1 to ${maxIdLength}` });
+    }
     const check = types.check(row.payloadType, row.payload);
-    if (check.ok) checked.push({ ...row, payload: check.payload });
-    else issues.push(...check.issues.map((issue) => ({ ...issue, path: joinPath(`${path}.payload`, issue.path) })));
+    if (check.ok) {
+      checked.push({ ...row, payload: check.payload });
+      continue;
+    }
+    areUnknownFields &&= check.reason === 'unknown_field';
+    issues.push(...check.issues.map((issue) => ({ ...issue, path: joinPath(`${path}.payload`, issue.path) })));
     if (issues.length >= 20) break;
   }
-  if (issues.length > 0) throw invalid('the rows of the tree', issues);
-  return checked;
+  if (issues.length === 0) return checked;
+  throw badPayload('the rows of the tree', {
+    ok: false,
+    reason: areUnknownFields ? 'unknown_field' : 'invalid_payload',
+    issues,
+  });
 }
 
 function joinPath(path: string, rest: string): string {

@@ -7,7 +7,7 @@ import { type Cursor, depthAt, sizeOf, slotAt, subtree } from './layout.ts';
 import { mutate, type Mutation, type Origin, type TreeEvent } from './mutate.ts';
 import { none } from './node-store.ts';
 import type { TreeOp } from './op.ts';
-import type { PayloadTypes } from './payload-types.ts';
+import { badPayload, type PayloadTypes } from './payload-types.ts';
 import { checkRows, type TreeRow } from './row.ts';
 import { rowOf, rowsOf } from './rows.ts';
 import { createTreeView, type TreeView } from './tree-view.ts';
@@ -133,14 +133,7 @@ function checkOp(core: Core, op: TreeOp): TreeOp {
   if (op.kind !== 'payload') return op;
   const check = core.types.check(op.payloadType, op.payload);
   if (check.ok) return { ...op, payload: check.payload };
-  const [issue] = check.issues;
-  throw new PinnaceError(
-    'invalid_argument',
-    `Cannot set the payload of "${op.nodeId}": ${issue?.path} ${issue?.message}`,
-    {
-      details: { reason: 'invalid_payload', issues: check.issues },
-    },
-  );
+  throw badPayload(`the payload of node "${op.nodeId}"`, check);
 }
 
 function existing(core: Core, nodeId: string): Cursor {

@@ -8,7 +8,7 @@ import { slotAt, type Span, subtree } from './layout.ts';
 import type { Transaction } from './mutate.ts';
 import { none, type Payload } from './node-store.ts';
 import { checkValue, editPayload } from './payload-edit.ts';
-import { isReserved, unknownType } from './payload-types.ts';
+import { badPayload, isReserved, unknownType } from './payload-types.ts';
 import { type WantedPlace, wantedPlace } from './place.ts';
 import { parsePath } from './property-path.ts';
 import { viewOf } from './session.ts';
@@ -165,19 +165,20 @@ export function freshId(): string {
 
 function checkedPayload(
   { core: { types } }: Pick<CallContext, 'core'>,
-  { nodeId, payloadType, payload }: {
+  { nodeId, payloadType, payload, stored }: {
     readonly nodeId: string;
     readonly payloadType: string;
     readonly payload: unknown;
+    readonly stored?: Payload;
   },
 ): Payload {
   if (!types.get(payloadType)) {
     const issue = { ...unknownType(payloadType, types.names), path: 'payloadType' };
     throw invalid(`the payload of node "${nodeId}"`, [issue]);
   }
-  const check = types.check(payloadType, payload);
+  const check = types.check(payloadType, payload, stored);
   if (check.ok) return check.payload;
-  throw invalid(`the payload of node "${nodeId}"`, check.issues);
+  throw badPayload(`the payload of node "${nodeId}"`, check);
 }
 
 function guardProperty({ core, limits }: CallContext, args: Args<'update_payload_property'>): void {
@@ -204,7 +205,7 @@ function updateProperty(
   const edited = editPayload(before, args);
   if (edited === before) return { nodeId };
   const payloadType = core.types.names[core.store.types[slot]!]!; // safe: as above
-  const payload = checkedPayload({ core }, { nodeId, payloadType, payload: edited });
+  const payload = checkedPayload({ core }, { nodeId, payloadType, payload: edited, stored: before });
   transaction.apply({ kind: 'payload', nodeId, payloadType, payload });
   return { nodeId };
 }
