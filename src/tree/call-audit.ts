@@ -1,6 +1,7 @@
 /** Makes the audit entry of a call. */
 
 import { type Place, statusOfError } from '../span.ts';
+import { isLargerThan } from './answer-size.ts';
 import type { AuditEntry } from './audit.ts';
 import { canonicalJson } from './canonical.ts';
 import type { Caller } from './call-tool.ts';
@@ -29,7 +30,7 @@ export function auditCall(caller: Caller, { core, session }: CallContext, call: 
     agentId: caller.agentId,
     role: caller.role,
     op: spec.name,
-    ...describe(call),
+    ...describe(call, caller.limits.inputBytes),
     outcome: outcome.ok ? (outcome.output.replayed === true ? 'replayed' : 'ok') : outcome.error.code,
     versionBefore,
     versionAfter: versionOf(core, session),
@@ -55,9 +56,12 @@ function tell(
   });
 }
 
-/** What the input says; nothing, where it cannot even be read. */
-function describe({ input, outcome }: Audited) {
+/** What the input says; no digest of one that was refused and is too large or too frequent to be worth the time. */
+function describe({ input, outcome }: Audited, inputBytes: number) {
   try {
+    if (!outcome.ok && (outcome.error.code === 'rate_limited' || isLargerThan(input, inputBytes))) {
+      return { targets: targetsOf(input, outcome), argsDigest: '' };
+    }
     const { versionToken: _, idempotencyKey, ...content } = isRecord(input) ? input : { input };
     const key = typeof idempotencyKey === 'string' ? { idempotencyKey: idempotencyKey.slice(0, 200) } : {};
     return { targets: targetsOf(input, outcome), argsDigest: sha256(canonicalJson(content)), ...key };

@@ -4,6 +4,7 @@ import { PinnaceError } from '../errors.ts';
 import { checkData } from '../json.ts';
 import { parse } from '../parse.ts';
 import type { Place } from '../span.ts';
+import { isLargerThan } from './answer-size.ts';
 import type { AuditSink } from './audit.ts';
 import { auditCall } from './call-audit.ts';
 import { type Core, slotOf } from './core.ts';
@@ -102,16 +103,29 @@ const bounded = {
 } as const;
 
 function readArguments(context: CallContext, spec: ToolSpec, input: unknown): Output {
+  const { viewJson: _, ...rest } = isRecord(input) ? input : {};
+  const own = isRecord(input) ? rest : input; // a view may be larger and deeper; the import has limits of its own
+  if (isLargerThan(own, context.limits.inputBytes)) throw tooLarge(spec.name, context.limits.inputBytes);
   for (const [name, bound] of Object.entries(bounded)) {
-    const list = isRecord(input) && Object.hasOwn(input, name) ? input[name] : undefined;
+    const list = Object.hasOwn(rest, name) ? (rest as Output)[name] : undefined; // safe: read by an own key
     const most = context.limits[bound];
     if (Array.isArray(list) && list.length > most) throw tooMany(name, list.length, most);
+    if (name.endsWith('Properties') && isLargerThan(list, context.limits.responseBytes / 4)) {
+      throw tooLarge(spec.name, context.limits.responseBytes / 4); // answers repeat them
+    }
   }
-  const { viewJson: _, ...rest } = isRecord(input) ? input : {};
-  checkData(isRecord(input) ? rest : input); // a view may be deeper; the import reads it with a stack of its own
+  checkData(own);
   const args = parse(spec.input, input, { what: `the input of tool "${spec.name}"` });
   spec.guard?.(context, args);
   return args;
+}
+
+function tooLarge(tool: string, most: number): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    `Cannot read the input of tool "${tool}": it takes more than ${most} bytes; send less at once`,
+    { details: { reason: 'too_large', limit: most } },
+  );
 }
 
 function tooMany(name: string, length: number, most: number): PinnaceError {

@@ -1,6 +1,7 @@
 /** `export_view`: a subtree as data, to be imported again: nested as the agent sees it, or flat and complete. */
 
 import { PinnaceError } from '../errors.ts';
+import { bytesOf } from './answer-size.ts';
 import { cursorOf, slotOf } from './core.ts';
 import { flagAt, hiddenAt } from './hidden.ts';
 import { blockAt, depthAt, sizeOf, subtree } from './layout.ts';
@@ -57,19 +58,22 @@ function flatRows({ core, limits }: CallContext, reader: Reader, rootNodeId: str
   }
   const projection = createProjection({ includedProperties: [], excludedProperties: [] });
   const rows: FlatRow[] = [];
+  const meter = createMeter(limits.importBytes);
   for (let pos = span.start.pos; pos <= span.end.pos && pos < layout.count; pos++) {
     const number = blockAt(layout, pos);
     const { slots } = layout.blocks[number]!; // safe: a block of the layout
     const stop = pos === span.end.pos ? span.end.index : slots.length;
     for (let index = pos === span.start.pos ? span.start.index : 0; index < stop; index++) {
       const record = reader.record(slots[index]!); // safe: index is below the length
-      rows.push({
+      const row: FlatRow = {
         nodeId: reader.id(slots[index]!), // safe: as above
         parentId: rows.length === 0 ? null : reader.parentId(record),
         payloadType: reader.typeName(record),
         payload: projection.pick(record.payload),
         isExpanded: flagAt(hidden, { number, index }),
-      });
+      };
+      meter(row);
+      rows.push(row);
     }
   }
   return rows;
@@ -89,19 +93,21 @@ function nestedView({ core, session, limits }: CallContext, reader: Reader, root
     limit: limits.nestedNodes,
   });
   if (rows.next) throw tooLarge(`shows more than ${limits.nestedNodes} nodes; use "format": "flat"`);
-  return nest(reader, rows, { projection: createProjection(session.filter), top: depthAt(layout, span.start) });
+  const meter = createMeter(limits.importBytes);
+  return nest(reader, rows, { projection: createProjection(session.filter), top: depthAt(layout, span.start), meter });
 }
 
 function nest(
   reader: Reader,
   rows: VisibleRows,
-  { projection, top }: { projection: Projection; top: number },
+  { projection, top, meter }: { projection: Projection; top: number; meter: (node: unknown) => void },
 ): NestedNode {
   const path: NestedNode[] = [];
   for (const [i, slot] of rows.slots.entries()) {
     const depth = (rows.depths[i] ?? 0) - top;
     if (depth >= maxNestedDepth) throw tooLarge(`is deeper than ${maxNestedDepth} levels; use "format": "flat"`);
     const node = nodeOf(reader, slot, { projection, isExpanded: rows.expanded[i] ?? false });
+    meter(node);
     path.length = depth;
     const parent = path.at(-1);
     if (parent) (parent.Children ??= []).push(node);
@@ -123,6 +129,15 @@ function nodeOf(
     ...(reader.type(record).selfPayload ? payload : { Payload: payload }),
     IsExpanded: isExpanded,
     ChildrenCount: record.childCount,
+  };
+}
+
+/** Counts what an export takes; an import would refuse more. */
+function createMeter(most: number): (node: unknown) => void {
+  let left = most;
+  return (node) => {
+    left -= bytesOf(node) + 1;
+    if (left < 0) throw tooLarge(`takes more than ${most} bytes; export smaller parts`);
   };
 }
 

@@ -1,6 +1,7 @@
 /** Checks the rows of an import before anything of them is applied. */
 
 import { type Issue, pathText } from '../parse.ts';
+import { isLargerThan } from './answer-size.ts';
 import type { ImportDocument, ImportRow } from './import-rows.ts';
 import type { TypeRegistry } from './payload-types.ts';
 import { isNodeId, type TreeRow } from './row.ts';
@@ -12,6 +13,8 @@ export interface ImportRules {
   readonly allowed: ReadonlySet<string>;
   /** Whether the content is going to be used, or only what is expanded. */
   readonly isContentUsed: boolean;
+  /** The most bytes of one payload. */
+  readonly payloadBytes: number;
 }
 
 /** An issue with a code. */
@@ -84,23 +87,19 @@ function isFiltered({ includedProperties, excludedProperties }: ImportDocument):
 
 function checkPlace({ nodeId, parentId, path: at }: ImportRow, { seen, path }: { seen: Set<string>; path: string[] }) {
   const issues: ImportIssue[] = [];
-  if (!isNodeId(nodeId)) return [{ path: at, code: 'invalid_id', message: 'must have an id of 1 to 128 characters' }];
-  if (seen.has(nodeId)) issues.push({ path: at, code: 'duplicate_id', message: 'has an id that another node has' });
+  if (!isNodeId(nodeId)) return [issue(at, 'invalid_id', 'must have an id of 1 to 128 characters')];
+  if (seen.has(nodeId)) issues.push(issue(at, 'duplicate_id', 'has an id that another node has'));
   while (path.length > 0 && path.at(-1) !== parentId) path.pop();
   if (seen.size > 0 && path.length === 0) {
     const code = parentId === null ? 'second_root' : seen.has(parentId) ? 'not_pre_order' : 'unknown_parent';
-    issues.push({
-      path: at,
-      code,
-      message: 'must stand behind its parent or one of its siblings, or what is below them',
-    });
+    issues.push(issue(at, code, 'must stand behind its parent or one of its siblings, or what is below them'));
   }
   seen.add(nodeId);
   path.push(nodeId);
   return issues;
 }
 
-function checkContent(row: ImportRow, { types, allowed, isContentUsed }: ImportRules) {
+function checkContent(row: ImportRow, { types, allowed, isContentUsed, payloadBytes }: ImportRules) {
   const { path, payloadType } = row;
   const isKnown = typeof payloadType === 'string' && allowed.has(payloadType) && types.get(payloadType) !== undefined;
   const field = path.startsWith('/rows') ? 'payloadType' : 'PayloadType';
@@ -116,6 +115,9 @@ function checkContent(row: ImportRow, { types, allowed, isContentUsed }: ImportR
     return { payload: {}, issues: [issue(path, 'collapsed', 'must hold its children: expand all before the export')] };
   }
   const check = types.check(payloadType, row.payload);
+  if (check.ok && isLargerThan(check.payload, payloadBytes)) {
+    return { payload: {}, issues: [issue(path, 'too_large', `must have a payload of at most ${payloadBytes} bytes`)] };
+  }
   if (check.ok) return { payload: check.payload, issues: [] };
   const issues = check.issues.map(({ path: inner, message }) =>
     issue(`${path}/${inner.replaceAll('.', '/')}`, check.reason === 'unknown_field' ? check.reason : 'payload', message)
@@ -123,6 +125,9 @@ function checkContent(row: ImportRow, { types, allowed, isContentUsed }: ImportR
   return { payload: {}, issues };
 }
 
+/** The longest path that an issue shows: a nested view may be 500 levels deep. */
+const maxPath = 300;
+
 function issue(path: string, code: string, message: string): ImportIssue {
-  return { path, code, message };
+  return { path: path.slice(0, maxPath), code, message };
 }

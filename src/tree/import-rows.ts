@@ -1,6 +1,7 @@
 /** Reads what an import brings: nested or flat, as text or data, into flat rows; with a list of what is wrong. No recursion. */
 
 import type { Issue } from '../parse.ts';
+import { isLargerThan } from './answer-size.ts';
 import { maxNestedDepth } from './limits.ts';
 import { byteLength } from './projection.ts';
 
@@ -44,7 +45,7 @@ export function readDocument(
   viewJson: unknown,
   { limits, isSelf }: { readonly limits: ImportLimits; readonly isSelf: (payloadType: unknown) => boolean },
 ): ImportDocument | Issue {
-  const data = viewOf(typeof viewJson === 'string' ? parseText(viewJson, limits) : viewJson);
+  const data = viewOf(typeof viewJson === 'string' ? parseText(viewJson, limits) : checkedSize(viewJson, limits));
   if (data instanceof Error) return { path: '', message: data.message };
   if (Array.isArray(data)) return withRows({}, flatRows(data, limits), 'flat');
   if (!isData(data)) return { path: '', message: 'must be a view as export_view gives it' };
@@ -94,6 +95,10 @@ function parseText(text: string, { importBytes }: ImportLimits): unknown {
   } catch {
     return new Error('is not JSON');
   }
+}
+
+function checkedSize(data: unknown, { importBytes }: ImportLimits): unknown {
+  return isLargerThan(data, importBytes) ? new Error(`is larger than ${importBytes} bytes`) : data;
 }
 
 function flatRows(rows: readonly unknown[], { maxNodes }: ImportLimits): readonly ImportRow[] | Issue {

@@ -1,6 +1,7 @@
 /** `import_view`: brings a view back, or its content. Checked as a whole first; then applied as a whole. */
 
 import { PinnaceError } from '../errors.ts';
+import { fitList, roomOf } from './answer-size.ts';
 import { wholeOf } from './conflict-scope.ts';
 import { type Core, cursorOf, find, isInside, slotOf } from './core.ts';
 import { checkDocument, type ImportIssue } from './import-check.ts';
@@ -31,10 +32,15 @@ export const importTool: ToolSpec = toolSpec({
     const isContentUsed = rootLookupStrategy === 'replaceSubtree';
     const document = read(context, viewJson);
     const allowed = new Set(payloadTypes ?? types.names);
-    const { rows, issues } = checkDocument(document, { types, allowed, isContentUsed });
+    const { rows, issues } = checkDocument(document, {
+      types,
+      allowed,
+      isContentUsed,
+      payloadBytes: context.limits.payloadBytes,
+    });
     if (issues.length > 0) throw refused(issues);
     const root = rootOf(context.core, rootNodeId ?? document.rootNodeId);
-    const plan: Plan = isContentUsed ? replacePlan(context.core, root, rows) : restorePlan(context.core, document);
+    const plan: Plan = isContentUsed ? replacePlan(context, root, rows) : restorePlan(context.core, document);
     if (dryRun) return { rootNodeId: root, dryRun, changed: false, ...plan.counts };
     if (plan.rows) replace(transaction, root, plan.rows);
     const changed = restoreView(context, document, plan.ids) || isContentUsed;
@@ -70,7 +76,8 @@ function restorePlan(core: Core, { rows }: ImportDocument): Plan {
 }
 
 /** Ids are kept where they are free, or belong to nodes that make way. */
-function replacePlan(core: Core, root: string, rows: readonly TreeRow[]): Plan {
+function replacePlan({ core, limits }: CallContext, root: string, rows: readonly TreeRow[]): Plan {
+  const room = roomOf(limits);
   const outer = cursorOf(core, slotOf(core, root));
   const renamed = new Map<string, string>();
   for (const [i, { nodeId }] of rows.entries()) {
@@ -84,11 +91,16 @@ function replacePlan(core: Core, root: string, rows: readonly TreeRow[]): Plan {
     nodeId: idOf(row.nodeId),
     parentId: row.parentId === null ? null : idOf(row.parentId),
   }));
-  const ids = Object.fromEntries([...renamed].filter(([from, to]) => from !== to));
+  const changed = [...renamed].filter(([from, to]) => from !== to);
+  const named = fitList(changed, room);
   return {
     rows: placed,
     ids: placed.map(({ nodeId }) => nodeId),
-    counts: { imported: rows.length, ...(Object.keys(ids).length > 0 && { ids }) },
+    counts: {
+      imported: rows.length,
+      ...(named.length > 0 && { ids: Object.fromEntries(named) }),
+      ...(named.length < changed.length && { truncated: 'bytes' }),
+    },
   };
 }
 

@@ -11,16 +11,18 @@ export interface TreeLimits {
   /** Rows of a page where the call names no number, and at most. */
   readonly pageSize: number;
   readonly maxPageSize: number;
-  /** Bytes of a page's rows; a page that would be larger ends early. */
+  /** Bytes of an answer. A page that would be larger ends early; `get_node` may take `valueBytes` more, an export `importBytes`. */
   readonly responseBytes: number;
   /** Bytes of one text in a page; `get_node` gives it in full. */
   readonly textBytes: number;
-  /** Bytes of one new value. */
+  /** Bytes of one new value, of a whole payload, and of a call's arguments besides an import's view. */
   readonly valueBytes: number;
+  readonly payloadBytes: number;
+  readonly inputBytes: number;
   /** Paths in a list of properties or filters, and operations in a batch. */
   readonly maxPaths: number;
   readonly maxBatch: number;
-  /** Text of an import, and nodes of an import or an export. */
+  /** Bytes and nodes of an import or an export. */
   readonly importBytes: number;
   readonly maxNodes: number;
   /** Nodes of a nested export; more go in flat rows. */
@@ -39,6 +41,8 @@ export const defaultTreeLimits: TreeLimits = {
   responseBytes: 64 * 1024,
   textBytes: 2 * 1024,
   valueBytes: 64 * 1024,
+  payloadBytes: 1024 * 1024,
+  inputBytes: 1024 * 1024,
   maxPaths: 100,
   maxBatch: 1000,
   importBytes: 16 * 1024 * 1024,

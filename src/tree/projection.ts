@@ -112,7 +112,9 @@ function cut(value: unknown, textBytes: number): unknown {
   return { $truncated: true, bytes, text: whole.replace(/\uFFFD+$/, '') } satisfies Truncated;
 }
 
+const encoder = new TextEncoder();
+
 /** The length of a text in UTF-8. */
 export function byteLength(text: string): number {
-  return new TextEncoder().encode(text).length;
+  return encoder.encode(text).length;
 }

@@ -1,14 +1,16 @@
 /** The tools that read pages of the tree: `get_node`, `get_view`, `list_children`. */
 
+import { fitAnswer, roomOf, shortened } from './answer-size.ts';
 import { childrenIn } from './children.ts';
 import { cursorOf, slotOf } from './core.ts';
 import { flagAt } from './hidden.ts';
 import { after, blockAt, type Cursor, depthAt, endOf, slotAt } from './layout.ts';
+import type { Payload } from './node-store.ts';
 import { createProjection, type Projection, type PropertyFilter } from './projection.ts';
 import { liveReader, type Reader } from './reader.ts';
 import type { Session } from './session.ts';
 import { viewOf } from './session.ts';
-import { fieldsOf, type Page, pageRows, type Shape, shaped } from './shape.ts';
+import { fieldsOf, type Page, type Shape, writePage } from './shape.ts';
 import { GetNode, GetView, ListChildren } from './tool-input.ts';
 import { type CallContext, type Output, reads, type ToolSpec, toolSpec } from './tool-spec.ts';
 import { hiddenAt } from './hidden.ts';
@@ -17,12 +19,14 @@ import { type Step, walk } from './walk.ts';
 
 const getNode = toolSpec({
   name: 'get_node',
-  description: 'Gives one node with its payload in full.',
+  description:
+    'Returns one node with its payload in full. Of one that is too large, values are cut and marked with "$truncated"; ' +
+    'read them one by one with "includedProperties".',
   annotations: reads,
   kind: 'read',
   input: GetNode,
   targets: ({ nodeId }) => [nodeId],
-  run({ core, session }, { nodeId, ...filter }) {
+  run({ core, session, limits }, { nodeId, ...filter }) {
     const reader = liveReader(core, viewOf(session));
     const cursor = cursorOf(core, slotOf(core, nodeId));
     const projection = createProjection(filterOf(session, filter));
@@ -35,9 +39,15 @@ const getNode = toolSpec({
       depth: depthAt(reader.layout, cursor),
       isExpanded: isExpanded(reader, cursor),
       childrenCount: record.childCount,
-      payload: projection.pick(record.payload),
     };
-    return { ...fieldsOf(row, projection) };
+    const write = (payload: Payload): Output => fieldsOf({ ...row, payload }, projection);
+    return fitAnswer([record.payload], {
+      room: roomOf(limits) + limits.valueBytes, // any one value can be read in full
+      make: (payload) => projection.pick(payload),
+      sizeOf: () => 0,
+      shorten: (payload, bytes) => shortened(projection.pick(payload), bytes),
+      write: ([payload = {}]) => write(payload),
+    }).output;
   },
 });
 
@@ -66,10 +76,11 @@ const getView = toolSpec({
     const args = { rootNodeId, includeViewRoot, defaultExpanded, depthLimit, shape, ...properties };
     const step = walk(context, { tool: 'get_view', args, rootNodeId, view, pageToken, start: (root) => root });
     const page = (limit: number): FoundPage => viewPage(step, { depthLimit, limit });
-    return {
-      ...(includeViewRoot === true && { rootNodeId, ...properties, defaultExpanded: view.defaultExpanded }),
-      ...answer(context, step, { page, asked: pageSize, shape, projection: createProjection(properties) }),
-    };
+    const envelope = includeViewRoot === true
+      ? { rootNodeId, ...properties, defaultExpanded: view.defaultExpanded }
+      : {};
+    const projection = createProjection(properties);
+    return answer(context, step, { page, asked: pageSize, shape, projection, envelope });
   },
 });
 
@@ -149,23 +160,20 @@ function childrenPage({ reader, root, next }: Step, limit: number): FoundPage {
   };
 }
 
-/** Shapes a page; what the bytes cut off is where the next one starts. */
+/** Writes a page; what the bytes cut off is where the next one starts. */
 function answer(
   context: CallContext,
   step: Step,
-  { page, asked, shape = context.shape, projection }: {
+  { page, asked, shape = context.shape, projection, envelope = {} }: {
     readonly page: (limit: number) => FoundPage;
     readonly asked: number | undefined;
     readonly shape: Shape | undefined;
     readonly projection: Projection;
+    readonly envelope?: Output;
   },
 ): Output {
   const found = page(limitOf(context, asked));
-  const rows = pageRows(step.reader, found, { projection, limits: context.limits, shape });
-  const isCut = rows.length < found.slots.length;
-  return {
-    ...shaped(rows, shape, projection),
-    ...(isCut && { truncated: 'bytes' }),
-    ...step.end(isCut ? page(rows.length).next : found.next),
-  };
+  const { output, count } = writePage(step.reader, found, { projection, limits: context.limits, shape, envelope });
+  const isCut = count < found.slots.length;
+  return { ...output, ...(isCut && { truncated: 'bytes' }), ...step.end(isCut ? page(count).next : found.next) };
 }

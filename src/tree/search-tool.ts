@@ -1,5 +1,6 @@
 /** `search`: finds nodes by their properties, in pre-order, page by page. */
 
+import { bytesOf, fitAnswer, roomOf, shortened } from './answer-size.ts';
 import { endOf } from './layout.ts';
 import { createMatcher, type Matcher } from './matcher.ts';
 import { createProjection, type Projection } from './projection.ts';
@@ -35,10 +36,17 @@ export const searchTool: ToolSpec = toolSpec({
     const found = search(step.reader, desk.texts, { span, matchers, limit: limitOf(context, limit), isLate });
     const wantsPayload = (properties.includedProperties ?? properties.excludedProperties) !== undefined;
     const projection = wantsPayload ? createProjection(filterOf(session, properties)) : undefined;
-    const hits = found.hits.map((hit) =>
-      describe(step.reader, hit, { matchers, projection, textBytes: limits.textBytes })
-    );
-    return { hits, scanned: found.scanned, ...step.end(found.next) };
+    const describing = { matchers, projection, textBytes: limits.textBytes };
+    const { output, count } = fitAnswer(found.hits, {
+      room: roomOf(limits),
+      make: (hit) => describe(step.reader, hit, describing),
+      sizeOf: bytesOf,
+      shorten: (hit, bytes) => describeBriefly(step.reader, hit, { ...describing, bytes }),
+      write: (hits) => ({ hits }),
+    });
+    const cutAt = found.hits[count];
+    if (!cutAt) return { ...output, scanned: found.scanned, ...step.end(found.next) };
+    return { ...output, scanned: cutAt.scanned, truncated: 'bytes', ...step.end(cutAt.at) };
   },
 });
 
@@ -58,6 +66,25 @@ function describe(reader: Reader, { slot, depth }: Hit, { matchers, projection, 
     breadcrumb: breadcrumb(reader, record.parent),
     matched: [...new Set(matchers.map(({ path }) => path))],
     ...(projection && { payload: projection.pick(record.payload, { textBytes }) }),
+  };
+}
+
+/** A hit that is too large alone: the breadcrumb is left out, and the payload shortened. */
+function describeBriefly(
+  reader: Reader,
+  { slot, depth }: Hit,
+  { projection, bytes }: Describing & { readonly bytes: number },
+): Output {
+  const record = reader.record(slot);
+  return {
+    nodeId: reader.id(slot),
+    payloadType: reader.typeName(record),
+    depth,
+    label: labelOf(reader, record).slice(0, Math.min(200, bytes / 8)),
+    breadcrumb: [],
+    matched: [],
+    $truncated: true,
+    ...(projection && { payload: shortened(projection.pick(record.payload), bytes / 2) }),
   };
 }
 

@@ -19,6 +19,9 @@ export interface Search {
 export interface Hit {
   readonly slot: number;
   readonly depth: number;
+  readonly at: Cursor;
+  /** How many nodes were looked at before it. */
+  readonly scanned: number;
 }
 
 /** What was found, how many nodes were looked at, and where to go on. */
@@ -42,9 +45,11 @@ export function search(reader: Reader, texts: TextCache, { span, matchers, limit
     if (from >= to) continue;
     if (pos > start.pos && isLate()) return { hits, scanned, next: { pos, index: from } };
     for (const index of matching(reader, plan, { number, from, to })) {
-      if (hits.length === limit) return { hits, scanned: scanned + index - from, next: { pos, index } };
+      const at = { pos, index };
+      const before = scanned + index - from;
+      if (hits.length === limit) return { hits, scanned: before, next: at };
       const { slots, depths } = layout.blocks[number]!;
-      hits.push({ slot: slots[index]!, depth: depths[index]! + layout.add[number]! });
+      hits.push({ slot: slots[index]!, depth: depths[index]! + layout.add[number]!, at, scanned: before });
     }
     scanned += to - from;
   }

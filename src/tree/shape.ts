@@ -1,9 +1,11 @@
 /** The shapes of a page: rows, columns, an outline, or nested. */
 
+import { bytesOf, fitAnswer, roomOf, shortened } from './answer-size.ts';
 import { maxNestedDepth, type TreeLimits } from './limits.ts';
 import type { Payload } from './node-store.ts';
-import { byteLength, type Projection } from './projection.ts';
+import type { Projection } from './projection.ts';
 import { labelOf, type Reader } from './reader.ts';
+import type { Output } from './tool-spec.ts';
 
 /** How a page is written. Columns and outlines take a fraction of the bytes of rows. */
 export type Shape = 'rows' | 'columns' | 'outline' | 'nested';
@@ -27,47 +29,52 @@ export interface Page {
   readonly expanded: readonly boolean[];
 }
 
-/** Makes rows of as many slots as the bytes allow, but of one at least. */
-export function pageRows(
+/** Writes a page in a shape, with as many of its slots as the bytes allow; returns their number, too. */
+export function writePage(
   reader: Reader,
   page: Page,
-  { projection, limits, shape }: {
+  { projection, limits, shape, envelope }: {
     readonly projection: Projection;
     readonly limits: TreeLimits;
     readonly shape: Shape;
+    readonly envelope: Output;
   },
-): PageRow[] {
-  const rows: PageRow[] = [];
-  let bytes = 0;
-  for (const [i, slot] of page.slots.entries()) {
-    const record = reader.record(slot);
-    const payload = projection.pick(record.payload, limits);
-    const row: PageRow = {
-      nodeId: reader.id(slot),
+): { readonly output: Output; readonly count: number } {
+  const make = (i: number): PageRow => {
+    const record = reader.record(page.slots[i]!); // safe: an index of the page
+    return {
+      nodeId: reader.id(page.slots[i]!), // safe: as above
       parentId: reader.parentId(record),
       payloadType: reader.typeName(record),
       depth: page.depths[i] ?? 0,
       isExpanded: page.expanded[i] ?? false,
       childrenCount: record.childCount,
       label: shape === 'outline' ? labelOf(reader, record).slice(0, 200) : '',
-      payload,
+      payload: shape === 'outline' ? {} : projection.pick(record.payload, limits),
     };
-    bytes += bytesOf(row, shape);
-    if (bytes > limits.responseBytes && i > 0) break;
-    rows.push(bytes > limits.responseBytes ? { ...row, payload: { $truncated: true, bytes } } : row);
-  }
-  return rows;
+  };
+  return fitAnswer(page.slots.map((_, i) => i), {
+    room: roomOf(limits),
+    make,
+    sizeOf: (row) => sizeOf(row, shape),
+    shorten(i, bytes) {
+      const row = make(i);
+      return { ...row, payload: shortened(row.payload, bytes) };
+    },
+    write: (rows) => ({ ...envelope, ...shaped(rows, shape, projection) }),
+  });
 }
 
-/** What the row takes on the wire, a little more rather than less. */
-function bytesOf(row: PageRow, shape: Shape): number {
-  if (shape === 'outline') return byteLength(row.nodeId) + byteLength(row.label) + row.depth * 2 + 24;
+/** About what the row takes in the answer, a little less rather than more: the whole answer is measured in the end. */
+function sizeOf(row: PageRow, shape: Shape): number {
+  if (shape === 'outline') return row.nodeId.length + row.label.length + 4;
+  if (shape === 'columns') return bytesOf([row.nodeId, ...Object.values(row.payload)]);
   const { label: _, ...fields } = row;
-  return byteLength(JSON.stringify(shape === 'columns' ? [row.nodeId, row.payload] : fields)) + 32;
+  return bytesOf(fields);
 }
 
 /** Gives the rows in the shape, under the name of the shape. */
-export function shaped(
+function shaped(
   rows: readonly PageRow[],
   shape: Shape,
   projection: Projection,

@@ -25,6 +25,9 @@ const codes: ReadonlySet<string> = new Set<TreeErrorCode>([
 ]);
 const retryable: ReadonlySet<string> = new Set<TreeErrorCode>(['conflict', 'rate_limited', 'internal']);
 
+/** The longest message: what it quotes may come from a caller. */
+const maxMessage = 1000;
+
 /** Gives the error as data. What is none of ours says nothing of itself. */
 export function toTreeError(error: unknown): TreeErrorData {
   const { code: own, message, retryAfterMs, details: given } = toData(error);
@@ -33,7 +36,7 @@ export function toTreeError(error: unknown): TreeErrorData {
   const { version, changes, issues } = details ?? {};
   return {
     code,
-    message,
+    message: message.slice(0, maxMessage),
     retryable: retryable.has(code),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(typeof version === 'string' && { version }),

@@ -2,6 +2,7 @@
 
 import { PinnaceError } from '../errors.ts';
 import { invalid } from '../parse.ts';
+import { bytesOf, fitList, roomOf } from './answer-size.ts';
 import { type Dependency, wholeOf } from './conflict-scope.ts';
 import { cursorOf, slotOf } from './core.ts';
 import { slotAt, type Span, subtree } from './layout.ts';
@@ -76,9 +77,8 @@ const batchTool = toolSpec({
     operations.forEach((operation) => {
       if (operation.tool === 'update_payload_property') guardProperty(context, operation);
     }),
-  run: (context, { operations }, transaction) => ({
-    results: operations.map((operation) => runOperation(context, operation, transaction)),
-  }),
+  run: (context, { operations }, transaction) =>
+    resultsOf(context, operations.map((operation) => runOperation(context, operation, transaction))),
 });
 
 /** The tools that change the tree. */
@@ -97,6 +97,14 @@ function runOperation(context: CallContext, operation: Operation, transaction: T
     default:
       return operation satisfies never;
   }
+}
+
+/** The results as far as the bytes allow: first the ids of removed nodes are left out, then the last results. */
+function resultsOf({ limits }: CallContext, results: readonly Output[]): Output {
+  const room = roomOf(limits);
+  if (bytesOf(results) <= room) return { results };
+  const short = fitList(results.map(({ removedIds: _, ...result }) => result), room);
+  return { results: short, truncated: 'bytes' };
 }
 
 /** The nodes that must exist before the batch: not those that it adds. */
@@ -144,7 +152,7 @@ function siblingsIn(nodeId: string): Dependency {
 
 function addChild({ core, limits }: CallContext, args: Args<'add_child'>, transaction: Transaction): Output {
   const { parentNodeId, payloadType, payloadProps = {}, nodeId = freshId(), ...wanted } = args;
-  const payload = checkedPayload({ core }, {
+  const payload = checkedPayload({ core, limits }, {
     nodeId,
     payloadType,
     payload: { ...core.types.get(payloadType)?.defaults, ...payloadProps },
@@ -164,7 +172,7 @@ export function freshId(): string {
 }
 
 function checkedPayload(
-  { core: { types } }: Pick<CallContext, 'core'>,
+  { core: { types }, limits }: Pick<CallContext, 'core' | 'limits'>,
   { nodeId, payloadType, payload, stored }: {
     readonly nodeId: string;
     readonly payloadType: string;
@@ -177,8 +185,16 @@ function checkedPayload(
     throw invalid(`the payload of node "${nodeId}"`, [issue]);
   }
   const check = types.check(payloadType, payload, stored);
-  if (check.ok) return check.payload;
+  if (check.ok) return withinBytes(check.payload, { nodeId, limits });
   throw badPayload(`the payload of node "${nodeId}"`, check);
+}
+
+function withinBytes(payload: Payload, { nodeId, limits }: { nodeId: string } & Pick<CallContext, 'limits'>): Payload {
+  const bytes = bytesOf(payload);
+  if (bytes <= limits.payloadBytes) return payload;
+  const message =
+    `Cannot store the payload of node "${nodeId}": it takes ${bytes} bytes of at most ${limits.payloadBytes}`;
+  throw new PinnaceError('invalid_argument', message, { details: { reason: 'too_large', limit: limits.payloadBytes } });
 }
 
 function guardProperty({ core, limits }: CallContext, args: Args<'update_payload_property'>): void {
@@ -194,7 +210,7 @@ function guardProperty({ core, limits }: CallContext, args: Args<'update_payload
 }
 
 function updateProperty(
-  { core }: CallContext,
+  { core, limits }: CallContext,
   args: Args<'update_payload_property'>,
   transaction: Transaction,
 ): Output {
@@ -205,18 +221,18 @@ function updateProperty(
   const edited = editPayload(before, args);
   if (edited === before) return { nodeId };
   const payloadType = core.types.names[core.store.types[slot]!]!; // safe: as above
-  const payload = checkedPayload({ core }, { nodeId, payloadType, payload: edited, stored: before });
+  const payload = checkedPayload({ core, limits }, { nodeId, payloadType, payload: edited, stored: before });
   transaction.apply({ kind: 'payload', nodeId, payloadType, payload });
   return { nodeId };
 }
 
 const maxRemovedIds = 100;
 
-function removeNode({ core }: CallContext, { nodeId }: Args<'remove_node'>, transaction: Transaction): Output {
+function removeNode({ core, limits }: CallContext, { nodeId }: Args<'remove_node'>, transaction: Transaction): Output {
   const { layout } = core.sequence;
   const slot = slotOf(core, nodeId);
   const span = slot === none ? undefined : subtree(layout, cursorOf(core, slot));
-  const removedIds = span ? firstIds({ core }, span) : [];
+  const removedIds = span ? fitList(firstIds({ core }, span), roomOf(limits) / 2) : [];
   const size = core.size;
   transaction.apply({ kind: 'remove', nodeId });
   return { nodeId, removedCount: size - core.size, removedIds };
