@@ -33,6 +33,7 @@ import { defaultLimits, type Limits } from './runtime/limits.ts';
 import { createPrincipal, localPrincipal, type Principal, type Scope } from './runtime/principal.ts';
 import { createPipeline } from './runtime/pipeline.ts';
 import type { HostedRuntime } from './runtime/runtime.ts';
+import { createBuiltins } from './tools/builtins.ts';
 import type { Handlers } from './tools/extension.ts';
 import { isToolSource, toolsOf, type ToolSource } from './tools/tool-source.ts';
 import type { Tool } from './tools/tool.ts';
@@ -44,7 +45,10 @@ export interface CreateRuntimeOptions {
   /** Where runs are recorded: what one instance has started, every instance with the same storage can replay. */
   readonly storage: Storage;
   readonly secrets?: SecretSource;
-  /** Tools given as code, one by one or by the source, as those of a tree. Agents use those that their allowlist names. */
+  /**
+   * Tools given as code, one by one or by the source, as those of a tree. Agents use those that their allowlist names. Every runtime
+   * has `current_time` and `calculator`; one given here under such an id replaces it.
+   */
   readonly tools?: readonly (Tool | ToolSource)[];
   /** The way out for HTTP tools; without one they are left out. */
   readonly egress?: Egress;
@@ -142,6 +146,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
       ...discovery.tools,
       ...dataSources?.tools ?? [],
     ]),
+    builtins: createBuiltins({ now }),
     authorize,
     limits: { ...defaultLimits, ...options.limits },
     emit,

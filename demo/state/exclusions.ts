@@ -10,6 +10,7 @@ const reasons: Readonly<Record<string, string>> = {
   mcp_masked: 'masked',
   mcp_drifted: 'its definition has drifted',
   no_implementation: 'no code for it here',
+  only_in_plans: 'in plans only',
   name_taken: 'its name is taken',
 };
 

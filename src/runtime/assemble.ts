@@ -2,6 +2,7 @@
 
 import type { Agent, ToolDefinition } from '../schema.ts';
 import { type Allowlist, createAllowlist, unavailability, type Unavailable } from '../tools/availability.ts';
+import { builtinToolIds, planToolIds } from '../tools/builtin-ids.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { McpPart } from './mcp-tools.ts';
 import type { ContextItem } from './run-request.ts';
@@ -17,6 +18,7 @@ export type Exclusion =
   | 'mcp_drifted'
   | 'no_data_sources'
   | 'no_implementation'
+  | 'only_in_plans'
   | 'name_taken';
 
 /** A tool that is known: its definition, and its code where the composition has it. */
@@ -66,8 +68,16 @@ export async function assemble(agent: Agent, known: readonly KnownTool[], mcp: M
     tools.push(tool);
   }
   entries.push(...mcp.entries);
-  for (const id of allows.unmatched()) entries.push({ id, excluded: 'unknown_tool' });
+  for (const id of allows.unmatched()) entries.push({ id, excluded: reasonFor(id) });
   return { tools, entries, notes: mcp.notes, digest: await digestOf(tools, mcp.notes) };
+}
+
+const inPlans: ReadonlySet<string> = new Set(planToolIds);
+
+/** Why there is no tool of this id: this composition lacks what a built-in tool needs, or nobody knows it. */
+function reasonFor(id: string): Exclusion {
+  if (inPlans.has(id)) return 'only_in_plans';
+  return builtinToolIds.has(id) ? 'no_implementation' : 'unknown_tool';
 }
 
 /** How many tools were excluded, by reason. */

@@ -8,6 +8,7 @@ import { createTraceId, type Emit } from '../events.ts';
 import { createInterruptions } from '../interruption.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, Catalog, Egress, ModelSource, Sandbox, SecretSource, Storage } from '../ports.ts';
+import type { Builtin } from '../tools/builtins.ts';
 import type { Handlers } from '../tools/extension.ts';
 import { createSlots } from '../tools/slots.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -41,6 +42,7 @@ export interface RuntimeOptions {
   readonly storage: Storage;
   readonly secrets: SecretSource | undefined;
   readonly tools: readonly Tool[];
+  readonly builtins: readonly Builtin[];
   readonly egress: Egress | undefined;
   readonly sandbox: Sandbox | undefined;
   readonly handlers: Handlers;

@@ -1,6 +1,8 @@
 /** The tool sets of agents, each assembled once for as long as neither the agent nor the known tools have changed. */
 
 import type { Agent, ToolDefinition } from '../schema.ts';
+import { createAllowlist } from '../tools/availability.ts';
+import type { Builtin } from '../tools/builtins.ts';
 import { implement, type Means } from '../tools/implement.ts';
 import type { Tool } from '../tools/tool.ts';
 import { assemble, type KnownTool, type ToolSet } from './assemble.ts';
@@ -17,8 +19,10 @@ export type ToolSetOf = (
 
 /** Gives the function that assembles an agent's tool set from the composed tools and what the catalog has. */
 export function createToolSets(
-  { tools, discovery, dataSources, mcp, ...means }: Means & {
+  { tools, builtins, discovery, dataSources, mcp, ...means }: Means & {
     readonly tools: readonly Tool[];
+    /** Those of the composition and of the catalog go first where ids are the same. */
+    readonly builtins: readonly Builtin[];
     readonly discovery: Discovery | undefined;
     readonly dataSources: DataSources | undefined;
     readonly mcp: McpSource;
@@ -41,11 +45,22 @@ export function createToolSets(
     const last = sets.get(agent);
     if (last?.listed === listed && areSame(last.servers, servers)) return last.toolSet;
     const others = listed.filter(({ id }) => !ids.has(id)).map(known);
-    const given = [...composed, ...sourceToolsOf(agent, dataSources), ...others];
+    const own = await builtinsOf(
+      agent,
+      builtins.filter(({ id }) => !ids.has(id) && !listed.some((one) => one.id === id)),
+    );
+    const given = [...composed, ...own, ...sourceToolsOf(agent, dataSources), ...others];
     const toolSet = await assemble(agent, given, await selectMcpTools(agent, servers, mcp));
     sets.set(agent, { listed, servers, toolSet });
     return toolSet;
   };
+}
+
+/** The built-in tools that the agent names: what it does not name is not loaded. */
+async function builtinsOf({ entryTools }: Agent, builtins: readonly Builtin[]): Promise<readonly KnownTool[]> {
+  const allows = createAllowlist(entryTools);
+  const tools = await Promise.all(builtins.filter(({ id }) => allows.has(id, true)).map(({ load }) => load()));
+  return tools.map((tool) => ({ definition: tool.definition, tool, mustBeNamed: true }));
 }
 
 interface AssembledSet {

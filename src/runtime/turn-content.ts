@@ -1,6 +1,6 @@
 /** What a model has said in one call, as the message that the next call returns to it. */
 
-import type { TextStreamPart, ToolSet as SdkToolSet } from 'ai';
+import type { TextStreamPart, ToolSet as SdkToolSet } from '../ai-types.ts';
 import type { ModelMessage } from './model-messages.ts';
 
 type Part = TextStreamPart<SdkToolSet>;

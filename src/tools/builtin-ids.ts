@@ -1,5 +1,9 @@
 /** The ids of the tools that come with the runtime: an agent may name them, and nothing else may be called so. */
 
+/** Those that an agent has in plans alone. */
+export const planToolIds = ['create', 'send', 'ask_human', 'plan_revise', 'finish'] as const;
+
+/** All of them. */
 export const builtinToolIds: ReadonlySet<string> = new Set([
   'current_time',
   'calculator',
@@ -11,9 +15,5 @@ export const builtinToolIds: ReadonlySet<string> = new Set([
   'retrieve',
   'remember',
   'forget',
-  'create',
-  'send',
-  'ask_human',
-  'plan_revise',
-  'finish',
+  ...planToolIds,
 ]);

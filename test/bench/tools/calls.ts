@@ -61,6 +61,7 @@ export async function assemblyRows(): Promise<Row[]> {
   }
   const toolSetOf = createToolSets({
     tools,
+    builtins: [],
     egress: undefined,
     sandbox: undefined,
     handlers: {},
