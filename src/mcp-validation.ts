@@ -9,7 +9,7 @@ const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
 export const McpValidationRequest = v.strictObject({
   /** Pins what the server offers now. */
   approve: v.optional(v.boolean(), false),
-  /** The `digest` of the answer that was looked at: with another offer by now, nothing is approved. */
+  /** The `digest` of the answer that was looked at, to be given with `approve`: with another offer by now, nothing is approved. */
   digest: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a digest of an answer'))),
   /** What tools do, by their names; one that nobody has said anything of counts as destructive. */
   effects: v.optional(v.record(Name, v.picklist(['read', 'write', 'destructive'])), {}),
@@ -44,7 +44,7 @@ export interface McpValidation {
   readonly revision: number;
   /** Whether the offer is now pinned. */
   readonly approved: boolean;
-  /** Of everything that an approval would pin. */
+  /** Of everything that the server offers: the same for every choice of `leaveOut`. */
   readonly digest: string;
   readonly protocolVersion: string;
   readonly serverInfo: { readonly name: string; readonly version: string };

@@ -50,7 +50,8 @@ export async function toCandidate(
     findings,
     instructions,
     removed: (server.pinned?.tools ?? []).map(({ definition }) => definition.name).filter((name) => !names.has(name)),
-    digest: await digestOf([instructions ?? null, included.map(({ name, fingerprint }) => [name, fingerprint])]),
+    // Of all that is offered, whatever is left out: what was looked at stays the same while a person chooses.
+    digest: await digestOf([instructions ?? null, tools.map(({ name, fingerprint = null }) => [name, fingerprint])]),
     pin: findings.some(({ severity }) => severity === 'error')
       ? undefined
       : v.parse(McpPin, { ...pin, tools: included.map(toPinned) }), // what had no error in it fits

@@ -30,15 +30,20 @@ export async function storeDrift(catalog: Catalog, server: McpServer, changed: r
   try {
     const record = await catalogOf(catalog, server.tenant)?.mcpServer?.(server.id);
     if (!record?.pinned || !isWriter(catalog) || fingerprints(record) !== fingerprints(server)) return false;
-    const tools = record.pinned.tools.map((tool) =>
-      changed.includes(tool.definition.name) ? { ...tool, status: 'drifted' as const } : tool
-    );
-    const marked = { ...record, pinned: { ...record.pinned, tools } };
-    await catalog.put('mcpServer', marked, { ifRevision: record.revision });
+    await catalog.put('mcpServer', withDrifted(record, changed), { ifRevision: record.revision });
     return true;
   } catch {
     return false;
   }
+}
+
+/** Returns the record with these tools marked as drifted. */
+export function withDrifted(server: McpServer, changed: readonly string[]): McpServer {
+  if (!server.pinned) return server;
+  const tools = server.pinned.tools.map((tool) =>
+    changed.includes(tool.definition.name) ? { ...tool, status: 'drifted' as const } : tool
+  );
+  return { ...server, pinned: { ...server.pinned, tools } };
 }
 
 function fingerprints({ pinned }: McpServer): string {

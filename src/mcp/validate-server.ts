@@ -9,8 +9,9 @@ import type { McpServer } from '../schema.ts';
 import type { Secret } from '../secret.ts';
 import { sharedRecord } from '../shared-record.ts';
 import { type Candidate, toCandidate } from './candidate.ts';
+import { compareWithPin } from './drift.ts';
 import type { DriftWatch } from './drift-watch.ts';
-import { catalogOf, requireWriter } from './records.ts';
+import { catalogOf, requireWriter, withDrifted } from './records.ts';
 
 /** What a check works with. */
 export interface ValidateOptions {
@@ -44,7 +45,8 @@ export function ownerOf({ tenant, deployment }: Pick<Validation, 'tenant' | 'dep
 /**
  * Checks a server.
  *
- * @throws PinnaceError `not_found` for an unknown server, `invalid_argument` for effects of a tool that is not offered, `conflict`
+ * @throws PinnaceError `not_found` for an unknown server, `invalid_argument` for effects of a tool that is not offered and for an
+ * approval without the digest of what was looked at, `conflict`
  * when the offer is not the one that was looked at or the record was changed meanwhile, `unavailable` without a connector, or when
  * an approval cannot be written; whatever the connector throws.
  */
@@ -64,9 +66,9 @@ export async function validateServer(
   } as const;
   try {
     const answer = await validate(serverId, validation, options);
-    const { status, tools, findings } = answer;
+    const { tools, findings } = answer;
     const payloadSummary = summaryOf({ tools: tools.length, findings: findings.length });
-    const isRefused = request.approve && status !== 'valid';
+    const isRefused = request.approve && !answer.approved;
     const latency = options.now() - startedAt;
     options.emit({ ...facts, status: isRefused ? 'denied' : 'ok', latency, error: null, payloadSummary });
     return answer;
@@ -85,6 +87,7 @@ async function validate(
   const { request, signal, secret, toolNames } = validation;
   const writer = request.approve ? requireWriter(catalog) : undefined;
   const server = await findServer(serverId, validation, catalog);
+  if (request.approve) requireDigest(request);
   if (!connector) throw noConnector(serverId);
   const others = new Set([...await toolNames(server), ...await namesElsewhere(server, catalog, signal)]);
   const offer = await readOffer(connector, { server, secret: await secret(server), signal });
@@ -95,7 +98,7 @@ async function validate(
     return toAnswer(server, { offer, candidate, approved: false });
   }
   requireSameOffer(request, candidate);
-  const record = toRecord(server, candidate, now());
+  const record = await toRecord(server, { candidate, offer, now: now() });
   const written = await writer.put('mcpServer', record, { ifRevision: server.revision });
   return toAnswer(written, { offer, candidate, approved: candidate.pin !== undefined });
 }
@@ -157,9 +160,21 @@ function pinnedNames({ alias, pinned }: McpServer): readonly string[] {
   return (pinned?.tools ?? []).flatMap(({ definition: { name } }) => [name, `${alias}__${name}`]);
 }
 
-function toRecord(server: McpServer, { pin, findings }: Candidate, now: number): McpServer {
+/** A refused offer takes nothing away that was approved before: only tools that are offered otherwise by now are hidden. */
+async function toRecord(
+  server: McpServer,
+  { candidate: { pin, findings }, offer, now }: {
+    readonly candidate: Candidate;
+    readonly offer: Offered;
+    readonly now: number;
+  },
+): Promise<McpServer> {
   const checked = { ...server, findings: [...findings], validatedAt: new Date(now).toISOString() };
-  return pin ? { ...checked, status: 'valid', pinned: pin } : { ...checked, status: 'error' };
+  if (pin) return { ...checked, status: 'valid', pinned: pin };
+  if (!server.pinned || server.status !== 'valid') return { ...checked, status: 'error' };
+  const { tools } = await compareWithPin(server.pinned, offer);
+  const changed = tools.filter(({ kind }) => kind === 'changed').map(({ name }) => name);
+  return { ...withDrifted(server, changed), findings: [...findings] };
 }
 
 function toAnswer(
@@ -200,8 +215,18 @@ function requireKnownEffects({ effects }: McpValidationRequest, { tools }: Candi
   );
 }
 
+/** Without it, nobody could say which offer was approved. */
+function requireDigest({ digest }: McpValidationRequest): void {
+  if (digest !== undefined) return;
+  throw new PinnaceError(
+    'invalid_argument',
+    'Cannot approve the server without "digest": look at its offer first, and send the digest of that answer',
+    { details: { reason: 'digest_required' } },
+  );
+}
+
 function requireSameOffer({ digest }: McpValidationRequest, candidate: Candidate): void {
-  if (digest === undefined || digest === candidate.digest) return;
+  if (digest === candidate.digest) return;
   throw new PinnaceError('conflict', 'Cannot approve the server: it offers something else by now; look again', {
     retryable: false,
     details: { reason: 'mcp_changed_since_look' },

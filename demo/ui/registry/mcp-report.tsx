@@ -34,7 +34,8 @@ export function McpReport({ report, check }: { report: McpValidation; check: Mcp
       </ul>
       {errors > 0 && (
         <p class='registry-faint'>
-          {formatCount(errors, 'error')}: nothing is approved while one is left. Leave the tools out that have them.
+          {formatCount(errors, 'error')}: this offer cannot be approved. Leave out the tools with errors. Tools approved
+          before keep working unless they changed.
         </p>
       )}
       <div class='button-row'>

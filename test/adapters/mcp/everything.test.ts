@@ -44,7 +44,8 @@ describe.each([['mcpConnector', mcpConnector], ['mcpConnector2026', mcpConnector
       );
       const runtime = testRuntime({ model, catalog: registry, storage, mcp: make({ egress }) });
       const reading = { 'get-sum': 'read', 'get-structured-content': 'read', 'get-tiny-image': 'read' } as const;
-      const request = { approve: true, effects: reading };
+      const { digest } = await runtime.validateMcpServer('everything', {}, localPrincipal());
+      const request = { approve: true, digest, effects: reading };
       const { approved, tools, findings } = await runtime.validateMcpServer('everything', request, localPrincipal());
       expect(approved).toBe(true);
       expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);

@@ -30,7 +30,11 @@ async function saving(mcp: FakeMcp) {
   await registry.put('mcpServer', { id: 'docs-server', alias: 'docs', url: 'https://docs.example.com/mcp' });
   const { model } = scriptedModel(callsTools({ tool: 'docs__save', input }), says('ok'));
   const runtime = testRuntime({ model, catalog: registry, storage, mcp: mcp.connector });
-  const approve = () => runtime.validateMcpServer('docs-server', { approve: true, effects: { save: 'write' } }, me);
+  const approve = async () => {
+    const { digest } = await runtime.validateMcpServer('docs-server', {}, me);
+    const effects = { save: 'write' } as const;
+    return await runtime.validateMcpServer('docs-server', { approve: true, digest, effects }, me);
+  };
   await approve();
   const asked = await readAll(await runtime.run(runRequest(), me));
   const request = asked.find((chunk) => chunk.type === 'tool-approval-request');

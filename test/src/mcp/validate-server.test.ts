@@ -41,7 +41,12 @@ async function unvalidated(
     secrets,
     sinks: [sink.sink],
   });
-  const validate = (request: McpValidationInput = {}) => runtime.validateMcpServer('docs-server', request, me);
+  const look = () => runtime.validateMcpServer('docs-server', {}, me);
+  /** An approval is of the offer as it is now, unless it says of which. */
+  const validate = async (request: McpValidationInput = {}) => {
+    const digest = request.approve === true ? { digest: (await look()).digest } : {};
+    return await runtime.validateMcpServer('docs-server', { ...digest, ...request }, me);
+  };
   const manifest = async () => (await runtime.manifest('helper', me)).tools;
   const run = async () => await readAll(await runtime.run(runRequest(), me));
   return { runtime, catalog, validate, manifest, run, calls: model.calls, events: sink.events };
@@ -142,6 +147,54 @@ describe('validateMcpServer', () => {
     expect(await validate({ approve: true, digest: again.digest })).toMatchObject({ approved: true });
   });
 
+  it('approves nothing without the digest of what was looked at', async () => {
+    const { runtime, catalog } = await unvalidated(fakeMcp());
+    await expect(runtime.validateMcpServer('docs-server', { approve: true }, me)).rejects.toMatchObject({
+      code: 'invalid_argument',
+      details: { reason: 'digest_required' },
+    });
+    expect(await stored(catalog)).toMatchObject({ status: 'pending' });
+  });
+
+  it('takes the digest of one look for every choice of what is left out', async () => {
+    const { runtime, validate, manifest } = await unvalidated(
+      fakeMcp({ tools: [rawTool({ name: 'read' }), poisoned] }),
+    );
+    const { digest } = await validate();
+    expect((await validate({ leaveOut: ['search'] })).digest).toBe(digest);
+    const request = { approve: true, digest, leaveOut: ['search'] };
+    expect(await runtime.validateMcpServer('docs-server', request, me)).toMatchObject({ approved: true });
+    expect(await manifest()).toEqual([{ id: 'docs__read' }]);
+  });
+
+  it('keeps the unchanged tools of a server whose new offer is refused, and hides those that changed', async () => {
+    const mcp = fakeMcp({ tools: [rawTool(), rawTool({ name: 'read' })] });
+    const { validate, manifest, catalog, run, calls, events } = await unvalidated(mcp);
+    await validate({ approve: true, effects: { search: 'read', read: 'read' } });
+    const { validatedAt } = (await stored(catalog))!;
+    mcp.offer.tools = [poisoned, rawTool({ name: 'read' })];
+    const answer = await validate({ approve: true });
+    expect(answer).toMatchObject({
+      approved: false,
+      status: 'valid',
+      findings: [{ severity: 'error', tool: 'search' }],
+    });
+    expect(await stored(catalog)).toMatchObject({ status: 'valid', validatedAt, findings: answer.findings });
+    expect(await manifest()).toEqual([{ id: 'docs__search', excluded: 'mcp_drifted' }, { id: 'docs__read' }]);
+    expect(events.findLast(({ action }) => action === 'mcp.approve')).toMatchObject({ status: 'denied' });
+    await run();
+    expect(calls[0]?.tools?.map(({ name }) => name)).toEqual(['docs__read']);
+  });
+
+  it('keeps the unchanged tools when those that changed are left out', async () => {
+    const mcp = fakeMcp({ tools: [rawTool(), rawTool({ name: 'read' })] });
+    const { validate, manifest } = await unvalidated(mcp);
+    await validate({ approve: true, effects: { read: 'read' } });
+    mcp.offer.tools = [poisoned, rawTool({ name: 'read' })];
+    expect(await validate({ approve: true, leaveOut: ['search'] })).toMatchObject({ approved: true, status: 'valid' });
+    expect(await manifest()).toEqual([{ id: 'docs__read' }]);
+  });
+
   it('tells how the offer differs from the pin, and takes a change in with one call', async () => {
     const mcp = fakeMcp({ tools: [rawTool(), rawTool({ name: 'read' }), rawTool({ name: 'old' })] });
     const { validate, run, manifest } = await unvalidated(mcp);
@@ -240,8 +293,9 @@ describe('validateMcpServer', () => {
       details: { reason: 'no_mcp_connector' },
     });
     const runtime = testRuntime({ model, catalog, mcp: fakeMcp().connector });
-    expect(await runtime.validateMcpServer('docs-server', {}, me)).toMatchObject({ approved: false });
-    await expect(runtime.validateMcpServer('docs-server', { approve: true }, me)).rejects.toMatchObject({
+    const { approved, digest } = await runtime.validateMcpServer('docs-server', {}, me);
+    expect(approved).toBe(false);
+    await expect(runtime.validateMcpServer('docs-server', { approve: true, digest }, me)).rejects.toMatchObject({
       code: 'unavailable',
       details: { reason: 'catalog_read_only' },
     });
@@ -259,7 +313,8 @@ describe('validateMcpServer', () => {
     };
     const secrets = memorySecrets({ 'docs-token': 'mcp-SECRET-0123456789' });
     const runtime = testRuntime({ ...scriptedModel(says('hi')), catalog: parts.catalog, mcp: change, secrets });
-    await expect(runtime.validateMcpServer('docs-server', { approve: true }, me)).rejects.toMatchObject({
+    const { digest } = await parts.validate();
+    await expect(runtime.validateMcpServer('docs-server', { approve: true, digest }, me)).rejects.toMatchObject({
       code: 'conflict',
     });
     expect(await stored(parts.catalog)).toMatchObject({ alias: 'other', status: 'pending' });
