@@ -18,10 +18,12 @@ export interface Snippet {
   readonly code: string;
 }
 
+const topLevel = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
+
 /** The pages that a reader finds: the README, what stands beside it, and all of `docs`. */
 export async function pages(): Promise<string[]> {
   const docs = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md')).toSorted();
-  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.map((name) => `docs/${name}`)];
+  return [...topLevel, ...docs.map((name) => `docs/${name}`)];
 }
 
 /** Gives every fenced block of these languages, in the order of the pages. */
