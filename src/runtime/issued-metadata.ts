@@ -71,7 +71,8 @@ export function issuedIn(chunks: readonly UIMessageChunk[]): IssuedMetadata {
   const calls = new Map<string, Fields>();
   const said = new Map<string, Fields[]>();
   const add = (type: string, content: string, providerMetadata: unknown): void => {
-    said.getOrInsertComputed(`${type}\n${content}`, () => []).push(defined({ providerMetadata }));
+    const key = `${type}\n${content}`;
+    said.set(key, [...said.get(key) ?? [], defined({ providerMetadata })]);
   };
   const addCall = (toolCallId: string, fields: Fields): void => {
     calls.set(toolCallId, { ...calls.get(toolCallId), ...defined(fields) });
