@@ -2,8 +2,8 @@
 
 import * as v from 'valibot';
 import { pointerForm, readPointer } from './json-pointer.ts';
-import { findMatch } from './regex-match.ts';
-import { parseRegex } from './regex-parse.ts';
+import { findMatch } from './regex/find.ts';
+import { parseRegex } from './regex/program.ts';
 
 const Scalar = v.union([v.string(), v.number(), v.boolean(), v.null()]);
 const Bound = v.optional(v.pipe(v.number(), v.finite()));

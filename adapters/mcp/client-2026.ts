@@ -1,8 +1,8 @@
 /** MCP servers of all revisions, 2026-07-28 too, through `@modelcontextprotocol/client`. */
 
 import { Client, type StandardSchemaV1, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker';
 import type { McpCall, McpConnector } from '../../src/ports.ts';
+import { linearValidator } from '../linear-validator.ts';
 import { connectorOver, type McpConnectorOptions } from './connector.ts';
 import {
   clientInfo,
@@ -32,7 +32,7 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
   const client = new Client(clientInfo, {
     capabilities: {}, // so that the server can ask for nothing
     inputRequired: { autoFulfill: false },
-    jsonSchemaValidator: new CfWorkerJsonSchemaValidator(), // that of its own choice may compile code
+    jsonSchemaValidator: linearValidator, // the library's own choice may compile code
     versionNegotiation: { mode: 'auto' },
   });
   const transport = new StreamableHTTPClientTransport(url, { fetch });

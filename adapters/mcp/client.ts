@@ -1,8 +1,9 @@
 /** MCP servers of the revisions up to 2025-11-25, through `@modelcontextprotocol/sdk`. */
 
 import type { McpConnector } from '../../src/ports.ts';
+import { linearValidator } from '../linear-validator.ts';
 import { connectorOver, type McpConnectorOptions } from './connector.ts';
-import { CfWorkerJsonSchemaValidator, Client, ResultSchema, StreamableHTTPClientTransport } from './sdk.ts';
+import { Client, ResultSchema, StreamableHTTPClientTransport } from './sdk.ts';
 import {
   clientInfo,
   connectUntil,
@@ -29,7 +30,7 @@ export function mcpConnector(options: McpConnectorOptions): McpConnector {
 
 async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSession> {
   // The validator of the library's choice compiles code; and no capabilities: the server can ask for nothing.
-  const client = new Client(clientInfo, { capabilities: {}, jsonSchemaValidator: new CfWorkerJsonSchemaValidator() });
+  const client = new Client(clientInfo, { capabilities: {}, jsonSchemaValidator: linearValidator });
   const transport = new StreamableHTTPClientTransport(url, { fetch });
   await connectUntil({
     signal,

@@ -9,4 +9,3 @@ export { Client } from '@modelcontextprotocol/sdk/client';
 export { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 // @ts-types="@modelcontextprotocol/sdk/types"
 export { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
-export { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';

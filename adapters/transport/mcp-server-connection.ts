@@ -1,17 +1,12 @@
 /** Tools for an MCP client on one connection, in process or over a `MessagePort`: what it loads joins its list of tools. */
 
 import type { Principal } from '../../src/runtime/principal.ts';
+import { linearValidator } from '../linear-validator.ts';
 import { callActive } from './mcp-server/call.ts';
 import { type McpTool, toMcpTool } from './mcp-server/definitions.ts';
 import { connectionInstructions, defaultInfo, type McpHost } from './mcp-server/host.ts';
 import type { CallResult } from './mcp-server/result.ts';
-import {
-  CallToolRequestSchema,
-  CfWorkerJsonSchemaValidator,
-  ListToolsRequestSchema,
-  Server,
-  type Transport,
-} from './mcp-server/sdk.ts';
+import { CallToolRequestSchema, ListToolsRequestSchema, Server, type Transport } from './mcp-server/sdk.ts';
 import type { CallRequest } from './mcp-server/stateless.ts';
 import { createCatalogues, openToolbox, type Toolbox } from './mcp-server/toolbox.ts';
 
@@ -40,7 +35,7 @@ export async function serveMcp(
   const server = new Server({ ...info }, {
     capabilities: { tools: { listChanged: true }, logging: {} },
     instructions,
-    jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
+    jsonSchemaValidator: linearValidator,
   });
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: [...await session.list()] }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {

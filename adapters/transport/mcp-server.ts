@@ -7,9 +7,9 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
 import type { AgentTools } from '../../src/runtime/agent-tools.ts';
 import type { Principal } from '../../src/runtime/principal.ts';
+import { linearValidator } from '../linear-validator.ts';
 import type { CallContext } from './mcp-server/call.ts';
 import { defaultInfo, type McpHost, statelessInstructions } from './mcp-server/host.ts';
 import { openStateless, type StatelessServer } from './mcp-server/stateless.ts';
@@ -38,13 +38,11 @@ const listTtlMs = 10_000;
 /** Gives the endpoint of a host. */
 export function createMcpEndpoint(host: McpHost, { keepAliveMs = 15_000 } = {}): McpEndpoint {
   const catalogueOf = createCatalogues(host);
-  const jsonSchemaValidator = new CfWorkerJsonSchemaValidator();
   const handler = createMcpHandler((context) => {
     const { principal, tools: { tools, call } } = callerOf(context);
     return buildServer(
       host,
       openStateless(host, { catalogue: catalogueOf(tools), call }, principal),
-      jsonSchemaValidator,
     );
   }, { keepAliveMs });
   return {
@@ -62,13 +60,12 @@ function callerOf({ authInfo }: McpRequestContext): Omit<McpCaller, 'body'> {
 function buildServer(
   { info = defaultInfo, instructions = statelessInstructions }: McpHost,
   stateless: StatelessServer,
-  jsonSchemaValidator: CfWorkerJsonSchemaValidator,
 ): Server {
   const server = new Server({ ...info }, {
     // No `listChanged`: nothing that a request does changes the list.
     capabilities: { tools: {}, logging: {} },
     instructions,
-    jsonSchemaValidator,
+    jsonSchemaValidator: linearValidator,
     cacheHints: { 'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' } },
   });
   server.setRequestHandler('tools/list', () => ({ tools: [...stateless.list()] }));

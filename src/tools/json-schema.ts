@@ -1,13 +1,16 @@
 /** JSON Schemas as data: whether one is a schema at all, and whether an input fits it. Interpreted, so it runs under a strict CSP. */
 
-import { dereference, type Schema, validate, Validator } from '@cfworker/json-schema';
+import { dereference, format as formats } from '@cfworker/json-schema';
 import { PinnaceError } from '../errors.ts';
 import type { Issue } from '../parse.ts';
+import { createWork } from '../regex/work.ts';
 import type { JsonSchema } from '../schema.ts';
+import { type Context, evaluate, type Failure, type Result, type Schema } from './json-schema/evaluate.ts';
+import { compilePatterns, type Matchers } from './json-schema/patterns.ts';
 import type { Tool } from './tool.ts';
 
 /** The keywords whose wrong use would make a schema accept everything, described as a schema (draft 7 and 2020-12 agree here). */
-const metaSchema: Schema = {
+const metaSchema: JsonSchema = {
   $defs: {
     type: { enum: ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'] },
     schemas: { type: 'array', minItems: 1, items: { $ref: '#' } },
@@ -19,7 +22,7 @@ const metaSchema: Schema = {
   properties: {
     type: { anyOf: [{ $ref: '#/$defs/type' }, { type: 'array', minItems: 1, items: { $ref: '#/$defs/type' } }] },
     properties: { $ref: '#/$defs/named' },
-    patternProperties: { $ref: '#/$defs/named', propertyNames: { format: 'regex' } },
+    patternProperties: { $ref: '#/$defs/named' },
     dependentSchemas: { $ref: '#/$defs/named' },
     dependentRequired: { type: 'object', additionalProperties: { $ref: '#/$defs/names' } },
     $defs: { $ref: '#/$defs/named' },
@@ -52,7 +55,8 @@ const metaSchema: Schema = {
     maxItems: { $ref: '#/$defs/count' },
     minProperties: { $ref: '#/$defs/count' },
     maxProperties: { $ref: '#/$defs/count' },
-    pattern: { type: 'string', format: 'regex' },
+    pattern: { type: 'string' },
+    format: { type: 'string' },
     uniqueItems: { type: 'boolean' },
     $id: { type: 'string' },
     $anchor: { type: 'string' },
@@ -61,54 +65,92 @@ const metaSchema: Schema = {
   },
 };
 
-const meta = new Validator(metaSchema, '2020-12');
-
 /**
- * Gives a function that lists what is wrong with a value; none when it fits. It never throws: what cannot be checked does not fit.
+ * Returns a function that lists what is wrong with a value; none when it fits. It never throws: what cannot be checked does not fit.
  *
- * @throws PinnaceError `invalid_argument` when the schema is none, names the place, or refers to something outside itself.
+ * @throws PinnaceError `invalid_argument`: `invalid_schema` for what is no schema, or refers to something outside itself;
+ * `invalid_pattern` for a pattern that cannot be matched in linear time, with its `field` (a JSON Pointer) and `position`.
  */
 export function compileJsonSchema(schema: JsonSchema): (value: unknown) => readonly Issue[] {
   const check = load(schema);
   return (value) => {
     try {
-      const { valid, errors } = check(value);
-      return valid ? [] : errors.filter(({ keyword }) => !wrappers.has(keyword)).map(toIssue);
-    } catch {
-      return [{ path: '', message: 'must be JSON, and not nested too deep' }];
+      const { valid, failures } = check(value, mostVisits);
+      return valid ? [] : failures.filter(({ keyword }) => !wrappers.has(keyword)).map(toIssue);
+    } catch (error) {
+      return [{ path: '', message: isTooMuchWork(error) ? tooMuchText : 'must be JSON, and not nested too deep' }];
     }
   };
 }
 
-type Check = (value: unknown) => ReturnType<typeof validate>;
+const tooMuchText = 'takes too many steps to check against its schema: make it smaller';
+
+/** Looks at parts of values, and steps of patterns, that one check may take. */
+const mostVisits = 2_000_000;
+const mostPatternWork = 4_000_000;
+/** Enough for every schema whose references come to an end. */
+const probeVisits = 50_000;
+
+type Check = (value: unknown, visits: number) => Result;
 
 function load(schema: JsonSchema): Check {
   try {
-    const { valid, errors } = meta.validate(schema);
-    if (!valid) throw notASchema(quote(deepest(errors)));
-    const root: Schema = structuredClone(schema); // the library writes into it
+    const { valid, failures } = checkMeta(schema, mostVisits);
+    if (!valid) throw notASchema(quote(deepest(failures)));
+    const root = structuredClone(schema); // the library writes into it
     const parts = dereference(root);
     if (Object.values(parts).some((part) => isUnresolved(part, parts))) throw notASchema(quote('$ref'));
-    const check: Check = (value) => validate(value, root, '2020-12', parts, false);
-    for (const probe of [{}, [], '', 0]) check(probe); // a reference that leads back to itself never ends
+    const check = checkOf(root, { parts, matchers: compilePatterns(root, parts) });
+    for (const probe of [{}, [], '', 0]) check(probe, probeVisits); // a reference that leads back to itself never ends
     return check;
   } catch (error) {
-    throw error instanceof PinnaceError ? error : notASchema('its depth, or a "$ref" or "$id" in it,');
+    if (error instanceof PinnaceError && !isTooMuchWork(error)) throw error;
+    throw notASchema('its depth, or a "$ref" or "$id" in it,');
   }
 }
 
-function isUnresolved(part: Schema | boolean, parts: Readonly<Record<string, Schema | boolean>>): boolean {
-  if (typeof part === 'boolean' || part.$ref === undefined) return false;
-  return parts[part['__absolute_ref__'] ?? part.$ref] === undefined;
+interface Parts {
+  readonly parts: Readonly<Record<string, Schema | boolean>>;
+  readonly matchers: Matchers;
+}
+
+function checkOf(root: Schema, { parts, matchers }: Parts): Check {
+  return (value, visits) => {
+    const patternWork = createWork(mostPatternWork);
+    const context: Context = {
+      parts,
+      matches: (pattern, text) => matchers.get(pattern).test(text, patternWork),
+      isOfFormat,
+      work: createWork(visits),
+    };
+    return evaluate(value, root, { at: '#', context });
+  };
+}
+
+function isTooMuchWork(error: unknown): boolean {
+  return error instanceof PinnaceError && error.details?.['reason'] === 'too_much_work';
+}
+
+/** Formats of the library, but for the one whose expression a text can keep busy. */
+const isOfFormat: Context['isOfFormat'] = (name, text) => {
+  if (name === 'url') return /^(?:https?|ftp):\/\/[^\s/]/i.test(text) && !/\s/.test(text) && URL.canParse(text);
+  const test = Object.hasOwn(formats, name) ? formats[name] : undefined;
+  return test === undefined || test(text);
+};
+
+const metaParts = dereference(metaSchema);
+const checkMeta = checkOf(metaSchema, { parts: metaParts, matchers: compilePatterns(metaSchema, metaParts) });
+
+function isUnresolved(part: Schema | boolean, parts: Parts['parts']): boolean {
+  if (typeof part === 'boolean' || part['$ref'] === undefined) return false;
+  return parts[String(part['__absolute_ref__'] ?? part['$ref'])] === undefined;
 }
 
 /** Keywords that only say that something below them failed. */
 const wrappers = new Set(['properties', 'items', 'prefixItems', '$ref', 'allOf', 'additionalProperties', 'if']);
 
-function toIssue(
-  { instanceLocation, keyword, error }: { instanceLocation: string; keyword: string; error: string },
-): Issue {
-  // The library's text may quote the value; for these keywords it quotes only the schema.
+function toIssue({ instanceLocation, keyword, error }: Failure): Issue {
+  // The text of these keywords quotes only the schema.
   const path = pointerOf(instanceLocation);
   if (keyword === 'false') return { path, message: 'is not known here' };
   if (!plain.has(keyword)) return { path, message: `breaks the rule "${keyword}"` };

@@ -7,4 +7,3 @@ export { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprot
 export type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 // @ts-types="@modelcontextprotocol/sdk/shared/transport"
 export type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-export { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';

@@ -56,8 +56,8 @@ describe('compileJsonSchema, a schema', () => {
     [{ anyOf: [{ type: 'none' }] }, '"anyOf.0.type"'],
     [{ dependentRequired: { a: 5 } }, '"dependentRequired.a"'],
     [{ dependentSchemas: { a: { type: 5 } } }, '"dependentSchemas.a.type"'],
-    [{ properties: { a: { pattern: '(' } } }, '"properties.a.pattern"'],
-    [{ properties: { a: { patternProperties: { '(': {} } } } }, '"properties.a.patternProperties.?"'],
+    [{ properties: { a: { pattern: 5 } } }, '"properties.a.pattern"'],
+    [{ properties: { a: { format: 5 } } }, '"properties.a.format"'],
     [{ $ref: '#/$defs/gone' }, '"$ref"'],
     [{ properties: { a: { items: { $ref: '#/$defs/gone' } } } }, '"$ref"'],
     [{ properties: { a: { $ref: 'https://schemas.example/a.json' } } }, '"$ref"'],
@@ -80,6 +80,46 @@ describe('compileJsonSchema, a schema', () => {
     ['holds a function', { default: () => 1 }],
   ])('is refused when it %s', (_, schema) => {
     expect(failureOf(schema)).toMatchObject({ code: 'invalid_argument', details: { reason: 'invalid_schema' } });
+  });
+
+  it.each<[unknown, string, number]>([
+    [{ pattern: '(?=a)a' }, '/pattern', 0],
+    [{ properties: { a: { pattern: 'x(' } } }, '/properties/a/pattern', 1],
+    [
+      { properties: { a: { items: { patternProperties: { '(a)\\1': {} } } } } },
+      '/properties/a/items/patternProperties/?a??1',
+      3,
+    ],
+    [{ anyOf: [{}, { not: { pattern: '(?<!a)b' } }] }, '/anyOf/1/not/pattern', 0],
+    [{ if: { propertyNames: { pattern: '*' } } }, '/if/propertyNames/pattern', 0],
+    [{ $ref: '#/x-own', 'x-own': { pattern: '[' } }, '/$ref/pattern', 0],
+    [
+      { dependentSchemas: { a: { prefixItems: [{ pattern: 'a++' }] } } },
+      '/dependentSchemas/a/prefixItems/0/pattern',
+      2,
+    ],
+  ])('is refused with the place of a pattern that cannot run in linear time: %j', (schema, field, position) => {
+    expect(failureOf(schema)).toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringContaining(`the pattern at "${field}" is refused at character ${position + 1}: `) as string,
+      details: { reason: 'invalid_pattern', field, position },
+    });
+  });
+
+  it('is refused when its patterns make machines that are too large together', () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 20 }, (_, i) => [`p${i}`, { pattern: `${i}.{0,1000}$` }]),
+    );
+    expect(failureOf({ properties })).toMatchObject({ details: { reason: 'invalid_pattern' } });
+  });
+
+  it('is refused when its references multiply', () => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: 30 }, (_, i) => [`d${i}`, { allOf: [0, 1].map(() => ({ $ref: `#/$defs/d${i + 1}` })) }]),
+    );
+    expect(failureOf({ $ref: '#/$defs/d0', $defs: { ...$defs, d30: {} } })).toMatchObject({
+      details: { reason: 'invalid_schema' },
+    });
   });
 
   it('is not changed', () => {
@@ -173,5 +213,73 @@ describe('compileJsonSchema, a value', () => {
     const issues = check({ ...value, 'the <b>key</b>\n': 1 });
     expect(issues.length).toBeGreaterThan(9);
     expect(JSON.stringify(issues)).not.toMatch(/hunter2|<b>/);
+  });
+
+  it('is matched by names as by rules, also where other keywords count what is left', () => {
+    const check = compileJsonSchema({
+      type: 'object',
+      properties: { id: { type: 'string' } },
+      patternProperties: { '^x-': { type: 'number' }, 'y$': { minimum: 10 } },
+      additionalProperties: false,
+    });
+    expect(check({ 'id': 'a', 'x-1': 1, 'x-y': 12 })).toEqual([]);
+    expect(check({ 'x-1': 'a' })).toContainEqual({
+      path: 'x-1',
+      message: 'type "string" is invalid. Expected "number"',
+    });
+    expect(check({ 'x-y': 5 })).toContainEqual({ path: 'x-y', message: 'breaks the rule "minimum"' });
+    expect(check({ z: 1 })).toEqual([{ path: 'z', message: 'is not known here' }]);
+  });
+
+  it('may leave to unevaluated keywords what no branch that holds has looked at', () => {
+    const check = compileJsonSchema({
+      allOf: [{ patternProperties: { '^a': true } }],
+      anyOf: [{ properties: { b: { const: 1 } }, required: ['b'] }, { properties: { c: true } }],
+      if: { properties: { d: { const: 1 } }, required: ['d'] },
+      unevaluatedProperties: false,
+    });
+    expect(check({ a1: 1, b: 1, c: 1, d: 1 })).toEqual([]);
+    expect(check({ b: 2 })).toContainEqual({ path: 'b', message: 'is not known here' });
+    expect(check({ d: 2 })).toContainEqual({ path: 'd', message: 'is not known here' });
+  });
+
+  it('of 100,000 characters is checked in steps that its length bounds, for patterns and formats alike', () => {
+    const long = '://a' + ':a'.repeat(50_000);
+    for (
+      const format of [
+        'url',
+        'uri',
+        'uri-reference',
+        'uri-template',
+        'email',
+        'hostname',
+        'date-time',
+        'duration',
+        'regex',
+      ]
+    ) {
+      expect(compileJsonSchema({ format })(`http${long} `)).not.toBe(undefined);
+      expect(compileJsonSchema({ format })('a-'.repeat(50_000))).not.toBe(undefined);
+    }
+    expect(compileJsonSchema({ pattern: '^(a+)+$' })(`${'a'.repeat(100_000)}!`)).toEqual([
+      { path: '', message: 'breaks the rule "pattern"' },
+    ]);
+    expect(compileJsonSchema({ format: 'url' })('https://example.com/a')).toEqual([]);
+    expect(compileJsonSchema({ format: 'url' })('https://')).toHaveLength(1);
+  });
+
+  it('that takes too many steps does not fit, also where a match would be forbidden', () => {
+    const text = Array.from({ length: 100_000 }, (_, i) => (i * i % 7 < 3 ? 'a' : 'b')).join('');
+    const issue = { path: '', message: 'takes too many steps to check against its schema: make it smaller' };
+    expect(compileJsonSchema({ pattern: '[ab]*a[ab]{4000}c' })(text)).toEqual([issue]);
+    expect(compileJsonSchema({ not: { pattern: '[ab]*a[ab]{4000}c' } })(text)).toEqual([issue]);
+  });
+
+  it('with many items is compared for doubles in one pass', () => {
+    const check = compileJsonSchema({ uniqueItems: true });
+    const items = Array.from({ length: 50_000 }, (_, i) => ({ a: i, b: 1 }));
+    expect(check(items)).toEqual([]);
+    expect(check([...items, { b: 1, a: 7 }])).toEqual([{ path: '', message: 'breaks the rule "uniqueItems"' }]);
+    expect(check([1, '1', [1], { a: 1 }, null, true])).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { globTest, parseCodeQuery } from '../../adapters/grounding/code/query.ts';
-import { findMatch } from '../../src/regex-match.ts';
-import { parseRegex } from '../../src/regex-parse.ts';
+import { globTest, parseCodeQuery } from '../../../adapters/grounding/code/query.ts';
+import { findMatch } from '../../../src/regex/find.ts';
+import { parseRegex } from '../../../src/regex/program.ts';
 
 const find = (pattern: string, text: string, ignoreCase = false) =>
   findMatch(parseRegex(pattern, { ignoreCase }), text);

@@ -1,23 +1,26 @@
 /** Runs a machine over a text: all its threads at once, so that time grows with the text and not with what it could mean. */
 
-import { isWord, type Program, type Step } from './regex-parse.ts';
+import { isWord } from './char-set.ts';
+import type { Assertion } from './node.ts';
+import type { Program, Step } from './program.ts';
 
-/** Gives the first match, of those that begin there the longest; `undefined` when there is none. */
+/** Returns the first match, of those that begin there the longest; `undefined` when there is none. */
 export function findMatch({ steps }: Program, text: string, from = 0): readonly [from: number, to: number] | undefined {
   let now = emptyThreads(steps.length);
   let next = emptyThreads(steps.length);
   let found: readonly [number, number] | undefined;
-  for (let at = from; at <= text.length; at++) {
+  for (let at = from, width = 1; at <= text.length; at += width) {
     if (!found) addThread(now, { step: 0, start: at }, { steps, text, at });
     if (found && now.size === 0) break;
-    const code = at < text.length ? text.charCodeAt(at) : -1;
+    const code = text.codePointAt(at) ?? -1;
+    width = code > 0xffff ? 2 : 1;
     for (let i = 0; i < now.size; i++) {
       const step = steps[now.order[i]!]!;
       const start = now.starts[now.order[i]!]!;
       if (step.op === 'match') {
         if (!found || start < found[0] || (start === found[0] && at > found[1])) found = [start, at];
-      } else if (step.op === 'char' && code >= 0 && step.test(code) && start <= (found?.[0] ?? Infinity)) {
-        addThread(next, { step: now.order[i]! + 1, start }, { steps, text, at: at + 1 });
+      } else if (step.op === 'char' && code >= 0 && step.set.test(code) && start <= (found?.[0] ?? Infinity)) {
+        addThread(next, { step: now.order[i]! + 1, start }, { steps, text, at: at + width });
       }
     }
     [now, next] = [next, now];
@@ -71,7 +74,7 @@ function addThread(threads: Threads, { step, start }: { step: number; start: num
   }
 }
 
-function holds(where: 'start' | 'end' | 'word' | 'no-word', { text, at }: Place): boolean {
+function holds(where: Assertion, { text, at }: Place): boolean {
   if (where === 'start') return at === 0;
   if (where === 'end') return at === text.length;
   const isWordAt = (place: number): boolean => place >= 0 && place < text.length && isWord(text.charCodeAt(place));

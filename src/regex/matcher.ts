@@ -1,0 +1,175 @@
+/**
+ * Says whether a text has a match, in linear time. The machine's states are made when they are first reached (a lazy deterministic
+ * automaton), so that most characters cost one look into a table.
+ */
+
+import { type Alphabet, createAlphabet } from './alphabet.ts';
+import type { Assertion } from './node.ts';
+import { schemaLimits } from './node.ts';
+import { compileRegex, type Program } from './program.ts';
+import type { Work } from './work.ts';
+
+/** A pattern that is ready to test texts. */
+export interface Matcher {
+  /** The size of the machine. */
+  readonly steps: number;
+  /** Whether the pattern matches somewhere in the text. @throws PinnaceError when the work is spent before the answer is known. */
+  test(text: string, work: Work): boolean;
+}
+
+/**
+ * Makes the matcher of a pattern in a JSON Schema: ECMAScript with the flag `u`.
+ *
+ * @throws PinnaceError `invalid_argument`, reason `invalid_regex`, with the `position` in the pattern.
+ */
+export function createMatcher(pattern: string): Matcher {
+  const program = compileRegex(pattern, { ignoreCase: false, dotAll: false, limits: schemaLimits });
+  const alphabet = createAlphabet(program);
+  const closure = createClosure(program);
+  const isAnchored = startsOnlyAt(closure);
+  let table = createTable();
+  return {
+    steps: program.steps.length,
+    test(text, work) {
+      try {
+        return run(text, { alphabet, closure, isAnchored, table, work });
+      } finally {
+        if (table.size > keptSize) table = createTable();
+      }
+    },
+  };
+}
+
+/** What is before a position. */
+type Before = 'start' | 'word' | 'other';
+/** What is after it. */
+type After = 'end' | 'word' | 'other';
+
+/** The steps at which the machine stands before it has looked at what follows, and where each kind of character leads. */
+interface State {
+  readonly steps: readonly number[];
+  readonly before: Before;
+  /** By the kind of the next character; `true`: there is a match. */
+  readonly next: (State | true)[];
+  atEnd?: boolean;
+}
+
+interface Table {
+  readonly states: Map<string, State>;
+  /** Steps and ways of all its states. */
+  size: number;
+}
+
+/** What a table may hold while it is used, and from one text to the next. */
+const mostSize = 100_000;
+const keptSize = 2_000;
+
+const createTable = (): Table => ({ states: new Map(), size: 0 });
+
+interface Run {
+  readonly alphabet: Alphabet;
+  readonly closure: Closure;
+  readonly isAnchored: boolean;
+  readonly table: Table;
+  readonly work: Work;
+}
+
+function run(text: string, machine: Run): boolean {
+  const { alphabet, closure, work } = machine;
+  work.spend(1 + text.length / 16); // a look into a table costs little beside making a state
+  let state = stateOf([0], 'start', machine);
+  for (let at = 0; at < text.length; at++) {
+    const code = text.codePointAt(at)!;
+    if (code > 0xffff) at++;
+    const kind = alphabet.kindOf(code, work);
+    const next = state.next[kind] ?? learn(state, kind, machine);
+    if (next === true) return true;
+    if (next.steps.length === 0) return false;
+    state = next;
+  }
+  state.atEnd ??= closure(state.steps, { before: state.before, after: 'end' }, work) === true;
+  return state.atEnd;
+}
+
+function learn(state: State, kind: number, machine: Run): State | true {
+  machine.table.size += Math.max(0, kind + 1 - state.next.length);
+  const next = advance(state, kind, machine);
+  state.next[kind] = next;
+  return next;
+}
+
+function advance({ steps, before }: State, kind: number, machine: Run): State | true {
+  const { alphabet, closure, isAnchored, work } = machine;
+  const around = alphabet.isWord(kind) ? 'word' : 'other';
+  const reached = closure(steps, { before, after: around }, work);
+  if (reached === true) return true;
+  const next = reached.filter((step) => alphabet.takes(step, kind)).map((step) => step + 1);
+  if (!isAnchored) next.push(0); // a match may begin at every position
+  return stateOf(next, around, machine);
+}
+
+function stateOf(steps: number[], before: Before, { table, work }: Run): State {
+  work.spend(2 * steps.length);
+  const sorted = steps.toSorted((a, b) => a - b);
+  const name = `${before}${sorted.join()}`;
+  const known = table.states.get(name);
+  if (known) return known;
+  if (table.size > mostSize) {
+    table.states.clear();
+    table.size = 0;
+  }
+  const state: State = { steps: sorted, before, next: [] };
+  table.states.set(name, state);
+  table.size += sorted.length + 8;
+  return state;
+}
+
+interface Position {
+  readonly before: Before;
+  readonly after: After;
+}
+
+/** Returns the steps that take a character, reached without one; `true` once the end of a match is among them. */
+type Closure = (from: readonly number[], position: Position, work?: Work) => readonly number[] | true;
+
+function createClosure({ steps }: Program): Closure {
+  const marks = new Int32Array(steps.length);
+  let mark = 0;
+  return (from, position, work) => {
+    mark++;
+    const reached: number[] = [];
+    const open = [...from];
+    let visited = 0;
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      if (marks[at] === mark) continue;
+      marks[at] = mark;
+      visited++;
+      const step = steps[at]!;
+      if (step.op === 'match') return true;
+      if (step.op === 'char') reached.push(at);
+      else if (step.op === 'jump') open.push(step.to);
+      else if (step.op === 'split') open.push(step.second, step.first);
+      else if (holds(step.where, position)) open.push(at + 1);
+    }
+    work?.spend(visited);
+    return reached;
+  };
+}
+
+function holds(where: Assertion, { before, after }: Position): boolean {
+  if (where === 'start') return before === 'start';
+  if (where === 'end') return after === 'end';
+  return ((before === 'word') !== (after === 'word')) === (where === 'word');
+}
+
+/** Whether no match begins after the start of a text: then there is nothing to look for once the first has failed. */
+function startsOnlyAt(closure: Closure): boolean {
+  const within: readonly Before[] = ['word', 'other'];
+  const follows: readonly After[] = ['word', 'other', 'end'];
+  return within.every((before) =>
+    follows.every((after) => {
+      const reached = closure([0], { before, after });
+      return reached !== true && reached.length === 0;
+    })
+  );
+}
