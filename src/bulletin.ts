@@ -4,7 +4,9 @@
  */
 
 import { PinnaceError } from './errors.ts';
+import { canonicalJson } from './json.ts';
 import type { Key } from './key.ts';
+import { commitOwn } from './outage.ts';
 import { watchKey } from './watch.ts';
 import type { Storage } from './ports.ts';
 
@@ -53,10 +55,16 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
       for (let tries = 0; tries < maxTries; tries++) {
         const entry = await storage.get(head);
         const next = countOf(entry) + 1;
-        const result = await storage.commit([
+        const result = await commitOwn(storage, [
           { key: head, value: next, ifVersion: entry?.version ?? null },
           { key: [...messages, next], value: message, ttlMs },
-        ]);
+        ], {
+          // The same message under this number does what this one was to do.
+          written: async () => {
+            const found = await storage.get([...messages, next]);
+            return found && canonicalJson(found.value) === canonicalJson(message) ? found.version : undefined;
+          },
+        });
         if (result.ok) return await refresh();
       }
       throw new PinnaceError('unavailable', `Cannot publish on "${name}": too many do at once`);

@@ -28,6 +28,7 @@ import type {
   Storage,
 } from './ports.ts';
 import { cacheKeyOf } from './record-kinds.ts';
+import { steadyStorage } from './outage.ts';
 import { decide, type DecideOptions } from './runtime/decide.ts';
 import { defaultLimits, type Limits } from './runtime/limits.ts';
 import { createPrincipal, localPrincipal, type Principal, type Scope } from './runtime/principal.ts';
@@ -100,7 +101,13 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   requireStorage(options.storage);
   const { catalog, models, secrets, tools = [], sinks = [], ring = createEventRing(), now = Date.now } = options;
   const storage = answeringStorage(options.storage);
-  const discovery = createRunDiscovery({ storage, rerank: options.rerank, principal: localPrincipal() });
+  const limits = { ...defaultLimits, ...options.limits };
+  const { storageGraceMs } = limits;
+  const discovery = createRunDiscovery({
+    storage: steadyStorage(storage, storageGraceMs),
+    rerank: options.rerank,
+    principal: localPrincipal(),
+  });
   const dataSources = options.grounding && createAgentGrounding(options.grounding, { authorize: options.authorize });
   const emit = createEmit({ sinks, ring, now });
   const recorder = createRecorder({ audit: options.audit, emit, now });
@@ -119,7 +126,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     metrics,
     now,
     runAgent: (task, context) => modelAgent(runtime.steps)(task, context),
-    ...(options.plans && { limits: options.plans }),
+    limits: { storageGraceMs, ...options.plans },
     ...(options.authorize && { authorize: authorizeCreate(options.authorize) }),
   });
   const guards = { authorize: options.authorize, recorder, emit, now };
@@ -148,7 +155,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     ]),
     builtins: createBuiltins({ now }),
     authorize,
-    limits: { ...defaultLimits, ...options.limits },
+    limits,
     emit,
     ring,
     audit: options.audit,

@@ -18,7 +18,9 @@ import {
   type StoredChain,
 } from './event-records.ts';
 import type { ObservedEvent } from './events.ts';
+import { canonicalJson } from './json.ts';
 import { listEvents } from './list-events.ts';
+import { commitOwn } from './outage.ts';
 import type { Page } from './page.ts';
 import type { Change, Storage, Watchable } from './ports.ts';
 import { type Verification, verifyChain } from './verify-chain.ts';
@@ -133,7 +135,13 @@ async function appendSome(chain: StoredChain<KeptEvent>, drafts: readonly Draft[
   for (let tries = 0; tries < maxTries; tries++) {
     const entry = await storage.get(key);
     const { head, changes } = await link(chain, headOf(entry), drafts);
-    const result = await storage.commit([{ key, value: head, ifVersion: entry?.version ?? null }, ...changes]);
+    const [first] = changes; // the record that follows the head as it was
+    const result = await commitOwn(storage, [{ key, value: head, ifVersion: entry?.version ?? null }, ...changes], {
+      written: async () => {
+        const found = first && await storage.get(first.key);
+        return found && canonicalJson(found.value) === canonicalJson(first.value) ? found.version : undefined;
+      },
+    });
     if (result.ok) return;
   }
   throw new PinnaceError('unavailable', 'Cannot add to the event log: too many write it at once');

@@ -6,6 +6,7 @@
 import { PinnaceError } from './errors.ts';
 import { canonicalJson } from './json.ts';
 import type { Key } from './key.ts';
+import { commitOwn } from './outage.ts';
 import type { Change, Storage } from './ports.ts';
 import type { Principal } from './runtime/principal.ts';
 
@@ -25,6 +26,8 @@ export interface Interruption {
   readonly state: 'pending' | 'approved' | 'denied' | 'answered' | 'spent' | 'closed';
   readonly decidedBy?: string;
   readonly reason?: string;
+  /** One random mark of each write: an instance whose answer was lost finds its own. */
+  readonly marks?: readonly string[];
   /** What was answered, as canonical JSON: the same answer again is no second one. */
   readonly answer?: string;
 }
@@ -100,17 +103,26 @@ export interface InterruptionOptions {
   readonly now: () => number;
   /** How long a decision may be made and spent. */
   readonly validMs: number;
+  /** How long a write is repeated while the storage is out of reach. */
+  readonly graceMs?: number;
 }
 
 /** Gives the interruptions of a storage. */
-export function createInterruptions({ storage, now, validMs }: InterruptionOptions): Interruptions {
+export function createInterruptions({ storage, now, validMs, graceMs = 0 }: InterruptionOptions): Interruptions {
   const ttlMs = 2 * validMs; // so that a late decision is told that it is late
   const read = async (id: string) => {
     const entry = id.length > 64 ? undefined : await storage.get(keyOf(id));
     return entry && { record: entry.value as Interruption, version: entry.version }; // written by this module alone
   };
-  const write = async (record: Interruption, ifVersion: string | null): Promise<boolean> =>
-    (await storage.commit([{ key: keyOf(record.id), value: record, ifVersion, ttlMs }])).ok;
+  const write = async (record: Interruption, ifVersion: string | null): Promise<boolean> => {
+    const mark = crypto.randomUUID();
+    const value: Interruption = { ...record, marks: [...record.marks ?? [], mark] };
+    const written = async (): Promise<string | undefined> => {
+      const found = await read(record.id);
+      return found?.record.marks?.includes(mark) ? found.version : undefined;
+    };
+    return (await commitOwn(storage, [{ key: keyOf(record.id), value, ifVersion, ttlMs }], { written, graceMs })).ok;
+  };
   return {
     async open(facts) {
       const id = `apr_${crypto.randomUUID().replaceAll('-', '')}`;

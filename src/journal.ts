@@ -5,6 +5,7 @@
 
 import { PinnaceError } from './errors.ts';
 import type { Key } from './key.ts';
+import { commitOwn, defaultGraceMs, outlast } from './outage.ts';
 import type { Change, Entry, Storage } from './ports.ts';
 
 /** The head of a journal: one small value, checked by every commit. */
@@ -13,6 +14,8 @@ export interface JournalHead<S> {
   readonly seq: number;
   /** Counts the owners. */
   readonly fence: number;
+  /** Names the owner, where it took the journal over: two that do at once write the same fence. */
+  readonly owner?: string;
   /** When it was last committed, in milliseconds since 1970: a sign of life of its owner. */
   readonly at: number;
   readonly state: S;
@@ -48,9 +51,14 @@ export interface JournalOptions<S> {
   /** The time between two commits, unless one is asked for; 0: as soon as whatever runs now has run, and no timer is set. */
   readonly spacingMs: number;
   readonly ttlMs: number;
+  /** How long a commit is repeated while the storage is out of reach; 10 s when absent. */
+  readonly graceMs?: number | undefined;
   /** Everything up to this number is committed. */
   readonly onCommit: (seq: number) => void;
-  /** Nothing more will be committed: another owner has the journal, or the storage does not answer. Called once. */
+  /**
+   * Nothing more will be committed: another owner has the journal, or the storage was out of reach for longer than the grace. Called
+   * once. What was not committed by then may still be written.
+   */
   readonly onLost: (error: PinnaceError) => void;
 }
 
@@ -130,8 +138,13 @@ export async function takeOver<S>(
 ): Promise<{ readonly head: JournalHead<S>; readonly version: string } | undefined> {
   const found = await readHead<S>(storage, prefix);
   if (!found || !when(found.head)) return undefined;
-  const head = { ...found.head, fence: found.head.fence + 1, at: now() };
-  const result = await storage.commit([{ key: headKey(prefix), value: head, ifVersion: found.version, ttlMs }]);
+  const head = { ...found.head, fence: found.head.fence + 1, owner: crypto.randomUUID(), at: now() };
+  const result = await commitOwn(storage, [{ key: headKey(prefix), value: head, ifVersion: found.version, ttlMs }], {
+    written: async () => {
+      const now = await readHead(storage, prefix);
+      return now?.head.owner === head.owner ? now.version : undefined;
+    },
+  });
   return result.ok ? { head, version: result.version } : undefined;
 }
 
@@ -142,7 +155,7 @@ interface Group<S> extends AppendOptions<S> {
 
 /** Gives the journal to its owner. */
 export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
-  const { storage, prefix, now, spacingMs, ttlMs, onCommit, onLost } = options;
+  const { storage, prefix, now, spacingMs, ttlMs, graceMs = defaultGraceMs, onCommit, onLost } = options;
   let { head, version } = options;
   let pending: Group<S>[] = [];
   let lost: PinnaceError | undefined;
@@ -157,7 +170,7 @@ export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
     const next = { ...head, seq: head.seq + count, at: now(), state };
     pending = rest;
     const own: Change = { key: headKey(prefix), value: next, ifVersion: version, ttlMs };
-    version = await commitSurely(storage, prefix, [own, ...chunks, ...changes]);
+    version = await commitSurely({ storage, prefix, graceMs }, [own, ...chunks, ...changes]);
     head = next;
     lastAt = now();
     onCommit(next.seq);
@@ -204,22 +217,35 @@ export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
 }
 
 /**
- * Commits changes of which the first is the head's, and gives the head's new version. When the answer does not arrive, the head
- * tells whether they were written: the fence in it is this owner's alone. When they were not, or when the storage tells of a
- * conflict and the head is what it was, they are committed once more.
+ * Commits changes of which the first is the head's, and returns the head's new version. When the answer does not arrive, or the
+ * storage reports a conflict, the head shows whether they were written: its fence and owner are this owner's alone. When they were
+ * not, the very same changes are committed again, until the grace is over.
  */
-async function commitSurely(storage: Storage, prefix: Key, changes: readonly [Change, ...Change[]]): Promise<string> {
+async function commitSurely(
+  { storage, prefix, graceMs }: { readonly storage: Storage; readonly prefix: Key; readonly graceMs: number },
+  changes: readonly [Change, ...Change[]],
+): Promise<string> {
   const [{ value, ifVersion }] = changes;
-  for (let tries = 0;; tries++) {
+  const { fence, owner } = value as JournalHead<unknown>; // safe: made by the caller
+  let conflicts = 0;
+  return await outlast(async () => {
     const result = await storage.commit(changes).catch((error: unknown) => ({ ok: undefined, error }));
     if (result.ok) return result.version;
     const found = await readHead(storage, prefix);
-    if (found?.version === ifVersion && tries === 0) continue;
-    const { fence } = value as JournalHead<unknown>; // safe: made by the caller
-    if (found !== undefined && found.version !== ifVersion && found.head.fence === fence) return found.version;
-    if (result.ok === undefined && found?.version === ifVersion) throw result.error;
+    if (found && found.version !== ifVersion && found.head.fence === fence && found.head.owner === owner) {
+      return found.version;
+    }
+    if (found?.version === ifVersion) {
+      if (result.ok === undefined) throw result.error;
+      if (conflicts++ === 0) throw contradiction();
+    }
     throw new PinnaceError('conflict', 'Cannot go on with the journal: another owner has it');
-  }
+  }, graceMs);
+}
+
+/** The storage reports a conflict, and the head is what it was. */
+function contradiction(): PinnaceError {
+  return new PinnaceError('unavailable', 'Cannot write the journal: the storage reports a conflict that is none');
 }
 
 /** Takes as many groups as one commit takes, one at least, and cuts their items into chunks. */

@@ -2,6 +2,7 @@
 
 import { PinnaceError } from './errors.ts';
 import type { Key } from './key.ts';
+import { commitOwn } from './outage.ts';
 import type { Storage } from './ports.ts';
 
 /** What is limited, and to how much. */
@@ -14,6 +15,8 @@ export interface RateLimit {
 interface Bucket {
   readonly tokens: number;
   readonly at: number;
+  /** Who took the last token. */
+  readonly by?: string;
 }
 
 const minuteMs = 60_000;
@@ -42,9 +45,16 @@ export async function takeToken(
         },
       );
     }
-    const value: Bucket = { tokens: filled - 1, at: time };
+    const by = crypto.randomUUID();
+    const value: Bucket = { tokens: filled - 1, at: time, by };
     // A full bucket is as good as none, so it need not outlive the time that it takes to fill.
-    const result = await storage.commit([{ key, value, ifVersion: entry?.version ?? null, ttlMs: 2 * minuteMs }]);
+    const change = { key, value, ifVersion: entry?.version ?? null, ttlMs: 2 * minuteMs };
+    const result = await commitOwn(storage, [change], {
+      written: async () => {
+        const now = await storage.get(key);
+        return (now?.value as Bucket | undefined)?.by === by ? now?.version : undefined; // written here alone
+      },
+    });
     if (result.ok) return;
   }
   throw new PinnaceError('unavailable', 'Cannot count the call: too many are made at once', { retryAfterMs: 100 });

@@ -6,7 +6,7 @@
 import type { UIMessageChunk } from '../ai-types.ts';
 import { PinnaceError, toData } from '../errors.ts';
 import { readItems } from '../journal.ts';
-import type { Storage } from '../ports.ts';
+import type { Change, Storage } from '../ports.ts';
 import type { ToolDefinition } from '../schema.ts';
 import { callKey, runPrefix } from './run-record.ts';
 
@@ -20,9 +20,9 @@ export function mayAct({ annotations }: ToolDefinition): boolean {
   return annotations?.readOnlyHint !== true;
 }
 
-/** Commits that the call begins. The tool must not run when this rejects. */
-export async function beginCall(storage: Storage, runId: string, call: CallRecord, ttlMs: number): Promise<void> {
-  await storage.commit([{ key: callKey(runId, call.toolCallId), value: call, ttlMs }]);
+/** Returns the change that records that the call begins. The tool must not run before it is committed with the run's log. */
+export function callStart(runId: string, call: CallRecord, ttlMs: number): Change {
+  return { key: callKey(runId, call.toolCallId), value: call, ttlMs };
 }
 
 /** Finds the calls of a lost run that began and of which the log tells no outcome. */

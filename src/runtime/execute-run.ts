@@ -64,9 +64,6 @@ export interface RunOptions {
   readonly now: () => number;
 }
 
-/** How long after its deadline a run is over for its readers, whatever the storage does. */
-const endMs = 500;
-
 /** Executes the run to its end, into its record. Never throws. */
 export function executeRun(options: RunOptions, live: LiveRun): void {
   const { runId, traceId, span, abort, now, redaction, plan } = options;
@@ -74,7 +71,6 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const startedAt = now();
   // A plan has a deadline of its own, and it may be a long one.
   const totalMs = plan ? Infinity : options.limits.totalMs;
-  const lastAt = startedAt + totalMs;
   const usage = {
     inputTokens: 0,
     outputTokens: 0,
@@ -135,8 +131,12 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
       countRun(options, end, usage);
       void live.end(end, {
         usage: finalUsage(),
-        patienceMs: Math.max(0, lastAt - now()) + endMs,
-        tell: () => span.end({ ...told, payload: { state: end.type } }),
+        onRecorded: (unrecorded) =>
+          span.end(
+            unrecorded
+              ? { status: 'error', error: unrecorded, payload: { state: 'failed' } }
+              : { ...told, payload: { state: end.type } },
+          ),
       });
     },
   });

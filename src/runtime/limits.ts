@@ -36,6 +36,11 @@ export interface Limits {
    * fewer commits a storage must bear.
    */
   readonly commitSpacingMs: number;
+  /**
+   * How long a run outlasts a storage that is out of reach. After that the run is stopped and its readers end with `outcome_unknown`.
+   * Another instance takes a run for lost 15 s later than this: give all instances of one storage the same.
+   */
+  readonly storageGraceMs: number;
   /** How long a person may take to approve a call. */
   readonly approvalMs: number;
   /** How long a run can be replayed after its end. */
@@ -58,6 +63,7 @@ export const defaultLimits: Limits = {
   requestLength: 1_048_576,
   detachGraceMs: 30_000,
   commitSpacingMs: 20,
+  storageGraceMs: 10_000,
   approvalMs: 86_400_000,
   retentionMs: 86_400_000,
 };

@@ -1,12 +1,13 @@
 /** A run that this instance executes, recorded as it goes on. */
 
 import type { UIMessageChunk } from '../ai-types.ts';
-import { PinnaceError, toData } from '../errors.ts';
+import { type ErrorData, PinnaceError, toData } from '../errors.ts';
 import { type Journal, openJournal } from '../journal.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Storage } from '../ports.ts';
+import type { Change, Storage } from '../ports.ts';
 import { createEventBuffer, type EventBuffer } from './event-buffer.ts';
 import { createReaders, type Readers } from './readers.ts';
+import { closingChunks } from './run-chunks.ts';
 import { runPrefix, type RunState } from './run-record.ts';
 import type { RunEnd } from './run-end.ts';
 
@@ -31,6 +32,8 @@ export interface LiveRunOptions {
   readonly spacingMs: number;
   /** How long the run goes on after its last reader has left. */
   readonly detachGraceMs: number;
+  /** How long the run outlasts a storage that is out of reach. */
+  readonly storageGraceMs: number;
   /** Stops the run: its signal. */
   readonly abort: (reason: unknown) => void;
 }
@@ -42,13 +45,12 @@ export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventB
   readonly gone: Promise<void>;
   /** Whether another instance has it now, so that its end is to be read in the storage. */
   readonly takenOver: boolean;
+  /** The last events of a run whose storage stayed out of reach. They are not in its log, and have no number there. */
+  readonly unrecorded: readonly string[];
   record(chunk: UIMessageChunk): void;
-  /** Commits everything so far. */
-  flush(): Promise<void>;
-  /**
-   * Records the end; nothing can be recorded after it. Readers see it when it is committed, or after `patienceMs`: by then a storage
-   * that does not answer is no reason to let them wait.
-   */
+  /** Commits everything so far, and the changes with it. Rejects when the run is no longer ours, or its storage stays away. */
+  commit(changes: readonly Change[]): Promise<void>;
+  /** Records the end; nothing can be recorded after it. Readers see it when it is committed. */
   end(how: RunEnd, options: EndOptions): Promise<void>;
   abort(reason: unknown): void;
 }
@@ -56,13 +58,12 @@ export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventB
 /** What goes with the end of a run. */
 export interface EndOptions {
   readonly usage: Readonly<Record<string, number>>;
-  readonly patienceMs: number;
-  /** Is called when the end is recorded, or cannot be; never where another instance has the run, which tells of its end then. */
-  readonly tell: () => void;
+  /**
+   * Is called when the end is recorded, and with an error when it could not be; never where another instance has the run, which
+   * emits its end then.
+   */
+  readonly onRecorded: (unrecorded?: ErrorData) => void;
 }
-
-/** The longest time that `setTimeout` can wait; with more it would not wait at all. */
-const longestTimeoutMs = 2_147_483_647;
 
 /** Gives a live run over a log that was just created. */
 export function createLiveRun(options: LiveRunOptions): LiveRun {
@@ -71,15 +72,13 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
   const readers = createReaders({ graceMs: detachGraceMs, onAbandoned: () => abort('client_gone') });
   const gone = Promise.withResolvers<void>();
   let takenOver = false;
-  let untold: (() => void) | undefined;
-  const tell = (): void => {
-    const telling = untold;
-    untold = undefined;
-    if (!takenOver) telling?.();
-  };
+  let unrecorded: readonly string[] = [];
+  let onRecorded: EndOptions['onRecorded'] | undefined;
   const leave = (lostTo?: PinnaceError): void => {
     takenOver = lostTo?.code === 'conflict';
-    tell();
+    const end = lostTo && !takenOver ? endUnrecorded() : undefined;
+    if (end) unrecorded = closingTexts(end, options);
+    if (!takenOver) onRecorded?.(end?.error);
     clearInterval(heartbeat);
     readers.stop();
     buffer.close();
@@ -95,6 +94,9 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
     get takenOver() {
       return takenOver;
     },
+    get unrecorded() {
+      return unrecorded;
+    },
     get visible() {
       return buffer.visible;
     },
@@ -102,7 +104,10 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
     attach: () => readers.attach(),
     detach: () => readers.detach(),
     abort,
-    flush: () => journal.flush(),
+    async commit(changes) {
+      journal.append([], { changes });
+      await journal.flush();
+    },
     record(chunk) {
       const text = JSON.stringify(chunk);
       length += text.length;
@@ -113,17 +118,11 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
       buffer.push(text);
       journal.append([text]);
     },
-    async end(how, { usage, patienceMs, tell: told }) {
-      untold = told;
+    async end(how, { usage, onRecorded: whenRecorded }) {
+      onRecorded = whenRecorded;
       const ended = { ...state, state: how.type, endedAt: now(), usage, ...('error' in how && { error: how.error }) };
       journal.append([], { state: ended });
-      const late = setTimeout(() => {
-        tell();
-        buffer.show(buffer.count);
-        buffer.close();
-      }, Math.min(patienceMs, longestTimeoutMs));
-      await journal.flush().then(() => leave(), tell); // a lost log has left by itself
-      clearTimeout(late);
+      await journal.flush().then(() => leave(), () => undefined); // a lost log has left by itself
     },
   };
 }
@@ -133,7 +132,7 @@ function openLog(
   buffer: EventBuffer,
   leave: (lostTo: PinnaceError) => void,
 ): Journal<RunState> {
-  const { storage, runId, version, now, spacingMs, ttlMs, state, abort, metrics } = options;
+  const { storage, runId, version, now, spacingMs, ttlMs, storageGraceMs: graceMs, state, abort, metrics } = options;
   return openJournal({
     storage,
     prefix: runPrefix(runId),
@@ -142,14 +141,13 @@ function openLog(
     now,
     spacingMs,
     ttlMs,
+    graceMs,
     onCommit(seq) {
       metrics.count('pinnace_journal_commits_total', { of: 'run' });
       buffer.show(seq);
     },
     onLost(error) {
-      abort(error);
-      // With the storage away nobody can replay the run, but its readers see how it ends. Taken over, it goes on elsewhere.
-      if (error.code !== 'conflict') buffer.show(buffer.count);
+      abort(error); // nothing of the run goes on that nobody could record
       leave(error);
     },
   });
@@ -159,6 +157,20 @@ function tooLong(): PinnaceError {
   return new PinnaceError('budget_exceeded', 'The run said more than a run may', {
     details: { reason: 'stream_limit' },
   });
+}
+
+/** The end that readers see of a run whose storage stayed away: the log may say something else, and cannot be asked. */
+function endUnrecorded(): Extract<RunEnd, { readonly type: 'failed' }> {
+  const error = new PinnaceError(
+    'outcome_unknown',
+    'Cannot record how the run ended: its storage is out of reach; read the run again later',
+    { details: { reason: 'run_unrecorded' } },
+  );
+  return { type: 'failed', error: toData(error) };
+}
+
+function closingTexts(end: RunEnd, { runId, state: { traceId } }: LiveRunOptions): readonly string[] {
+  return closingChunks(end, { runId, traceId, usage: {} }).map((chunk) => JSON.stringify(chunk));
 }
 
 /** The end of a run whose instance is gone. */

@@ -2,6 +2,7 @@
 
 import { keysOfTenant } from '../cache-key.ts';
 import { PinnaceError } from '../errors.ts';
+import { steadyStorage } from '../outage.ts';
 import type { Audit, Recorder } from '../audit.ts';
 import type { EventRing } from '../event-ring.ts';
 import { createTraceId, type Emit } from '../events.ts';
@@ -62,14 +63,20 @@ export interface RuntimeOptions {
 
 /** Gives the runtime over its ports. */
 export function createPipeline(options: RuntimeOptions): HostedRuntime {
-  const { limits: { retentionMs, commitSpacingMs, totalMs }, metrics, now } = options;
+  const { limits: { retentionMs, commitSpacingMs, storageGraceMs, totalMs }, metrics, now } = options;
   // Twice the retention: for half of it the run is gone and the record still says that there was one.
   const ttlMs = totalMs + 2 * retentionMs;
   const closing = new AbortController();
   let draining = false;
-  const runs = createRuns({ ...options, retentionMs, commitSpacingMs, ttlMs });
+  const runs = createRuns({ ...options, retentionMs, commitSpacingMs, storageGraceMs, ttlMs });
   metrics.gauge('pinnace_open_runs', () => runs.open);
-  const interruptions = createInterruptions({ storage: options.storage, now, validMs: options.limits.approvalMs });
+  const storage = steadyStorage(options.storage, storageGraceMs);
+  const interruptions = createInterruptions({
+    storage,
+    now,
+    validMs: options.limits.approvalMs,
+    graceMs: storageGraceMs,
+  });
   const slots = createSlots();
   const resolver: Resolver = createResolver({ ...options, onAgentsChanged: (agentIds) => dismiss(agentIds) });
   const dismiss = createDismissal(runs, (agentId, tenant) => resolver.agent(agentId, { tenant, via: 'in-process' }));
@@ -85,6 +92,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
   const { place, guard } = createOutside(options);
   const parts = {
     ...options,
+    storage,
     runs,
     resolver,
     interruptions,

@@ -4,7 +4,7 @@ import type { UIMessageChunk } from '../ai-types.ts';
 import { type ErrorData, PinnaceError, toData } from '../errors.ts';
 import type { RunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
-import { beginCall, mayAct } from './call-record.ts';
+import { callStart, mayAct } from './call-record.ts';
 import { callTool } from './call-tool.ts';
 import type { CiteOf } from './citations.ts';
 import type { RunOptions } from './execute-run.ts';
@@ -69,15 +69,17 @@ export function createInvoke(
   };
 }
 
-/** Commits the log up to here, then that the call begins. What cannot be recorded must not be done. */
+/**
+ * Commits the log up to here with the start of the call. What cannot be recorded must not be done: in an outage the call waits, and an
+ * instance that lost the run to another cannot write its log.
+ */
 async function recordCall(
-  { storage, runId, ttlMs }: RunOptions,
+  { runId, ttlMs }: RunOptions,
   live: LiveRun,
   call: { toolCallId: string; tool: string },
 ): Promise<ErrorData | undefined> {
   try {
-    await live.flush();
-    await beginCall(storage, runId, call, ttlMs);
+    await live.commit([callStart(runId, call, ttlMs)]);
     return undefined;
   } catch (error) {
     return toData(error);

@@ -6,6 +6,7 @@ import type { Emit } from '../events.ts';
 import type { Metrics } from '../metrics.ts';
 import { groupCommits } from '../group-commit.ts';
 import { creation, headKey, readHead } from '../journal.ts';
+import { commitOwn, steadyStorage } from '../outage.ts';
 import type { Storage } from '../ports.ts';
 import { watchKey } from '../watch.ts';
 import { createLiveRun, type LiveRun } from './live-run.ts';
@@ -85,6 +86,8 @@ export interface RunsOptions {
   readonly retentionMs: number;
   /** Chunks of a run that come within this time are committed together. */
   readonly commitSpacingMs: number;
+  /** How long runs and their readers outlast a storage that is out of reach. */
+  readonly storageGraceMs: number;
   /** How long records are kept. */
   readonly ttlMs: number;
   /** Is told of the end of runs that are found lost. */
@@ -94,9 +97,10 @@ export interface RunsOptions {
 
 /** Gives the runs of a storage. */
 export function createRuns(options: RunsOptions): Runs {
-  const { now, retentionMs, commitSpacingMs: spacingMs, ttlMs, emit, metrics } = options;
-  const storage = groupCommits(options.storage);
-  const stored = { storage, now, ttlMs, emit };
+  const { now, retentionMs, commitSpacingMs: spacingMs, storageGraceMs, ttlMs, emit, metrics } = options;
+  const grouped = groupCommits(options.storage);
+  const storage = steadyStorage(grouped, storageGraceMs);
+  const stored = { storage, now, ttlMs, storageGraceMs, emit };
   const lives = new Map<string, LiveRun>();
   const closing = new AbortController();
   const cancels = createBulletin<string>(storage, 'cancel');
@@ -136,16 +140,14 @@ export function createRuns(options: RunsOptions): Runs {
       const faster = previous && await find(principal, idempotency);
       if (faster) return { known: faster };
       const prefix = runPrefix(runId);
-      const result = await storage.commit([
+      const changes = [
         creation(prefix, { state, at: now(), ttlMs }),
         { key: chatKey(principal, state.chatId), value: runId, ttlMs },
         ...(key ? [{ key, value: record, ttlMs, ifVersion: previous?.version ?? null }] : []),
-      ]).catch(async (error: unknown) => {
-        // The answer alone may be lost: a head under this id, which is nobody else's, says that all was written.
-        const written = await readHead(storage, prefix).catch(() => undefined);
-        if (!written) throw error;
-        return { ok: true, version: written.version } as const;
-      });
+      ];
+      // A head under this id, which no other caller has, shows that everything was written.
+      const written = async () => (await readHead(grouped, prefix))?.version;
+      const result = await commitOwn(grouped, changes, { written, graceMs: storageGraceMs });
       if (!result.ok) {
         const known = await find(principal, idempotency);
         if (known) return { known };
@@ -155,7 +157,7 @@ export function createRuns(options: RunsOptions): Runs {
         );
       }
       const live = createLiveRun({
-        storage,
+        storage: grouped,
         runId,
         state,
         version: result.version,
@@ -163,6 +165,7 @@ export function createRuns(options: RunsOptions): Runs {
         spacingMs,
         ttlMs,
         detachGraceMs,
+        storageGraceMs,
         abort,
         metrics,
       });
@@ -216,10 +219,12 @@ function createCursor(
   live?.attach();
   let at = after;
   let closed = false;
+  let ended = false;
   let wake = (): void => undefined;
   const read = async (): Promise<readonly RunEvent[] | undefined> => {
     const seen = await live?.read(at);
-    if (seen || (live && !live.takenOver)) return seen;
+    if (seen) return seen;
+    if (live && !live.takenOver) return unrecorded();
     while (!closed) {
       const events = await readEvents(runId, at, stored.storage);
       if (events.length > 0) return events;
@@ -228,6 +233,12 @@ function createCursor(
       if (head.seq <= at) await news();
     }
     return undefined;
+  };
+  /** The events behind the log, once. They repeat its last number: a reader that comes back misses nothing of the log. */
+  const unrecorded = (): readonly RunEvent[] | undefined => {
+    if (ended || !live || live.unrecorded.length === 0) return undefined;
+    ended = true;
+    return live.unrecorded.map((text) => ({ seq: at, text }));
   };
   /** Resolves when the log may have grown; at the latest when a lost run would be found lost. */
   const news = async (): Promise<void> => {

@@ -16,18 +16,23 @@ export interface StoredRunOptions {
   readonly now: () => number;
   /** How long records are kept. */
   readonly ttlMs: number;
+  /** How long the owner of a run outlasts a storage that is out of reach. */
+  readonly storageGraceMs: number;
   /** Is told of the end of a lost run. */
   readonly emit: Emit;
 }
 
-/** Without a sign of life for this long, a running run is lost. */
+/**
+ * Without a sign of life for this long and the grace, a running run is lost. Its owner stops before: at most 5 s pass between two signs,
+ * 5 s until the storage is known not to answer, then the grace.
+ */
 const lostAfterMs = 15_000;
 
 /** Reads the state of a run; a run whose instance is gone is ended first, as failed. */
 export async function readRun(runId: string, options: StoredRunOptions): Promise<JournalHead<RunState> | undefined> {
   const found = await readHead<RunState>(options.storage, runPrefix(runId));
   if (!found || found.head.state.state !== 'running') return found?.head;
-  if (options.now() - found.head.at < lostAfterMs) return found.head;
+  if (options.now() - found.head.at < lostAfterMs + options.storageGraceMs) return found.head;
   return await endLostRun(runId, options) ?? (await readHead<RunState>(options.storage, runPrefix(runId)))?.head;
 }
 
@@ -43,7 +48,7 @@ export async function readEvents(
 
 /** Appends the end of a lost run. Never runs anything again: what its tools did is not known. */
 async function endLostRun(runId: string, options: StoredRunOptions): Promise<JournalHead<RunState> | undefined> {
-  const { storage, now, ttlMs } = options;
+  const { storage, now, ttlMs, storageGraceMs: graceMs } = options;
   const taken = await takeOver<RunState>({ ...options, prefix: runPrefix(runId) });
   if (!taken) return undefined; // another instance was faster
   const { head, version } = taken;
@@ -62,6 +67,7 @@ async function endLostRun(runId: string, options: StoredRunOptions): Promise<Jou
     now,
     spacingMs: 0,
     ttlMs,
+    graceMs,
     onCommit: () => undefined,
     onLost: (error) => (lost = error),
   });

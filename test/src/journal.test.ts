@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
+import { answeringStorage } from '../../src/answering-storage.ts';
 import { PinnaceError, type Storage } from '../../src/index.ts';
 import { creationWith, type Journal, openJournal, readHead, readItems, takeOver } from '../../src/journal.ts';
+import { virtualTime } from '../fixtures/faults/virtual-time.ts';
 
 const prefix = ['log', 'a'];
 const at = 1_800_000_000_000;
@@ -12,14 +14,18 @@ interface Opened {
   readonly lost: PinnaceError[];
 }
 
-async function create(storage: Storage, items: readonly string[] = []): Promise<Opened> {
+async function create(storage: Storage, items: readonly string[] = [], graceMs = 0): Promise<Opened> {
   const { head, changes } = creationWith(prefix, { state: 'new', at, ttlMs: 60_000, items });
   const result = await storage.commit(changes);
   if (!result.ok) throw new Error('There is one already');
-  return open(storage, { head, version: result.version });
+  return open(storage, { head, version: result.version }, graceMs);
 }
 
-function open(storage: Storage, held: Pick<Parameters<typeof openJournal<string>>[0], 'head' | 'version'>): Opened {
+function open(
+  storage: Storage,
+  held: Pick<Parameters<typeof openJournal<string>>[0], 'head' | 'version'>,
+  graceMs = 0,
+): Opened {
   const seen: number[] = [];
   const lost: PinnaceError[] = [];
   const journal = openJournal<string>({
@@ -29,6 +35,7 @@ function open(storage: Storage, held: Pick<Parameters<typeof openJournal<string>
     now: () => at,
     spacingMs: 0,
     ttlMs: 60_000,
+    graceMs,
     onCommit: (seq) => seen.push(seq),
     onLost: (error) => lost.push(error),
   });
@@ -116,6 +123,58 @@ describe('openJournal', () => {
     await expect(journal.flush()).rejects.toMatchObject({ code: 'unavailable' });
     expect(lost).toHaveLength(1);
     expect(await itemsOf(storage)).toEqual(['a']);
+  });
+
+  it('writes everything once when the storage is away for less than the grace', async () => {
+    using time = virtualTime();
+    let away = false;
+    let answers = true;
+    const storage = faulty(async (commit) => {
+      if (away) throw new PinnaceError('unavailable', 'The server restarts');
+      const result = await commit();
+      if (!answers) throw new PinnaceError('unavailable', 'The answer was lost');
+      return result;
+    });
+    const { journal, lost } = await create(storage, [], 10_000);
+    answers = false;
+    journal.append(['a']);
+    setTimeout(() => (away = true), 10);
+    setTimeout(() => (away = false, answers = true), 9_000);
+    await time.pass(5_000);
+    journal.append(['b']);
+    const flushed = journal.flush();
+    expect(await time.passUntil(flushed, 6_000)).toBe(true);
+    expect(lost).toEqual([]);
+    expect(await itemsOf(storage)).toEqual(['a', 'b']);
+    expect(time.timers).toBe(0);
+  });
+
+  it('is lost when the storage is away for longer, and stops trying', async () => {
+    using time = virtualTime();
+    let away = false;
+    let tries = 0;
+    const storage = faulty((commit) => {
+      tries += 1;
+      return away ? new Promise(() => undefined) : commit();
+    });
+    const { journal, lost } = await create(answeringStorage(storage), [], 10_000);
+    away = true;
+    journal.append(['a']);
+    const flushed = expect(journal.flush()).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await time.passUntil(flushed, 15_100)).toBe(true);
+    expect(lost).toHaveLength(1);
+    const before = tries;
+    await time.pass(60_000);
+    expect(tries).toBe(before);
+  });
+
+  it('is taken over by one of two who try at once, also where the storage repeats a commit whose answer was lost', async () => {
+    const storage = faulty(async (commit) => (await commit(), await commit()));
+    const { changes } = creationWith(prefix, { state: 'new', at, ttlMs: 60_000, items: [] });
+    await storage.commit(changes);
+    const options = { storage, prefix, now: () => at, ttlMs: 60_000 };
+    const taken = await Promise.all([takeOver<string>(options), takeOver<string>(options)]);
+    expect(taken.filter((one) => one !== undefined)).toHaveLength(1);
   });
 
   it('is lost to whoever takes it over, and writes nothing more', async () => {

@@ -1,6 +1,7 @@
 /** Which signatures have been used: each nonce counts once, whatever the instance that saw it. */
 
 import { PinnaceError } from '../../../src/errors.ts';
+import { commitOwn } from '../../../src/outage.ts';
 import type { CommitResult, Storage } from '../../../src/ports.ts';
 import { clockSkewSeconds, maxSignatureSeconds } from './profile.ts';
 import { refusal } from './refusal.ts';
@@ -27,8 +28,13 @@ export function createNonceStore({ storage }: { readonly storage: Storage }): No
   return {
     async claim(keyThumbprint, nonce) {
       const key = ['auth', 'nonce', keyThumbprint, nonce];
-      const change = { key, value: true, ttlMs: nonceTtlMs, ifVersion: null };
-      const result = await storage.commit([change]).catch((error: unknown): CommitResult => {
+      const mark = crypto.randomUUID(); // finds a claim whose answer was lost
+      const change = { key, value: mark, ttlMs: nonceTtlMs, ifVersion: null };
+      const written = async (): Promise<string | undefined> => {
+        const found = await storage.get(key);
+        return found?.value === mark ? found.version : undefined;
+      };
+      const result = await commitOwn(storage, [change], { written }).catch((error: unknown): CommitResult => {
         throw refusal(isFull(error) ? 'replay_store_full' : 'overloaded', { cause: error });
       });
       if (!result.ok) throw refusal('signature_replayed');

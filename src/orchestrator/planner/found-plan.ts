@@ -1,9 +1,10 @@
 /** Creates the journal of a new plan, and finds those that are there. */
 
 import { PinnaceError } from '../../errors.ts';
-import { creationWith, type JournalHead, takeOver } from '../../journal.ts';
+import { creationWith, type JournalHead, readHead, takeOver } from '../../journal.ts';
 import { canonicalJson } from '../../json.ts';
 import type { Key } from '../../key.ts';
+import { commitOwn } from '../../outage.ts';
 import type { Change, Storage } from '../../ports.ts';
 import type { Task } from './action.ts';
 import { create } from './actions.ts';
@@ -74,12 +75,15 @@ export async function foundPlan(
     dueAt,
   };
   const created = creationWith(planPrefix(planId), { state: headState, at, ttlMs, items: texts });
-  const result = await storage.commit([
+  const founded = [
     ...created.changes,
     ...changes,
     { key: dueKey(dueAt, planId), value: planId, ttlMs },
     ...await keyChanges(founding, { planId, ttlMs }),
-  ]);
+  ];
+  // No other caller has this id: where its journal begins, all of it was written.
+  const written = async () => (await readHead(storage, planPrefix(planId)))?.version;
+  const result = await commitOwn(storage, founded, { written, graceMs: limits.storageGraceMs });
   if (result.ok) {
     const numbered = events.map((event, i) => ({ seq: i + 1, event }));
     return {

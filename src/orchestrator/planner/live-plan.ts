@@ -120,6 +120,7 @@ class Plan implements LivePlan {
         stallAfter: terms?.stallAfter ?? limits.stallAfter,
       },
       ttlMs: limits.retentionMs,
+      graceMs: Math.min(limits.storageGraceMs, limits.leaseMs / 3),
       snapshots: { ...options.snapshots, every: limits.snapshotEvents },
       onCommit: (events) => {
         telling?.onCommit(events);

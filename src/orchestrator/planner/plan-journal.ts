@@ -41,6 +41,8 @@ export interface PlanJournalOptions {
   readonly settings: DraftSettings;
   readonly now: () => number;
   readonly ttlMs: number;
+  /** How long commits are repeated while the storage is out of reach. */
+  readonly graceMs?: number;
   readonly snapshots: Pick<SnapshotOptions, 'every' | 'since' | 'last' | 'ended'>;
   /** These events are committed now; in their order. */
   readonly onCommit: (events: readonly NumberedEvent[]) => void;
@@ -51,7 +53,7 @@ const noChanges: readonly Change[] = [];
 
 /** Gives the journal to its owner. */
 export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
-  const { storage, planId, state, settings, now, ttlMs, onCommit, onLost } = options;
+  const { storage, planId, state, settings, now, ttlMs, graceMs, onCommit, onLost } = options;
   let head = options.head.state;
   let seq = options.head.seq;
   let committed = seq;
@@ -64,6 +66,7 @@ export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
     now,
     spacingMs: 0,
     ttlMs,
+    graceMs,
     onCommit(upTo) {
       const count = upTo - committed;
       committed = upTo;

@@ -22,6 +22,8 @@ export interface PlanLimits {
   readonly stallAfter: number;
   /** An owner without a sign of life for this long has lost its plan. */
   readonly leaseMs: number;
+  /** How long an owner outlasts a storage that is out of reach; at most a third of `leaseMs`, so that it stops before its lease is over. */
+  readonly storageGraceMs: number;
   /** A plan that waits for a timer this near keeps its owner. */
   readonly lingerMs: number;
   /** So many events lie between two snapshots of a plan's state, more where more agents live. */
@@ -44,6 +46,7 @@ export const defaultPlanLimits: PlanLimits = {
   reserve: { tokens: 4000, cost: 0 },
   stallAfter: 3,
   leaseMs: 30_000,
+  storageGraceMs: 10_000,
   lingerMs: 30_000,
   snapshotEvents: 2000,
   retentionMs: 60 * dayMs,

@@ -5,6 +5,7 @@ import { PinnaceError } from '../../errors.ts';
 import { type Emit, unheard } from '../../events.ts';
 import type { Metrics } from '../../metrics.ts';
 import { watchKey } from '../../watch.ts';
+import { steadyStorage } from '../../outage.ts';
 import type { Authorize, Storage, Watchable } from '../../ports.ts';
 import { claimPlan, foundPlan, type OwnedPlan } from './found-plan.ts';
 import { type AuthorizeCreate, requireFirst } from './authorize-create.ts';
@@ -129,8 +130,9 @@ export interface Planner {
  * const outcome = await planner.run({ goal: 'Count the letters' }, localPrincipal());
  */
 export function createPlanner(options: CreatePlannerOptions): Planner {
-  const { storage, runAgent, authorize, emit, metrics, now = Date.now } = options;
+  const { runAgent, authorize, emit, metrics, now = Date.now } = options;
   const limits: PlanLimits = { ...defaultPlanLimits, ...options.limits };
+  const storage = steadyStorage(options.storage, limits.storageGraceMs);
   const live = new Map<string, LivePlan>();
   metrics?.gauge('pinnace_open_plans', () => live.size);
   const places = createProviderPlaces(limits.providers, () => {

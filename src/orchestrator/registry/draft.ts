@@ -2,11 +2,12 @@
 
 import { PinnaceError } from '../../errors.ts';
 import { canonicalJson } from '../../json.ts';
+import { commitOwn } from '../../outage.ts';
 import type { Change, Storage } from '../../ports.ts';
 import type { CatalogRecords, RecordKind } from '../../record-kinds.ts';
 import { differencesOf } from './diff.ts';
 import type { Author, HistoryEntry } from './history.ts';
-import { headKey, historyKey, recordKey, removedKey, useKey } from './layout.ts';
+import { headKey, historyKey, historyPart, recordKey, removedKey, useKey } from './layout.ts';
 import { type Use, usesOf } from './uses.ts';
 
 /** What is done to a record. */
@@ -120,9 +121,19 @@ export async function commitDraft<T>(
     if (changes.length === 0) return { result, changed: [] };
     if (changes.length > mostChanges) throw tooMany();
     const count = { key: headKey, value: Number(head?.value ?? 0) + 1, ifVersion: head?.version ?? null };
-    if ((await options.storage.commit([count, ...changes])).ok) return { result, changed: draft.changed() };
+    const written = () => writtenBefore(options.storage, changes);
+    if ((await commitOwn(options.storage, [count, ...changes], { written })).ok) {
+      return { result, changed: draft.changed() };
+    }
   }
   throw new PinnaceError('unavailable', 'Cannot write to the registry: too many write at once; try again');
+}
+
+/** The version of these changes, where they stand in the storage already: their history says who made what, and when. */
+async function writtenBefore(storage: Storage, changes: readonly Change[]): Promise<string | undefined> {
+  const own = changes.find(({ key }) => key[1] === historyPart);
+  const found = own && await storage.get(own.key);
+  return found && canonicalJson(found.value) === canonicalJson(own.value) ? found.version : undefined;
 }
 
 const maxTries = 100;

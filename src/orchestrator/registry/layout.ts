@@ -16,9 +16,12 @@ export function removedKey(kind: RecordKind, id: string): Key {
   return ['registry', 'removed', kind, id];
 }
 
+/** The second part of the keys of the history. */
+export const historyPart = 'history';
+
 /** One change of a record, by the revision that it made; without a revision, the prefix of all. */
 export function historyKey(kind: RecordKind, id: string, ...revision: readonly number[]): Key {
-  return ['registry', 'history', kind, id, ...revision];
+  return ['registry', historyPart, kind, id, ...revision];
 }
 
 /** That an agent names a record; without an agent, the prefix of all that do. */

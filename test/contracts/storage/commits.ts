@@ -96,6 +96,19 @@ export const commitChecks: readonly StorageCheck[] = [
     },
   },
   {
+    name:
+      'has written nothing of a commit that it reports as a conflict, also when it repeats one whose answer was lost',
+    async run({ open }) {
+      const store = await open();
+      for (let round = 0; round < 20; round++) {
+        const ifVersion = (await store.get(['a']))?.version ?? null;
+        const result = await store.commit([{ key: ['a'], value: round, ifVersion }]).catch(() => undefined); // it may be lost
+        const found = await store.get(['a']);
+        assert(result?.ok !== false || found?.value !== round, 'A commit reported a conflict, and was written');
+      }
+    },
+  },
+  {
     name: 'equals once when committed twice without versions',
     async run({ open }) {
       const store = await open();

@@ -209,7 +209,7 @@ describe('the run log', () => {
     const { runId } = await a.start(runRequest(), me, { idempotency });
     await gone.whenWritten(['run', runId, 'call', 'call-0']);
     gone.freeze(); // the process is killed: nothing it does reaches the storage any more
-    time += 20_000;
+    time += 26_000;
     const texts = await eventsOf(b, runId);
     const chunks = texts.map((text) => JSON.parse(text) as Parameters<typeof terminalChunks>[0][number]);
     expect(chunks.filter(({ type }) => type === 'tool-input-available')).toHaveLength(1);
@@ -250,7 +250,7 @@ describe('the run log', () => {
     const { runId } = await a.start(runRequest(), me, {});
     const mine = eventsOf(a, runId);
     const others = [1, 2, 3].map(() => testRuntime({ ...hello(), storage, now: () => time }));
-    time += 20_000;
+    time += 26_000;
     const ends = await Promise.all(others.map((runtime) => eventsOf(runtime, runId)));
     await a.runs.cancel(me, runId);
     for (const end of ends) expect(end).toEqual(ends[0]);
@@ -280,7 +280,7 @@ describe('the run log', () => {
     const a = testRuntime({ ...model, storage, sinks: [sink], now: () => time });
     const b = testRuntime({ ...hello(), storage, sinks: [sink], now: () => time });
     const { runId, ended } = await a.start(runRequest(), me, {});
-    time += 20_000;
+    time += 26_000;
     await eventsOf(b, runId);
     await how(a, runId, finish);
     await ended;
@@ -291,11 +291,11 @@ describe('the run log', () => {
 
   it('tells its readers how a run ends whose storage fails, and nothing of why', async () => {
     for (const [commits, { model }] of [[1, stalled()], [2, slow()]] as const) {
-      const runtime = testRuntime({ model, storage: failingStorage(commits) });
+      const runtime = testRuntime({ model, storage: failingStorage(commits), limits: { storageGraceMs: 5 } });
       const chunks = await readAll(await runtime.run(runRequest(), me));
       expect(terminalChunks(chunks)).toMatchObject([{
         type: 'error',
-        errorText: expect.stringMatching(/^(unavailable|internal): /),
+        errorText: expect.stringMatching(/^outcome_unknown: /),
       }]);
       expect(JSON.stringify(chunks)).not.toContain('SECRET');
     }
@@ -303,7 +303,8 @@ describe('the run log', () => {
 
   it('refuses a run that cannot be recorded, before the model is called', async () => {
     const { model, calls } = hello();
-    const run = testRuntime({ model, storage: failingStorage(0) }).run(runRequest(), me);
+    const runtime = testRuntime({ model, storage: failingStorage(0), limits: { storageGraceMs: 5 } });
+    const run = runtime.run(runRequest(), me);
     await expect(run).rejects.toMatchObject({
       name: 'PinnaceError',
       code: 'internal',
@@ -316,7 +317,8 @@ describe('the run log', () => {
     let ran = false;
     const work = defineTool({ id: 'work', description: 'Works', input: v.object({}), execute: () => (ran = true) });
     const { model } = scriptedModel(callsTools({ tool: 'work', input: {} }), says('x'));
-    await readAll(await testRuntime({ model, tools: [work], storage: failingStorage(2) }).run(runRequest(), me));
+    const options = { model, tools: [work], storage: failingStorage(1), limits: { storageGraceMs: 5 } };
+    await readAll(await testRuntime(options).run(runRequest(), me));
     expect(ran).toBe(false);
   });
 
