@@ -6,7 +6,7 @@
 import { PinnaceError } from './errors.ts';
 import { canonicalJson } from './json.ts';
 import type { Key } from './key.ts';
-import { commitOwn } from './outage.ts';
+import { commitOwn, outlast } from './outage.ts';
 import type { Change, Storage } from './ports.ts';
 import type { Principal } from './runtime/principal.ts';
 
@@ -103,7 +103,7 @@ export interface InterruptionOptions {
   readonly now: () => number;
   /** How long a decision may be made and spent. */
   readonly validMs: number;
-  /** How long a write is repeated while the storage is out of reach. */
+  /** How long a run outlasts a storage that is out of reach; people who decide are answered at once. */
   readonly graceMs?: number;
 }
 
@@ -114,20 +114,23 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
     const entry = id.length > 64 ? undefined : await storage.get(keyOf(id));
     return entry && { record: entry.value as Interruption, version: entry.version }; // written by this module alone
   };
-  const write = async (record: Interruption, ifVersion: string | null): Promise<boolean> => {
+  const write = async (record: Interruption, ifVersion: string | null, patienceMs: number): Promise<boolean> => {
     const mark = crypto.randomUUID();
     const value: Interruption = { ...record, marks: [...record.marks ?? [], mark] };
     const written = async (): Promise<string | undefined> => {
       const found = await read(record.id);
       return found?.record.marks?.includes(mark) ? found.version : undefined;
     };
-    return (await commitOwn(storage, [{ key: keyOf(record.id), value, ifVersion, ttlMs }], { written, graceMs })).ok;
+    const change = { key: keyOf(record.id), value, ifVersion, ttlMs };
+    return (await commitOwn(storage, [change], { written, graceMs: patienceMs })).ok;
   };
   return {
     async open(facts) {
       const id = `apr_${crypto.randomUUID().replaceAll('-', '')}`;
       const record: Interruption = { ...facts, id, expiresAt: now() + validMs, state: 'pending' };
-      if (!await write(record, null)) throw new PinnaceError('internal', 'Cannot ask for an approval: its id is taken');
+      if (!await write(record, null, graceMs)) {
+        throw new PinnaceError('internal', 'Cannot ask for an approval: its id is taken');
+      }
       return record;
     },
     async decide(principal, runId, id, { approved, reason }) {
@@ -137,14 +140,14 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
       if (found.record.expiresAt <= now()) throw expired();
       const decision = { decidedBy: principal.subject, ...(reason !== undefined && { reason: reason.slice(0, 500) }) };
       const state = approved ? 'approved' : 'denied';
-      if (!await write({ ...found.record, ...decision, state }, found.version)) throw alreadyDecided();
+      if (!await write({ ...found.record, ...decision, state }, found.version, 0)) throw alreadyDecided();
     },
     async spend(id, binding) {
-      const found = await read(id);
+      const found = await outlast(() => read(id), graceMs);
       if (!found || found.record.binding !== binding || found.record.expiresAt <= now()) return undefined;
       const { state, reason } = found.record;
       if (state !== 'approved' && state !== 'denied') return undefined;
-      if (!await write({ ...found.record, state: 'spent' }, found.version)) return undefined;
+      if (!await write({ ...found.record, state: 'spent' }, found.version, graceMs)) return undefined;
       return { approved: state === 'approved', ...(reason !== undefined && { reason }) };
     },
   };

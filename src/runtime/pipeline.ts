@@ -72,7 +72,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
   metrics.gauge('pinnace_open_runs', () => runs.open);
   const storage = steadyStorage(options.storage, storageGraceMs);
   const interruptions = createInterruptions({
-    storage,
+    storage: options.storage,
     now,
     validMs: options.limits.approvalMs,
     graceMs: storageGraceMs,

@@ -16,7 +16,8 @@ export interface PostgresServer {
   readonly connect: () => Sql;
   /** Stops it as a power failure would, or with all it has promised kept. */
   readonly stop: () => Promise<void>;
-  readonly restart: () => Promise<void>;
+  /** Stops it, and starts it again when the work is done; without work, at once. */
+  readonly restart: (until?: Promise<unknown>) => Promise<void>;
 }
 
 /** Starts a server that nobody else can reach. */
@@ -49,8 +50,9 @@ export async function startPostgres(): Promise<PostgresServer> {
       await stop();
       rmSync(folder, { recursive: true, force: true });
     },
-    async restart() {
+    async restart(until) {
       await stop();
+      await until;
       server = await launch(folder, identity);
     },
   };
