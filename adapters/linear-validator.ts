@@ -1,6 +1,5 @@
 /** The validator that MCP libraries use for JSON Schemas: interpreted, and with patterns that run in linear time. */
 
-import type { JsonSchema } from '../src/schema.ts';
 import { compileJsonSchema } from '../src/tools/json-schema.ts';
 
 /** What a check says, as the MCP libraries read it. */
@@ -12,7 +11,7 @@ export type LinearCheck<T> = (
 export const linearValidator = {
   /** @throws PinnaceError `invalid_argument` for a schema that cannot be used. */
   getValidator<T>(schema: object): LinearCheck<T> {
-    const listIssues = compileJsonSchema({ ...schema } as JsonSchema); // any object is read; what is no schema is refused
+    const listIssues = compileJsonSchema({ ...schema });
     return (input) => {
       const issues = listIssues(input);
       if (issues.length === 0) return { valid: true, data: input as T, errorMessage: undefined }; // it fits the schema of T

@@ -141,8 +141,8 @@ export async function takeOver<S>(
   const head = { ...found.head, fence: found.head.fence + 1, owner: crypto.randomUUID(), at: now() };
   const result = await commitOwn(storage, [{ key: headKey(prefix), value: head, ifVersion: found.version, ttlMs }], {
     written: async () => {
-      const now = await readHead(storage, prefix);
-      return now?.head.owner === head.owner ? now.version : undefined;
+      const stored = await readHead(storage, prefix);
+      return stored?.head.owner === head.owner ? stored.version : undefined;
     },
   });
   return result.ok ? { head, version: result.version } : undefined;

@@ -51,8 +51,8 @@ export async function takeToken(
     const change = { key, value, ifVersion: entry?.version ?? null, ttlMs: 2 * minuteMs };
     const result = await commitOwn(storage, [change], {
       written: async () => {
-        const now = await storage.get(key);
-        return (now?.value as Bucket | undefined)?.by === by ? now?.version : undefined; // written here alone
+        const stored = await storage.get(key);
+        return (stored?.value as Bucket | undefined)?.by === by ? stored?.version : undefined; // written here alone
       },
     });
     if (result.ok) return;

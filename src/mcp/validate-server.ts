@@ -137,7 +137,8 @@ async function readOffer(
 /** The tools of other servers that agents may use together with this one, where the catalog can list them. */
 async function namesElsewhere(server: McpServer, catalog: Catalog, signal: AbortSignal): Promise<readonly string[]> {
   const own = server.tenant === undefined ? undefined : catalogOf(catalog, server.tenant);
-  const names = await Promise.all([catalog, own].map((from) => from ? namesIn(from, server, signal) : []));
+  const catalogs = own ? [catalog, own] : [catalog];
+  const names = await Promise.all(catalogs.map((from) => namesIn(from, server, signal)));
   return names.flat();
 }
 

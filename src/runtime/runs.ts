@@ -198,8 +198,8 @@ export function createRuns(options: RunsOptions): Runs {
       return [...new Map(running.map((one) => [JSON.stringify([one.agentId, one.tenant]), one])).values()];
     },
     stop({ agentId, tenant }, reason) {
-      for (const { state, abort } of lives.values()) {
-        if (state.agentId === agentId && state.tenant === tenant) abort(reason);
+      for (const live of lives.values()) {
+        if (live.state.agentId === agentId && live.state.tenant === tenant) live.abort(reason);
       }
     },
     get open() {

@@ -5,7 +5,8 @@ import { PinnaceError } from '../errors.ts';
 import type { Issue } from '../parse.ts';
 import { createWork } from '../regex/work.ts';
 import type { JsonSchema } from '../schema.ts';
-import { type Context, evaluate, type Failure, type Result, type Schema } from './json-schema/evaluate.ts';
+import { evaluate } from './json-schema/evaluate.ts';
+import type { Context, Failure, Result, Schema } from './json-schema/findings.ts';
 import { compilePatterns, type Matchers } from './json-schema/patterns.ts';
 import type { Tool } from './tool.ts';
 
@@ -143,7 +144,8 @@ const checkMeta = checkOf(metaSchema, { parts: metaParts, matchers: compilePatte
 
 function isUnresolved(part: Schema | boolean, parts: Parts['parts']): boolean {
   if (typeof part === 'boolean' || part['$ref'] === undefined) return false;
-  return parts[String(part['__absolute_ref__'] ?? part['$ref'])] === undefined;
+  const address = part['__absolute_ref__'] ?? part['$ref'];
+  return typeof address !== 'string' || parts[address] === undefined;
 }
 
 /** Keywords that only say that something below them failed. */

@@ -1,7 +1,7 @@
 /** The keywords of JSON Schema for arrays. */
 
 import { canonicalJson } from '../../json.ts';
-import { evaluate, type Findings } from './evaluate.ts';
+import type { EvaluateOptions, Findings } from './findings.ts';
 
 /** Evaluates an array by the keywords that are about arrays. */
 export function evaluateArray(value: readonly unknown[], findings: Findings): void {
@@ -39,7 +39,10 @@ function applyContains(value: readonly unknown[], findings: Findings): void {
   const { schema, fail, evaluated } = findings;
   const { contains, minContains = 1, maxContains = Infinity } = schema;
   if (contains === undefined) return;
-  const found = value.flatMap((item, index) => (evaluate(item, contains, below(findings, index)).valid ? [index] : []));
+  const found = value.flatMap((
+    item,
+    index,
+  ) => (findings.evaluate(item, contains, below(findings, index)).valid ? [index] : []));
   for (const index of found) evaluated.add(index);
   if (found.length < Number(minContains)) fail(schema['minContains'] === undefined ? 'contains' : 'minContains');
   if (found.length > Number(maxContains)) fail('maxContains');
@@ -65,11 +68,11 @@ interface Application {
 }
 
 function apply(item: unknown, { index, schema, keyword }: Application, findings: Findings): void {
-  const { valid, failures } = evaluate(item, schema, below(findings, index));
+  const { valid, failures } = findings.evaluate(item, schema, below(findings, index));
   findings.evaluated.add(index);
   if (!valid) findings.fail(keyword, '', failures);
 }
 
-function below({ at, context }: Findings, index: number): Pick<Findings, 'at' | 'context'> {
+function below({ at, context }: Findings, index: number): EvaluateOptions {
   return { at: `${at}/${index}`, context };
 }

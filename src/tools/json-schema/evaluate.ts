@@ -1,57 +1,23 @@
 /** Whether a value fits a JSON Schema 2020-12, and where it does not. Interpreted, so it runs under a strict CSP. */
 
-import type { Work } from '../../regex/work.ts';
 import { evaluateArray } from './arrays.ts';
 import { isEqual } from './equal.ts';
+import {
+  applyInPlace,
+  type EvaluateOptions,
+  type Failure,
+  type Findings,
+  type Result,
+  type Schema,
+} from './findings.ts';
 import { evaluateObject } from './objects.ts';
 import { evaluateNumber, evaluateString } from './scalars.ts';
-
-/** A schema as it is evaluated: {@link compileJsonSchema} has checked its keywords. */
-export type Schema = Readonly<Record<string, unknown>>;
-
-/** A keyword that a value does not fit. */
-export interface Failure {
-  /** A JSON Pointer into the value, as a fragment. */
-  readonly instanceLocation: string;
-  readonly keyword: string;
-  readonly error: string;
-}
-
-/** What became of one schema and one value. */
-export interface Result {
-  readonly valid: boolean;
-  readonly failures: readonly Failure[];
-  /** The properties and items that a keyword has looked at. */
-  readonly evaluated: ReadonlySet<string | number>;
-}
-
-/** What an evaluation works with. */
-export interface Context {
-  /** The schema and its parts by their addresses. */
-  readonly parts: Readonly<Record<string, Schema | boolean>>;
-  /** Whether the pattern matches somewhere in the text. */
-  readonly matches: (pattern: string, text: string) => boolean;
-  /** Whether the text is of the format; a format that is not known holds of all. */
-  readonly isOfFormat: (format: string, text: string) => boolean;
-  /** Every look at a schema costs one unit. */
-  readonly work: Work;
-}
-
-/** Collects what the keywords of one schema find. */
-export interface Findings {
-  readonly context: Context;
-  readonly schema: Schema;
-  readonly at: string;
-  readonly evaluated: Set<string | number>;
-  /** Notes that a keyword does not hold, with what below it failed. */
-  readonly fail: (keyword: string, error?: string, below?: readonly Failure[]) => void;
-}
 
 /** Failures beyond this number are not listed. */
 const mostFailures = 1_000;
 
 /** Evaluates a value. @throws for what is no JSON, is nested too deep, or takes more work than there is. */
-export function evaluate(value: unknown, schema: unknown, { at, context }: Pick<Findings, 'at' | 'context'>): Result {
+export function evaluate(value: unknown, schema: unknown, { at, context }: EvaluateOptions): Result {
   context.work.spend(1);
   if (schema === true) return { valid: true, failures: [], evaluated: nothing };
   if (schema === false) return { valid: false, failures: [failureAt(at, 'false', '')], evaluated: nothing };
@@ -62,6 +28,7 @@ export function evaluate(value: unknown, schema: unknown, { at, context }: Pick<
     schema: schema as Schema, // no boolean; the check of the schema has seen that it is an object
     at,
     evaluated: new Set(),
+    evaluate,
     fail: (keyword, error = '', below = []) => {
       valid = false;
       for (const failure of [failureAt(at, keyword, error), ...below]) {
@@ -104,7 +71,7 @@ function typeOf(value: unknown): string {
 
 function checkType(type: string, value: unknown, { schema, fail }: Findings): void {
   if (schema['type'] === undefined) return;
-  const wanted = [schema['type']].flat();
+  const wanted = [schema['type']].flat().map(String);
   if (wanted.includes(type) || (wanted.includes('integer') && Number.isInteger(value))) return;
   fail('type', `Instance type "${type}" is invalid. Expected "${wanted.join('", "')}".`);
 }
@@ -115,22 +82,19 @@ function checkConstants(value: unknown, { schema, fail }: Findings): void {
   if (Array.isArray(list) && !list.some((one) => isEqual(value, one))) fail('enum');
 }
 
-/** Evaluates the same value by another schema, and takes over what it has looked at when it holds. */
-export function applyInPlace(value: unknown, schema: unknown, findings: Findings): Result {
-  const result = evaluate(value, schema, findings);
-  if (result.valid) { for (const key of result.evaluated) findings.evaluated.add(key); }
-  return result;
-}
-
 function applyReferences(value: unknown, findings: Findings): void {
   const { schema, context: { parts }, fail } = findings;
   for (const [keyword, absolute] of references) {
     if (schema[keyword] === undefined) continue;
-    const target = parts[String(schema[absolute] ?? schema[keyword])];
+    const target = parts[addressOf(schema[absolute] ?? schema[keyword])];
     if (target === undefined) throw new TypeError('A reference leads nowhere');
     const { valid, failures } = applyInPlace(value, target, findings);
     if (!valid) fail(keyword, '', failures);
   }
+}
+
+function addressOf(reference: unknown): string {
+  return typeof reference === 'string' ? reference : '';
 }
 
 /** Each keyword, and the property that the library's `dereference` writes its address into. */

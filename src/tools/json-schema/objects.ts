@@ -1,6 +1,6 @@
 /** The keywords of JSON Schema for objects. */
 
-import { applyInPlace, evaluate, type Findings } from './evaluate.ts';
+import { applyInPlace, type EvaluateOptions, type Findings } from './findings.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -26,7 +26,7 @@ function checkNames(value: JsonObject, findings: Findings): void {
   if (typeof maxProperties === 'number' && names.length > maxProperties) fail('maxProperties');
   if (propertyNames === undefined) return;
   for (const name of names) {
-    const { valid, failures } = evaluate(name, propertyNames, below(findings, name));
+    const { valid, failures } = findings.evaluate(name, propertyNames, below(findings, name));
     if (!valid) fail('propertyNames', '', failures);
   }
 }
@@ -84,12 +84,12 @@ interface Application {
 }
 
 function apply(value: JsonObject, { name, schema, keyword }: Application, findings: Findings): void {
-  const { valid, failures } = evaluate(value[name], schema, below(findings, name));
+  const { valid, failures } = findings.evaluate(value[name], schema, below(findings, name));
   findings.evaluated.add(name);
   if (!valid) findings.fail(keyword, '', failures);
 }
 
-function below({ at, context }: Findings, name: string): Pick<Findings, 'at' | 'context'> {
+function below({ at, context }: Findings, name: string): EvaluateOptions {
   return { at: `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, context };
 }
 

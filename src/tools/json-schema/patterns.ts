@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../errors.ts';
 import { createMatcher, type Matcher } from '../../regex/matcher.ts';
-import type { Schema } from './evaluate.ts';
+import type { Schema } from './findings.ts';
 
 /** The matchers of a schema by their patterns. */
 export interface Matchers {
@@ -70,16 +70,21 @@ function* patternsIn(root: Schema, parts: Readonly<Record<string, Schema | boole
 
 const withNames = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
 const withSchemas = [
-  ...[
-    'items',
-    'prefixItems',
-    'additionalItems',
-    'unevaluatedItems',
-    'contains',
-    'additionalProperties',
-    'propertyNames',
-  ],
-  ...['unevaluatedProperties', 'not', 'if', 'then', 'else', 'allOf', 'anyOf', 'oneOf'],
+  'items',
+  'prefixItems',
+  'additionalItems',
+  'unevaluatedItems',
+  'contains',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'propertyNames',
+  'not',
+  'if',
+  'then',
+  'else',
+  'allOf',
+  'anyOf',
+  'oneOf',
 ];
 
 function schemasIn(schema: Schema, field: string): readonly [schema: unknown, field: string][] {

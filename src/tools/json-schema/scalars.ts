@@ -1,6 +1,6 @@
 /** The keywords of JSON Schema for numbers and texts. */
 
-import type { Findings } from './evaluate.ts';
+import type { Findings } from './findings.ts';
 
 /** Evaluates a number by the keywords that are about numbers. */
 export function evaluateNumber(value: number, { schema, fail }: Findings): void {
