@@ -148,6 +148,8 @@ export interface EgressOptions {
   readonly secretHeaders?: Readonly<Record<string, SecretText>>;
   /** Fields of a body of JSON or form data, with secrets. */
   readonly secretFields?: Readonly<Record<string, SecretText>>;
+  /** Names the requests that share a circuit breaker at their origin; those of the same path, ids aside, when absent. */
+  readonly circuit?: string;
   /** `refuse`: an answer that is a redirect is `forbidden`; `follow` when absent. */
   readonly redirects?: 'follow' | 'refuse';
 }
@@ -160,6 +162,9 @@ export interface EgressOptions {
  * http. Another origin gets neither secrets nor the request's own headers, nor has it them back later. PUT, PATCH and DELETE
  * follow no redirect, a POST is repeated at its own origin only; 303, and 301 or 302 of a POST, go on as a GET without body.
  * Secrets are added last, to header values and named body fields, never to a URL.
+ *
+ * Requests to a path that fails again and again are refused for a while as `unavailable` with the reason `dependency_unavailable`,
+ * `retryAfterMs` and the cause in `details.lastFailure`; other paths of its origin are not.
  *
  * A request that may not go is `forbidden`, one that is not well formed `invalid_argument`. A host that does not answer, a
  * body that is neither text nor JSON, and a platform that cannot check are `unavailable`; a body that is too long is

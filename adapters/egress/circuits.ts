@@ -1,4 +1,4 @@
-/** Keeps one bad origin from harming the rest: a breaker and a bulkhead for each. */
+/** Keeps one bad origin from harming the rest: a bulkhead for each origin, and a breaker for each kind of path at it. */
 
 import {
   BrokenCircuitError,
@@ -12,9 +12,8 @@ import {
   SamplingBreaker,
 } from 'cockatiel';
 import { PinnaceError } from '../../src/errors.ts';
-import { unreachable } from './refusals.ts';
 
-/** When an origin is left alone. */
+/** When a path of an origin is left alone. */
 export interface CircuitOptions {
   /** Calls at a time. */
   readonly concurrency?: number;
@@ -30,44 +29,85 @@ export interface HeldAnswer {
   readonly ended: Promise<void>;
 }
 
-/** Calls through the circuit of an origin. */
-export type Circuits = (origin: string, call: () => Promise<HeldAnswer>) => Promise<Response>;
+/** Calls through the circuit of a place. */
+export type Circuits = (place: CircuitPlace, call: () => Promise<HeldAnswer>) => Promise<Response>;
 
-/** Gives the circuits of all origins; the least lately made is forgotten when there are too many. */
+/** What a call goes to. */
+export interface CircuitPlace {
+  readonly origin: string;
+  /** What shares a breaker at the origin. */
+  readonly kind: string;
+}
+
+/** Creates the circuits of all origins. Of each sort a thousand are kept; the one unused for longest is evicted. */
 export function createCircuits(options: CircuitOptions = {}): Circuits {
-  const circuits = new Map<string, Circuit>();
-  return (origin, call) => {
-    const circuit = circuits.get(origin) ?? createCircuit(options);
-    circuits.set(origin, circuit);
-    if (circuits.size > maxCircuits) circuits.delete(circuits.keys().next().value ?? '');
-    return throughCircuit(circuit, call);
+  const slots = new Map<string, IPolicy>();
+  const breakers = new Map<string, Breaker>();
+  return ({ origin, kind }, call) => {
+    const held = recent(slots, origin, () => bulkhead(options.concurrency ?? 16));
+    const breaker = recent(breakers, `${origin} ${kind}`, () => createBreaker(options));
+    return throughCircuit(held, breaker, call);
   };
 }
 
 const maxCircuits = 1000;
 
-interface Circuit {
-  readonly slots: IPolicy;
-  readonly breaker: IPolicy;
+/** Returns the value of a key and makes it the latest used. */
+function recent<T>(all: Map<string, T>, key: string, create: () => T): T {
+  const value = all.get(key) ?? create();
+  all.delete(key);
+  all.set(key, value);
+  if (all.size > maxCircuits) all.delete(all.keys().next().value ?? '');
+  return value;
 }
 
-function createCircuit({ concurrency = 16, failures = 5, openMs = 10_000 }: CircuitOptions): Circuit {
+/** The kind of a path whose caller names none: ids in it do not make it another. */
+export function pathKind({ pathname }: URL): string {
+  return pathname.split('/').map((part) => /^(?:\d+|[0-9a-f-]{8,}|.{40,})$/i.test(part) ? '*' : part).join('/');
+}
+
+interface Breaker {
+  readonly policy: IPolicy;
+  /** Why the last failure counted; a status, or the reason of an error. */
+  cause: Readonly<Record<string, unknown>>;
+  /** When a call may try again, in milliseconds since 1970. */
+  retryAt: number;
+}
+
+function createBreaker({ failures = 5, openMs = 10_000 }: CircuitOptions): Breaker {
   const failed = handleWhen(isOriginsFault).orWhenResult(isFailedAnswer);
-  return {
-    slots: bulkhead(concurrency),
-    breaker: circuitBreaker(failed, { halfOpenAfter: openMs, breaker: eitherBreaker(failures) }),
-  };
+  const policy = circuitBreaker(failed, { halfOpenAfter: openMs, breaker: eitherBreaker(failures) });
+  const breaker: Breaker = { policy, cause: {}, retryAt: 0 };
+  policy.onBreak(() => void (breaker.retryAt = Date.now() + openMs));
+  return breaker;
 }
 
-function throughCircuit({ slots, breaker }: Circuit, call: () => Promise<HeldAnswer>): Promise<Response> {
+function throughCircuit(slots: IPolicy, breaker: Breaker, call: () => Promise<HeldAnswer>): Promise<Response> {
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
   const held = slots.execute(async () => {
-    const { answer, ended } = await breaker.execute(call);
+    const { answer, ended } = await breaker.policy.execute(() => noteCause(breaker, call));
     resolve(answer);
     await ended;
   });
-  held.catch((error: unknown) => reject(toRefusal(error)));
+  held.catch((error: unknown) => reject(toRefusal(error, breaker)));
   return promise;
+}
+
+/** Keeps why a call failed, for those that are refused because of it. */
+async function noteCause(breaker: Breaker, call: () => Promise<HeldAnswer>): Promise<HeldAnswer> {
+  try {
+    const held = await call();
+    if (isFailedAnswer(held)) breaker.cause = { reason: 'http_status', status: held.answer.status };
+    return held;
+  } catch (error) {
+    if (isOriginsFault(error)) breaker.cause = { reason: reasonOf(error) };
+    throw error;
+  }
+}
+
+function reasonOf(error: unknown): unknown {
+  if (!(error instanceof PinnaceError)) return 'unreachable';
+  return error.code === 'deadline_exceeded' ? error.code : error.details?.['reason'];
 }
 
 function eitherBreaker(failures: number): IBreaker {
@@ -96,13 +136,20 @@ function isFailedAnswer(result: unknown): boolean {
   return status >= 500 || status === 408 || status === 429;
 }
 
-function toRefusal(error: unknown): unknown {
-  if (error instanceof BrokenCircuitError) {
-    return unreachable('dependency_unavailable', 'its origin failed too often lately; try again in a few seconds');
-  }
+function toRefusal(error: unknown, { cause, retryAt }: Breaker): unknown {
+  if (error instanceof BrokenCircuitError) return brokenCircuit(cause, Math.max(1000, retryAt - Date.now()));
   if (!(error instanceof BulkheadRejectedError)) return error;
   return new PinnaceError('rate_limited', 'Cannot send the request: too many to its origin are under way', {
     retryAfterMs: 1000,
     details: { reason: 'too_many_calls' },
+  });
+}
+
+function brokenCircuit(cause: Breaker['cause'], retryAfterMs: number): PinnaceError {
+  const why = 'status' in cause ? `it answered with status ${String(cause['status'])}` : 'it did not answer';
+  const message = `Cannot send the request: ${why} too often lately; try again in ${Math.ceil(retryAfterMs / 1000)} s`;
+  return new PinnaceError('unavailable', message, {
+    retryAfterMs,
+    details: { reason: 'dependency_unavailable', lastFailure: cause },
   });
 }

@@ -5,7 +5,7 @@ import type { Egress, EgressOptions } from '../../src/ports.ts';
 import { checkPrivateOrigins } from '../../src/private-origins.ts';
 import { parseTraceparent } from '../../src/traceparent.ts';
 import { guardAnswer } from './answer.ts';
-import { type CircuitOptions, createCircuits, type HeldAnswer } from './circuits.ts';
+import { type CircuitOptions, createCircuits, type HeldAnswer, pathKind } from './circuits.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { firstHop, type Hop, nextHop, type Reach } from './hop.ts';
 import { checkLoopback } from './loopback.ts';
@@ -41,7 +41,9 @@ export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Eg
       const deadline = createDeadline({ signal, timeoutMs, keepsReason: limits === 'caller' });
       const follow = (): Promise<HeldAnswer> => exchange(first, { send, reach, options, deadline });
       try {
-        return limits === 'caller' ? (await follow()).answer : await throughCircuit(first.url.origin, follow);
+        if (limits === 'caller') return (await follow()).answer;
+        const kind = options.circuit ?? pathKind(first.url);
+        return await throughCircuit({ origin: first.url.origin, kind }, follow);
       } catch (error) {
         deadline.release();
         throw error;

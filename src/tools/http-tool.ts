@@ -74,15 +74,16 @@ function checkSecrets({ id, secrets }: ToolDefinition, config: HttpToolConfig): 
   );
 }
 
-type CallOptions = HttpToolOptions & Pick<ToolContext, 'signal' | 'secrets' | 'redact' | 'span'>;
+type CallOptions = HttpToolOptions & Pick<ToolContext, 'signal' | 'secrets' | 'redact' | 'span' | 'principal'>;
 
 async function callHttp(
   config: HttpToolConfig,
   input: TemplateValues['input'],
-  { egress, signal, secrets, redact, span, ...clock }: CallOptions,
+  { egress, signal, secrets, redact, span, principal: { tenant }, ...clock }: CallOptions,
 ): Promise<HttpToolOutput> {
   const { method, origin, redirectOrigins, maxBytes, timeoutMs, retries } = config;
-  const terms = { origins: [origin, ...redirectOrigins], maxBytes, timeoutMs, signal };
+  const circuit = `${tenant} ${method} ${config.path}`; // one tenant's bad key or quota is no other's failure
+  const terms = { origins: [origin, ...redirectOrigins], maxBytes, timeoutMs, signal, circuit };
   const send = async (): Promise<HttpToolOutput> => {
     const { request, ...secretParts } = buildRequest(config, { input, secrets });
     return await withinRequest(span, { origin, method }, async (trace) => {
