@@ -1,5 +1,6 @@
 /** The session of one connection: a server may forget it, and then another takes its place. */
 
+import { withAttempts } from '../../src/tools/retry.ts';
 import { connectionClosed, isSessionExpired } from './failures.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 import type { McpSession } from './session.ts';
@@ -53,7 +54,9 @@ export function createSessions(first: LiveSession, open: () => Promise<LiveSessi
         if (!isSessionExpired(error)) throw error;
         forget(used);
         if (!again) throw error;
-        return await work(await live());
+        return await work(await live()).catch((last: unknown) => {
+          throw withAttempts(last, 2);
+        });
       }
     },
     async close() {

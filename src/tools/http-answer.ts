@@ -81,9 +81,20 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 
 function failedAnswer({ status, headers }: Response): PinnaceError {
   const code = codes[status] ?? (status >= 500 ? 'unavailable' : 'invalid_argument');
-  const seconds = Number(headers.get('retry-after') ?? NaN);
+  const retryAfterMs = readRetryAfter(headers);
   return new PinnaceError(code, `The server answered with status ${status}`, {
     details: { reason: 'http_status', status },
-    ...(seconds >= 0 && { retryAfterMs: seconds * 1000 }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
+}
+
+const longestWaitMs = 86_400_000;
+
+/** Seconds or a date (RFC 9110, 10.2.3); at most a day. A date counts from the server's own clock, where it says the time. */
+function readRetryAfter(headers: Headers): number | undefined {
+  const text = headers.get('retry-after')?.trim() ?? '';
+  if (/^\d{1,10}$/.test(text)) return Math.min(Number(text) * 1000, longestWaitMs);
+  const from = Date.parse(headers.get('date') ?? '');
+  const waitMs = Date.parse(text) - (Number.isNaN(from) ? Date.now() : from);
+  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(0, waitMs), longestWaitMs);
 }

@@ -15,18 +15,32 @@ export interface RetryOptions {
 const baseMs = 100;
 const capMs = 2000;
 
-/** Gives the first success, or the last failure. Full jitter; what the server asked for wins, up to 2 s. */
+/**
+ * Returns the first success, or the last failure with `details.attempts`, how often the work was tried. Full jitter; what the server
+ * asked for wins, up to 2 s. An open circuit is not asked again.
+ */
 export async function withRetries<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { retries, signal, random = Math.random, wait = delay } = options;
   for (let attempt = 0;; attempt++) {
     try {
       return await work();
     } catch (error) {
-      if (attempt >= retries || !(error instanceof PinnaceError) || !error.retryable || signal.aborted) throw error;
+      if (attempt >= retries || !mayPass(error) || signal.aborted) throw withAttempts(error, attempt + 1);
       const jitter = random() * Math.min(capMs, baseMs * 2 ** attempt);
       await wait(Math.min(capMs, error.retryAfterMs ?? jitter), signal);
     }
   }
+}
+
+function mayPass(error: unknown): error is PinnaceError {
+  return error instanceof PinnaceError && error.retryable && error.details?.['reason'] !== 'dependency_unavailable';
+}
+
+/** The error with how often the work was tried. */
+export function withAttempts(error: unknown, attempts: number): unknown {
+  if (!(error instanceof PinnaceError) || attempts === 1) return error;
+  const { code, message, details, ...facts } = error;
+  return new PinnaceError(code, message, { ...facts, cause: error.cause, details: { ...details, attempts } });
 }
 
 function delay(ms: number, signal: AbortSignal): Promise<void> {
