@@ -20,6 +20,8 @@ export interface Interruption {
   readonly agentId: string;
   /** SHA-256 over all that the decision is about: with anything of it changed, the decision is worth nothing. */
   readonly binding: string;
+  /** SHA-256 over where the decision holds: the chat and the agent. Absent in records of earlier versions, and of questions. */
+  readonly place?: string;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
   /** `closed`: whoever asked no longer needs to know. */
@@ -38,9 +40,26 @@ export interface Decision {
   readonly reason?: string | undefined;
 }
 
+/** Why an approval cannot be spent. */
+export type UnspendableReason =
+  | 'approval_not_found'
+  | 'approval_undecided'
+  | 'approval_expired'
+  | 'approval_spent'
+  | 'approval_moved'
+  | 'approval_altered';
+
+/** An approval that allows nothing. */
+export interface Unspendable {
+  readonly unspendable: UnspendableReason;
+}
+
+/** What a caller wants to spend an approval on. */
+export interface SpendClaim extends Required<Pick<Interruption, 'tenant' | 'binding' | 'place'>> {}
+
 /** The interruptions of one storage. */
 export interface Interruptions {
-  open(facts: Pick<Interruption, 'kind' | 'runId' | 'tenant' | 'agentId' | 'binding'>): Promise<Interruption>;
+  open(facts: Pick<Interruption, 'kind' | 'runId' | 'tenant' | 'agentId' | 'binding' | 'place'>): Promise<Interruption>;
   /**
    * Stores a decision.
    *
@@ -48,11 +67,8 @@ export interface Interruptions {
    * is, also by the same answer, `approval_expired` (410) when it is too late.
    */
   decide(principal: Principal, runId: string, id: string, decision: Decision): Promise<void>;
-  /**
-   * Spends a decision: of all who try, on every instance, one is told what was decided. `undefined` for whatever is unknown,
-   * undecided, expired, spent, or bound to something else.
-   */
-  spend(id: string, binding: string): Promise<Decision | undefined>;
+  /** Spends a decision: of all callers, on every instance, one receives what was decided, the others why there is nothing to spend. */
+  spend(id: string, claim: SpendClaim): Promise<Decision | Unspendable>;
 }
 
 /** An answer to a question, and what is to be committed with it. */
@@ -136,21 +152,36 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
     async decide(principal, runId, id, { approved, reason }) {
       const found = await read(id);
       if (!found || !mayDecide(principal, runId, found.record)) throw notFound();
+      if (found.record.state === 'spent') throw alreadySpent();
       if (found.record.state !== 'pending') throw alreadyDecided();
       if (found.record.expiresAt <= now()) throw expired();
       const decision = { decidedBy: principal.subject, ...(reason !== undefined && { reason: reason.slice(0, 500) }) };
       const state = approved ? 'approved' : 'denied';
       if (!await write({ ...found.record, ...decision, state }, found.version, 0)) throw alreadyDecided();
     },
-    async spend(id, binding) {
+    async spend(id, claim) {
       const found = await outlast(() => read(id), graceMs);
-      if (!found || found.record.binding !== binding || found.record.expiresAt <= now()) return undefined;
+      const unspendable = whyUnspendable(found?.record, claim, now());
+      if (!found || unspendable) return { unspendable: unspendable ?? 'approval_not_found' };
       const { state, reason } = found.record;
-      if (state !== 'approved' && state !== 'denied') return undefined;
-      if (!await write({ ...found.record, state: 'spent' }, found.version, graceMs)) return undefined;
+      if (!await write({ ...found.record, state: 'spent' }, found.version, graceMs)) return { unspendable: 'approval_spent' };
       return { approved: state === 'approved', ...(reason !== undefined && { reason }) };
     },
   };
+}
+
+/** Another tenant's approval is none. What it is about is compared before its state: a moved one says nothing of that. */
+function whyUnspendable(
+  record: Interruption | undefined,
+  { tenant, place, binding }: SpendClaim,
+  now: number,
+): UnspendableReason | undefined {
+  if (!record || record.tenant !== tenant || record.kind !== 'approval') return 'approval_not_found';
+  if (record.place !== undefined && record.place !== place) return 'approval_moved';
+  if (record.binding !== binding) return 'approval_altered';
+  if (record.state === 'spent') return 'approval_spent';
+  if (record.expiresAt <= now) return 'approval_expired';
+  return record.state === 'approved' || record.state === 'denied' ? undefined : 'approval_undecided';
 }
 
 function keyOf(id: string): Key {
@@ -169,7 +200,19 @@ function notFound(): PinnaceError {
 }
 
 function alreadyDecided(): PinnaceError {
-  return new PinnaceError('already_decided', 'The approval has been decided', { status: 409, retryable: false });
+  return new PinnaceError('already_decided', 'The approval has been decided; the first decision counts', {
+    status: 409,
+    retryable: false,
+    details: { reason: 'approval_decided' },
+  });
+}
+
+function alreadySpent(): PinnaceError {
+  return new PinnaceError('already_decided', 'The approval has been decided, and a run has used the decision', {
+    status: 409,
+    retryable: false,
+    details: { reason: 'approval_spent' },
+  });
 }
 
 function closed(): PinnaceError {
@@ -180,5 +223,8 @@ function closed(): PinnaceError {
 }
 
 function expired(): PinnaceError {
-  return new PinnaceError('approval_expired', 'The approval came too late: ask the agent again', { status: 410 });
+  return new PinnaceError('approval_expired', 'The approval came too late: ask the agent again', {
+    status: 410,
+    details: { reason: 'approval_expired' },
+  });
 }

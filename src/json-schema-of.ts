@@ -4,8 +4,16 @@ import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import type { JsonSchema } from './schema.ts';
 
-/** Gives the JSON Schema of what the valibot schema accepts. Throws what valibot throws for what JSON Schema cannot express. */
+/**
+ * Returns the JSON Schema of what the valibot schema accepts. A loose object permits other fields explicitly: calls of tools rest on it.
+ * Throws what valibot throws for what JSON Schema cannot express.
+ */
 export function jsonSchemaOf(schema: v.GenericSchema<unknown, unknown>): JsonSchema {
-  const { $schema: _, ...shown } = toJsonSchema(schema, { typeMode: 'input', ignoreActions: ['check'] });
+  const { $schema: _, ...shown } = toJsonSchema(schema, {
+    typeMode: 'input',
+    ignoreActions: ['check'],
+    overrideSchema: ({ valibotSchema, jsonSchema }) =>
+      valibotSchema.type === 'loose_object' ? { ...jsonSchema, additionalProperties: true } : undefined,
+  });
   return shown;
 }

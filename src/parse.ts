@@ -27,11 +27,11 @@ export function parse<S extends v.GenericSchema<unknown, unknown>>(
 }
 
 /** The error for data with issues. */
-export function invalid(what: string, issues: readonly Issue[]): PinnaceError {
+export function invalid(what: string, issues: readonly Issue[], reason = 'invalid_data'): PinnaceError {
   const [first] = issues;
   const where = first?.path ? `"${first.path}" ` : '';
   return new PinnaceError('invalid_argument', `Cannot read ${what}: ${where}${first?.message ?? 'is not valid'}`, {
-    details: { reason: 'invalid_data', issues: issues.slice(0, 20) },
+    details: { reason, issues: issues.slice(0, 20) },
   });
 }
 

@@ -3,7 +3,7 @@
 import { createRecorder } from '../../src/audit.ts';
 import { createTraceId } from '../../src/events.ts';
 import { createAudit, localPrincipal, type Storage, type Tool, type ToolOutcome } from '../../src/index.ts';
-import { mayAct } from '../../src/runtime/call-record.ts';
+import { mayAct } from '../../src/tools/lost-call.ts';
 
 /** What writes a trial down. */
 interface TrialAudit {

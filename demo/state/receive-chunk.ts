@@ -5,7 +5,17 @@ import { type CitationsPart, CitedSources } from './citations.ts';
 import { type AssistantMessage, isSettled, type Outcome, type Part, type RunFacts, type ToolCall } from './message.ts';
 import { receivePlan } from './plan.ts';
 import { PlanView } from './plan-data.ts';
-import { addUsage, type ErrorShape, Manifest, readAs, RunData, ToolFailure, ToolLog, Usage } from './run-data.ts';
+import {
+  addUsage,
+  AskedCall,
+  type ErrorShape,
+  Manifest,
+  readAs,
+  RunData,
+  ToolFailure,
+  ToolLog,
+  Usage,
+} from './run-data.ts';
 import type { Texts } from './texts.ts';
 import type { ToolCalls } from './tool-calls.ts';
 
@@ -130,10 +140,13 @@ function isDenied({ approval }: Pick<ToolCall, 'approval'>): boolean {
 }
 
 function requestApproval({ calls, approvals, message }: Draft, chunk: ChunkOf<'tool-approval-request'>): void {
-  const { approvalId, toolCallId, reason } = chunk;
+  const { approvalId, toolCallId, reason, approvalDescriptor } = chunk;
   approvals.set(approvalId, toolCallId);
   const runId = message.facts.value.run?.runId ?? '';
-  calls.update(toolCallId, { state: 'waiting', approval: { id: approvalId, runId, reason } });
+  calls.update(toolCallId, {
+    state: 'waiting',
+    approval: { id: approvalId, runId, reason, asked: readAs(AskedCall, approvalDescriptor) },
+  });
 }
 
 function answerApproval({ calls, approvals }: Draft, chunk: ChunkOf<'tool-approval-response'>): void {

@@ -65,12 +65,31 @@ export const ToolFailure = v.object({
 });
 export type ToolFailure = v.InferOutput<typeof ToolFailure>;
 
+/** The facts of a call that waits for a person, field by field. */
+export const AskedCall = v.object({
+  tool: v.string(),
+  target: v.optional(v.string()),
+  rule: v.optional(v.string()),
+  fields: v.array(
+    v.object({
+      key: v.string(),
+      value: v.string(),
+      declared: v.boolean(),
+      shortened: v.optional(v.object({ length: count, sha256: v.string() })),
+      path: v.array(v.union([v.string(), v.number()])),
+    }),
+  ),
+});
+export type AskedCall = v.InferOutput<typeof AskedCall>;
+
 /** What a person is asked about a call. `elsewhere`: it had been answered before, in another tab or before a reload. */
 export const Approval = v.object({
   id: v.string(),
   runId: v.string(),
   /** What is asked, in the runtime's words. */
   reason: v.optional(v.string()),
+  /** The same, field by field; absent from runtimes that only send the text. */
+  asked: v.optional(AskedCall),
   decision: v.optional(
     v.union([v.literal('elsewhere'), v.object({ approved: v.boolean(), reason: v.optional(v.string()) })]),
   ),

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Decision } from '../../src/interruption.ts';
 import type { ToolCall } from '../state/message.ts';
+import { ApprovalFacts } from './approval-facts.tsx';
 import { useFocusAfter } from './use-focus-after.ts';
 
 interface ApprovalProps {
@@ -21,7 +22,7 @@ export function Approval({ call, onDecide }: ApprovalProps): JSX.Element | null 
   return text === '' ? null : <p ref={said} class='tool-answer' tabIndex={-1} data-testid='approval-answer'>{text}</p>;
 }
 
-function Question({ call: { approval }, onDecide }: ApprovalProps): JSX.Element {
+function Question({ call: { approval, input }, onDecide }: ApprovalProps): JSX.Element {
   const reason = useSignal('');
   const id = useId();
   const isPending = approval?.isPending === true;
@@ -39,7 +40,7 @@ function Question({ call: { approval }, onDecide }: ApprovalProps): JSX.Element 
       }}
     >
       <h3 id={`${id}-question`}>Allow this call?</h3>
-      <p id={`${id}-facts`} class='approval-facts' data-testid='approval-facts'>{approval?.reason ?? 'A tool call'}</p>
+      <ApprovalFacts id={`${id}-facts`} approval={approval} input={input} />
       <Problem text={approval?.problem} testId='approval-problem' />
       <ApprovalAnswers
         disabled={isPending}

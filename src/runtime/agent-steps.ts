@@ -3,6 +3,8 @@
 import type { JSONValue } from '../ai-types.ts';
 import { type ErrorData, fromData, type PinnaceError, toData } from '../errors.ts';
 import { type Span, traceAt } from '../span.ts';
+import { describedText } from '../tools/approval.ts';
+import { checkCall } from '../tools/check-input.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import type { ToolDefinition } from '../schema.ts';
@@ -172,8 +174,13 @@ async function readCall(
   }
   if (context.primitives.has(name)) return { ...facts, kind: 'primitive' };
   if (!tool) return { ...facts, kind: 'refused', error: toData(context.missing(name)) };
-  const approval = tool.check(input).ok ? await approvalNeeded(context, tool, input) : undefined;
-  return { ...facts, kind: 'tool', effect: effectOf(tool.definition), ...(approval !== undefined && { approval }) };
+  const asked = checkCall(tool, input).ok ? await approvalNeeded(context, tool, input) : undefined;
+  return {
+    ...facts,
+    kind: 'tool',
+    effect: effectOf(tool.definition),
+    ...(asked && { approval: describedText(asked) }),
+  };
 }
 
 function effectOf({ annotations }: ToolDefinition): 'pure' | 'idempotent' | 'unsafe' {

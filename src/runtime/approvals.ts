@@ -1,11 +1,11 @@
 /** The approvals of one run: which calls need one, asking for it, and spending those that were given before. */
 
 import type { UIMessage } from '../ai-types.ts';
-import type { Decision } from '../interruption.ts';
+import type { Decision, SpendClaim, Unspendable } from '../interruption.ts';
 import { canonicalJson } from '../json.ts';
 import { askPermission } from '../permission.ts';
 import type { Agent } from '../schema.ts';
-import { describeCall, needsApproval } from '../tools/approval.ts';
+import { type CallDescription, describeCall, needsApproval } from '../tools/approval.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { RunOptions } from './execute-run.ts';
 import type { LoopSpans } from './loop-spans.ts';
@@ -17,8 +17,8 @@ export interface AskedCall {
   readonly toolCallId: string;
   readonly tool: Tool;
   readonly input: unknown;
-  /** What was decided; `undefined` for whatever is no decision: none, a forged one, one about something else, one spent. */
-  readonly decision: Decision | undefined;
+  /** What was decided, or why the approval allows nothing. */
+  readonly decision: Decision | Unspendable;
 }
 
 type Facts = Pick<
@@ -28,13 +28,12 @@ type Facts = Pick<
 
 /** Gives how the loop of this run asks for approvals. */
 export function createLoopApprovals(facts: Facts, spans: Pick<LoopSpans, 'current'>): LoopApprovals {
-  const { principal, agent, runId, interruptions } = facts;
+  const { agent, runId, interruptions } = facts;
   return {
     needed: (tool, input) => approvalNeeded(facts, tool, input),
     async ask(tool, input) {
-      const binding = await bindingOf(facts, tool, input);
-      const { tenant } = principal;
-      const { id } = await interruptions.open({ kind: 'approval', runId, tenant, agentId: agent.id, binding });
+      const claim = await claimOf(facts, tool, input);
+      const { id } = await interruptions.open({ ...claim, kind: 'approval', runId, agentId: agent.id });
       const target = { type: 'tool', id: tool.definition.id };
       const payload = { runId, approvalId: id };
       spans.current.tell({ action: 'approval.request', target, status: 'ok', payload });
@@ -43,20 +42,20 @@ export function createLoopApprovals(facts: Facts, spans: Pick<LoopSpans, 'curren
   };
 }
 
-/** What to tell the person who must approve the call; `undefined` when nobody must. */
+/** What the person who must approve the call is asked; `undefined` when nobody must. */
 export async function approvalNeeded(
   { authorize, principal, agent, redaction }: Pick<RunOptions, 'authorize' | 'principal' | 'agent' | 'redaction'>,
   tool: Tool,
   input: unknown,
-): Promise<string | undefined> {
+): Promise<CallDescription | undefined> {
   const { definition } = tool;
-  // Long inputs are cut: what is shown of them must have no secrets before.
-  const describe = (): string => describeCall(tool, redaction.data(input));
-  if (needsApproval(definition)) return describe();
+  // Long inputs are shortened: what is shown of them must have no secrets before.
+  const describe = (rule?: string): Promise<CallDescription> => describeCall(tool, redaction.data(input), rule);
+  if (needsApproval(definition)) return await describe();
   const context = { input, agentId: agent.id };
   const wish = { action: 'tool.call', principal, resource: { type: 'tool', id: definition.id }, context };
   const ruling = await askPermission(authorize, wish); // where it denies, `invokeTool` says so
-  return ruling.decision === 'ask' ? `${describe()}\n${ruling.reason}` : undefined;
+  return ruling.decision === 'ask' ? await describe(redaction.text(ruling.reason)) : undefined;
 }
 
 /**
@@ -68,7 +67,7 @@ export async function spendApprovals(facts: Facts): Promise<readonly AskedCall[]
   for (const { approvalId, toolCallId, name, input } of askedIn(facts.request.chat.messages.at(-1))) {
     const tool = facts.toolSet.tools.find(({ definition }) => definition.name === name);
     if (!tool) continue;
-    const decision = await facts.interruptions.spend(approvalId, await bindingOf(facts, tool, input));
+    const decision = await facts.interruptions.spend(approvalId, await claimOf(facts, tool, input));
     calls.push({ toolCallId, tool, input, decision });
   }
   return calls;
@@ -99,10 +98,16 @@ function isWaiting(state: string): boolean {
   return state === 'approval-requested' || state === 'approval-responded';
 }
 
-/** A digest over everything that a decision is about: whose, in which chat, by which agent, which tool as it was, with what input. */
-async function bindingOf({ principal, request, agent }: Facts, { definition }: Tool, input: unknown): Promise<string> {
-  const facts = [principal.tenant, request.chat.id, agentFacts(agent), definition, input];
-  return await sha256(canonicalJson(facts));
+/** Digests over everything that a decision is about: whose, in which chat, by which agent, which tool as it was, with what input. */
+async function claimOf(
+  { principal, request, agent }: Facts,
+  { definition }: Tool,
+  input: unknown,
+): Promise<SpendClaim> {
+  const { tenant } = principal;
+  const facts = [tenant, request.chat.id, agentFacts(agent), definition, input];
+  const place = await sha256(canonicalJson([tenant, request.chat.id, agent.id]));
+  return { tenant, place, binding: await sha256(canonicalJson(facts)) };
 }
 
 function agentFacts({ id, revision }: Agent): readonly [string, number] {

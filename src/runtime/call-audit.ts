@@ -2,8 +2,8 @@
 
 import type { Deed, Recorder } from '../audit.ts';
 import type { Span, SpanEnd } from '../span.ts';
+import { mayAct } from '../tools/lost-call.ts';
 import type { Tool } from '../tools/tool.ts';
-import { mayAct } from './call-record.ts';
 import type { CallFacts, CallOptions } from './call-tool.ts';
 
 /** What is written of one call. */

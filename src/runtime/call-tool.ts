@@ -2,7 +2,7 @@
 
 import type { Recorder } from '../audit.ts';
 import { withTenant } from '../cache-key.ts';
-import { isErrorCode, toData } from '../errors.ts';
+import { type ErrorData, isErrorCode, toData } from '../errors.ts';
 import type { ObservedEvent } from '../events.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, SecretScope, Storage } from '../ports.ts';
@@ -40,7 +40,11 @@ export interface CallOptions {
 }
 
 /** One call. */
-export type CallFacts = Pick<ToolCall, 'toolCallId' | 'log' | 'progress' | 'cite' | 'scope' | 'signal' | 'approved'>;
+export interface CallFacts
+  extends Pick<ToolCall, 'toolCallId' | 'log' | 'progress' | 'cite' | 'scope' | 'signal' | 'approved' | 'onStart'> {
+  /** Receives what ends the call's events at once, for a run that cannot wait for the call. */
+  readonly onSpan?: ((fail: (error: ErrorData) => void) => void) | undefined;
+}
 
 /** Calls a tool; never throws. */
 export async function callTool(
@@ -54,6 +58,7 @@ export async function callTool(
     target: { type: 'tool', id: tool.definition.id },
     payload: () => ({ toolCallId: call.toolCallId.slice(0, 64), input: lengthOf(input) }),
   });
+  call.onSpan?.((error) => tellEnd(span, tool, { status: statusOfError(error), error }));
   const record = createCallAudit(tool, { span, call, options, input: () => lengthOf(input) });
   const outcome = await callInTurn(tool, options, call.signal, async () => {
     const secrets = await toolSecrets(tool, options, span);

@@ -2,8 +2,10 @@
 
 import type { UIMessage, UIMessageChunk } from '../ai-types.ts';
 import { PinnaceError, toData } from '../errors.ts';
+import type { UnspendableReason } from '../interruption.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { AskedCall } from './approvals.ts';
+import { outcomeChunks } from './call-chunks.ts';
 import type { Invoke } from './run-calls.ts';
 
 /** What continuing needs. */
@@ -41,28 +43,32 @@ async function settle(
 ): Promise<ToolOutcome> {
   const { invoke, push, signal, traceId } = options;
   push({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input });
-  const outcome = decision?.approved
+  const outcome = 'approved' in decision && decision.approved
     ? await invoke(tool, input, { toolCallId, signal, approved: true })
     : { ok: false as const, error: toData(refusal(tool.definition.id, decision)) };
-  if (outcome.ok) push({ type: 'tool-output-available', toolCallId, output: outcome.output });
-  else {
-    const { code, message, retryable } = outcome.error;
-    push({ type: 'tool-output-error', toolCallId, errorText: message });
-    const data = { toolCallId, tool: tool.definition.name, code, message, retryable, attempt: 1, traceId };
-    push({ type: 'data-tool-error', data });
-  }
+  outcomeChunks(tool, outcome, { toolCallId, traceId }).forEach(push);
   return outcome;
 }
 
+const unspendable: Readonly<Record<UnspendableReason, string>> = {
+  approval_not_found: 'no approval has this id',
+  approval_undecided: 'no one has decided on it yet',
+  approval_expired: 'its approval has expired; ask for it again',
+  approval_spent: 'its approval was used before; each is good for one call',
+  approval_moved: 'its approval was given in another chat or to another agent',
+  approval_altered: 'the call, its tool or its agent has changed since the approval was asked for',
+};
+
 function refusal(toolId: string, decision: AskedCall['decision']): PinnaceError {
-  if (!decision) {
-    return new PinnaceError(
-      'approval_required',
-      `Tool "${toolId}" was not called: no valid approval stands for this call`,
-    );
+  if ('unspendable' in decision) {
+    const { unspendable: reason } = decision;
+    const message = `Tool "${toolId}" was not called: ${unspendable[reason]}`;
+    return new PinnaceError('approval_required', message, { details: { reason } });
   }
   const why = decision.reason === undefined ? '' : `: ${decision.reason}`;
-  return new PinnaceError('forbidden', `Tool "${toolId}" was not called: a person denied it${why}`);
+  return new PinnaceError('forbidden', `Tool "${toolId}" was not called: a person denied it${why}`, {
+    details: { reason: 'approval_denied' },
+  });
 }
 
 /** The part as the AI SDK would have it after the call. */

@@ -19,6 +19,7 @@ import { settleCalls } from './continue-run.ts';
 import { createDriver, type Driver } from './driver.ts';
 import { type IssuedMetadata, readIssued } from './issued-metadata.ts';
 import type { Limits } from './limits.ts';
+import { createLiveCalls } from './live-calls.ts';
 import type { LiveRun } from './live-run.ts';
 import { createLoopSpans } from './loop-spans.ts';
 import type { FollowedPlan } from './plans.ts';
@@ -83,24 +84,25 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const stepTools = createStepTools({ ...options, chatId: options.request.chat.id });
   const spans = createLoopSpans(options);
   const announced = createAnnouncements();
+  const calls = createLiveCalls(options);
   const scope = createRunScope();
   const push = (chunk: UIMessageChunk): void => driver.push(chunk);
   const citeOf = createCitations(options.request.chat.messages, push);
-  const invoke = createInvoke(options, { usage, live, announced, scope, citeOf, spans, push });
+  const invoke = createInvoke(options, { usage, live, calls, announced, scope, citeOf, spans, push });
   let loop: Loop | undefined;
   /** Before the loop: the calls that a person has decided on since. */
   const begin = async (): Promise<Loop> => {
     if (plan) return plan.follow(signal, usage);
     const restoring = Promise.all([spendApprovals(options), issuedTo(options), stepTools.restore()]);
-    const [calls, issued] = await restoring.catch((error: unknown) => {
+    const [asked, issued] = await restoring.catch((error: unknown) => {
       throw toPinnaceError(error); // of the storage: no model was called yet
     });
-    const messages = await settleCalls(options.request.chat.messages, { calls, invoke, push, signal, traceId });
+    const messages = await settleCalls(options.request.chat.messages, { calls: asked, invoke, push, signal, traceId });
     return startLoop({
       ...options,
       model: spans.model,
       spans,
-      messages: calls.length === 0
+      messages: asked.length === 0
         ? options.messages
         : withContext(await toModelMessages(messages, issued), options.request.context),
       tools: stepTools,
@@ -117,8 +119,13 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
     opening: openingChunks({ runId, traceId, messageId: continuedMessage(options) }, options.toolSet),
     read: async () => await (loop ??= await begin()).read(),
     failure: (error) => signal.aborted ? endOfAbort(signal) : failed(error),
-    closing: (end) => [...redaction.flush(), ...closingChunks(end, { runId, traceId, usage: finalUsage() })],
+    closing: (end) => [
+      ...redaction.flush(),
+      ...calls.closing(end),
+      ...closingChunks(end, { runId, traceId, usage: finalUsage() }),
+    ],
     record(chunk) {
+      calls.observe(chunk);
       for (const safe of redaction.chunks(chunk)) live.record(safe);
       if (chunk.type === 'tool-input-available') announced.tell(chunk.toolCallId);
     },

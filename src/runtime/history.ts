@@ -1,4 +1,4 @@
-/** What of a client's messages may be believed: what was said, and calls that have ended. */
+/** What of a client's messages may be believed: what was said, and how calls ended. */
 
 import type { UIMessage } from '../ai-types.ts';
 import { PinnaceError } from '../errors.ts';
@@ -7,8 +7,9 @@ import type { IssuedMetadata } from './issued-metadata.ts';
 type Part = UIMessage['parts'][number];
 
 /**
- * Returns the messages as history. They are never decisions: tool parts that have not ended, and so every approval, are left out.
- * They never speak to the provider either: its metadata comes from `issued` alone, for parts of the last message.
+ * Returns the messages as history. They are never decisions: calls that wait for a person are left out. A call whose result never
+ * reached the client is shown with an unknown outcome, so that the model does not make it again unaware. Messages never speak to the
+ * provider either: its metadata comes from `issued` alone, for parts of the last message.
  *
  * @throws PinnaceError `invalid_argument` for a file that is not a data URL in base64.
  */
@@ -16,7 +17,7 @@ export function toHistory(messages: readonly UIMessage[], issued?: IssuedMetadat
   requireInlineFiles(messages.flatMap(({ parts }) => parts));
   const last = messages.at(-1);
   return messages.map((message) => {
-    const parts = message.parts.filter(hasEnded).map((part) => {
+    const parts = message.parts.flatMap(toHistoryPart).map((part) => {
       const said = withoutProviderFields(part);
       const fields = message === last ? issued?.take(said) : undefined;
       return { ...said, ...fields };
@@ -46,9 +47,27 @@ function refused(message: string, reason: string): PinnaceError {
   return new PinnaceError('invalid_argument', message, { details: { reason } });
 }
 
-function hasEnded(part: Part): boolean {
-  if (!part.type.startsWith('tool-') && part.type !== 'dynamic-tool') return true;
-  return 'state' in part && (part.state === 'output-available' || part.state === 'output-error');
+function toHistoryPart(part: Part): readonly Part[] {
+  if (!part.type.startsWith('tool-') && part.type !== 'dynamic-tool') return [part];
+  if (!('state' in part)) return [];
+  if (part.state === 'output-available' || part.state === 'output-error') return [part];
+  return mayHaveBeenMade(part) ? [withUnknownOutcome(part)] : [];
+}
+
+/** A call that was shown complete, or approved: the client may have left before its end. */
+function mayHaveBeenMade(part: Part): boolean {
+  if (!('state' in part)) return false;
+  if (part.state === 'input-available') return true;
+  if (part.state !== 'approval-responded' || !('approval' in part)) return false;
+  const approval: { readonly approved?: unknown } | null | undefined = part.approval; // the client's, and not checked yet
+  return approval?.approved === true;
+}
+
+const unknownOutcome =
+  'The outcome of this call is unknown: its result never arrived. It may have taken effect; check before calling it again';
+
+function withUnknownOutcome(part: Part): Part {
+  return { ...part, state: 'output-error', errorText: unknownOutcome } as Part; // ended now; checked with all others
 }
 
 /**

@@ -3,11 +3,13 @@
 import type { UIMessageChunk } from '../ai-types.ts';
 import { type ErrorData, PinnaceError, toData } from '../errors.ts';
 import type { RunScope } from '../tools/run-scope.ts';
+import { mayAct } from '../tools/lost-call.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
-import { callStart, mayAct } from './call-record.ts';
+import { callStart } from './call-record.ts';
 import { callTool } from './call-tool.ts';
 import type { CiteOf } from './citations.ts';
 import type { RunOptions } from './execute-run.ts';
+import type { LiveCalls } from './live-calls.ts';
 import type { LiveRun } from './live-run.ts';
 import type { LoopSpans } from './loop-spans.ts';
 
@@ -31,6 +33,7 @@ export function createAnnouncements(): Announcements {
 interface InvokeOptions {
   readonly usage: { toolCalls: number };
   readonly live: LiveRun;
+  readonly calls: LiveCalls;
   readonly announced: Announcements;
   readonly scope: RunScope;
   readonly citeOf: CiteOf;
@@ -48,7 +51,7 @@ export type Invoke = (
 /** Gives the function through which the loop calls tools; it never throws. */
 export function createInvoke(
   options: RunOptions,
-  { usage, live, announced, scope, citeOf, spans, push }: InvokeOptions,
+  { usage, live, calls, announced, scope, citeOf, spans, push }: InvokeOptions,
 ): Invoke {
   const { limits, redaction, agent } = options;
   const shared = { ...options, actor: { type: 'agent', id: agent.id } } as const;
@@ -64,8 +67,12 @@ export function createInvoke(
       const refused = await recordCall(options, live, { toolCallId, tool: tool.definition.id });
       if (refused) return { ok: false, error: refused };
     }
-    const call = { toolCallId, log, scope, signal, approved, cite: citeOf(toolCallId) };
-    return await callTool(tool, input, { call, options: { ...shared, place: spans.current } });
+    const onStart = (): void => calls.started(toolCallId, tool, input);
+    const onSpan = (fail: (error: ErrorData) => void): void => calls.opened(toolCallId, fail);
+    const call = { toolCallId, log, scope, signal, approved, cite: citeOf(toolCallId), onStart, onSpan };
+    const outcome = await callTool(tool, input, { call, options: { ...shared, place: spans.current } });
+    calls.settled(toolCallId, tool, outcome);
+    return outcome;
   };
 }
 

@@ -16,7 +16,11 @@ import {
 import type { LanguageModel } from '../ai-types.ts';
 import { type ErrorData, fromData, PinnaceError, toData } from '../errors.ts';
 import type { Agent } from '../schema.ts';
+import { type CallDescription, describedText } from '../tools/approval.ts';
+import { checkCall } from '../tools/check-input.ts';
+import { failureOf, toolFailure } from '../tools/failure.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import { toolErrorPart } from './call-chunks.ts';
 import { definitionTokens } from './definition-tokens.ts';
 import type { Limits } from './limits.ts';
 import type { LoopSpans } from './loop-spans.ts';
@@ -53,8 +57,8 @@ export interface LoopOptions {
 
 /** How the loop asks a person. */
 export interface LoopApprovals {
-  /** What to tell the person who must approve the call; `undefined` when nobody must. */
-  needed(tool: Tool, input: unknown): Promise<string | undefined>;
+  /** What the person who must approve the call is asked; `undefined` when nobody must. */
+  needed(tool: Tool, input: unknown): Promise<CallDescription | undefined>;
   /** Asks, and gives the id of the approval. */
   ask(tool: Tool, input: unknown): Promise<string>;
 }
@@ -207,18 +211,19 @@ function findTool({ tools, allTools }: LoopOptions, { toolName }: SdkCall): Tool
 /** The SDK only stops at such calls: it neither keeps nor checks decisions. An input that is wrong is refused, not asked about. */
 async function approvalOf(call: SdkCall, options: LoopOptions): Promise<'user-approval' | 'not-applicable'> {
   const tool = findTool(options, call);
-  if (!tool?.check(call.input).ok) return 'not-applicable';
+  if (!tool || !checkCall(tool, call.input).ok) return 'not-applicable';
   return await options.approvals.needed(tool, call.input) === undefined ? 'not-applicable' : 'user-approval';
 }
 
 async function askApproval({ toolCall }: { toolCall: SdkCall }, options: LoopOptions): Promise<UIMessageChunk> {
   const tool = findTool(options, toolCall);
   if (!tool) throw new PinnaceError('internal', 'Cannot ask about a tool that is not there');
-  const reason = await options.approvals.needed(tool, toolCall.input);
+  const asked = await options.approvals.needed(tool, toolCall.input);
   // The SDK's own id is made with `Math.random`; ours names a record.
   const approvalId = await options.approvals.ask(tool, toolCall.input);
   const { toolCallId } = toolCall;
-  return { type: 'tool-approval-request', approvalId, toolCallId, ...(reason !== undefined && { reason }) };
+  const facts = asked && { reason: describedText(asked), approvalDescriptor: asked };
+  return { type: 'tool-approval-request', approvalId, toolCallId, ...facts };
 }
 
 /** The end of the run, when this part is one. */
@@ -294,20 +299,26 @@ function addUsage(
 
 function toChunks(
   part: TextStreamPart<SdkToolSet>,
-  { traceId, spans, tools: stepTools }: LoopOptions,
+  options: LoopOptions,
   tools: SdkToolSet,
 ): readonly UIMessageChunk[] {
+  const { traceId, spans, tools: stepTools } = options;
   if (part.type === 'start') return []; // ours was sent before
   if (part.type === 'tool-error' && !(part.error instanceof PinnaceError)) return []; // told with the call, as invalid
   const missing = (): PinnaceError => stepTools.missing('toolName' in part ? part.toolName : '');
   const chunk = toUIMessageChunk(part, { tools, onError: (error) => refusedCall(error, missing).message });
   if (!chunk) return [];
-  const error = errorOfCall(part, missing);
-  if (!error) return [chunk];
+  const error = errorOfCall(part, missing) ?? errorOfResult(part, options);
+  if (!error || !('toolCallId' in part)) return [chunk];
   if (part.type === 'tool-call') tellRefused(error, spans);
-  const { code, message, retryable } = error;
-  const data = { toolCallId: error.toolCallId, tool: error.tool, code, message, retryable, attempt: 1, traceId };
-  return [chunk, { type: 'data-tool-error', data }];
+  return [chunk, toolErrorPart({ toolCallId: part.toolCallId, tool: part.toolName, traceId }, error)];
+}
+
+/** The error of a call whose result says that it failed. */
+function errorOfResult(part: TextStreamPart<SdkToolSet>, options: LoopOptions): ErrorData | undefined {
+  if (part.type !== 'tool-result') return undefined;
+  const tool = findTool(options, part);
+  return tool && failureOf(tool, { ok: true, output: part.output }) ? toolFailure : undefined;
 }
 
 /** A call that could not even be made is none that is told of: its error is. The name that it gave may be anything. */
@@ -321,12 +332,9 @@ function tellRefused({ code, message, retryable }: ErrorData, { current }: LoopS
 }
 
 /** The error of a call that failed or could not even be made. */
-function errorOfCall(part: TextStreamPart<SdkToolSet>, missing: () => PinnaceError) {
+function errorOfCall(part: TextStreamPart<SdkToolSet>, missing: () => PinnaceError): ErrorData | undefined {
   const invalid = part.type === 'tool-call' && part.invalid === true;
-  if (!invalid && part.type !== 'tool-error') return undefined;
-  const { toolCallId, toolName: tool } = part;
-  const { code, message, retryable } = refusedCall(part.error, missing);
-  return { toolCallId, tool, code, message, retryable };
+  return invalid || part.type === 'tool-error' ? toData(refusedCall(part.error, missing)) : undefined;
 }
 
 /** The SDK refuses calls of unknown tools and inputs that are no JSON; its text quotes them. */

@@ -1,14 +1,18 @@
 /** A run as the storage has it: its state, its events, and its end when the instance that executed it is gone. */
 
-import type { PinnaceError } from '../errors.ts';
+import type { UIMessageChunk } from '../ai-types.ts';
+import type { ErrorData, PinnaceError } from '../errors.ts';
 import type { Emit } from '../events.ts';
 import { type JournalHead, openJournal, readHead, readItems, takeOver } from '../journal.ts';
 import type { Storage } from '../ports.ts';
 import { workerLost } from './live-run.ts';
+import type { RunEnd } from './run-end.ts';
 import { type RunEvent, runPrefix, type RunState } from './run-record.ts';
 import { closingChunks } from './run-chunks.ts';
-import { lostCalls } from './call-record.ts';
+import { startedCalls } from './call-record.ts';
+import { createOpenCalls, lossAt, lostChunks, lostError, type OpenCall } from './open-calls.ts';
 import { spanOfRun } from './run-span.ts';
+import { statusOfError } from '../span.ts';
 
 /** What reading a stored run needs. */
 export interface StoredRunOptions {
@@ -53,9 +57,9 @@ async function endLostRun(runId: string, options: StoredRunOptions): Promise<Jou
   if (!taken) return undefined; // another instance was faster
   const { head, version } = taken;
   const end = workerLost();
-  const calls = await lostCalls(runId, storage);
+  const calls = await lostCalls(runId, storage, end);
   const chunks = [
-    ...calls.chunks(head.state.traceId),
+    ...calls.flatMap(({ call, error }) => lostChunks(call, { error, traceId: head.state.traceId })),
     ...closingChunks(end, { runId, traceId: head.state.traceId, usage: {} }),
   ];
   let lost: PinnaceError | undefined;
@@ -80,17 +84,45 @@ async function endLostRun(runId: string, options: StoredRunOptions): Promise<Jou
   journal.append(chunks.map((chunk) => JSON.stringify(chunk)), { state });
   await journal.flush().catch(() => undefined);
   if (lost) return undefined;
-  tellLost(runId, state, options);
+  emitLost(runId, { state, calls }, options);
   return { ...head, seq: head.seq + chunks.length, state };
 }
 
-/** Tells of the end that nobody was left to tell of. */
-function tellLost(runId: string, state: RunState, options: StoredRunOptions): void {
-  const { span, startedAt, error = null } = state;
-  if (!span) return;
-  spanOfRun({ ...state, ...span, runId, beganAt: startedAt }, options).end({
-    status: 'error',
-    error,
-    payload: { state: state.state },
+interface LostCall {
+  readonly call: OpenCall;
+  readonly error: ErrorData;
+}
+
+/** The calls that the log shows as open: a started one that may have acted is on record. */
+async function lostCalls(runId: string, storage: Storage, end: RunEnd): Promise<readonly LostCall[]> {
+  const open = createOpenCalls();
+  for (let after = 0, page; page === undefined || page.length > 0; after = page.at(-1)?.seq ?? after) {
+    page = await readItems(storage, runPrefix(runId), after);
+    for (const { item } of page) {
+      if (item.includes('"toolCallId"')) open.observe(JSON.parse(item) as UIMessageChunk); // what `record` wrote
+    }
+  }
+  if (open.list().length === 0) return [];
+  const started = await startedCalls(runId, storage);
+  const loss = lossAt(end);
+  return open.list().map((call) => {
+    return { call, error: lostError(call, { loss, mayHaveActed: started.has(call.toolCallId) }) };
   });
+}
+
+/** Emits the end that no other instance can emit, and of the calls what went wrong. */
+function emitLost(
+  runId: string,
+  { state, calls }: { readonly state: RunState; readonly calls: readonly LostCall[] },
+  options: StoredRunOptions,
+): void {
+  const { span: facts, startedAt, error = null } = state;
+  if (!facts) return;
+  const span = spanOfRun({ ...state, ...facts, runId, beganAt: startedAt }, options);
+  for (const { call, error: lost } of calls) {
+    if (lost.code !== 'outcome_unknown') continue; // of a call that never started, the name is only what a model wrote
+    const target = { type: 'tool', id: call.tool };
+    span.tell({ action: 'error', target, status: statusOfError(lost), error: lost });
+  }
+  span.end({ status: 'error', error, payload: { state: state.state } });
 }

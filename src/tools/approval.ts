@@ -1,22 +1,45 @@
 /** Which calls a person must approve, and what that person is shown: facts of the call, never words of the model. */
 
-import { canonicalJson } from '../json.ts';
 import type { ToolDefinition } from '../schema.ts';
+import { type CallFact, callFacts, factLines } from './call-facts.ts';
 import type { Tool } from './tool.ts';
+import { visible } from './visible-text.ts';
 
 /** Whether the definition wants every call, or every call that may change something, approved by a person. */
 export function needsApproval({ approval = 'never', annotations }: ToolDefinition): boolean {
   return approval === 'always' || (approval === 'mutating' && annotations?.readOnlyHint !== true);
 }
 
-/** Describes a call for the person who decides on it: the tool and its input, one line for each field. */
-export function describeCall({ definition: { id, title }, describe }: Tool, input: unknown): string {
-  const name = title === undefined ? id : `${title} (${id})`;
-  const fields = typeof input === 'object' && input !== null ? Object.entries(input) : [['input', input] as const];
-  const lines = fields.map(([key, value]) => `${key}: ${shorten(canonicalJson(value))}`);
-  return [`Call ${name}`, ...(describe ? [describe()] : []), ...lines].join('\n');
+/** What a person is asked about a call: as fields for a page of its own, and as text. */
+export interface CallDescription {
+  readonly tool: string;
+  /** Where the call goes, as the method and address of a request. */
+  readonly target?: string;
+  readonly fields: readonly CallFact[];
+  /** Why a permission rule wants a person. */
+  readonly rule?: string;
 }
 
-function shorten(text: string): string {
-  return text.length > 500 ? `${text.slice(0, 500)}… (${text.length} characters)` : text;
+/** Describes a call for the person who decides on it. */
+export async function describeCall(
+  { definition: { id, title, paramsSchema }, describe }: Tool,
+  input: unknown,
+  rule?: string,
+): Promise<CallDescription> {
+  return {
+    tool: visible(title === undefined ? id : `${title} (${id})`),
+    ...(describe && { target: visible(describe()) }),
+    fields: await callFacts(input, paramsSchema),
+    ...(rule !== undefined && { rule: visible(rule) }),
+  };
+}
+
+/** The description as text. Every line begins with a word of ours or a quoted name, so nothing in it can pose as another line. */
+export function describedText({ tool, target, fields, rule }: CallDescription): string {
+  return [
+    `Call ${tool}`,
+    ...(target === undefined ? [] : [target]),
+    ...factLines(fields),
+    ...(rule === undefined ? [] : [`Rule: ${rule}`]),
+  ].join('\n');
 }

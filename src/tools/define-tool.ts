@@ -16,7 +16,10 @@ export interface ToolOptions<S extends InputSchema>
   readonly id: string;
   /** Tells the model when to call the tool and what it gives. */
   readonly description: string;
-  /** A valibot schema of an object. `v.strictObject` refuses unknown keys, `v.object` drops them. */
+  /**
+   * A valibot schema of an object. `v.strictObject` refuses unknown keys. `v.object` drops them in a tool that only reads; in one that
+   * may act they are refused. `v.looseObject` and `v.objectWithRest` permit them, and an approval shows them as not declared.
+   */
   readonly input: S;
   readonly execute: (input: v.InferOutput<S>, context: ToolContext) => unknown;
 }

@@ -3,8 +3,16 @@
 import type { ErrorData } from '../errors.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
-/** What is told of a call that came back with a tool's own word that it failed; the name is OpenTelemetry's. */
-export const toolError: ErrorData = { code: 'tool_error', message: 'The tool says that it failed', retryable: false };
+/** The error of a call whose result says that the tool failed, as streams show it; the result itself says why. */
+export const toolFailure: ErrorData = {
+  code: 'internal',
+  message: 'The tool says that it failed',
+  retryable: false,
+  details: { reason: 'mcp_tool_error' },
+};
+
+/** The same in events and metrics, where the code is OpenTelemetry's name for it. */
+export const toolError: ErrorData = { ...toolFailure, code: 'tool_error' };
 
 /** Gives the error of a call; `null` where it went well. A tool of an MCP server may fail with an output, which says why. */
 export function failureOf({ definition: { type } }: Tool, outcome: ToolOutcome): ErrorData | null {

@@ -8,6 +8,8 @@ import type { Principal } from '../runtime/principal.ts';
 import type { Secret } from '../secret.ts';
 import type { Span } from '../span.ts';
 import { needsApproval } from './approval.ts';
+import { checkCall, undeclaredReason } from './check-input.ts';
+import { leavesDoubt, lossOfError, lossOfSignal, outcomeUnknown, stoppedCall } from './lost-call.ts';
 import type { RunScope } from './run-scope.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
@@ -29,6 +31,8 @@ export interface ToolCall {
   readonly scope?: RunScope | undefined;
   /** Is waited for when the call is allowed, before the tool runs: where it rejects, the tool does not. */
   readonly begin?: (() => Promise<void>) | undefined;
+  /** Is called right before the tool runs: from then on it may have acted. */
+  readonly onStart?: (() => void) | undefined;
   /** The call as it is told of. */
   readonly span?: Span | undefined;
   /** Ends the call, with the run. */
@@ -39,24 +43,29 @@ export interface ToolCall {
 }
 
 /**
- * Calls a tool and gives its outcome; never throws.
+ * Calls a tool and returns its outcome; never throws.
  *
- * The time is bounded, even of a hook or a tool that ignores its signal: a tool may then still be working when the outcome is
- * `deadline_exceeded` or `cancelled`. An error that is not a `PinnaceError` is reported as `internal` without its text, which may
- * hold a secret.
+ * The time is bounded, even of a hook or a tool that ignores its signal: such a tool may still be working when its outcome is
+ * returned. A started call that may act and has no result is `outcome_unknown`; any other that was stopped is `deadline_exceeded`
+ * or `cancelled`. An error that is not a `PinnaceError` is reported as `internal` without its text, which may hold a secret.
  */
 export async function invokeTool(tool: Tool, input: unknown, call: ToolCall): Promise<ToolOutcome> {
+  let isStarted = false;
   try {
     const checked = checkInput(tool, input);
     const output = await withinLimits(tool, call, async (signal) => {
       await authorizeCall(tool, checked, call);
       await call.begin?.();
-      signal.throwIfAborted(); // it took too long, and the outcome is told: nothing may start now
+      signal.throwIfAborted(); // it took too long, and the outcome is returned: nothing may start now
+      isStarted = true;
+      call.onStart?.();
       return await execute(tool, checked, { call, signal });
     });
     return { ok: true, output: shapeOutput(tool, output, call) };
-  } catch (error) {
-    return { ok: false, error: toData(safeError(tool, error)) };
+  } catch (thrown) {
+    const error = safeError(tool, thrown);
+    const loss = isStarted && leavesDoubt(tool.definition, input) ? lossOfError(error) : undefined;
+    return { ok: false, error: toData(loss ? outcomeUnknown(tool.definition.id, loss, error) : error) };
   }
 }
 
@@ -67,9 +76,9 @@ function checkInput(tool: Tool, input: unknown): unknown {
       details: { reason: 'input_too_large', inputLength },
     });
   }
-  const checked = tool.check(input);
+  const checked = checkCall(tool, input);
   if (checked.ok) return checked.input;
-  throw invalid(`the input of tool "${tool.definition.id}"`, checked.issues);
+  throw invalid(`the input of tool "${tool.definition.id}"`, checked.issues, checked.undeclared && undeclaredReason);
 }
 
 async function authorizeCall(tool: Tool, input: unknown, call: ToolCall): Promise<void> {
@@ -101,14 +110,15 @@ async function withinLimits(
   { signal: run, timeoutMs }: ToolCall,
   work: (signal: AbortSignal) => Promise<unknown>,
 ): Promise<unknown> {
-  if (run.aborted) throw cancelled(tool);
+  const { id } = tool.definition;
+  if (run.aborted) throw stoppedCall(id, lossOfSignal(run));
   const own = new AbortController(); // cheaper than `AbortSignal.any`, at three calls a run
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const stop = (reason: PinnaceError): void => {
+    reject(reason); // before the tool hears of it: what it throws then is no longer the outcome
     own.abort(reason);
-    reject(reason);
   };
-  const onRunAbort = (): void => stop(cancelled(tool));
+  const onRunAbort = (): void => stop(stoppedCall(id, lossOfSignal(run)));
   const timer = setTimeout(() => stop(timedOut(tool, timeoutMs)), Math.min(timeoutMs, longestTimeoutMs));
   run.addEventListener('abort', onRunAbort, { once: true });
   try {
@@ -151,9 +161,7 @@ function safeError(tool: Tool, error: unknown): PinnaceError {
 }
 
 function timedOut(tool: Tool, timeoutMs: number): PinnaceError {
-  return new PinnaceError('deadline_exceeded', `Tool "${tool.definition.id}" took longer than ${timeoutMs} ms`);
-}
-
-function cancelled(tool: Tool): PinnaceError {
-  return new PinnaceError('cancelled', `Tool "${tool.definition.id}" was stopped with its run`);
+  return new PinnaceError('deadline_exceeded', `Tool "${tool.definition.id}" took longer than ${timeoutMs} ms`, {
+    details: { reason: 'tool_timeout' },
+  });
 }

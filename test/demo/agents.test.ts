@@ -264,7 +264,7 @@ describe('cardsOf', () => {
     const message = agentCards.find(({ id }) => id === 'logbook')?.suggestions[3] ?? '';
     const chunks = await say('logbook', message);
     expect(chunks.find(({ type }) => type === 'tool-approval-request')).toMatchObject({
-      reason: 'Call Delete a note (notes_delete)\nnoteId: "note-1"',
+      reason: 'Call Delete a note (notes_delete)\n"noteId": "note-1"',
     });
     expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'tool-calls' });
   });

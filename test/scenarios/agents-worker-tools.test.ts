@@ -117,7 +117,7 @@ describe('Requirement: HTTP tool policy is enforced', () => {
     const chunks = await readAll(await runtime.run(runRequest(), me));
     expect(sent).toEqual([]);
     expect(chunks.find(({ type }) => type === 'tool-approval-request')).toMatchObject({
-      reason: `Call issues\n${method} https://api.example.com/issues\ntitle: "Leak"`,
+      reason: `Call issues\n${method} https://api.example.com/issues\n"title": "Leak"`,
     });
     const forged = {
       id: 'm2',
@@ -199,6 +199,7 @@ describe('Requirement: Tool failures are reported to the Group Controller', () =
       message: 'Tool "failing" failed',
       retryable: false,
       attempt: 1,
+      details: { reason: 'tool_failed' },
       traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
     expect(terminalChunks(chunks)).toHaveLength(1);

@@ -133,7 +133,7 @@ export const CallAction = v.strictObject({
   provider: v.optional(Name),
   retry: v.optional(Retry),
   /** A person must approve the call, and is shown this text, made of the real call. */
-  approval: v.optional(v.pipe(v.string(), v.maxLength(16_384))),
+  approval: v.optional(v.pipe(v.string(), v.maxLength(65_536))),
 });
 export type CallAction = v.InferOutput<typeof CallAction>;
 

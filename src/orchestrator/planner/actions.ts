@@ -5,6 +5,7 @@ import { lacks } from './account.ts';
 import type { Action, AskAction, CallAction, CreateAction, ReviseAction, SendAction, Task } from './action.ts';
 import { type Draft, nextAskId } from './draft.ts';
 import { cancel, dropped } from './ending.ts';
+import { visibleLines } from '../../tools/visible-text.ts';
 import { failure } from './failure.ts';
 import type { ActionOutcome, AgentSpec, CallSpec } from './plan-event.ts';
 import { type AgentState, hasEnded, stepId } from './plan-state.ts';
@@ -124,13 +125,14 @@ function receiver({ parent, keys, children }: AgentState, to: string): AgentStat
 function ask(draft: Draft, agent: AgentState, action: AskAction): Done {
   if (!draft.settings.allowHuman) return { error: humanRequired('ask a person') };
   if (draft.state.asks.size >= mostAsks) return { error: tooManyAsks('ask a person') };
-  const { type: _type, timeoutMs = draft.settings.askMs, callId, schema, options, ...facts } = action;
+  const { type: _type, timeoutMs = draft.settings.askMs, callId, schema, options, question, ...facts } = action;
   draft.add({
     type: 'ask.opened',
     ask: nextAskId(draft.state),
     agent: agent.id,
     kind: 'question',
     ...facts,
+    question: visibleLines(question), // the words of a model
     ...(callId !== undefined && { callId }),
     ...(schema !== undefined && { schema }),
     ...(options !== undefined && { options }),

@@ -1,6 +1,7 @@
 /** How agents begin, become ready, are told things and end. */
 
 import { closeAccount, createAccount, hold, positive, use, useCall } from './account.ts';
+import { leavingDoubt } from './failure.ts';
 import { deliveredOf, type Refusal } from './folding.ts';
 import type { EventOf } from './plan-event.ts';
 import { added, type AgentState, hasEnded, none, type PlanState, stepOf } from './plan-state.ts';
@@ -143,12 +144,9 @@ export function endAgent(
     agent.error = event.error;
   } else {
     agent.status = 'cancelled';
-    agent.error = {
-      code: 'cancelled',
-      message: 'The agent was cancelled',
-      retryable: false,
-      details: { reason: event.reason },
-    };
+    const { reason, unknown } = event;
+    const error = { code: 'cancelled', message: 'The agent was cancelled', retryable: false, details: { reason } };
+    agent.error = unknown ? leavingDoubt(error, unknown) : error;
   }
   if (state.asks.size > 0) closeAsks(state, agent);
   forget(agent);

@@ -3,6 +3,7 @@
 import type { ErrorData } from '../../errors.ts';
 import type { Draft, NewEvent } from './draft.ts';
 import type { OnFailure } from './action.ts';
+import { leavingDoubt } from './failure.ts';
 import type { EventOf, PlanEvent } from './plan-event.ts';
 import { type AgentState, hasEnded, livingBelow, type PlanState, stepId } from './plan-state.ts';
 
@@ -23,7 +24,22 @@ export function end(
 
 /** Ends an agent as failed. */
 export function fail(draft: Draft, agent: AgentState, error: ErrorData): void {
-  end(draft, agent, { type: 'agent.failed', id: agent.id, error });
+  end(draft, agent, failed(agent, error));
+}
+
+/** An agent that fails with unsafe calls under way leaves doubt, whatever it failed of: nothing may repeat its work unasked. */
+function failed(agent: AgentState, error: ErrorData): Omit<EventOf<'agent.failed'>, 'at'> {
+  const unknown = underWay(agent);
+  if (unknown.length === 0) return { type: 'agent.failed', id: agent.id, error };
+  return { type: 'agent.failed', id: agent.id, error: leavingDoubt(error, unknown) };
+}
+
+/** The unsafe activities that were started and have not ended. */
+function underWay(agent: AgentState): readonly string[] {
+  return [
+    ...(agent.started ? [stepId(agent)] : []),
+    ...[...agent.calls?.values() ?? []].filter(({ started }) => started).map(({ id }) => id),
+  ];
 }
 
 /** Ends an agent as cancelled. */
@@ -37,10 +53,7 @@ function cancelBelow(draft: Draft, agent: AgentState): void {
 }
 
 function cancelled(agent: AgentState, reason: string): Omit<EventOf<'agent.cancelled'>, 'at'> {
-  const unknown = [
-    ...(agent.started ? [stepId(agent)] : []),
-    ...[...agent.calls?.values() ?? []].filter(({ started }) => started).map(({ id }) => id),
-  ];
+  const unknown = underWay(agent);
   return { type: 'agent.cancelled', id: agent.id, reason, ...(unknown.length > 0 && { unknown }) };
 }
 
@@ -77,11 +90,7 @@ function failParent({ id, error }: AgentState, parent: AgentState): readonly New
   const reason = typeof error.details?.['reason'] === 'string' ? error.details['reason'] : 'child_failed';
   return [
     ...livingBelow(parent).map((below) => cancelled(below, withParent)),
-    {
-      type: 'agent.failed',
-      id: parent.id,
-      error: { ...error, details: { ...error.details, reason, from: error.details?.['from'] ?? id } },
-    },
+    failed(parent, { ...error, details: { ...error.details, reason, from: error.details?.['from'] ?? id } }),
   ];
 }
 

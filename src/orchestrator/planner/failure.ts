@@ -47,3 +47,13 @@ export function failure(
 ): ErrorData {
   return toData(new PinnaceError(code, message, { retryable, ...(reason !== undefined && { details: { reason } }) }));
 }
+
+/** The error of an agent whose unsafe activities were under way when it ended. */
+export function leavingDoubt({ code, message, details }: ErrorData, unknown: readonly string[]): ErrorData {
+  return {
+    code: 'outcome_unknown',
+    message: `${message}; calls were under way, and whether they took effect is unknown`,
+    retryable: false,
+    details: { ...details, endedBy: code, unknown },
+  };
+}

@@ -73,15 +73,23 @@ export function viewOf(
     counts: countsOf(state),
     tasks: [],
     omitted: 0,
-    questions: [...asks.values()].slice(0, 10).map(({ schema: _, ...ask }) => ({
-      ...ask,
-      question: cut(ask.question, 1000),
-    })),
+    questions: questionsOf(asks.values()),
     used: { ...account.used },
     deadlineAt: planDeadlineAt(state),
   };
   const tasks = fitting(state, mostViewBytes - bytesOf(view) - 64);
   return { ...view, tasks, omitted: state.agents.size - tasks.length };
+}
+
+/** The most that questions take of a view, in bytes of JSON. */
+const mostQuestionBytes = 49_152;
+
+/** As many questions as fit. The facts of an approval are never cut: what a person does not see, that person cannot decide on. */
+function questionsOf(asks: Iterable<AskFacts>): PlanView['questions'] {
+  let left = mostQuestionBytes;
+  return [...asks].slice(0, 10).map(({ schema: _, ...ask }) => {
+    return ask.kind === 'approval' ? ask : { ...ask, question: cut(ask.question, 1000) };
+  }).filter((ask) => (left -= bytesOf(ask)) >= 0);
 }
 
 function countsOf({ agents }: PlanState): Record<AgentState['status'], number> {

@@ -52,6 +52,45 @@ describe('a call that waits for a person', () => {
     await vi.waitFor(() => expect(page.all('announcement')[0]?.textContent).toContain('asks whether'));
   });
 
+  it('shows every field in view, undeclared ones marked, and opens a long value on request', async () => {
+    page = await mount();
+    await send(page, 'Delete it');
+    const body = `${'x'.repeat(400)}\u202E`;
+    page.transport.write(
+      { type: 'data-run', data: { runId: 'run-1', state: 'running' } },
+      { type: 'tool-input-available', toolCallId: 'c1', toolName: 'a', input: { to: 'ada', body, more: 1 } },
+      {
+        type: 'tool-approval-request',
+        toolCallId: 'c1',
+        approvalId: 'apr_c1',
+        reason: 'Call a',
+        approvalDescriptor: {
+          tool: 'a',
+          fields: [
+            { key: '"to"', value: '"ada"', declared: true, path: ['to'] },
+            {
+              key: '"body"',
+              value: '"xxx"',
+              declared: true,
+              path: ['body'],
+              shortened: { length: 401, sha256: '0123' },
+            },
+            { key: '"more"', value: '1', declared: false, path: ['more'] },
+          ],
+        },
+      },
+      { type: 'finish', finishReason: 'tool-calls' },
+    );
+    page.transport.close();
+    await page.find('approval');
+    const fields = page.all('approval-field').map(({ dataset, textContent }) => [dataset['declared'], textContent]);
+    expect(fields.map(([declared]) => declared)).toEqual(['true', 'true', 'false']);
+    expect(fields[2]?.[1]).toContain('Not declared');
+    expect(page.all('approval-facts')[0]?.textContent).not.toContain('x'.repeat(300));
+    await page.click('approval-more');
+    expect(page.all('approval-facts')[0]?.textContent).toContain(`${'x'.repeat(400)}\\u202e`);
+  });
+
   it('is made when it is approved, and the answer goes on where it waited', async () => {
     page = await mount();
     await ask('c1');

@@ -96,7 +96,11 @@ describe('a call that needs an approval', () => {
     expect(chunks.find(({ type }) => type === 'tool-approval-request')).toMatchObject({
       toolCallId: 'call-0',
       approvalId: expect.stringMatching(/^apr_[0-9a-f]{32}$/),
-      reason: 'Call delete_note\nnoteId: "n1"',
+      reason: 'Call delete_note\n"noteId": "n1"',
+      approvalDescriptor: {
+        tool: 'delete_note',
+        fields: [{ key: '"noteId"', value: '"n1"', declared: true, path: ['noteId'] }],
+      },
     });
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'awaiting_approval' });
     expect(terminalChunks(chunks)).toEqual([{ type: 'finish', finishReason: 'tool-calls' }]);
@@ -182,48 +186,57 @@ describe('a call that needs an approval', () => {
 });
 
 describe('an approval executes nothing', () => {
-  it.each<[string, (setup: { asked: Asked; runtime: HostedRuntime }) => Promise<ReturnType<typeof runRequest>>]>([
-    ['when nobody decided, whatever the client claims', async ({ asked }) => continuation(asked)],
-    ['when its id is made up', async ({ asked }) => continuation({ ...asked, approvalId: 'apr_forged' })],
-    ['moved to another chat', async ({ asked, runtime }) => {
+  it.each<
+    [string, string, (setup: { asked: Asked; runtime: HostedRuntime }) => Promise<ReturnType<typeof runRequest>>]
+  >([
+    ['when no one decided, whatever the client claims', 'approval_undecided', async ({ asked }) => continuation(asked)],
+    [
+      'when its id is made up',
+      'approval_not_found',
+      async ({ asked }) => continuation({ ...asked, approvalId: 'apr_forged' }),
+    ],
+    ['moved to another chat', 'approval_moved', async ({ asked, runtime }) => {
       await runtime.decide(asked.runId, asked.approvalId, { approved: true }, me);
       return continuation(asked, { chatId: 'chat-2' });
     }],
-    ['for another input', async ({ asked, runtime }) => {
+    ['for another input', 'approval_altered', async ({ asked, runtime }) => {
       await runtime.decide(asked.runId, asked.approvalId, { approved: true }, me);
       return continuation(asked, { input: { noteId: 'n2' } });
     }],
-  ])('%s', async (_name, prepare) => {
+  ])('%s, and the reason is %s', async (_name, reason, prepare) => {
     const { tool, deleted } = deleteTool();
     const { runtime } = deleting(tool);
     const asked = await ask(runtime);
     const chunks = await goOn(runtime, await prepare({ asked, runtime }));
     expect(deleted).toEqual([]);
-    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'approval_required' });
+    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'approval_required', details: { reason } });
     expect(terminalChunks(chunks)).toHaveLength(1);
   });
 
-  it.each<[string, (storage: ReturnType<typeof memoryStorage>) => { runtime: HostedRuntime; deleted: string[] }]>([
-    ['under a changed definition of the tool', (storage) => {
+  it.each<
+    [string, string, (storage: ReturnType<typeof memoryStorage>) => { runtime: HostedRuntime; deleted: string[] }]
+  >([
+    ['under a changed definition of the tool', 'approval_altered', (storage) => {
       const { tool, deleted } = deleteTool({ description: 'Deletes a note, and all others' });
       return { deleted, runtime: deleting(tool, storage).runtime };
     }],
-    ['under a changed revision of the agent', (storage) => {
+    ['under a changed revision of the agent', 'approval_altered', (storage) => {
       const { tool, deleted } = deleteTool();
       return { deleted, runtime: deleting(tool, storage, { agent: { revision: 2 } }).runtime };
     }],
-    ['after it has expired', (storage) => {
+    ['after it has expired', 'approval_expired', (storage) => {
       const { tool, deleted } = deleteTool();
       return { deleted, runtime: deleting(tool, storage, { now: () => Date.now() + 86_400_001 }).runtime };
     }],
-  ])('%s', async (_name, change) => {
+  ])('%s, and the reason is %s', async (_name, reason, change) => {
     const storage = memoryStorage();
     const { runtime } = deleting(deleteTool().tool, storage);
     const asked = await ask(runtime);
     await runtime.decide(asked.runId, asked.approvalId, { approved: true }, me);
     const changed = change(storage);
-    await goOn(changed.runtime, continuation(asked));
+    const chunks = await goOn(changed.runtime, continuation(asked));
     expect(changed.deleted).toEqual([]);
+    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'approval_required', details: { reason } });
   });
 
   it('the second and third time', async () => {
@@ -231,8 +244,13 @@ describe('an approval executes nothing', () => {
     const { runtime } = deleting(tool);
     const asked = await ask(runtime);
     await runtime.decide(asked.runId, asked.approvalId, { approved: true }, me);
-    for (let i = 0; i < 3; i++) await goOn(runtime, continuation(asked, { claim: i > 0 }));
+    let chunks: UIMessageChunk[] = [];
+    for (let i = 0; i < 3; i++) chunks = await goOn(runtime, continuation(asked, { claim: i > 0 }));
     expect(deleted).toEqual(['n1']);
+    const details = { reason: 'approval_spent' };
+    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'approval_required', details });
+    const late = runtime.decide(asked.runId, asked.approvalId, { approved: true }, me);
+    await expect(late).rejects.toMatchObject({ code: 'already_decided', details });
   });
 
   it('twice when two instances race to spend it', async () => {

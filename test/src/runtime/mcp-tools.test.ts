@@ -137,14 +137,19 @@ describe('the tools of MCP servers', () => {
     const { run } = await withServer(mcp, { record: await pinnedServer([tool], { effects }) });
     const chunks = await run();
     expect(chunks.find(({ type }) => type === 'tool-approval-request')).toMatchObject({
-      reason: 'Call Search (docs__search)\nMCP server docs at https://docs.example.com/mcp\nquery: "leave"',
+      reason: 'Call Search (docs__search)\nMCP server docs at https://docs.example.com/mcp\n"query": "leave"',
     });
     expect(mcp.asked.calls).toEqual([]);
   });
 
   it('never take the name of another tool', async () => {
     const mcp = fakeMcp();
-    const mine = defineTool({ id: 'docs__search', description: 'Mine', input: v.object({}), execute: () => 'mine' });
+    const mine = defineTool({
+      id: 'docs__search',
+      description: 'Mine',
+      input: v.looseObject({}),
+      execute: () => 'mine',
+    });
     const record = await pinnedServer();
     const catalog = mcpCatalog([record], { entryTools: ['docs__search'] });
     const { run, runtime } = await withServer(mcp, { record, catalog, tools: [mine] });
@@ -392,7 +397,7 @@ describe('the tools of MCP servers and discovery', () => {
 });
 
 describe('a call whose server says that it failed', () => {
-  it('gives the model what the server says, and is told of and counted as tool_error', async () => {
+  it('gives the model what the server says, emits an error, and is counted as tool_error', async () => {
     const content = [{ type: 'text', text: 'No such page' }];
     const { sink, events } = memorySink();
     const mcp = fakeMcp({ onCall: () => ({ content, isError: true }) });
@@ -401,6 +406,9 @@ describe('a call whose server says that it failed', () => {
     expect(chunks.find(({ type }) => type === 'tool-output-available')).toMatchObject({
       output: { isError: true, content },
     });
+    expect(chunks.filter(({ type }) => type === 'data-tool-error')).toMatchObject([{
+      data: { tool: 'docs__search', code: 'internal', retryable: false, details: { reason: 'mcp_tool_error' } },
+    }]);
     const failed = { status: 'error', error: { code: 'tool_error', retryable: false } };
     for (const action of ['mcp.call', 'tool.call']) {
       expect(events.findLast((event) => event.action === action)).toMatchObject(failed);

@@ -204,7 +204,7 @@ describe('the end of a run', () => {
       limits: { toolMs: 10 },
     });
     const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
-    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'deadline_exceeded' });
+    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'outcome_unknown', retryable: false });
     expect(textOf(chunks)).toBe('I gave up');
   });
 

@@ -136,9 +136,10 @@ describe('the events of a run', () => {
     const runtime = testRuntime({ model, tools: [wait], sinks });
     await readAll(await runtime.run(runRequest(), me, { signal: stop.signal }));
     await runtime.close();
-    expect(linesOf(events).slice(-4)).toEqual([
+    expect(linesOf(events).slice(-5)).toEqual([
       'run > step > tool.call pending',
-      'run > step > tool.call cancelled',
+      'run > step > tool.call > error error',
+      'run > step > tool.call error',
       'run > step cancelled',
       'run cancelled',
     ]);

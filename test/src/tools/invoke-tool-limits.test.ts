@@ -27,10 +27,16 @@ const never = (): Promise<never> => new Promise(() => undefined);
 
 describe('invokeTool, the time', () => {
   const deadline = { ok: false, error: { code: 'deadline_exceeded', message: 'Tool "echo" took longer than 5 ms' } };
-  const cancelled = { ok: false, error: { code: 'cancelled', message: 'Tool "echo" was stopped with its run' } };
+  const cancelled = {
+    ok: false,
+    error: { code: 'cancelled', message: 'Tool "echo" was stopped: the run was cancelled' },
+  };
+  const unknown = { ok: false, error: { code: 'outcome_unknown', retryable: false } };
 
   it('ends a tool that ignores its signal', async () => {
-    expect(await invokeTool(echo(never), input, toolCall({ timeoutMs: 5 }))).toMatchObject(deadline);
+    const reader = { ...echo(never), definition: { ...echo().definition, annotations: { readOnlyHint: true } } };
+    expect(await invokeTool(reader, input, toolCall({ timeoutMs: 5 }))).toMatchObject(deadline);
+    expect(await invokeTool(echo(never), input, toolCall({ timeoutMs: 5 }))).toMatchObject(unknown);
   });
 
   it('ends a permission check that does not answer, and executes nothing when it does', async () => {
@@ -63,10 +69,10 @@ describe('invokeTool, the time', () => {
   it('ends a tool that ignores its signal with its run', async () => {
     const run = new AbortController();
     const outcome = invokeTool(echo(() => (run.abort(), never())), input, toolCall({ signal: run.signal }));
-    expect(await outcome).toMatchObject(cancelled);
+    expect(await outcome).toMatchObject(unknown);
   });
 
-  it('calls it cancelled when the tool rejects because of the abort', async () => {
+  it('knows no outcome of a tool that rejects because of the abort', async () => {
     const run = new AbortController();
     const tool = echo((_, { signal }) =>
       new Promise((_resolve, reject) => {
@@ -74,7 +80,7 @@ describe('invokeTool, the time', () => {
         run.abort();
       })
     );
-    expect(await invokeTool(tool, input, toolCall({ signal: run.signal }))).toMatchObject(cancelled);
+    expect(await invokeTool(tool, input, toolCall({ signal: run.signal }))).toMatchObject(unknown);
   });
 
   it('ends a permission check with its run', async () => {

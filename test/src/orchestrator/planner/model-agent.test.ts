@@ -101,7 +101,7 @@ describe('modelAgent', () => {
     const outcome = await planner.run({ goal: 'Fire', allowHumanIntervention: true }, me);
     expect(outcome).toMatchObject({ state: 'suspended' });
     const [question] = await questionsOf(planner, outcome.planId);
-    expect(question).toMatchObject({ kind: 'approval', agent: '1', question: 'Call fire\nat: "noon"' });
+    expect(question).toMatchObject({ kind: 'approval', agent: '1', question: 'Call fire\n"at": "noon"' });
     expect(fired).toEqual([]);
     await planner.reply(outcome.planId, me, { askId: question?.ask ?? '', answer: { approved: true } });
     expect(await planner.outcome(outcome.planId, me)).toMatchObject({ state: 'done', result: 'Done' });

@@ -1,0 +1,163 @@
+/**
+ * The facts of a call for the person who decides on it. The model chooses every name and value of the input, so nothing of it is
+ * shown unescaped, nothing long hides what is short, and two different inputs never look the same.
+ */
+
+import { sha256 } from '../hash.ts';
+import { canonicalJson } from '../json.ts';
+import { declaredFields, elementSchemas } from './declared-fields.ts';
+import { visible } from './visible-text.ts';
+
+/** One value of the input. */
+export interface CallFact {
+  /** Where it is: names as JSON text joined by ".", positions in brackets. */
+  readonly key: string;
+  /** Its JSON text, or the beginning of that, on one line. */
+  readonly value: string;
+  /** Whether the tool's schema declares the field. */
+  readonly declared: boolean;
+  /** Present where there is more than `value` shows. */
+  readonly shortened?: { readonly length: number; readonly sha256: string };
+  /** The names and positions that lead to the value in the input. */
+  readonly path: readonly (string | number)[];
+}
+
+/** How many lines the declared fields share, each of them having at least one, and how many the others share. */
+const declaredLines = 40;
+const otherLines = 20;
+const maxDepth = 5;
+/** The longest value and name, as shown. */
+const maxValue = 240;
+const maxName = 80;
+
+/** Returns the values of an input: declared fields in the order of the schema, then all others, by name. */
+export async function callFacts(input: unknown, schema: unknown): Promise<readonly CallFact[]> {
+  const drafts: Draft[] = [];
+  const top = { path: [], schemas: [schema], root: schema, declared: true };
+  if (!isRecord(input)) drafts.push({ ...top, value: input });
+  else {
+    const { declared, others } = childrenOf(input, top);
+    spread(declared, { lines: Math.max(declaredLines, declared.length), of: top, drafts });
+    spread(others, { lines: otherLines, of: { ...top, declared: false }, drafts });
+  }
+  return await Promise.all(drafts.map(toFact));
+}
+
+/** The facts as text, one line each. */
+export function factLines(facts: readonly CallFact[]): readonly string[] {
+  return facts.map(({ key, value, declared, shortened }) => {
+    const cut = shortened ? `… (${shortened.length} characters, SHA-256 ${shortened.sha256})` : '';
+    return `${declared ? '' : 'Not declared: '}${key}: ${value}${cut}`;
+  });
+}
+
+interface Node {
+  readonly path: readonly (string | number)[];
+  readonly value: unknown;
+  readonly schemas: readonly unknown[];
+  readonly root: unknown;
+  readonly declared: boolean;
+}
+
+/** A node to show on one line; with `rest`, so many more children that its lines did not suffice for. */
+type Draft = Omit<Node, 'schemas' | 'root'> & { readonly rest?: number };
+
+interface Spread {
+  readonly lines: number;
+  readonly of: Omit<Node, 'value'>;
+  readonly drafts: Draft[];
+}
+
+/** Gives every child its share of the lines, so that a long one cannot push another out of sight. */
+function spread(children: readonly Node[], { lines, of, drafts }: Spread): void {
+  const shown = children.length <= lines ? children : children.slice(0, Math.max(0, lines - 1));
+  const share = Math.floor(lines / Math.max(1, shown.length));
+  for (const child of shown) show(child, share, drafts);
+  const rest = children.slice(shown.length);
+  if (rest.length === 0) return;
+  const value = rest.map(({ path, value: inner }) => [path.at(-1), inner]);
+  drafts.push({ path: of.path, declared: of.declared, value, rest: rest.length });
+}
+
+function show(node: Node, lines: number, drafts: Draft[]): void {
+  const { declared, others } = childrenOf(node.value, node);
+  const children = [...declared, ...others];
+  const fitsOneLine = children.length === 0 || lines < 2 || node.path.length >= maxDepth;
+  if (fitsOneLine) drafts.push(node);
+  else spread(children, { lines, of: node, drafts });
+}
+
+type Children = { readonly declared: readonly Node[]; readonly others: readonly Node[] };
+
+function childrenOf(value: unknown, { path, schemas, root, declared }: Omit<Node, 'value'>): Children {
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown, at): Node => {
+      return { path: [...path, at], value: item, schemas: elementSchemas(schemas, root, at), root, declared };
+    });
+    return { declared: items, others: [] };
+  }
+  if (!isRecord(value)) return { declared: [], others: [] };
+  const { fields, others = [] } = declaredFields(schemas, root);
+  const child = (name: string, its: readonly unknown[], isDeclared: boolean): Node => {
+    return { path: [...path, name], value: value[name], schemas: its, root, declared: declared && isDeclared };
+  };
+  const isFreeForm = path.length > 0 && fields.size === 0; // an object of anything is declared as that
+  const undeclared = Object.keys(value).filter((name) => !fields.has(name)).toSorted((a, b) => (a < b ? -1 : 1));
+  return {
+    declared: [...fields].filter(([name]) => Object.hasOwn(value, name)).map(([name, its]) => child(name, its, true)),
+    others: undeclared.map((name) => child(name, others, isFreeForm)),
+  };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+async function toFact({ path, value, declared, rest }: Draft): Promise<CallFact> {
+  const text = canonicalJson(value);
+  const key = await keyOf(path);
+  if (rest !== undefined) {
+    const shortened = { length: text.length, sha256: await hashOf(text) };
+    return { key, value: `and ${rest} more`, declared, shortened, path };
+  }
+  const whole = visible(text);
+  if (whole.length <= maxValue) return { key, value: whole, declared, path };
+  const isText = typeof value === 'string';
+  const shown = isText ? shownHead(value, maxValue, quoted) : shownHead(text, maxValue, visible);
+  const length = isText ? value.length : text.length;
+  return { key, value: shown, declared, shortened: { length, sha256: await hashOf(text) }, path };
+}
+
+function quoted(text: string): string {
+  return visible(JSON.stringify(text));
+}
+
+/** The longest beginning that is no longer than `most` when shown; it ends between two characters. */
+function shownHead(text: string, most: number, render: (text: string) => string): string {
+  let head = '';
+  for (const character of text) {
+    if (render(head + character).length > most) break;
+    head += character;
+  }
+  return render(head);
+}
+
+async function keyOf(path: readonly (string | number)[]): Promise<string> {
+  if (path.length === 0) return 'input';
+  const names = await Promise.all(path.map(nameOf));
+  return names.reduce((key, name) => name.startsWith('[') ? `${key}${name}` : `${key}.${name}`);
+}
+
+async function nameOf(name: string | number): Promise<string> {
+  if (typeof name === 'number') return `[${name}]`;
+  const whole = quoted(name);
+  if (whole.length <= maxName) return whole;
+  return `${shownHead(name, maxName, quoted)}…(${name.length} characters, SHA-256 ${await hashOf(
+    JSON.stringify(name),
+  )})`;
+}
+
+/** Enough digits for a person to compare; the approval itself is bound to the whole input. */
+async function hashOf(text: string): Promise<string> {
+  return (await sha256(text)).slice(0, 16);
+}
