@@ -58,7 +58,7 @@ async function lose(tool: HangingTool, loss: Loss): Promise<Lost> {
   if (loss === 'a cancel by the id of the run') await runtime.cancel(runId, me);
   if (loss === 'the loss of its worker') {
     worker.kill();
-    time += 20_000;
+    time += 60_000;
   }
   const chunks = await read(loss === 'the loss of its worker' ? other : runtime, runId);
   const answer = await toMessage(chunks, request.chat.messages.at(-1) as UIMessage); // the AI SDK's, as the test wrote it
