@@ -164,7 +164,9 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
       const unspendable = whyUnspendable(found?.record, claim, now());
       if (!found || unspendable) return { unspendable: unspendable ?? 'approval_not_found' };
       const { state, reason } = found.record;
-      if (!await write({ ...found.record, state: 'spent' }, found.version, graceMs)) return { unspendable: 'approval_spent' };
+      if (!await write({ ...found.record, state: 'spent' }, found.version, graceMs)) {
+        return { unspendable: 'approval_spent' };
+      }
       return { approved: state === 'approved', ...(reason !== undefined && { reason }) };
     },
   };
