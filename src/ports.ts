@@ -109,18 +109,23 @@ export interface ModelSource {
 }
 
 /**
- * Resolves a secret reference to its value. A missing secret is `not_found`, a denied one `forbidden`, one whose source does not
- * answer `unavailable`; honours the signal. No error names more than the id.
+ * Resolves a secret reference to its value and its destinations (`Secret.origins`). A secret goes to none but its origins: for
+ * another one it is `forbidden` with the reason `secret_origin_mismatch`, and the runtime and the egress check it again. A secret
+ * whose definition declares no origins has none, unless the composition says otherwise at the source. A missing secret is
+ * `not_found`, a denied one `forbidden`, one whose source does not answer `unavailable`; honours the signal. No error names more
+ * than the id and origins.
  */
 export interface SecretSource {
   resolve(ref: SecretRef, options: { readonly scope: SecretScope; readonly signal: AbortSignal }): Promise<Secret>;
 }
 
-/** Who asks for a secret, and for what. */
+/** Who asks for a secret, and where it would go. */
 export interface SecretScope {
   readonly tenant: string;
   readonly agentId: string;
   readonly toolId?: string;
+  /** The origin that would receive the value. Absent: a function of the composition would, and the secret must name `code`. */
+  readonly origin?: string;
 }
 
 /** A text with secrets in it, part by part: `['Bearer ', secret]`. It is put together by the adapter that opens the socket. */
@@ -138,8 +143,9 @@ export interface EgressOptions {
   /** Of the listed origins, those that the composition lets lead to a private address, or over plain http. Never from a record. */
   readonly privateOrigins?: PrivateOrigins;
   /**
-   * `caller`: the caller limits time and load, as for a model's stream: without `timeoutMs` there is no timeout, and neither the
-   * circuit breaker nor the limit of concurrent calls applies. An abort then rejects with the signal's own reason.
+   * `caller`: the caller limits time, load and the kind of the answer, as for a model's stream: without `timeoutMs` there is no
+   * timeout, neither the circuit breaker nor the limit of concurrent calls applies, and a body of any type is read. An abort then
+   * rejects with the signal's own reason.
    */
   readonly limits?: 'caller';
   /** The W3C `traceparent` of the request, for its own origin alone; platforms whose servers would refuse it leave it out. */

@@ -12,12 +12,12 @@ import {
 import type { ToolDefinition } from '../../src/schema.ts';
 import { baseOf, segmentOf } from '../remote/address.ts';
 import { ask, type HeaderRecord, invalidAnswer, type Remote, type Reply } from '../remote/ask.ts';
+import { guardedSend, type GuardedSendOptions } from '../remote/guarded-send.ts';
 
 /** Where the control plane is, and how to ask it. */
-export interface HttpCatalogOptions {
+export interface HttpCatalogOptions extends GuardedSendOptions {
   /** What stands before `/agents`: http or https, without user name, password, query and fragment. */
   readonly url: string | URL;
-  readonly fetch?: (request: Request) => Promise<Response>;
   /** Asked before each request, for a token that may have been renewed. */
   readonly headers?: () => Promise<HeaderRecord> | HeaderRecord;
   /**
@@ -58,7 +58,7 @@ const pageLimit = 100;
  * What cannot be had is `unavailable`: with the reason `catalog_auth` after 401 and 403, `catalog_invalid` for a record that
  * breaks its schema. 429 is `rate_limited`. It waits as long as the signal lets it. No error holds a header or a body.
  *
- * @throws PinnaceError `invalid_argument` with the reason `invalid_url`.
+ * @throws PinnaceError `invalid_argument` with the reason `invalid_url`, `private_origin` or `invalid_private_origin`.
  * @example
  * const catalog = httpCatalog({ url: 'https://control.example/v1', headers: () => ({ authorization: `Bearer ${token}` }) });
  */
@@ -92,11 +92,11 @@ function catalogOver(source: Source): Catalog {
   };
 }
 
-function sourceOf(
-  { url, fetch = (request) => globalThis.fetch(request), headers = () => ({}), now = Date.now }: HttpCatalogOptions,
-): Source {
+function sourceOf({ url, headers = () => ({}), now = Date.now, ...way }: HttpCatalogOptions): Source {
+  const base = baseOf(url, 'the catalog');
+  const fetch = guardedSend(way, { base, maxBytes });
   const remote: Remote = { name: 'catalog', kind: 'catalog', maxBytes, fetch, now };
-  return { base: baseOf(url, 'the catalog'), remote, headers, remembered: new Map() };
+  return { base, remote, headers, remembered: new Map() };
 }
 
 async function load<Kind extends RecordKind>(

@@ -9,6 +9,8 @@ import { unreachable, unusable } from './refusals.ts';
 export interface BodyLimits {
   readonly maxBytes: number;
   readonly deadline: Deadline;
+  /** Whether a body of any type is read; otherwise it must be text or JSON. */
+  readonly anyType?: boolean;
   /** Called when the body is read, given up or broken; a second call means nothing. */
   readonly onEnd: () => void;
 }
@@ -23,7 +25,7 @@ export async function guardAnswer(answer: Response, limits: BodyLimits): Promise
       await answer.body.cancel();
       return ended(new Response(null, init), limits);
     }
-    checkContent(answer.headers);
+    if (limits.anyType !== true) checkContent(answer.headers);
     return new Response(guardBody(answer.body, limits), init);
   } catch (error) {
     limits.onEnd();

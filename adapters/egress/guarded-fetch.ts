@@ -31,11 +31,11 @@ export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Eg
   const throughCircuit = createCircuits(circuit);
   return {
     async fetch(request, options) {
-      checkSecrets(options);
       const { origins, signal, traceparent, limits, privateOrigins = [] } = options;
       checkPrivateOrigins(privateOrigins);
       const reach = { schemes, origins, privateOrigins: [...loopback, ...privateOrigins] };
       const first = await firstHop(request, reach);
+      checkSecrets(first.url, options);
       if (parseTraceparent(traceparent)) first.headers.set('traceparent', traceparent ?? '');
       const { timeoutMs = limits === 'caller' ? Infinity : 10_000 } = options;
       const deadline = createDeadline({ signal, timeoutMs, keepsReason: limits === 'caller' });
@@ -101,11 +101,15 @@ async function nextOrCancel(hop: Hop, answer: Response, reach: Reach): Promise<H
   }
 }
 
-async function holdAnswer(answer: Response, { maxBytes }: EgressOptions, deadline: Deadline): Promise<HeldAnswer> {
+async function holdAnswer(
+  answer: Response,
+  { maxBytes, limits }: EgressOptions,
+  deadline: Deadline,
+): Promise<HeldAnswer> {
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   const onEnd = (): void => {
     deadline.release();
     resolve();
   };
-  return { answer: await guardAnswer(answer, { maxBytes, deadline, onEnd }), ended };
+  return { answer: await guardAnswer(answer, { maxBytes, deadline, onEnd, anyType: limits === 'caller' }), ended };
 }

@@ -1,20 +1,24 @@
 /** Puts secrets where they belong: header values and named fields of a body, nowhere else. */
 
 import type { EgressOptions, SecretText } from '../../src/ports.ts';
+import { requireDestination } from '../../src/secret-origins.ts';
 import { checkHeaderValue, isRequestHeaderAllowed } from './headers.ts';
 import type { Hop } from './hop.ts';
 import { malformed } from './refusals.ts';
 
 type Secrets = Pick<EgressOptions, 'secretHeaders' | 'secretFields' | 'origins'>;
 
-/** Checks what can be told without a value: secrets go to listed origins, in headers that a tool may set. */
-export function checkSecrets({ secretHeaders = {}, secretFields = {}, origins }: Secrets): void {
+/** Checks what needs no value: secrets go to listed origins that may receive them, in headers that a tool may set. */
+export function checkSecrets({ origin }: URL, { secretHeaders = {}, secretFields = {}, origins }: Secrets): void {
   const names = Object.keys(secretHeaders);
   if (origins === 'any' && names.length + Object.keys(secretFields).length > 0) {
     throw malformed('secrets_need_origins', 'it carries secrets, so its origins must be listed');
   }
   const wrong = names.find((name) => !isRequestHeaderAllowed(name));
   if (wrong !== undefined) throw malformed('header_not_allowed', `a tool may not set the header "${wrong}"`);
+  for (const part of [...Object.values(secretHeaders), ...Object.values(secretFields)].flat()) {
+    if (typeof part !== 'string') requireDestination(part, origin);
+  }
 }
 
 /** Gives the hop with its secrets: the last step before the socket. A hop away from home gets none. */

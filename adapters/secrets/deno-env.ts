@@ -2,7 +2,8 @@
 
 import { PinnaceError } from '../../src/errors.ts';
 import type { SecretSource } from '../../src/ports.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret, type SecretOrigins } from '../../src/secret.ts';
+import { requireDestination, secretOrigins, type UnboundSecrets } from '../../src/secret-origins.ts';
 
 /** The part of `Deno.env` that is used. */
 export interface Environment {
@@ -10,8 +11,10 @@ export interface Environment {
   delete(name: string): void;
 }
 
-/** How secrets are named, and what becomes of them. */
-export interface DenoEnvSecretsOptions {
+/** How secrets are named, where they may go, and what becomes of them. */
+export interface DenoEnvSecretsOptions extends UnboundSecrets {
+  /** By secret id, the origins that may receive it; `code` among them lets functions of the composition have it. */
+  readonly origins?: Readonly<Record<string, readonly string[]>>;
   /** Begins the names of the variables: letters, digits and `_`. */
   readonly prefix?: string;
   /** Instead of `Deno.env`. */
@@ -25,34 +28,66 @@ export interface DenoEnvSecretsOptions {
 
 /**
  * Gives a source that reads `openai-key` from `PINNACE_SECRET_OPENAI_KEY`: the id in capitals, everything but letters and digits as
- * `_`. So `a-b` and `a.b` are one variable. Whoever has the source may resolve any of them; an environment knows no tenants.
+ * `_`. So `a-b` and `a.b` are one variable, with the same origins. An environment knows no tenants.
  *
  * A variable that is missing or empty is `not_found`, one that the process may not read (`--allow-env`) or delete `forbidden`;
  * where there is no `Deno.env` everything is `unavailable` with the reason `no_environment`.
  *
- * @throws PinnaceError `invalid_argument` for a prefix that can begin no variable.
+ * @throws PinnaceError `invalid_argument` for a prefix that can begin no variable, with the reason `invalid_secret_origin` for an
+ * origin that is none, or for two ids of one variable with different origins.
+ * @example
+ * const secrets = denoEnvSecrets({ origins: { 'openai-key': ['https://api.openai.com'] } });
  */
 export function denoEnvSecrets(options: DenoEnvSecretsOptions = {}): SecretSource {
-  const { prefix = 'PINNACE_SECRET_', env, delete: isDeleted = false } = options;
+  const { prefix = 'PINNACE_SECRET_', env, delete: isDeleted = false, origins = {}, unboundSecrets } = options;
   if (!/^\w*$/.test(prefix)) {
     throw new PinnaceError('invalid_argument', 'Cannot use the prefix: it must be letters, digits and "_"');
   }
+  const bound = originsByVariable(origins);
   const known = new Map<string, Secret>();
   let version = 0;
   return {
-    async resolve({ id }) {
-      const name = prefix + id.toUpperCase().replace(/[^A-Z0-9]/g, '_');
+    async resolve({ id }, { scope }) {
+      const variable = variableOf(id);
+      const name = prefix + variable;
+      const destinations = bound.get(variable) ?? secretOrigins(id, undefined, { unboundSecrets });
       const environment = env ?? environmentHere(id);
       const value = readVariable(environment, { id, name, isDeleted });
       const before = known.get(name);
-      if (before && (value === before.reveal() || (value === undefined && isDeleted))) return renamed(before, id);
+      if (before && (value === before.reveal() || (value === undefined && isDeleted))) {
+        return requireDestination(renamed(before, id), scope.origin);
+      }
       known.delete(name);
       if (!value) throw new PinnaceError('not_found', `Cannot resolve secret "${id}": set ${name}`);
-      const secret = new Secret({ id, version: String(++version), value });
+      const secret = new Secret({ id, version: String(++version), value, origins: destinations });
       known.set(name, secret);
-      return secret;
+      return requireDestination(secret, scope.origin);
     },
   };
+}
+
+/** The name of a secret's variable, without the prefix. */
+function variableOf(id: string): string {
+  return id.toUpperCase().replace(/[^A-Z0-9]/g, '_');
+}
+
+/** By variable and not by id: an id that only reads the same variable must not lose its origins. */
+function originsByVariable(origins: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, SecretOrigins> {
+  const bound = new Map<string, SecretOrigins>();
+  for (const [id, declared] of Object.entries(origins)) {
+    const [variable, destinations] = [variableOf(id), secretOrigins(id, declared)];
+    if (bound.has(variable) && String(bound.get(variable)) !== String(destinations)) {
+      throw new PinnaceError(
+        'invalid_argument',
+        `Cannot bind secret "${id}": another id of its variable has other origins`,
+        {
+          details: { reason: 'invalid_secret_origin', secret: id },
+        },
+      );
+    }
+    bound.set(variable, destinations);
+  }
+  return bound;
 }
 
 function environmentHere(id: string): Environment {
@@ -80,5 +115,6 @@ function readVariable(
 
 /** Two ids may share a variable; each secret bears the id that it was asked for by. */
 function renamed(secret: Secret, id: string): Secret {
-  return secret.id === id ? secret : new Secret({ id, version: secret.version, value: secret.reveal() });
+  if (secret.id === id) return secret;
+  return new Secret({ id, version: secret.version, value: secret.reveal(), origins: secret.origins });
 }

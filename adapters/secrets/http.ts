@@ -4,14 +4,17 @@ import { PinnaceError } from '../../src/errors.ts';
 import type { SecretScope, SecretSource } from '../../src/ports.ts';
 import type { SecretRef } from '../../src/schema.ts';
 import { Secret } from '../../src/secret.ts';
+import { isDestination, requireDestination, secretOrigins, type UnboundSecrets } from '../../src/secret-origins.ts';
 import { baseOf, segmentOf } from '../remote/address.ts';
 import { ask, type HeaderRecord, invalidAnswer, type Remote, type Reply } from '../remote/ask.ts';
+import { guardedSend, type GuardedSendOptions } from '../remote/guarded-send.ts';
 
 /** Where the secret manager is, and how to ask it. */
-export interface HttpSecretsOptions {
+export interface HttpSecretsOptions extends GuardedSendOptions, UnboundSecrets {
   /** What stands before the id: http or https, without user name, password, query and fragment. */
   readonly url: string | URL;
-  readonly fetch?: (request: Request) => Promise<Response>;
+  /** By secret id, the origins that may receive it, for a secret manager that does not say; these count more than its answer. */
+  readonly origins?: Readonly<Record<string, readonly string[]>>;
   /** Asked before each request, with who asks and for what: a secret manager that knows tenants can tell them apart. */
   readonly headers?: (scope: SecretScope) => Promise<HeaderRecord> | HeaderRecord;
   /** Milliseconds since 1970, for a `Retry-After` that is a date. */
@@ -21,20 +24,24 @@ export interface HttpSecretsOptions {
 const maxBytes = 64 * 1024;
 
 /**
- * Gives a source that asks `GET {url}/{id}?version={version}`, which answers `{ "value": "…", "version": "…" }`; without a version
- * in the reference, the latest. Nothing is cached, and no redirect is followed.
+ * Gives a source that asks `GET {url}/{id}?version={version}`, which answers
+ * `{ "value": "…", "version": "…", "origins": ["https://…"] }`; without a version in the reference, the latest. Nothing is cached,
+ * and no redirect is followed.
  *
  * 401 and 403 are `forbidden`, 404 is `not_found`, everything else `unavailable`; an answer that is not as agreed has the reason
  * `secrets_invalid`. No error holds a header, a body or any part of a value.
  *
- * @throws PinnaceError `invalid_argument` with the reason `invalid_url`.
+ * @throws PinnaceError `invalid_argument` with the reason `invalid_url`, `invalid_secret_origin` or `invalid_private_origin`.
  * @example
  * const secrets = httpSecrets({ url: 'https://secrets.example/v1', headers: ({ tenant }) => tokenOf(tenant) });
  */
 export function httpSecrets(options: HttpSecretsOptions): SecretSource {
-  const { url, fetch = (request) => globalThis.fetch(request), headers = () => ({}), now = Date.now } = options;
+  const { url, headers = () => ({}), now = Date.now, origins = {}, unboundSecrets } = options;
   const base = baseOf(url, 'the secret manager');
+  const fetch = guardedSend(options, { base, maxBytes });
   const remote: Remote = { name: 'secret manager', kind: 'secrets', maxBytes, fetch, now };
+  for (const [id, declared] of Object.entries(origins)) secretOrigins(id, declared);
+  const boundBy = (id: string): readonly string[] | undefined => Object.hasOwn(origins, id) ? origins[id] : undefined;
   return {
     async resolve(ref, { scope, signal }) {
       const what = `secret ${JSON.stringify(ref.id)}`;
@@ -42,12 +49,15 @@ export function httpSecrets(options: HttpSecretsOptions): SecretSource {
       if (segment === undefined) throw missing(what); // no secret can have this id
       const query = ref.version === undefined ? '' : `?${new URLSearchParams({ version: ref.version })}`;
       const question = { url: `${base}/${segment}${query}`, what, headers: () => headers(scope), signal };
-      return readReply(remote, await ask(remote, question), { ref, what });
+      const asked = { ref, what, bound: boundBy(ref.id), unboundSecrets };
+      return requireDestination(readReply(remote, await ask(remote, question), asked), scope.origin);
     },
   };
 }
 
-interface Asked {
+interface Asked extends UnboundSecrets {
+  /** What the composition declares. */
+  readonly bound: readonly string[] | undefined;
   readonly ref: SecretRef;
   readonly what: string;
 }
@@ -77,16 +87,29 @@ function readReply(remote: Remote, reply: Reply, asked: Asked): Secret {
 }
 
 /** Checked by hand: an error of a schema could name a key of the answer, which is anything. */
-function readSecret(remote: Remote, data: unknown, { ref, what }: Asked): Secret {
-  const { value, version }: { value?: unknown; version?: unknown } = typeof data === 'object' && data !== null
-    ? data
-    : {};
+function readSecret(remote: Remote, data: unknown, { ref, what, bound, unboundSecrets }: Asked): Secret {
+  const { value, version, origins }: Answer = typeof data === 'object' && data !== null ? data : {};
   if (typeof value !== 'string' || value === '') throw invalidAnswer(remote, { what, why: 'without a "value"' });
   if (typeof version !== 'string' || version === '') throw invalidAnswer(remote, { what, why: 'without a "version"' });
   if (ref.version !== undefined && ref.version !== version) {
     throw invalidAnswer(remote, { what, why: 'another version than it was asked for' });
   }
-  return new Secret({ id: ref.id, version, value });
+  const declared = bound ?? readOrigins(remote, origins, what);
+  return new Secret({ id: ref.id, version, value, origins: secretOrigins(ref.id, declared, { unboundSecrets }) });
+}
+
+interface Answer {
+  readonly value?: unknown;
+  readonly version?: unknown;
+  readonly origins?: unknown;
+}
+
+function readOrigins(remote: Remote, origins: unknown, what: string): readonly string[] | undefined {
+  if (origins === undefined || origins === null) return undefined;
+  const isList = Array.isArray(origins) &&
+    origins.every((one: unknown) => typeof one === 'string' && isDestination(one));
+  if (!isList) throw invalidAnswer(remote, { what, why: '"origins" that are not a list of origins' });
+  return origins as readonly string[]; // safe: each was checked
 }
 
 function missing(what: string): PinnaceError {

@@ -1,29 +1,48 @@
 import { PinnaceError } from '../../src/errors.ts';
 import type { SecretSource } from '../../src/ports.ts';
 import { Secret } from '../../src/secret.ts';
+import { requireDestination, secretOrigins, type UnboundSecrets } from '../../src/secret-origins.ts';
+
+/** A value, with the origins that may receive it; `code` among them lets functions of the composition have it. */
+export interface BoundValue {
+  readonly value: string;
+  readonly origins: readonly string[];
+}
 
 /** Secrets in memory, gone with the process or the page. */
 export interface MemorySecrets extends SecretSource {
-  /** Sets or replaces a secret; `undefined` forgets it. */
-  set(secretId: string, value: string | undefined): void;
+  /** Sets or replaces a secret; a value alone keeps the origins that it has. `undefined` removes the secret. */
+  set(secretId: string, value: string | BoundValue | undefined): void;
 }
 
-/** Gives a source of secrets that holds them in memory. Whoever has it may resolve any of them. */
-export function memorySecrets(values: Readonly<Record<string, string>> = {}): MemorySecrets {
+/**
+ * Gives a source of secrets that holds them in memory.
+ *
+ * @throws PinnaceError `invalid_argument` with the reason `invalid_secret_origin`, here and from `set`.
+ * @example
+ * const secrets = memorySecrets({ 'crm-key': { value, origins: ['https://crm.example'] } });
+ */
+export function memorySecrets(
+  values: Readonly<Record<string, string | BoundValue>> = {},
+  unbound: UnboundSecrets = {},
+): MemorySecrets {
   const secrets = new Map<string, Secret>();
   let version = 0;
-  const set = (id: string, value: string | undefined): void => {
-    if (value === undefined) secrets.delete(id);
-    else secrets.set(id, new Secret({ id, version: String(++version), value }));
+  const set: MemorySecrets['set'] = (id, given) => {
+    if (given === undefined) return void secrets.delete(id);
+    const { value, origins: declared } = typeof given === 'string' ? { value: given, origins: undefined } : given;
+    const known = declared === undefined ? secrets.get(id)?.origins : undefined;
+    const origins = known ?? secretOrigins(id, declared, unbound);
+    secrets.set(id, new Secret({ id, version: String(++version), value, origins }));
   };
   for (const [id, value] of Object.entries(values)) set(id, value);
   return {
     set,
-    async resolve({ id }, { signal }) {
+    async resolve({ id }, { scope, signal }) {
       if (signal.aborted) throw new PinnaceError('cancelled', `Cannot resolve secret "${id}": the call was stopped`);
       const secret = secrets.get(id);
       if (!secret) throw new PinnaceError('not_found', `Cannot resolve secret "${id}": it is not set`);
-      return secret;
+      return requireDestination(secret, scope.origin);
     },
   };
 }

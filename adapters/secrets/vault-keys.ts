@@ -25,6 +25,7 @@ export interface DataKey {
 export interface Place {
   readonly id: string;
   readonly version: string;
+  readonly origins?: readonly string[] | undefined;
 }
 
 const iterations = 600_000;
@@ -96,8 +97,9 @@ export function keyLost(): PinnaceError {
   });
 }
 
-function secretLabel({ id, version }: Place): readonly string[] {
-  return ['secret-v1', id, version];
+/** The origins belong to what is encrypted: who alters the row of a secret cannot send it elsewhere. */
+function secretLabel({ id, version, origins }: Place): readonly string[] {
+  return origins === undefined ? ['secret-v1', id, version] : ['secret-v2', id, version, ...origins];
 }
 
 async function lockKey(

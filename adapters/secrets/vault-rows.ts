@@ -8,6 +8,8 @@ import { type DataKey, keyLost, type WrappedKey } from './vault-keys.ts';
 export interface SecretVersion {
   readonly id: string;
   readonly version: string;
+  /** Who may receive it, as declared; rows of before have none. */
+  readonly origins?: readonly string[] | undefined;
 }
 
 /** The one row of the keys. */
@@ -21,6 +23,13 @@ export interface SecretRow {
   /** The key that it was encrypted with. */
   readonly kid: string;
   readonly data: Uint8Array<ArrayBuffer>;
+  readonly origins?: readonly string[] | undefined;
+}
+
+/** A version of a secret with its row. */
+export interface FoundSecret {
+  readonly place: SecretVersion;
+  readonly row: SecretRow;
 }
 
 const keyName = 'key';
@@ -74,19 +83,27 @@ export async function putSecret(
   await settled(stores.secrets.delete(IDBKeyRange.bound([id], key, false, true)));
 }
 
-/** Gives the version that is referred to: the latest where none is named. */
-export async function findSecret(
-  { secrets }: VaultStores,
-  ref: SecretRef,
-): Promise<{ readonly place: SecretVersion; readonly row: SecretRow } | undefined> {
-  const range = rangeOf(ref);
-  const cursor = range && await settled(secrets.openCursor(range, 'prev'));
-  return cursor ? { place: placeOf(cursor.primaryKey), row: cursor.value as SecretRow } : undefined; // safe: see `putSecret`
+/** Replaces the rows of versions that are still there: what was removed meanwhile stays removed. */
+export async function replaceSecrets(stores: VaultStores, found: readonly FoundSecret[]): Promise<void> {
+  for (const { place: { id, version }, row } of found) {
+    await requireKey(stores, row);
+    const key = [id, Number(version)];
+    if (await settled(stores.secrets.getKey(key)) !== undefined) await settled(stores.secrets.put(row, key));
+  }
 }
 
-/** Gives all versions of all secrets. */
-export async function listSecrets({ secrets }: VaultStores): Promise<SecretVersion[]> {
-  return (await settled(secrets.getAllKeys())).map(placeOf);
+/** Gives the version that is referred to: the latest where none is named. */
+export async function findSecret({ secrets }: VaultStores, ref: SecretRef): Promise<FoundSecret | undefined> {
+  const range = rangeOf(ref);
+  const cursor = range && await settled(secrets.openCursor(range, 'prev'));
+  return cursor ? toFound(cursor.primaryKey, cursor.value) : undefined;
+}
+
+/** Gives all versions of one secret, or without an id of all. */
+export async function listSecrets({ secrets }: VaultStores, id?: string): Promise<FoundSecret[]> {
+  const range = id === undefined ? undefined : rangeOf({ id });
+  const [keys, rows] = await Promise.all([settled(secrets.getAllKeys(range)), settled(secrets.getAll(range))]);
+  return keys.map((key, at) => toFound(key, rows[at]));
 }
 
 /** Removes the version that is referred to: all where none is named. */
@@ -116,7 +133,7 @@ async function putKey({ keys }: VaultStores, row: KeyRow): Promise<void> {
   await settled(keys.put(row, keyName));
 }
 
-function placeOf(key: IDBValidKey): SecretVersion {
-  const [id, version] = key as [string, number]; // safe: see `putSecret`
-  return { id, version: String(version) };
+function toFound(key: IDBValidKey, value: unknown): FoundSecret {
+  const [[id, version], row] = [key as [string, number], value as SecretRow]; // safe: see `putSecret`
+  return { place: { id, version: String(version), ...(row.origins && { origins: row.origins }) }, row };
 }

@@ -5,6 +5,7 @@ import { parse } from '../../src/parse.ts';
 import type { SecretSource } from '../../src/ports.ts';
 import { SecretRef } from '../../src/schema.ts';
 import { Secret } from '../../src/secret.ts';
+import { requireDestination, secretOrigins, type UnboundSecrets } from '../../src/secret-origins.ts';
 import { untilAborted } from '../../src/until-aborted.ts';
 import { type VaultDatabase, vaultDatabase } from './vault-database.ts';
 import { createKey, type DataKey, keyLost, openKey, rewrapKey, seal, unseal } from './vault-keys.ts';
@@ -18,13 +19,14 @@ import {
   putSecret,
   readKey,
   replaceKey,
+  replaceSecrets,
   type SecretVersion,
 } from './vault-rows.ts';
 
 export type { SecretVersion } from './vault-rows.ts';
 
 /** Options of {@link vaultSecrets}. */
-export interface VaultSecretsOptions {
+export interface VaultSecretsOptions extends UnboundSecrets {
   /** Names the database. Two names never see each other. */
   readonly name: string;
   /** Instead of the global one. */
@@ -44,10 +46,16 @@ export interface Vault extends SecretSource {
   lock(): void;
   /** Sets another passphrase, locked or not. @throws PinnaceError as `unlock` does. */
   changePassphrase(change: { readonly current: string; readonly next: string }): Promise<void>;
-  /** Sets a secret and removes its earlier versions. @throws PinnaceError `invalid_argument` for a value of less than 8 characters. */
-  set(secretId: string, value: string): Promise<SecretVersion>;
+  /**
+   * Sets a secret and removes its earlier versions. Without `origins` it keeps those that it has.
+   *
+   * @throws PinnaceError `invalid_argument` for a value of less than 8 characters and for an origin that is none.
+   */
+  set(secretId: string, value: string, binding?: SecretBinding): Promise<SecretVersion>;
   /** Adds a version: references that name an earlier one still get that, until it is removed. @throws PinnaceError as `set` does. */
-  rotate(secretId: string, value: string): Promise<SecretVersion>;
+  rotate(secretId: string, value: string, binding?: SecretBinding): Promise<SecretVersion>;
+  /** Declares who may receive a secret, in all its versions; the values stay. @throws PinnaceError as `set` does, `not_found`. */
+  bind(secretId: string, origins: readonly string[]): Promise<void>;
   /** Removes a version of a secret, or all. */
   remove(secretId: string, version?: string): Promise<void>;
   /** What there is, locked or not; never a value. */
@@ -56,7 +64,12 @@ export interface Vault extends SecretSource {
   clear(): Promise<void>;
 }
 
-interface VaultState {
+/** Who may receive a secret: origins, and `code` for functions of the composition. */
+export interface SecretBinding {
+  readonly origins?: readonly string[];
+}
+
+interface VaultState extends UnboundSecrets {
   readonly name: string;
   readonly use: VaultDatabase;
   dataKey?: DataKey | undefined;
@@ -84,22 +97,23 @@ const maxLength = 65_536;
  * await secrets.unlock(passphrase);
  * await secrets.set('openai-key', value);
  */
-export function vaultSecrets({ name, indexedDB }: VaultSecretsOptions): Vault {
-  const state: VaultState = { name, use: vaultDatabase(name, indexedDB), locks: 0 };
+export function vaultSecrets({ name, indexedDB, unboundSecrets }: VaultSecretsOptions): Vault {
+  const state: VaultState = { name, use: vaultDatabase(name, indexedDB), locks: 0, unboundSecrets };
   return {
     unlock: (passphrase) => unlock(state, passphrase),
     lock: () => lock(state),
     changePassphrase: (change) => changePassphrase(state, change),
-    set: (secretId, value) => write(state, { id: secretId, value, keeps: 'latest' }),
-    rotate: (secretId, value) => write(state, { id: secretId, value, keeps: 'all' }),
+    set: (secretId, value, binding) => write(state, { ...binding, id: secretId, value, keeps: 'latest' }),
+    rotate: (secretId, value, binding) => write(state, { ...binding, id: secretId, value, keeps: 'all' }),
+    bind: (secretId, origins) => bind(state, secretId, origins),
     remove: (id, version) => state.use('readwrite', (stores) => deleteSecret(stores, { id, version })),
-    list: () => state.use('readonly', listSecrets),
+    list: async () => (await state.use('readonly', (stores) => listSecrets(stores))).map(({ place }) => place),
     async clear() {
       lock(state);
       await state.use('readwrite', deleteAll);
     },
-    resolve: (ref, { signal }) =>
-      untilAborted(() => resolve(state, ref), { signal, action: `resolve secret "${ref.id}"` }),
+    resolve: (ref, { scope, signal }) =>
+      untilAborted(() => resolve(state, ref, scope.origin), { signal, action: `resolve secret "${ref.id}"` }),
   };
 }
 
@@ -139,26 +153,65 @@ async function changePassphrase(
 /** Two transactions: no encryption can be awaited in one, and the version must be known for it. */
 async function write(
   state: VaultState,
-  { id, value, keeps }: { readonly id: string; readonly value: string; readonly keeps: 'latest' | 'all' },
+  { id, value, keeps, origins: declared }: SecretBinding & {
+    readonly id: string;
+    readonly value: string;
+    readonly keeps: 'latest' | 'all';
+  },
 ): Promise<SecretVersion> {
   const dataKey = requireUnlocked(state);
   parse(SecretRef, { id }, { what: 'the secret reference' });
   requireValue(id, value);
-  const place = { id, version: await state.use('readwrite', (stores) => countWrite(stores, dataKey)) };
-  const row = { kid: dataKey.kid, data: await seal(dataKey, place, value) };
+  secretOrigins(id, declared);
+  const { version, known } = await state.use('readwrite', async (stores) => ({
+    known: (await findSecret(stores, { id }))?.place.origins,
+    version: await countWrite(stores, dataKey),
+  }));
+  const place = withOrigins({ id, version }, declared ?? known);
+  const row = withOrigins({ kid: dataKey.kid, data: await seal(dataKey, place, value) }, place.origins);
   await state.use('readwrite', (stores) => putSecret(stores, { place, row, keeps }));
   return place;
 }
 
-async function resolve(state: VaultState, ref: SecretRef): Promise<Secret> {
+/** Encrypted anew, as the origins belong to what is encrypted. */
+async function bind(state: VaultState, id: string, origins: readonly string[]): Promise<void> {
+  const dataKey = requireUnlocked(state);
+  secretOrigins(id, origins);
+  const found = await state.use('readwrite', async (stores) => {
+    const versions = await listSecrets(stores, id);
+    for (const { row } of versions) {
+      if (row.kid !== dataKey.kid) throw keyLost();
+      await countWrite(stores, dataKey);
+    }
+    return versions;
+  });
+  if (found.length === 0) throw missing(id);
+  const bound = await Promise.all(found.map(async ({ place, row }) => {
+    const next = { ...place, origins };
+    const data = await seal(dataKey, next, await unseal(dataKey, place, row.data));
+    return { place: next, row: { kid: row.kid, data, origins } };
+  }));
+  await state.use('readwrite', (stores) => replaceSecrets(stores, bound));
+}
+
+function withOrigins<T extends object>(row: T, origins: readonly string[] | undefined): T & SecretBinding {
+  return origins === undefined ? row : { ...row, origins: [...origins] };
+}
+
+async function resolve(state: VaultState, ref: SecretRef, origin: string | undefined): Promise<Secret> {
   const { id } = ref;
   const dataKey = requireUnlocked(state);
   const found = await state.use('readonly', (stores) => findSecret(stores, ref));
-  if (!found) throw new PinnaceError('not_found', `Cannot resolve secret "${id}": the vault does not have it; set it`);
+  if (!found) throw missing(id);
   if (found.row.kid !== dataKey.kid) throw keyLost();
   const value = await unseal(dataKey, found.place, found.row.data);
   if (state.dataKey !== dataKey) throw locked(state); // in the meantime
-  return new Secret({ ...found.place, value });
+  const origins = secretOrigins(id, found.place.origins, state);
+  return requireDestination(new Secret({ ...found.place, origins, value }), origin);
+}
+
+function missing(id: string): PinnaceError {
+  return new PinnaceError('not_found', `Cannot resolve secret "${id}": the vault does not have it; set it`);
 }
 
 function requireUnlocked(state: VaultState): DataKey {

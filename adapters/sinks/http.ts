@@ -1,29 +1,30 @@
 import { PinnaceError } from '../../src/errors.ts';
+import { guardedSend, type GuardedSendOptions } from '../remote/guarded-send.ts';
 import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
 
 /** Where events are sent. */
-export interface HttpSinkOptions extends QueueOptions {
+export interface HttpSinkOptions extends QueueOptions, GuardedSendOptions {
   /** Takes a POST of `application/x-ndjson`, one event a line, and answers with any status below 300. */
   readonly url: string | URL;
   /** Asked before each request, for a token that may have been renewed. */
   readonly headers?: () => Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>>;
-  readonly fetch?: (request: Request) => Promise<Response>;
   /** For one request, in milliseconds. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Gives a sink that sends events in batches. It follows no redirect. A batch that was not answered may be sent again: whoever
+ * Gives a sink that sends events in batches over the guarded egress. It follows no redirect. A batch that was not answered may be sent again: whoever
  * collects events must expect some twice.
  *
  * @example
  * const { sink, close } = httpSink({ url: 'https://events.example/ingest', headers: () => ({ authorization: `Bearer ${token}` }) });
  */
 export function httpSink(
-  { url, headers = () => ({}), fetch = (request) => globalThis.fetch(request), timeoutMs = 10_000, ...queue }:
-    HttpSinkOptions,
+  { url, headers = () => ({}), egress, privateOrigins, fetch, timeoutMs = 10_000, ...queue }: HttpSinkOptions,
 ): QueuedSink {
   const address = new URL(url);
+  const way = { ...(egress && { egress }), ...(privateOrigins && { privateOrigins }), ...(fetch && { fetch }) };
+  const send = guardedSend(way, { base: address.href, maxBytes: 65_536 });
   return queuedSink(async (events) => {
     const body = events.map((event) => `${JSON.stringify(event)}\n`).join('');
     const request = new Request(address, {
@@ -33,7 +34,7 @@ export function httpSink(
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const response = await fetch(request);
+    const response = await send(request);
     await response.body?.cancel();
     if (!response.ok) throw new PinnaceError('unavailable', `Cannot send events: the answer was ${response.status}`);
   }, queue);

@@ -41,6 +41,7 @@ export function createMcpTool(server: McpServer, pinned: PinnedDefinition, optio
   const { origin, pathname } = new URL(server.url);
   return {
     definition,
+    secretOrigin: origin,
     describe: () => `MCP server ${server.alias} at ${origin}${pathname}`,
     isAvailable: () => !options.drift.isDrifted(server, pinned.pinned.definition.name),
     check: checkBy(definition.paramsSchema),

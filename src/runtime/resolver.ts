@@ -11,6 +11,7 @@ import type { Metrics } from '../metrics.ts';
 import type { Catalog, ModelSource, SecretScope, SecretSource, Storage } from '../ports.ts';
 import type { Agent, McpServer, Provider, SecretRef, ToolDefinition } from '../schema.ts';
 import type { Secret } from '../secret.ts';
+import { originOf, requireDestination } from '../secret-origins.ts';
 import { type Place, within } from '../span.ts';
 import { readAnswer, readToolsAnswer } from './catalog-answers.ts';
 import { mergeTools } from './merge-tools.ts';
@@ -252,7 +253,7 @@ interface SecretId extends SecretScope {
 
 async function resolveSecret(
   agent: Agent,
-  { id, secret: ref }: Provider,
+  { id, baseUrl, secret: ref }: Provider,
   { tenant, ...means }: { readonly tenant: string } & SecretMeans,
 ): Promise<Secret | undefined> {
   if (!ref) return undefined;
@@ -263,7 +264,27 @@ async function resolveSecret(
       { retryable: false, details: { reason: 'no_secret_source' } },
     );
   }
-  return await getSecret({ tenant, agentId: agent.id, ref }, means);
+  const origin = baseUrl === undefined ? undefined : originOf(baseUrl);
+  const scope = { tenant, agentId: agent.id, ref, ...(origin !== undefined && { origin }) };
+  return await getSecret(scope, means).catch((error: unknown) => {
+    if (error instanceof PinnaceError && error.code === 'not_found') throw missingSecret({ id, ref, cause: error });
+    throw error;
+  });
+}
+
+/** The deployment lacks the secret: nothing that the caller asked for is missing. */
+function missingSecret(
+  { id, ref, cause }: { readonly id: string; readonly ref: SecretRef; readonly cause: unknown },
+): PinnaceError {
+  return new PinnaceError(
+    'unavailable',
+    `Cannot use provider "${id}": its secret "${ref.id}" is not set in this deployment`,
+    {
+      cause,
+      retryable: false,
+      details: { reason: 'secret_not_found', secret: ref.id, provider: id },
+    },
+  );
 }
 
 interface SecretMeans {
@@ -301,7 +322,8 @@ async function loadSecret(
   signal: AbortSignal,
 ): Promise<Secret | undefined> {
   const { ref, ...scope } = JSON.parse(id) as SecretId; // made by `getSecret` alone
-  return await secrets?.resolve(ref, { scope, signal });
+  const secret = await secrets?.resolve(ref, { scope, signal });
+  return secret && requireDestination(secret, scope.origin); // whatever the source has looked at
 }
 
 function staleSecret(id: string): Parameters<Emit>[0] {

@@ -30,8 +30,12 @@ export async function validateMcpServer(
       tenant,
       deployment: principal.deployment === true,
       signal,
-      secret: async ({ secret }) =>
-        secret && await resolver.secret(secret, { tenant, agentId: `mcp-server:${serverId}` }),
+      secret: async ({ secret, url }) =>
+        secret && await resolver.secret(secret, {
+          tenant,
+          agentId: `mcp-server:${serverId}`,
+          origin: new URL(url).origin,
+        }),
       toolNames: async (server) => [
         ...[...tools, ...dataSources?.tools ?? []].map(({ definition }) => definition.name),
         ...(await resolver.tools(server.tenant)).map(({ name }) => name),

@@ -45,6 +45,7 @@ export function createHttpTool(definition: HttpToolDefinition, options: HttpTool
   const check = checkBy(parsed.paramsSchema);
   return {
     definition: withPolicy(parsed, config),
+    secretOrigin: new URL(config.origin).origin,
     describe: () => `${config.method} ${config.origin}${config.path}`,
     check: (value) =>
       isObject(value) ? check(value) : { ok: false, issues: [{ path: '', message: 'must be an object' }] },

@@ -87,6 +87,10 @@ export interface Tool {
   readonly check: (input: unknown) => InputCheck;
   /** What a person who must approve a call is told first, as the method and address of a request. */
   readonly describe?: () => string;
+  /**
+   * The origin that a call sends its secrets to; without it they are handed to `execute`, and so must be bound to `code`.
+   */
+  readonly secretOrigin?: string;
   /** Whether it can be used now: a step does not begin with one that cannot. Without it, always. */
   readonly isAvailable?: () => boolean;
   /** Gets an input that passed the check. A `PinnaceError` it throws is told to the model; any other error is not. */
