@@ -14,6 +14,7 @@ import type {
   SecretSource,
   Watchable,
 } from '../src/ports.ts';
+import type { PrivateOrigins } from '../src/private-origins.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import type { ToolSource } from '../src/tools/tool-source.ts';
 import { browserEgress } from './egress/browser.ts';
@@ -38,8 +39,13 @@ export interface BrowserRuntimeOptions {
   readonly grounding?: (storage: ClosableStorage & Watchable) => Grounding;
   /** How long the audit keeps what was changed; 30 days when absent. */
   readonly auditRetentionMs?: number;
-  /** Where models come from; over `fetch`, when absent. */
-  readonly models?: ModelSource;
+  /** Where models come from; `modelSource` over the page's guarded egress when absent. */
+  readonly models?: ModelSource | ((egress: Egress) => ModelSource);
+  /**
+   * Model servers on private networks that provider records may name, for the `models` of this wiring; `loopback` stands for every
+   * port of the user's own machine. None when absent.
+   */
+  readonly privateOrigins?: PrivateOrigins;
   readonly sinks?: readonly EventSink[];
   /** The way to MCP servers, as `(egress) => mcpConnector({ egress })`; without it their tools are left out. */
   readonly mcp?: (egress: Egress) => McpConnector;
@@ -56,7 +62,8 @@ export function createBrowserRuntime(
     catalog,
     secrets,
     tools,
-    models = modelSource(),
+    privateOrigins = [],
+    models = (egress) => modelSource({ egress, privateOrigins }),
     sinks = [],
     grounding,
     mcp,
@@ -70,7 +77,7 @@ export function createBrowserRuntime(
     catalog,
     secrets,
     storage,
-    models,
+    models: typeof models === 'function' ? models(egress) : models,
     sinks,
     tools: tools(storage, seen),
     egress,

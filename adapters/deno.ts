@@ -6,6 +6,7 @@ import { createEventRing } from '../src/event-ring.ts';
 import type { Grounding } from '../src/orchestrator/grounding/create-grounding.ts';
 import type { Registry } from '../src/orchestrator/registry/registry.ts';
 import type { Catalog, ClosableStorage, Egress, McpConnector, SecretSource, Storage, Watchable } from '../src/ports.ts';
+import type { PrivateOrigins } from '../src/private-origins.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { ToolDefinition } from '../src/schema.ts';
 import { isToolSource, toolsOf, type ToolSource } from '../src/tools/tool-source.ts';
@@ -48,6 +49,11 @@ export interface DenoEndpointOptions {
    * its last events, in memory.
    */
   readonly eventRetentionMs?: number;
+  /**
+   * Model servers on private networks that provider records may name, such as `['http://127.0.0.1:11434']`; `loopback` stands for
+   * every port of this machine. None when absent. Give the registry the same.
+   */
+  readonly privateOrigins?: PrivateOrigins;
   /** The Deno KV database; the platform's own when absent. */
   readonly kvPath?: string;
 }
@@ -57,7 +63,7 @@ const drainMs = 4_000;
 
 /** Gives the handler for `Deno.serve`, or for `export default { fetch }` with `deno serve` and Deno Deploy. */
 export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
-  const { authenticator, secrets, origins = [], kvPath, mcp } = options;
+  const { authenticator, secrets, origins = [], kvPath, mcp, privateOrigins } = options;
   const storage = denoKvStorage(kvPath === undefined ? {} : { path: kvPath });
   const tools = options.tools(storage);
   const { eventRetentionMs: retentionMs } = options;
@@ -72,7 +78,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   const runtime = createRuntime({
     catalog,
     storage,
-    models: modelSource(),
+    models: modelSource({ egress, ...(privateOrigins && { privateOrigins }) }),
     tools,
     egress,
     sandbox,

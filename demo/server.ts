@@ -61,6 +61,7 @@ const endpoint = createDenoEndpoint({
     ...(authorities.length > 0 && { hosts: authorities.map((authority) => new URL(`http://${authority}`).hostname) }),
   },
   origins: listOf('PINNACE_ORIGINS'),
+  privateOrigins: listOf('PINNACE_PRIVATE_ORIGINS'), // such as http://127.0.0.1:11434, or `loopback`
   eventRetentionMs: 86_400_000,
   ...(kvPath !== undefined && { kvPath }),
 });

@@ -10,6 +10,7 @@ import { memorySecrets } from '../adapters/secrets/memory.ts';
 import { exposeRuntime } from '../adapters/transport/comlink.ts';
 import type { PlanningRuntime } from '../src/create-runtime.ts';
 import type { Catalog, McpServerWriter } from '../src/ports.ts';
+import { originOf } from '../src/secret-origins.ts';
 import { localPrincipal } from '../src/runtime/principal.ts';
 import { cardsOf } from './agents.ts';
 import { lazyTrials } from './builder/lazy-trials.ts';
@@ -36,13 +37,18 @@ const vault = createVaultHost({
   ownSecrets: secrets,
   onChanged: () => runtime.invalidate(['secrets']),
 });
+/** The origin of the model server that a person has entered: it may be one on their own network. */
+let chosenOrigins: readonly string[] = [];
 /** What a person has connected; it ends with the worker, as its key does. */
 let connected: Catalog | undefined;
 
 /** The sample agents' provider becomes the endpoint; its key stays here, as a secret. */
 function useEndpoint(endpoint: Endpoint | undefined): void {
-  secrets.set('endpoint-key', endpoint?.apiKey);
   const { baseUrl, model, apiKey } = endpoint ?? {};
+  const origin = baseUrl === undefined ? undefined : originOf(baseUrl);
+  const origins = origin === undefined ? [] : [origin];
+  secrets.set('endpoint-key', apiKey === undefined ? undefined : { value: apiKey, origins });
+  chosenOrigins = origins;
   const provider = {
     id: 'default',
     kind: 'openai-compatible' as const,
@@ -83,7 +89,11 @@ const runtime: PlanningRuntime = createBrowserRuntime({
   format: storageFormat('pinnace'),
   catalog: current,
   secrets: inspector.secrets(vault.secrets),
-  models: inspector.models(modelSource()),
+  models: (egress) =>
+    inspector.models({
+      model: (provider, secret) =>
+        modelSource({ egress, privateOrigins: ['loopback', ...chosenOrigins] }).model(provider, secret),
+    }),
   sinks: [inspector.sink],
   mcp: (egress) => lazyMcp({ egress, isLocal: ['127.0.0.1', '[::1]', 'localhost'].includes(location.hostname) }),
   tools: (storage, seen) => {

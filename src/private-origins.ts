@@ -34,7 +34,7 @@ export function isPrivateOriginAllowed({ protocol, origin, hostname }: URL, allo
 /** Whether a text is the origin of an http or https URL, exactly as `URL.origin` writes it. */
 export function isOrigin(text: string): boolean {
   const url = URL.parse(text);
-  return url !== null && url.origin === text && /^https?:$/.test(url.protocol);
+  return url !== null && url.origin === text && /^https?:$/.test(url.protocol) && !url.hostname.includes('*');
 }
 
 const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);

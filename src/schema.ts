@@ -90,7 +90,8 @@ export const Agent = v.strictObject({
   entryTools: v.optional(v.array(ToolPattern), []),
   /** By the id of the server; to name one selects it. The only source of masks. */
   mcp: v.optional(v.record(Id, McpSelection), {}),
-  secrets: v.optional(v.array(SecretRef), []),
+  /** The only secrets that its tools may use; an empty list: none. Absent: those that each tool's definition names. */
+  secrets: v.optional(v.array(SecretRef)),
   dataSources: v.optional(v.array(Id), []),
   instructions: v.optional(Text, ''),
   providerId: Id,

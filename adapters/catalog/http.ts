@@ -94,7 +94,7 @@ function catalogOver(source: Source): Catalog {
 
 function sourceOf({ url, headers = () => ({}), now = Date.now, ...way }: HttpCatalogOptions): Source {
   const base = baseOf(url, 'the catalog');
-  const fetch = guardedSend(way, { base, maxBytes });
+  const fetch = guardedSend(way, base);
   const remote: Remote = { name: 'catalog', kind: 'catalog', maxBytes, fetch, now };
   return { base, remote, headers, remembered: new Map() };
 }

@@ -9,8 +9,8 @@ import { unreachable, unusable } from './refusals.ts';
 export interface BodyLimits {
   readonly maxBytes: number;
   readonly deadline: Deadline;
-  /** Whether a body of any type is read; otherwise it must be text or JSON. */
-  readonly anyType?: boolean;
+  /** Whether a body of any type is read, and breaks as that of a `fetch` does; otherwise it must be text or JSON. */
+  readonly callerLimits: boolean;
   /** Called when the body is read, given up or broken; a second call means nothing. */
   readonly onEnd: () => void;
 }
@@ -25,7 +25,7 @@ export async function guardAnswer(answer: Response, limits: BodyLimits): Promise
       await answer.body.cancel();
       return ended(new Response(null, init), limits);
     }
-    if (limits.anyType !== true) checkContent(answer.headers);
+    if (!limits.callerLimits) checkContent(answer.headers);
     return new Response(guardBody(answer.body, limits), init);
   } catch (error) {
     limits.onEnd();
@@ -55,7 +55,10 @@ function checkContent(headers: Headers): void {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-function guardBody(body: ReadableStream<Bytes>, { maxBytes, deadline, onEnd }: BodyLimits): ReadableStream<Bytes> {
+function guardBody(
+  body: ReadableStream<Bytes>,
+  { maxBytes, deadline, onEnd, callerLimits }: BodyLimits,
+): ReadableStream<Bytes> {
   const source = body.getReader();
   let left = maxBytes;
   const giveUp = async (reason: unknown): Promise<void> => {
@@ -75,9 +78,9 @@ function guardBody(body: ReadableStream<Bytes>, { maxBytes, deadline, onEnd }: B
       } catch (error) {
         void giveUp(error);
         deadline.signal.throwIfAborted(); // with its reason, whatever the platform made of it
-        throw error instanceof PinnaceError
-          ? error
-          : unreachable('unreachable', 'the answer broke off', { cause: error });
+        if (error instanceof PinnaceError) throw error;
+        if (callerLimits) throw new TypeError('The answer broke off', { cause: error }); // as the body of a fetch does
+        throw unreachable('unreachable', 'the answer broke off', { cause: error });
       }
     },
     cancel: giveUp,

@@ -111,5 +111,5 @@ async function holdAnswer(
     deadline.release();
     resolve();
   };
-  return { answer: await guardAnswer(answer, { maxBytes, deadline, onEnd, anyType: limits === 'caller' }), ended };
+  return { answer: await guardAnswer(answer, { maxBytes, deadline, onEnd, callerLimits: limits === 'caller' }), ended };
 }

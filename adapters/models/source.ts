@@ -2,9 +2,12 @@
 
 import type { LanguageModel } from '../../src/ai-types.ts';
 import { PinnaceError } from '../../src/errors.ts';
-import type { ModelSource } from '../../src/ports.ts';
+import { checkUrl } from '../../src/check-url.ts';
+import type { Egress, ModelSource } from '../../src/ports.ts';
+import { checkPrivateOrigins, isPrivateOriginAllowed, type PrivateOrigins } from '../../src/private-origins.ts';
 import type { Provider } from '../../src/schema.ts';
 import type { Secret } from '../../src/secret.ts';
+import { guardedModelFetch } from './guarded-model-fetch.ts';
 import { openAiCompatible } from './openai-compatible.ts';
 import { rehearsal, type RehearsalOptions } from './rehearsal.ts';
 
@@ -16,12 +19,26 @@ export interface ModelSourceOptions {
   /** By provider id. */
   readonly custom?: Readonly<Record<string, CustomModel>>;
   readonly rehearsal?: RehearsalOptions;
-  /** Carries the requests of `openai-compatible` models. */
-  readonly fetch?: typeof fetch;
+  /** Carries the requests of `openai-compatible` models; without it, providers of that kind are `unavailable`. */
+  readonly egress?: Egress;
+  /**
+   * Model servers on private networks that providers may name: `['http://127.0.0.1:11434']` for Ollama, `['loopback']` for every
+   * port of this machine. A record alone reaches none of them.
+   */
+  readonly privateOrigins?: PrivateOrigins;
 }
 
-/** Gives a model source that chooses by the provider's `kind`. */
+/**
+ * Creates a model source that chooses by the provider's `kind`. Requests of `openai-compatible` models go through the egress, to the
+ * origin of the provider's `baseUrl` and nowhere else: no redirect is followed, and no private address is reached that
+ * `privateOrigins` does not list (`forbidden`, reason `provider_origin_refused`).
+ *
+ * @throws PinnaceError `invalid_argument` with the reason `invalid_private_origin`.
+ * @example
+ * const models = modelSource({ egress: denoEgress(), privateOrigins: ['http://127.0.0.1:11434'] });
+ */
 export function modelSource(options: ModelSourceOptions = {}): ModelSource {
+  checkPrivateOrigins(options.privateOrigins ?? []);
   return {
     model(provider, secret) {
       switch (provider.kind) {
@@ -41,15 +58,36 @@ export function modelSource(options: ModelSourceOptions = {}): ModelSource {
 function compatibleModel(
   { id, baseUrl, model }: Provider,
   secret: Secret | undefined,
-  { fetch }: ModelSourceOptions,
+  { egress, privateOrigins = [] }: ModelSourceOptions,
 ): LanguageModel {
   if (baseUrl === undefined) throw refused(id, 'it has no "baseUrl", such as "https://api.example.com/v1"');
   if (model === undefined) throw refused(id, 'neither it nor the agent names a "model"');
-  return openAiCompatible({
-    baseUrl,
-    model,
-    ...(secret && { apiKey: () => secret.reveal() }),
-    ...(fetch && { fetch }),
+  requireReachable(id, baseUrl, privateOrigins);
+  if (!egress) throw noEgress(id);
+  return openAiCompatible({ baseUrl, model, fetch: guardedModelFetch({ egress, baseUrl, privateOrigins, secret }) });
+}
+
+/** By its text alone: the egress checks the addresses behind a name when a request is sent. */
+function requireReachable(id: string, baseUrl: string, privateOrigins: PrivateOrigins): void {
+  const url = URL.parse(baseUrl);
+  if (url === null || isPrivateOriginAllowed(url, privateOrigins)) return; // what is no URL, the model refuses
+  const check = checkUrl(url.origin, { origins: [url.origin] });
+  if (check.ok) return;
+  const advice = 'use a public https origin, or let the composition list it in "privateOrigins"';
+  throw new PinnaceError(
+    'forbidden',
+    `Cannot serve provider "${id}": its "baseUrl" leads to ${
+      JSON.stringify(url.origin)
+    }, which is not public; ${advice}`,
+    { details: { reason: 'provider_origin_refused', provider: id, origin: url.origin, rule: check.reason } },
+  );
+}
+
+function noEgress(id: string): PinnaceError {
+  const advice = 'compose it as modelSource({ egress })';
+  return new PinnaceError('unavailable', `Cannot serve provider "${id}": the model source has no egress; ${advice}`, {
+    retryable: false,
+    details: { reason: 'no_egress' },
   });
 }
 

@@ -20,14 +20,14 @@ export interface GuardedSendOptions {
 }
 
 /**
- * Gives what sends a request to the origin of `base`, and to no other.
+ * Creates what sends requests to the origin of `base`, and to no other.
  *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_private_origin`, or `private_origin` for a base URL that is not
  * public and not allowed.
  */
 export function guardedSend(
   { egress, privateOrigins = [], fetch }: GuardedSendOptions,
-  { base, maxBytes }: { readonly base: string; readonly maxBytes: number },
+  base: string,
 ): (request: Request) => Promise<Response> {
   checkPrivateOrigins(privateOrigins);
   if (fetch) return fetch;
@@ -41,7 +41,7 @@ export function guardedSend(
     guarded.fetch(request, {
       origins: [origin],
       privateOrigins,
-      maxBytes,
+      maxBytes: Infinity, // the caller counts what it reads
       signal: request.signal,
       redirects: 'refuse',
       limits: 'caller',

@@ -38,7 +38,7 @@ const maxBytes = 64 * 1024;
 export function httpSecrets(options: HttpSecretsOptions): SecretSource {
   const { url, headers = () => ({}), now = Date.now, origins = {}, unboundSecrets } = options;
   const base = baseOf(url, 'the secret manager');
-  const fetch = guardedSend(options, { base, maxBytes });
+  const fetch = guardedSend(options, base);
   const remote: Remote = { name: 'secret manager', kind: 'secrets', maxBytes, fetch, now };
   for (const [id, declared] of Object.entries(origins)) secretOrigins(id, declared);
   const boundBy = (id: string): readonly string[] | undefined => Object.hasOwn(origins, id) ? origins[id] : undefined;

@@ -24,7 +24,7 @@ export function httpSink(
 ): QueuedSink {
   const address = new URL(url);
   const way = { ...(egress && { egress }), ...(privateOrigins && { privateOrigins }), ...(fetch && { fetch }) };
-  const send = guardedSend(way, { base: address.href, maxBytes: 65_536 });
+  const send = guardedSend(way, address.href);
   return queuedSink(async (events) => {
     const body = events.map((event) => `${JSON.stringify(event)}\n`).join('');
     const request = new Request(address, {

@@ -97,7 +97,7 @@ function originOf(url: string): string {
 
 function secretsOf(document: AgentDocument): readonly string[] {
   const { tools, agents, mcpServers, providers, dataSources } = document;
-  const listed = [...tools, ...agents].flatMap(({ secrets }) => secrets);
+  const listed = [...tools, ...agents].flatMap(({ secrets }) => secrets ?? []);
   const single = [...mcpServers, ...providers, ...dataSources].flatMap(({ secret }) => secret ?? []);
   const used = tools.flatMap(({ config }) => {
     const template = readAs(HttpToolConfig, config);

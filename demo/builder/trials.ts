@@ -17,6 +17,7 @@ import {
 import { parse } from '../../src/parse.ts';
 import { readText } from '../../src/read-text.ts';
 import { ToolDefinition } from '../../src/schema.ts';
+import { requireDestination } from '../../src/secret-origins.ts';
 import { createCodeTool } from '../../src/tools/code-tool.ts';
 import { answer } from '../registry/answer.ts';
 import type { ToolTrial, TrialControl } from './control.ts';
@@ -71,14 +72,14 @@ function toolOf(definition: ToolDefinition, { egress, sandbox }: Pick<TrialOptio
 async function call(definition: ToolDefinition, input: unknown, options: TrialOptions): Promise<ToolTrial> {
   const { signal } = new AbortController();
   const principal = localPrincipal();
-  const secrets = await resolveAll(definition, { options, tenant: principal.tenant, signal });
+  const seen: Seen = {};
+  const tool = toolOf(definition, { egress: watched(options.egress, seen), sandbox: heard(options.sandbox, seen) });
+  const secrets = await resolveAll(tool, { options, tenant: principal.tenant, signal });
   const redactor = createRedactor(
     Object.values(secrets).map((secret) => ({ id: secret.id, value: secret.reveal() })).filter(({ value }) =>
       value.length >= 8
     ),
   );
-  const seen: Seen = {};
-  const tool = toolOf(definition, { egress: watched(options.egress, seen), sandbox: heard(options.sandbox, seen) });
   const begunAt = performance.now();
   const audited = auditTrial(tool, { storage: options.storage, agentId });
   const outcome = await invokeTool(tool, input, {
@@ -112,17 +113,20 @@ async function call(definition: ToolDefinition, input: unknown, options: TrialOp
 }
 
 async function resolveAll(
-  { id, secrets }: ToolDefinition,
+  { definition: { id, secrets }, secretOrigin: origin }: Tool,
   { options, tenant, signal }: {
     readonly options: TrialOptions;
     readonly tenant: string;
     readonly signal: AbortSignal;
   },
 ): Promise<Readonly<Record<string, Secret>>> {
-  const scope = { tenant, agentId, toolId: id };
+  const scope = { tenant, agentId, toolId: id, ...(origin !== undefined && { origin }) };
   return Object.fromEntries(
     await Promise.all(
-      secrets.map(async (ref) => [ref.id, await options.secrets.resolve(ref, { scope, signal })] as const),
+      secrets.map(async (ref) => {
+        const secret = await options.secrets.resolve(ref, { scope, signal });
+        return [ref.id, requireDestination(secret, origin)] as const;
+      }),
     ),
   );
 }

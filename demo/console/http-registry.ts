@@ -34,6 +34,7 @@ export function httpRegistry(client: Client): RegistryControl {
     unlockVault: () => notHere('its secrets are kept at the endpoint'),
     lockVault: () => notHere('its secrets are kept at the endpoint'),
     setSecret: () => notHere('its secrets are kept at the endpoint'),
+    bindSecret: () => notHere('its secrets are kept at the endpoint'),
     removeSecret: () => notHere('its secrets are kept at the endpoint'),
     previewTool: () => notHere('try the tool in the page’s own registry'),
     callTool: () => notHere('try the tool in the page’s own registry'),

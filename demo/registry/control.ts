@@ -58,8 +58,8 @@ export interface RegistryControl extends VaultControl, TrialControl, VariantCont
 /** What is in the vault, without a value. */
 export interface VaultState {
   readonly isOpen: boolean;
-  /** The ids of its secrets, locked or not. */
-  readonly ids: readonly string[];
+  /** Its secrets, locked or not: their ids, and the origins that may receive them. */
+  readonly secrets: readonly { readonly id: string; readonly origins: readonly string[] }[];
 }
 
 /** The vault of the page's worker. Values go in and never come out. */
@@ -68,6 +68,8 @@ export interface VaultControl {
   /** The first passphrase ever makes the vault. */
   unlockVault(passphrase: string): Promise<Answer<void>>;
   lockVault(): Promise<Answer<void>>;
-  setSecret(secretId: string, value: string): Promise<Answer<void>>;
+  setSecret(secretId: string, value: string, origins: readonly string[]): Promise<Answer<void>>;
+  /** Declares which origins may receive a secret; its value stays. */
+  bindSecret(secretId: string, origins: readonly string[]): Promise<Answer<void>>;
   removeSecret(secretId: string): Promise<Answer<void>>;
 }

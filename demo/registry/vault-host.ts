@@ -1,12 +1,12 @@
 /** The secrets of the worker: those of its own, and a vault that is fetched when it is first asked for. */
 
-import type { Vault } from '../../adapters/secrets/vault.ts';
+import type { SecretVersion, Vault } from '../../adapters/secrets/vault.ts';
 import type { SecretSource } from '../../src/index.ts';
 import { answer } from './answer.ts';
-import type { VaultControl } from './control.ts';
+import type { VaultControl, VaultState } from './control.ts';
 
 /** What is needed of a vault. */
-export type HostedVault = Pick<Vault, 'unlock' | 'lock' | 'set' | 'remove' | 'list' | 'resolve'>;
+export type HostedVault = Pick<Vault, 'unlock' | 'lock' | 'set' | 'bind' | 'remove' | 'list' | 'resolve'>;
 
 /** The secrets, for the runtime and for the page. */
 export interface VaultHost {
@@ -47,7 +47,7 @@ export function createVaultHost({ load, own, ownSecrets, onChanged }: VaultHostO
       vault: () =>
         answer(async () => ({
           isOpen,
-          ids: [...new Set((await (await vault()).list()).map(({ id }) => id))].toSorted(),
+          secrets: latestOf(await (await vault()).list()),
         })),
       unlockVault: (passphrase) =>
         change(async (opened) => {
@@ -59,8 +59,15 @@ export function createVaultHost({ load, own, ownSecrets, onChanged }: VaultHostO
           opened.lock();
           isOpen = false;
         }),
-      setSecret: (secretId, value) => change((opened) => opened.set(secretId, value)),
+      setSecret: (secretId, value, origins) => change((opened) => opened.set(secretId, value, { origins })),
+      bindSecret: (secretId, origins) => change((opened) => opened.bind(secretId, origins)),
       removeSecret: (secretId) => change((opened) => opened.remove(secretId)),
     },
   };
+}
+
+/** Each secret once, as its latest version is bound, by id. */
+function latestOf(versions: readonly SecretVersion[]): VaultState['secrets'] {
+  const byId = new Map(versions.map(({ id, origins = [] }) => [id, { id, origins }]));
+  return [...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }

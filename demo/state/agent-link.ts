@@ -37,7 +37,7 @@ export function createAgentLink(control: RegistryControl): AgentLink {
     if (!review.ok) throw new Error(textOf(review.error.message));
     const [report, vault] = await Promise.all([control.importAll(review.value.document, true), control.vault()]);
     if (!report.ok) throw new Error(textOf(report.error.message));
-    const ids = new Set(vault.ok ? vault.value.ids : []);
+    const ids = new Set(vault.ok ? vault.value.secrets.map(({ id }) => id) : []);
     return { review: review.value, report: report.value, known: review.value.secrets.filter((name) => ids.has(name)) };
   }
 

@@ -57,7 +57,7 @@ async function givenTools(document: AgentDocument, control: Pick<RegistryControl
 }
 
 function secretsOf({ agents, tools, mcpServers, providers, dataSources }: AgentDocument): readonly string[] {
-  const listed = [...agents, ...tools].flatMap(({ secrets }) => secrets);
+  const listed = [...agents, ...tools].flatMap(({ secrets }) => secrets ?? []);
   const single = [...mcpServers, ...providers, ...dataSources].flatMap(({ secret }) => secret ?? []);
   return [...new Set([...listed, ...single].map(({ id }) => id))].toSorted();
 }

@@ -224,6 +224,6 @@ export async function choicesOf(control: RegistryControl): Promise<Choices> {
   ]);
   return {
     providers: providers?.ok ? providers.value.items.map(({ id }) => id) : [],
-    secrets: vault?.ok ? vault.value.ids : [],
+    secrets: vault?.ok ? vault.value.secrets.map(({ id }) => id) : [],
   };
 }

@@ -14,7 +14,9 @@ export interface VaultPage {
   /** Each gives whether it was done. */
   unlock(passphrase: string): Promise<boolean>;
   lock(): Promise<boolean>;
-  set(secretId: string, value: string): Promise<boolean>;
+  set(secretId: string, value: string, origins: string): Promise<boolean>;
+  /** Declares where a secret may go: origins, as a person writes them. */
+  bind(secretId: string, origins: string): Promise<boolean>;
   remove(secretId: string): Promise<boolean>;
 }
 
@@ -53,9 +55,18 @@ export function createVaultPage({ control, announce }: VaultPageOptions): VaultP
     load,
     unlock: (passphrase) => change(() => control.unlockVault(passphrase), 'The vault is open'),
     lock: () => change(() => control.lockVault(), 'The vault is locked'),
-    set: (secretId, value) => change(() => control.setSecret(secretId, value), `${secretId} is set`),
+    set: (secretId, value, origins) =>
+      change(() => control.setSecret(secretId, value, originsIn(origins)), `${secretId} is set`),
+    bind: (secretId, origins) =>
+      change(() => control.bindSecret(secretId, originsIn(origins)), `${secretId} may go to other sites now`),
     remove: (secretId) => change(() => control.removeSecret(secretId), `${secretId} is removed`),
   };
+}
+
+/** One or more addresses, apart by spaces, commas or lines; of a longer address its origin. What is none is refused by the vault. */
+function originsIn(text: string): string[] {
+  const written = text.split(/[\s,]+/).filter((one) => one !== '');
+  return [...new Set(written.map((one) => /^https?:\/\//i.test(one) ? URL.parse(one)?.origin ?? one : one))];
 }
 
 function why(answer: Answer<unknown> | undefined): string {

@@ -2,7 +2,7 @@
 
 import type { Recorder } from '../audit.ts';
 import { withTenant } from '../cache-key.ts';
-import { type ErrorData, isErrorCode, toData } from '../errors.ts';
+import { type ErrorData, isErrorCode, PinnaceError, toData } from '../errors.ts';
 import type { ObservedEvent } from '../events.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, SecretScope, Storage } from '../ports.ts';
@@ -95,18 +95,37 @@ async function callInTurn(
   }
 }
 
-/** The secrets that the definition lists, and no others. */
+/** The secrets that the definition lists and the agent allows, each for the one origin that the tool sends it to. */
 async function toolSecrets(
-  { definition: { id: toolId, secrets } }: Tool,
+  { definition: { id: toolId, secrets }, secretOrigin: origin }: Tool,
   { agent, principal: { tenant }, resolveSecret, redaction }: CallOptions,
   span: Span,
 ): Promise<Readonly<Record<string, Secret>>> {
-  const scope = { tenant, agentId: agent.id, toolId };
+  const refused = secrets.find((ref) => !isAllowed(agent, ref));
+  if (refused) throw notAllowed(refused.id, toolId, agent.id);
+  const scope = { tenant, agentId: agent.id, toolId, ...(origin !== undefined && { origin }) };
   const entries = await Promise.all(
     secrets.map(async (ref) => [ref.id, await resolveSecret(ref, scope, span)] as const),
   );
   for (const [, secret] of entries) redaction.add(secret);
   return Object.fromEntries(entries);
+}
+
+/** An agent without a list leaves it to its tools; a version that the agent names is the only one. */
+function isAllowed({ secrets: allowed }: Agent, { id, version }: SecretRef): boolean {
+  return allowed === undefined ||
+    allowed.some((one) => one.id === id && (one.version === undefined || one.version === version));
+}
+
+function notAllowed(secret: string, tool: string, agent: string): PinnaceError {
+  const advice = 'add it to the "secrets" of the agent, or remove that list';
+  return new PinnaceError(
+    'forbidden',
+    `Cannot call tool "${tool}": agent "${agent}" does not allow its secret "${secret}"; ${advice}`,
+    {
+      details: { reason: 'secret_not_allowed', secret, tool, agent },
+    },
+  );
 }
 
 /** What goes to the model and to the client must not hold a secret that a tool was careless with. */

@@ -6,6 +6,7 @@ interface Cause {
   readonly name?: unknown;
   readonly code?: unknown;
   readonly statusCode?: unknown;
+  readonly url?: unknown;
   readonly responseHeaders?: Readonly<Record<string, string>>;
   readonly lastError?: unknown;
 }
@@ -49,7 +50,9 @@ function fromUnknown(cause: Cause): PinnaceError {
 
 function toCallError(cause: Cause): PinnaceError {
   const status = typeof cause.statusCode === 'number' ? cause.statusCode : undefined;
-  if (status === undefined) return unavailable('provider_unreachable', 'The model endpoint cannot be reached', cause);
+  if (status === undefined) {
+    return unavailable('provider_unreachable', `The model endpoint${hostOf(cause)} cannot be reached`, cause);
+  }
   if (status === 401 || status === 403) {
     return new PinnaceError('unavailable', `The model endpoint refused the key (status ${status})`, {
       cause,
@@ -70,6 +73,12 @@ function toCallError(cause: Cause): PinnaceError {
       details: { reason: 'provider_invalid_request', status },
     },
   );
+}
+
+/** The host comes from the provider's record: it is configuration, and no part of a prompt. */
+function hostOf({ url }: Cause): string {
+  const host = typeof url === 'string' ? URL.parse(url)?.host : undefined;
+  return host === undefined ? '' : ` at ${JSON.stringify(host)}`;
 }
 
 function rateLimited(cause: Cause): PinnaceError {

@@ -6,6 +6,7 @@
  * for (const { name, run } of secretsContract) it(name, () => run(freshSubject()));
  */
 
+import { bindingChecks } from './secrets/binding.ts';
 import type { DeniableSecrets, SecretsCheck, WaitingSecrets } from './secrets/check.ts';
 import { denyingChecks, waitingChecks } from './secrets/refusing.ts';
 import { resolvingChecks } from './secrets/resolving.ts';
@@ -13,7 +14,7 @@ import { resolvingChecks } from './secrets/resolving.ts';
 export type { DeniableSecrets, OpenSecrets, SecretsCheck, SecretsSubject, WaitingSecrets } from './secrets/check.ts';
 
 /** What every `SecretSource` keeps to. One that neither denies nor waits has no more to keep to. */
-export const secretsContract: readonly SecretsCheck[] = resolvingChecks;
+export const secretsContract: readonly SecretsCheck[] = [...resolvingChecks, ...bindingChecks];
 
 /** What a source keeps to that may deny secrets. */
 export const deniableSecretsContract: readonly SecretsCheck<DeniableSecrets>[] = [...secretsContract, ...denyingChecks];

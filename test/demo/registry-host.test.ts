@@ -193,14 +193,17 @@ describe('createRegistryHost', () => {
 
   it('resolves secrets from the vault once it is open, and asks anew when they change', async () => {
     const host = hostedRegistry();
-    const scope = { tenant: 'local', agentId: 'drill' };
+    const origin = 'https://lab.example.com';
+    const scope = { tenant: 'local', agentId: 'drill', origin };
     const resolve = () => host.secrets.resolve({ id: 'key' }, { scope, signal: new AbortController().signal });
-    expect(valueOf(await host.control.vault())).toEqual({ isOpen: false, ids: [] });
-    expect(await host.control.setSecret('key', 'long enough')).toMatchObject({ ok: false });
+    expect(valueOf(await host.control.vault())).toEqual({ isOpen: false, secrets: [] });
+    expect(await host.control.setSecret('key', 'long enough', [origin])).toMatchObject({ ok: false });
     await expect(resolve()).rejects.toMatchObject({ code: 'unavailable' });
     valueOf(await host.control.unlockVault('correct horse'));
-    valueOf(await host.control.setSecret('key', 'long enough'));
-    expect(valueOf(await host.control.vault())).toEqual({ isOpen: true, ids: ['key'] });
+    valueOf(await host.control.setSecret('key', 'long enough', []));
+    expect(valueOf(await host.control.vault())).toEqual({ isOpen: true, secrets: [{ id: 'key', origins: [] }] });
+    await expect(resolve()).rejects.toMatchObject({ details: { reason: 'secret_origin_mismatch' } });
+    valueOf(await host.control.bindSecret('key', [origin]));
     expect((await resolve()).reveal()).toBe('long enough');
     valueOf(await host.control.lockVault());
     await expect(resolve()).rejects.toMatchObject({ code: 'unavailable' });

@@ -177,6 +177,7 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await openVault(page);
     await page.getByTestId('vault-name').fill('lab-key');
     await page.getByTestId('vault-value').fill('sk-SECRET');
+    await page.getByTestId('vault-origins').fill('https://lab.example.com');
     await page.getByTestId('vault-set').click();
     await page.locator('[data-testid=vault-secret][data-id=lab-key]').waitFor();
     await page.reload();

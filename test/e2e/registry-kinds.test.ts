@@ -75,6 +75,7 @@ describe('the kinds of records in the built playground', () => {
     await page.getByTestId('vault-unlock').click();
     await page.getByTestId('vault-name').fill('lab-key');
     await page.getByTestId('vault-value').fill('sk-not-a-real-one-1');
+    await page.getByTestId('vault-origins').fill('https://lab.example.com');
     await page.getByTestId('vault-set').click();
     await page.locator('[data-testid=vault-secret][data-id=lab-key]').waitFor();
     await shoot(page, 'kinds-vault-open');

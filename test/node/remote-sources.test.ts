@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import { denoEgress } from '../../adapters/egress/deno.ts';
 import { httpCatalog } from '../../adapters/catalog/http.ts';
 import { httpSecrets } from '../../adapters/secrets/http.ts';
 import type { Catalog } from '../../src/ports.ts';
@@ -7,6 +8,7 @@ import { textsIn } from '../contracts/secrets/printing.ts';
 import { closeServer, listen } from '../tools/http-server.ts';
 
 const value = 'sk-live-0123456789';
+const privateOrigins = ['loopback'];
 const headers = () => ({ authorization: 'Bearer control-token-42' });
 const agent = JSON.stringify({ id: 'helper', name: 'Helper', providerId: 'main' });
 const servers: Server[] = [];
@@ -28,7 +30,7 @@ async function serve(listener: RequestListener): Promise<{ url: string; asked: I
 
 async function catalogOf(listener: RequestListener): Promise<{ catalog: Catalog; asked: IncomingMessage[] }> {
   const { url, asked } = await serve(listener);
-  return { catalog: httpCatalog({ url: `${url}/v1`, headers }), asked };
+  return { catalog: httpCatalog({ url: `${url}/v1`, headers, egress: denoEgress(), privateOrigins }), asked };
 }
 
 async function errorOf(call: Promise<unknown>): Promise<unknown> {
@@ -107,7 +109,7 @@ describe('httpSecrets over a real connection', () => {
       response.setHeader('cache-control', 'max-age=3600');
       response.end(JSON.stringify({ value, version: String(asked.length) }));
     });
-    const secrets = httpSecrets({ url, headers });
+    const secrets = httpSecrets({ url, headers, privateOrigins, unboundSecrets: 'allow' });
     const versions = [await secrets.resolve({ id: 'key' }, asking), await secrets.resolve({ id: 'key' }, asking)];
     expect(versions.map(({ version }) => version)).toEqual(['1', '2']);
     expect(versions.map((secret) => secret.reveal())).toEqual([value, value]);
@@ -118,14 +120,16 @@ describe('httpSecrets over a real connection', () => {
       response.writeHead(200, { 'content-length': '100' });
       response.write(`{"value":"${value}`, () => response.destroy());
     });
-    const error = await errorOf(httpSecrets({ url, headers }).resolve({ id: 'key' }, asking));
+    const error = await errorOf(
+      httpSecrets({ url, headers, privateOrigins, unboundSecrets: 'allow' }).resolve({ id: 'key' }, asking),
+    );
     expect(error).toMatchObject({ code: 'unavailable', retryable: true });
   });
 
   it('is forbidden, missing and unavailable as the server says', async () => {
     const { url } = await serve((request, response) => response.writeHead(Number(request.url?.slice(1))).end(value));
     const codes = ['401', '403', '404', '500'].map(async (id) =>
-      await errorOf(httpSecrets({ url }).resolve({ id }, asking))
+      await errorOf(httpSecrets({ url, privateOrigins }).resolve({ id }, asking))
     );
     expect(await Promise.all(codes)).toMatchObject(
       ['forbidden', 'forbidden', 'not_found', 'unavailable'].map((code) => ({ code })),

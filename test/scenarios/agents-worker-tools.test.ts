@@ -39,7 +39,7 @@ function withHttpTool(method: string, model: ScriptedModel) {
       },
     }],
   });
-  const secrets = memorySecrets({ token: 'ghp_SECRET0123456789' });
+  const secrets = memorySecrets({ token: 'ghp_SECRET0123456789' }, { unboundSecrets: 'allow' });
   return {
     sent,
     runtime: createRuntime({
@@ -170,7 +170,9 @@ describe('Requirement: Tool execution uses scoped secrets', () => {
       callsTools({ tool: 'careless', input: {} }),
       says('It is ghp_', 'SECRET01', '23456789, is it?'),
     );
-    const secrets = memorySecrets({ token: 'ghp_SECRET0123456789', other: 'other-0123456789' });
+    const secrets = memorySecrets({ token: 'ghp_SECRET0123456789', other: 'other-0123456789' }, {
+      unboundSecrets: 'allow',
+    });
     const chunks = await readAll(await testRuntime({ ...model, tools: [careless], secrets }).run(runRequest(), me));
     expect(seen).toEqual(['token']);
     const everything = JSON.stringify([chunks, model.calls]);

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
+import type { VaultState } from '../../registry/control.ts';
 import type { VaultPage } from '../../state/vault-page.ts';
 import { GuideLink } from '../guide-link.tsx';
 import { Problem } from '../problem.tsx';
@@ -14,8 +15,9 @@ export function VaultSection({ vault }: { vault: VaultPage }): JSX.Element {
         Records name secrets; their values are kept here, encrypted, in this browser. Nobody can read them back.
       </p>
       <Problem text={vault.problem.value} testId='vault-problem' />
-      {state && (state.isOpen ? <OpenVault vault={vault} /> : <Unlock vault={vault} isNew={state.ids.length === 0} />)}
-      {state && <Secrets vault={vault} ids={state.ids} />}
+      {state &&
+        (state.isOpen ? <OpenVault vault={vault} /> : <Unlock vault={vault} isNew={state.secrets.length === 0} />)}
+      {state && <Secrets vault={vault} state={state} />}
     </div>
   );
 }
@@ -56,10 +58,11 @@ function OpenVault({ vault }: { vault: VaultPage }): JSX.Element {
   const id = useId();
   const name = useSignal('');
   const value = useSignal('');
+  const origins = useSignal('');
   const set = async (): Promise<void> => {
-    const isDone = await vault.set(name.value.trim(), value.value);
+    const isDone = await vault.set(name.value.trim(), value.value, origins.value);
     value.value = '';
-    if (isDone) name.value = '';
+    if (isDone) name.value = origins.value = '';
   };
   return (
     <>
@@ -88,13 +91,19 @@ function OpenVault({ vault }: { vault: VaultPage }): JSX.Element {
           value={value.value}
           onInput={(written) => (value.value = written)}
         />
+        <Origins
+          label='Allowed sites'
+          testId='vault-origins'
+          value={origins.value}
+          onInput={(written) => (origins.value = written)}
+        />
         <button
           type='submit'
           class='button is-primary'
           data-testid='vault-set'
-          disabled={vault.isBusy.value || name.value.trim() === '' || value.value === ''}
+          disabled={vault.isBusy.value || [name, value, origins].some((field) => field.value.trim() === '')}
         >
-          Keep it
+          Save secret
         </button>
       </form>
       <div class='button-row'>
@@ -133,8 +142,57 @@ function Secret({ label, testId, help, value, onInput }: SecretProps): JSX.Eleme
   );
 }
 
-function Secrets({ vault, ids }: { vault: VaultPage; ids: readonly string[] }): JSX.Element {
-  if (ids.length === 0) {
+interface OriginsProps extends Omit<SecretProps, 'help'> {}
+
+/** The sites that a secret may be sent to. */
+function Origins({ label, testId, value, onInput }: OriginsProps): JSX.Element {
+  const id = useId();
+  return (
+    <div class='field'>
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type='text'
+        inputMode='url'
+        autocomplete='off'
+        placeholder='https://api.example.com'
+        data-testid={testId}
+        aria-describedby={`${id}-help`}
+        value={value}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      />
+      <p id={`${id}-help`} class='field-help'>The secret is sent to these sites and to no other.</p>
+    </div>
+  );
+}
+
+/** Changes where a secret may go; its value stays. */
+function Binding({ vault, id, origins }: { vault: VaultPage; id: string; origins: readonly string[] }): JSX.Element {
+  const written = useSignal(origins.join(' '));
+  return (
+    <details>
+      <summary>{origins.length === 0 ? 'No allowed site: it is sent nowhere' : origins.join(', ')}</summary>
+      <form
+        class='registry-inline'
+        onSubmit={(event) => {
+          event.preventDefault();
+          void vault.bind(id, written.value);
+        }}
+      >
+        <Origins
+          label={`Allowed sites of ${id}`}
+          testId='vault-bind-origins'
+          value={written.value}
+          onInput={(text) => (written.value = text)}
+        />
+        <button type='submit' class='button' data-testid='vault-bind' disabled={vault.isBusy.value}>Save sites</button>
+      </form>
+    </details>
+  );
+}
+
+function Secrets({ vault, state: { secrets, isOpen } }: { vault: VaultPage; state: VaultState }): JSX.Element {
+  if (secrets.length === 0) {
     return (
       <p class='registry-faint' data-testid='vault-empty'>
         There is no secret yet. <GuideLink page='tools' anchor='secrets'>What secrets are for</GuideLink>
@@ -143,9 +201,12 @@ function Secrets({ vault, ids }: { vault: VaultPage; ids: readonly string[] }): 
   }
   return (
     <ul class='boxed registry-rows' aria-label='Secrets'>
-      {ids.map((id) => (
+      {secrets.map(({ id, origins }) => (
         <li key={id} data-testid='vault-secret' data-id={id}>
           <span class='registry-row-name'>{id}</span>
+          {isOpen
+            ? <Binding key={origins.join()} vault={vault} id={id} origins={origins} />
+            : <span class='registry-faint'>{origins.join(', ')}</span>}
           <button
             type='button'
             class='quiet-button'

@@ -51,8 +51,12 @@ describe('httpCatalog', () => {
   });
 
   it('names its origin and path as the source of its records', () => {
-    expect(httpCatalog({ url: 'https://control.example:8443/v1/' }).source).toBe('https://control.example:8443/v1');
-    expect(httpCatalog({ url: new URL('http://127.0.0.1:1') }).source).toBe('http://127.0.0.1:1');
+    expect(httpCatalog({ url: 'https://control.example.com:8443/v1/' }).source).toBe(
+      'https://control.example.com:8443/v1',
+    );
+    expect(httpCatalog({ url: new URL('http://127.0.0.1:1'), privateOrigins: ['loopback'] }).source).toBe(
+      'http://127.0.0.1:1',
+    );
   });
 
   it('sends the headers anew each time, follows no redirect, caches nothing and sends no cookies', async () => {

@@ -133,7 +133,7 @@ describe.each(connectors)('$name, with a hostile server of the era $era', (way) 
 
   it('sends no secret that would break a header, and does not repeat it', async () => {
     const connector = way.make({ egress: egressTo(createPeer(way.era).handle) });
-    const broken = new Secret({ id: 'tools-key', version: '1', value: 'two\nlines' });
+    const broken = new Secret({ id: 'tools-key', version: '1', value: 'two\nlines', origins: 'any' });
     const error: unknown = await connector.connect(server, { secret: broken, signal }).catch((reason: unknown) =>
       reason
     );

@@ -29,7 +29,7 @@ describe.each(connectors)('an agent with $name, on a server of the era $era', ({
       model: scripted.model,
       catalog: registry,
       storage,
-      secrets: memorySecrets({ 'peer-token': 'SECRET-0123456789' }),
+      secrets: memorySecrets({ 'peer-token': 'SECRET-0123456789' }, { unboundSecrets: 'allow' }),
       mcp: make({ egress: egressTo(peer.handle) }),
     });
     return {

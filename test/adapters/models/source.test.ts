@@ -4,10 +4,14 @@ import { rehearsal } from '../../../adapters/models/rehearsal.ts';
 import { PinnaceError } from '../../../src/errors.ts';
 import type { Provider } from '../../../src/schema.ts';
 import { Secret } from '../../../src/secret.ts';
+import { scriptedEgress } from '../../fixtures/egress.ts';
+import { platformEgress } from '../../fixtures/platform-egress.ts';
 
 function provider(fields: Partial<Provider>): Provider {
   return { id: 'acme', kind: 'openai-compatible', version: '1.0.0', state: 'active', revision: 1, ...fields };
 }
+
+const egress = await platformEgress({});
 
 const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hello' }] }];
 
@@ -24,7 +28,10 @@ function refusal(make: () => unknown): PinnaceError {
 describe('modelSource', () => {
   it('gives a model of the endpoint for a provider of kind openai-compatible', async () => {
     const baseUrl = `${inject('peers').faults}/source/v1`;
-    const model = modelSource().model(provider({ baseUrl, model: 'text' }), undefined);
+    const model = modelSource({ egress, privateOrigins: ['loopback'] }).model(
+      provider({ baseUrl, model: 'text' }),
+      undefined,
+    );
     const { stream } = await model.doStream({ prompt });
     const parts = await Array.fromAsync(readAll(stream));
     expect(model.modelId).toBe('text');
@@ -34,23 +41,19 @@ describe('modelSource', () => {
   });
 
   it('reveals the secret when a request is sent, and shows it nowhere before', async () => {
-    const sent: (string | null)[] = [];
-    const secret = new Secret({ id: 'acme-key', version: '1', value: 'sk-0123456789' });
-    const source = modelSource({
-      fetch: (_, init) => {
-        sent.push(new Headers(init?.headers).get('authorization'));
-        return Promise.reject(new TypeError('no network'));
-      },
-    });
+    const origins = ['https://api.example.com'];
+    const secret = new Secret({ id: 'acme-key', version: '1', value: 'sk-0123456789', origins });
+    const { egress, sent } = scriptedEgress([() => Promise.reject(new TypeError('no network'))]);
+    const source = modelSource({ egress });
     const model = source.model(provider({ baseUrl: 'https://api.example.com/v1', model: 'm' }), secret);
     expect([JSON.stringify(source), JSON.stringify(model)].join()).not.toContain('sk-');
     expect(sent).toEqual([]);
-    await expect(model.doStream({ prompt })).rejects.toThrow('no network');
-    expect(sent).toEqual(['Bearer sk-0123456789']);
+    await expect(model.doStream({ prompt })).rejects.toMatchObject({ name: 'AI_APICallError', isRetryable: true });
+    expect(sent.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk-0123456789']);
   });
 
   it('names the field that a provider of kind openai-compatible lacks', () => {
-    const source = modelSource();
+    const source = modelSource({ egress });
     const baseUrl = 'https://api.example.com/v1';
     for (const [fields, name] of [[{ model: 'm' }, 'baseUrl'], [{ baseUrl }, 'model']] as const) {
       const error = refusal(() => source.model(provider(fields), undefined));

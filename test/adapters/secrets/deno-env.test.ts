@@ -17,7 +17,10 @@ function fakeEnv(variables: Readonly<Record<string, string>>): { env: Environmen
   return { held, env: { get: (name) => held.get(name), delete: (name) => void held.delete(name) } };
 }
 
-async function open(values: Readonly<Record<string, string>>): Promise<DeniableSecrets> {
+async function open(
+  values: Readonly<Record<string, string>>,
+  origins: readonly string[] | undefined,
+): Promise<DeniableSecrets> {
   const { held } = fakeEnv(Object.fromEntries(Object.entries(values).map(([id, value]) => [variableOf(id), value])));
   const deniedNames = new Set<string>();
   const get = (name: string): string | undefined => {
@@ -25,7 +28,10 @@ async function open(values: Readonly<Record<string, string>>): Promise<DeniableS
     return held.get(name);
   };
   return {
-    source: denoEnvSecrets({ env: { get, delete: (name) => void held.delete(name) } }),
+    source: denoEnvSecrets({
+      env: { get, delete: (name) => void held.delete(name) },
+      ...(origins && { origins: Object.fromEntries(Object.keys(values).map((id) => [id, origins])) }),
+    }),
     set: async (id, value) => {
       if (value === undefined) held.delete(variableOf(id));
       else held.set(variableOf(id), value);
@@ -35,7 +41,7 @@ async function open(values: Readonly<Record<string, string>>): Promise<DeniableS
 }
 
 function resolve(id: string, options: DenoEnvSecretsOptions): Promise<Secret> {
-  return resolveFrom(denoEnvSecrets(options), id);
+  return resolveFrom(denoEnvSecrets({ unboundSecrets: 'allow', ...options }), id);
 }
 
 function resolveFrom(source: ReturnType<typeof denoEnvSecrets>, id: string): Promise<Secret> {
@@ -65,7 +71,7 @@ describe('denoEnvSecrets', () => {
 
   it('deletes the variable after reading it when told to, and goes on giving the value', async () => {
     const { env, held } = fakeEnv({ PINNACE_SECRET_A: 'sk-live-1', PINNACE_SECRET_B: 'sk-live-2' });
-    const source = denoEnvSecrets({ env, delete: true });
+    const source = denoEnvSecrets({ env, delete: true, unboundSecrets: 'allow' });
     const first = await resolveFrom(source, 'a');
     expect([...held.keys()]).toEqual(['PINNACE_SECRET_B']);
     const again = await resolveFrom(source, 'a');
@@ -97,10 +103,24 @@ describe('denoEnvSecrets', () => {
 
   it('gives two ids of one variable the same value, each under its own id', async () => {
     const { env } = fakeEnv({ PINNACE_SECRET_A_B: 'sk-live-1' });
-    const source = denoEnvSecrets({ env });
+    const source = denoEnvSecrets({ env, unboundSecrets: 'allow' });
     const both = [await resolveFrom(source, 'a-b'), await resolveFrom(source, 'a.b')];
     expect(both.map(({ id, version }) => [id, version])).toEqual([['a-b', '1'], ['a.b', '1']]);
     expect(both.map(String)).toEqual(['[secret a-b]', '[secret a.b]']);
+  });
+
+  it('binds every id of a variable to the origins of one, so that another spelling frees nothing', async () => {
+    const { env } = fakeEnv({ PINNACE_SECRET_A_B: 'sk-live-1' });
+    const origin = 'https://api.example.com';
+    const source = denoEnvSecrets({ env, origins: { 'a-b': [origin] }, unboundSecrets: 'allow' });
+    for (const id of ['a-b', 'a.b', 'A_B']) {
+      await expect(resolveFrom(source, id)).rejects.toMatchObject({ details: { reason: 'secret_origin_mismatch' } });
+      const scope = { tenant: 'acme', agentId: 'helper', origin };
+      const { signal } = new AbortController();
+      expect((await source.resolve({ id }, { scope, signal })).reveal()).toBe('sk-live-1');
+    }
+    const twice = { 'a-b': [origin], 'a.b': ['https://evil.example.com'] };
+    expect(() => denoEnvSecrets({ origins: twice })).toThrow(expect.objectContaining({ code: 'invalid_argument' }));
   });
 
   it.each(['A=', 'A B', 'Ä', 'A-'])('refuses the prefix %j', (prefix) => {

@@ -8,13 +8,17 @@ import { endlessBody, fakeFetch, json } from '../remote/fake-fetch.ts';
 const url = 'https://secrets.example/v1';
 const value = 'sk-live-0123456789';
 const token = 'manager-token-42';
-const scope: SecretScope = { tenant: 'acme', agentId: 'helper' };
+const origin = 'https://api.example.com';
+const scope: SecretScope = { tenant: 'acme', agentId: 'helper', origin };
 const signal = new AbortController().signal;
 const never = new Promise<never>(() => undefined);
 
 /** A secret manager in memory. */
-async function open(values: Readonly<Record<string, string>>): Promise<DeniableSecrets & WaitingSecrets> {
-  const secrets = new Map(Object.entries(values).map(([id, text]) => [id, { value: text, version: 'v1' }]));
+async function open(
+  values: Readonly<Record<string, string>>,
+  origins: readonly string[] | undefined,
+): Promise<DeniableSecrets & WaitingSecrets> {
+  const secrets = new Map(Object.entries(values).map(([id, text]) => [id, { value: text, version: 'v1', origins }]));
   const denied = new Set<string>();
   let versions = 1;
   let isStalled = false;
@@ -28,7 +32,7 @@ async function open(values: Readonly<Record<string, string>>): Promise<DeniableS
     source: httpSecrets({ url, fetch }),
     set: async (id, text) => {
       if (text === undefined) secrets.delete(id);
-      else secrets.set(id, { value: text, version: `v${++versions}` });
+      else secrets.set(id, { value: text, version: `v${++versions}`, origins });
     },
     deny: async (id) => void denied.add(id),
     stall: async () => {
@@ -57,7 +61,7 @@ describe('httpSecrets keeps the contract of a secret source that denies and wait
 
 describe('httpSecrets', () => {
   it('asks for the id and the version, follows no redirect, caches nothing and sends no cookies', async () => {
-    const { fetch, requests } = fakeFetch(() => json({ value, version: '2/a b' }));
+    const { fetch, requests } = fakeFetch(() => json({ value, origins: [origin], version: '2/a b' }));
     const source = httpSecrets({ url: `${url}/`, fetch });
     const secret = await source.resolve({ id: 'a/b?c#d', version: '2/a b' }, { scope, signal });
     expect([secret.id, secret.version, secret.reveal()]).toEqual(['a/b?c#d', '2/a b', value]);
@@ -70,13 +74,13 @@ describe('httpSecrets', () => {
   });
 
   it('asks for the latest version where none is named', async () => {
-    const { fetch, requests } = fakeFetch(() => json({ value, version: '7' }));
+    const { fetch, requests } = fakeFetch(() => json({ value, origins: [origin], version: '7' }));
     const secret = await httpSecrets({ url, fetch }).resolve({ id: 'api-key' }, { scope, signal });
     expect([requests[0]?.url, secret.version]).toEqual([`${url}/api-key`, '7']);
   });
 
   it('makes the headers anew for each request, from who asks', async () => {
-    const { fetch, requests } = fakeFetch(() => json({ value, version: '1' }));
+    const { fetch, requests } = fakeFetch(() => json({ value, origins: [origin], version: '1' }));
     let made = 0;
     const headers = async ({ tenant }: SecretScope) => ({ authorization: `Bearer ${tenant}-${++made}` });
     const source = httpSecrets({ url, fetch, headers });
@@ -121,7 +125,7 @@ describe('httpSecrets', () => {
   });
 
   it('refuses another version than it asked for', async () => {
-    const { fetch } = fakeFetch(() => json({ value, version: '1' }));
+    const { fetch } = fakeFetch(() => json({ value, origins: [origin], version: '1' }));
     const resolving = httpSecrets({ url, fetch }).resolve({ id: 'api-key', version: '2' }, { scope, signal });
     await expect(resolving).rejects.toMatchObject({ code: 'unavailable', details: { reason: 'secrets_invalid' } });
   });
@@ -142,7 +146,7 @@ describe('httpSecrets', () => {
   });
 
   it('repeats neither a header that no request can carry, nor an error of whoever makes the headers', async () => {
-    const ok = () => json({ value, version: '1' });
+    const ok = () => json({ value, origins: [origin], version: '1' });
     const odd = await errorFor(ok, { headers: () => ({ authorization: `${token}\n${token}` }) });
     expect(odd).toMatchObject({ code: 'unavailable', retryable: false, details: { reason: 'secrets_headers' } });
     const failed = await errorFor(ok, { headers: () => Promise.reject(new Error(token)) });
@@ -150,7 +154,7 @@ describe('httpSecrets', () => {
   });
 
   it.each(['', '.', '..', '\ud800'])('asks for nothing when the id %j can be no part of a path', async (id) => {
-    const { fetch, requests } = fakeFetch(() => json({ value, version: '1' }));
+    const { fetch, requests } = fakeFetch(() => json({ value, origins: [origin], version: '1' }));
     const resolving = httpSecrets({ url, fetch }).resolve({ id }, { scope, signal });
     await expect(resolving).rejects.toMatchObject({ code: 'not_found' });
     expect(requests).toEqual([]);

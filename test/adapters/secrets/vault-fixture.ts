@@ -15,7 +15,7 @@ export function freshName(): string {
 
 /** Opens and unlocks a vault. */
 export async function openVault(name: string = freshName(), indexedDB?: IDBFactory): Promise<Vault> {
-  const vault = vaultSecrets({ name, ...(indexedDB && { indexedDB }) });
+  const vault = vaultSecrets({ name, unboundSecrets: 'allow', ...(indexedDB && { indexedDB }) });
   await vault.unlock(passphrase);
   return vault;
 }

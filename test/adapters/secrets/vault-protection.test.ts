@@ -75,7 +75,7 @@ describe.skipIf(!('indexedDB' in globalThis))('what vaultSecrets keeps', () => {
     const name = freshName();
     await (await openVault(name)).set('api-key', value);
     await rawVault(name).delete('keys', 'key');
-    const vault = vaultSecrets({ name });
+    const vault = vaultSecrets({ name, unboundSecrets: 'allow' });
     await vault.unlock('another passphrase');
     expect(await vault.list()).toEqual([]);
     await expect(resolve(vault, 'api-key')).rejects.toMatchObject({ code: 'not_found' });
@@ -90,7 +90,7 @@ describe.skipIf(!('indexedDB' in globalThis))('what vaultSecrets keeps', () => {
     const [raw, stolen] = [rawVault(name), rawVault(stolenName)];
     const { browserKey } = await stolen.get('keys', 'key');
     await stolen.put('keys', { ...await raw.get('keys', 'key'), browserKey }, 'key');
-    const vault = vaultSecrets({ name: stolenName });
+    const vault = vaultSecrets({ name: stolenName, unboundSecrets: 'allow' });
     await expect(vault.unlock(passphrase)).rejects.toMatchObject(lost);
     await vault.clear();
     await expect(vault.unlock(passphrase)).resolves.toBeUndefined();
@@ -101,12 +101,12 @@ describe.skipIf(!('indexedDB' in globalThis))('what vaultSecrets keeps', () => {
     await openVault(name);
     const raw = rawVault(name);
     await raw.put('keys', { ...await raw.get('keys', 'key'), browserKey: undefined }, 'key');
-    await expect(vaultSecrets({ name }).unlock(passphrase)).rejects.toMatchObject(lost);
+    await expect(vaultSecrets({ name, unboundSecrets: 'allow' }).unlock(passphrase)).rejects.toMatchObject(lost);
   });
 
   it('takes no more from a tab whose vault was made anew in another', async () => {
     const name = freshName();
-    const [old, tab] = [await openVault(name), vaultSecrets({ name })];
+    const [old, tab] = [await openVault(name), vaultSecrets({ name, unboundSecrets: 'allow' })];
     await tab.clear();
     await expect(old.set('api-key', value)).rejects.toMatchObject(lost);
     await tab.unlock(passphrase);

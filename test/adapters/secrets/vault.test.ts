@@ -2,16 +2,29 @@ import { describe, expect, it, vi } from 'vitest';
 import { type Vault, vaultSecrets } from '../../../adapters/secrets/vault.ts';
 import { type WaitingSecrets, waitingSecretsContract } from '../../contracts/secrets.ts';
 import { textsIn } from '../../contracts/secrets/printing.ts';
-import { freshName, openVault, passphrase, resolve, stallingFactory, throwingFactory, value } from './vault-fixture.ts';
+import {
+  freshName,
+  openVault,
+  passphrase,
+  rawVault,
+  resolve,
+  stallingFactory,
+  throwingFactory,
+  value,
+} from './vault-fixture.ts';
 
 const other = 'zebra crossing at noon';
 const locked = { code: 'unavailable', retryable: false, details: { reason: 'vault_locked' } };
 const wrong = { code: 'forbidden', retryable: false, details: { reason: 'wrong_passphrase' } };
 
-async function open(values: Readonly<Record<string, string>>): Promise<WaitingSecrets> {
+async function open(
+  values: Readonly<Record<string, string>>,
+  origins: readonly string[] | undefined,
+): Promise<WaitingSecrets> {
   const { factory, stall } = stallingFactory();
-  const vault = await openVault(freshName(), factory);
-  for (const [id, text] of Object.entries(values)) await vault.set(id, text);
+  const vault = vaultSecrets({ name: freshName(), indexedDB: factory });
+  await vault.unlock(passphrase);
+  for (const [id, text] of Object.entries(values)) await vault.set(id, text, origins && { origins });
   return {
     source: vault,
     set: async (id, text) => void await (text === undefined ? vault.remove(id) : vault.set(id, text)),
@@ -58,7 +71,7 @@ describe.skipIf(!hasIndexedDb)('the lock of vaultSecrets', () => {
   it('is closed again after a reload, and the secrets are still there', async () => {
     const name = freshName();
     await (await openVault(name)).set('api-key', value);
-    const reloaded = vaultSecrets({ name });
+    const reloaded = vaultSecrets({ name, unboundSecrets: 'allow' });
     expect(await errorOf(resolve(reloaded, 'api-key'))).toMatchObject(locked);
     expect(await reloaded.list()).toEqual([{ id: 'api-key', version: '1' }]);
     await reloaded.unlock(passphrase);
@@ -118,7 +131,7 @@ describe.skipIf(!hasIndexedDb)('changePassphrase of vaultSecrets', () => {
     await vault.set('api-key', value);
     await vault.changePassphrase({ current: passphrase, next: other });
     expect((await resolve(vault, 'api-key')).reveal()).toBe(value);
-    const reloaded = vaultSecrets({ name });
+    const reloaded = vaultSecrets({ name, unboundSecrets: 'allow' });
     expect(await errorOf(reloaded.unlock(passphrase))).toMatchObject(wrong);
     await reloaded.unlock(other);
     expect((await resolve(reloaded, 'api-key')).reveal()).toBe(value);
@@ -200,6 +213,54 @@ describe.skipIf(!hasIndexedDb)('the versions of vaultSecrets', () => {
     for (const id of ['', ' ', '../x', 'a/b', 'x'.repeat(129)]) {
       expect(await errorOf(vault.set(id, value))).toMatchObject({ code: 'invalid_argument' });
     }
+  });
+});
+
+describe.skipIf(!hasIndexedDb)('the origins of vaultSecrets', () => {
+  const origin = 'https://api.example.com';
+  const ask = (vault: Vault, version?: string) => {
+    const ref = { id: 'api-key', ...(version !== undefined && { version }) };
+    const scope = { tenant: 'acme', agentId: 'helper', origin };
+    return vault.resolve(ref, { scope, signal: new AbortController().signal });
+  };
+
+  it('are declared later for a secret of before, in all its versions, and shown while it is locked', async () => {
+    const vault = vaultSecrets({ name: freshName() });
+    await vault.unlock(passphrase);
+    await vault.set('api-key', `${value}-1`);
+    await vault.rotate('api-key', `${value}-2`);
+    expect(await errorOf(ask(vault))).toMatchObject({ details: { reason: 'secret_origin_mismatch' } });
+    await vault.bind('api-key', [origin]);
+    expect((await ask(vault)).reveal()).toBe(`${value}-2`);
+    expect((await ask(vault, '1')).reveal()).toBe(`${value}-1`);
+    vault.lock();
+    expect(await vault.list()).toEqual([{ id: 'api-key', version: '1', origins: [origin] }, {
+      id: 'api-key',
+      version: '2',
+      origins: [origin],
+    }]);
+    expect(await errorOf(vault.bind('api-key', []))).toMatchObject(locked);
+  });
+
+  it('cannot be altered in the database', async () => {
+    const name = freshName();
+    const vault = await openVault(name);
+    await vault.set('api-key', value, { origins: ['https://other.example.com'] });
+    const raw = rawVault(name);
+    const row = await raw.get('secrets', ['api-key', 1]);
+    for (const origins of [[origin], undefined]) {
+      await raw.put('secrets', { ...row, origins }, ['api-key', 1]);
+      expect(await errorOf(ask(vault))).toMatchObject({ details: { reason: 'vault_tampered' } });
+    }
+  });
+
+  it('are origins, and belong to secrets that are there', async () => {
+    const vault = await openVault();
+    await vault.set('api-key', value);
+    const wrong = { code: 'invalid_argument', details: { reason: 'invalid_secret_origin' } };
+    expect(await errorOf(vault.set('api-key', value, { origins: ['example.com'] }))).toMatchObject(wrong);
+    expect(await errorOf(vault.bind('api-key', [`${origin}/v1`]))).toMatchObject(wrong);
+    expect(await errorOf(vault.bind('missing', [origin]))).toMatchObject({ code: 'not_found' });
   });
 });
 

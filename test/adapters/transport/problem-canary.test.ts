@@ -40,7 +40,7 @@ function endpoint(
       providers: [{ id: 'default', kind: 'custom', secret: { id: 'key' } }],
     }),
     models: { model: () => scriptedModel(says('ok')).model },
-    secrets: memorySecrets({ key: canary }),
+    secrets: memorySecrets({ key: canary }, { unboundSecrets: 'allow' }),
     sinks: [sink],
     ...options,
     storage,

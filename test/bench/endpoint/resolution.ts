@@ -14,7 +14,7 @@ export async function measureResolution(): Promise<Row[]> {
     onAgentsChanged: () => undefined,
     catalog: { ...staticCatalog({ agents: [agent], providers: [provider] }), source: 'bench' },
     models: { model: () => scriptedModel().model },
-    secrets: memorySecrets({ k: 'value' }),
+    secrets: memorySecrets({ k: 'value' }, { unboundSecrets: 'allow' }),
     storage: memoryStorage(),
     metrics: createMetrics(),
     emit: () => undefined,

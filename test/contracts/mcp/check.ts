@@ -29,7 +29,12 @@ export interface McpConnectorCheck {
 export const serverUrl = 'https://tools.example.com/mcp?team=1';
 
 /** The secret of the checks. */
-export const secret = new Secret({ id: 'tools-key', version: '1', value: 'tools-key-4f9aZ_q-77Kd0Lm2' });
+export const secret = new Secret({
+  id: 'tools-key',
+  version: '1',
+  value: 'tools-key-4f9aZ_q-77Kd0Lm2',
+  origins: 'any',
+});
 
 /** A server as it stands in a catalog. */
 export const server = parse(McpServer, { id: 'tools', alias: 'tools', url: serverUrl }, { what: 'server' });

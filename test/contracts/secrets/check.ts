@@ -8,7 +8,7 @@ import { assert } from '../assert.ts';
 /** A source, and a hand on what is behind it. */
 export interface OpenSecrets {
   readonly source: SecretSource;
-  /** Sets or replaces a secret, or without a value removes it. */
+  /** Sets or replaces a secret, which keeps its origins, or without a value removes it. */
   readonly set: (secretId: string, value: string | undefined) => Promise<void>;
 }
 
@@ -26,8 +26,8 @@ export interface WaitingSecrets extends OpenSecrets {
 
 /** Secrets to be checked. Each check is given fresh ones, and opens them once. */
 export interface SecretsSubject<Opened extends OpenSecrets = OpenSecrets> {
-  /** Opens a source that has these secrets and no others. */
-  readonly open: (values: Readonly<Record<string, string>>) => Promise<Opened>;
+  /** Opens a source that has these secrets and no others, each declared for these origins; without origins, for none. */
+  readonly open: (values: Readonly<Record<string, string>>, origins: readonly string[] | undefined) => Promise<Opened>;
 }
 
 /** One law, named by a sentence that states it. `run` rejects where it is broken. */
@@ -36,8 +36,11 @@ export interface SecretsCheck<Opened extends OpenSecrets = OpenSecrets> {
   readonly run: (subject: SecretsSubject<Opened>) => Promise<void>;
 }
 
-/** Who asks in the checks. */
-export const scope: SecretScope = { tenant: 'acme', agentId: 'helper' };
+/** The origin that receives secrets in the checks. */
+export const origin = 'https://api.example.com';
+
+/** Who asks in the checks, and for which origin. */
+export const scope: SecretScope = { tenant: 'acme', agentId: 'helper', origin };
 
 /** Asks for a secret, as a run of the agent `helper` does. */
 export function resolve(

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../../src/errors.ts';
 import { assert, assertEqual } from '../assert.ts';
-import { type DeniableSecrets, failureOf, resolve, type SecretsCheck, type WaitingSecrets } from './check.ts';
+import { type DeniableSecrets, failureOf, origin, resolve, type SecretsCheck, type WaitingSecrets } from './check.ts';
 import { textsIn } from './printing.ts';
 
 const value = 'sk-live-0123456789';
@@ -13,7 +13,7 @@ export const denyingChecks: readonly SecretsCheck<DeniableSecrets>[] = [
   {
     name: 'rejects a denied secret as forbidden, no matter how often, and an error shows no value',
     async run({ open }) {
-      const secrets = await open(values);
+      const secrets = await open(values, [origin]);
       await secrets.deny('api-key');
       for (let times = 0; times < 2; times++) {
         const error = await failureOf(() => resolve(secrets, 'api-key'));
@@ -32,26 +32,26 @@ export const waitingChecks: readonly SecretsCheck<WaitingSecrets>[] = [
     name: 'rejects with what the signal was aborted with, where that is an error of ours',
     async run({ open }) {
       const reason = new PinnaceError('deadline_exceeded', 'The source did not answer within 2000 ms');
-      assertEqual(await failureOfAbort(await open(values), reason) === reason, true);
+      assertEqual(await failureOfAbort(await open(values, [origin]), reason) === reason, true);
     },
   },
   {
     name: 'rejects as unavailable, to be tried again, when the time of the signal is over',
     async run({ open }) {
-      const error = await failureOfAbort(await open(values), new DOMException('too late', 'TimeoutError'));
+      const error = await failureOfAbort(await open(values, [origin]), new DOMException('too late', 'TimeoutError'));
       assertEqual([error.code, error.retryable], ['unavailable', true]);
     },
   },
   {
     name: 'rejects as cancelled when the caller gives up',
     async run({ open }) {
-      assertEqual((await failureOfAbort(await open(values), undefined)).code, 'cancelled');
+      assertEqual((await failureOfAbort(await open(values, [origin]), undefined)).code, 'cancelled');
     },
   },
   {
     name: 'gives nothing to a caller who has given up before asking',
     async run({ open }) {
-      const secrets = await open(values);
+      const secrets = await open(values, [origin]);
       const error = await failureOf(() => resolve(secrets, 'api-key', AbortSignal.abort()));
       assertEqual(error.code, 'cancelled');
     },
@@ -59,7 +59,7 @@ export const waitingChecks: readonly SecretsCheck<WaitingSecrets>[] = [
   {
     name: 'goes on for the others when one caller gives up',
     async run({ open }) {
-      const secrets = await open(values);
+      const secrets = await open(values, [origin]);
       const stop = new AbortController();
       const calls = [resolve(secrets, 'api-key', stop.signal), resolve(secrets, 'api-key')];
       stop.abort();

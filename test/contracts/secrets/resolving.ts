@@ -1,7 +1,7 @@
 /** Laws of resolving: the right value, and no other, goes to whoever asks, and shows nowhere else. */
 
 import { assert, assertEqual } from '../assert.ts';
-import { failureOf, resolve, type SecretsCheck } from './check.ts';
+import { failureOf, origin, resolve, type SecretsCheck } from './check.ts';
 import { namingPrintings, printings, textsIn } from './printing.ts';
 
 const values = {
@@ -17,7 +17,7 @@ export const resolvingChecks: readonly SecretsCheck[] = [
   {
     name: 'gives each secret its value, its id and a version',
     async run({ open }) {
-      const secrets = await open(values);
+      const secrets = await open(values, [origin]);
       for (const id of ids) {
         const secret = await resolve(secrets, id);
         assertEqual(secret.id, id);
@@ -29,7 +29,7 @@ export const resolvingChecks: readonly SecretsCheck[] = [
   {
     name: 'gives the same version for as long as the value stays',
     async run({ open }) {
-      const secrets = await open(values);
+      const secrets = await open(values, [origin]);
       const [first, second] = [await resolve(secrets, 'api-key'), await resolve(secrets, 'api-key')];
       assertEqual(second.version, first.version);
       assert(second.reveal() === values['api-key'], 'The value is another one');
@@ -38,7 +38,7 @@ export const resolvingChecks: readonly SecretsCheck[] = [
   {
     name: 'gives a new value with another version, and leaves other secrets as they are',
     async run({ open }) {
-      const secrets = await open(values);
+      const secrets = await open(values, [origin]);
       const [before, other] = [await resolve(secrets, 'api-key'), await resolve(secrets, 'api-key-2')];
       await secrets.set('api-key', 'sk-live-after-rotation');
       const after = await resolve(secrets, 'api-key');
@@ -51,7 +51,7 @@ export const resolvingChecks: readonly SecretsCheck[] = [
   {
     name: 'gives many secrets to many who ask at once, to each its own',
     async run({ open }) {
-      const secrets = await open(values);
+      const secrets = await open(values, [origin]);
       const asked = Array.from({ length: 60 }, (_, at) => ids[at % ids.length] as SecretId); // safe: within
       const given = await Promise.all(asked.map((id) => resolve(secrets, id)));
       assertEqual(given.map(({ id }) => id), asked);
@@ -61,7 +61,7 @@ export const resolvingChecks: readonly SecretsCheck[] = [
   {
     name: 'prints a secret as its id in brackets, and its value nowhere',
     async run({ open }) {
-      const secret = await resolve(await open(values), 'api-key');
+      const secret = await resolve(await open(values, [origin]), 'api-key');
       for (const [way, text] of Object.entries(printings(secret))) {
         assert(!text.includes(values['api-key']), `${way} shows the value`);
         assert(!namingPrintings.includes(way) || text.includes('[secret api-key]'), `${way} does not name the secret`);
@@ -71,7 +71,7 @@ export const resolvingChecks: readonly SecretsCheck[] = [
   {
     name: 'rejects a secret that is missing or was removed as not_found, and an error shows no value',
     async run({ open }) {
-      const secrets = await open(values);
+      const secrets = await open(values, [origin]);
       await secrets.set('api-key-2', undefined);
       for (const id of ['missing', 'api-key-2', 'api', 'constructor', 'toString', 'hasOwnProperty']) {
         const error = await failureOf(() => resolve(secrets, id));

@@ -38,7 +38,7 @@ function startWorker({ storage = memoryStorage(), bounds }: { storage?: Storage;
     models: inspector.models({
       model: () => scriptedModel(callsTools({ tool: 'add', input: { a: 1, b: 2 } }), says('It is 3')).model,
     }),
-    secrets: inspector.secrets(memorySecrets({ 'model-key': secret })),
+    secrets: inspector.secrets(memorySecrets({ 'model-key': secret }, { unboundSecrets: 'allow' })),
     storage: memoryStorage(),
     tools: [add, unused],
     sinks: [inspector.sink],

@@ -148,7 +148,7 @@ describe('an agent that comes by a link', () => {
   it('says which secrets of the vault it would get', async () => {
     await openPage();
     await host.control.unlockVault('correct horse');
-    await host.control.setSecret('lab', 'sk-0123456789');
+    await host.control.setSecret('lab', 'sk-0123456789', ['https://lab.example.com']);
     await follow(await linkOf(brought));
     expect((await page.find('link-secrets')).textContent).toContain('Your vault has lab');
   });

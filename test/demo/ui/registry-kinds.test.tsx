@@ -217,9 +217,15 @@ describe('the vault', () => {
     await page.click('vault-unlock');
     await page.type('vault-name', 'lab-key');
     await page.type('vault-value', 'sk-not-a-real-one');
+    expect(page.all('vault-set')[0]).toHaveProperty('disabled', true);
+    await page.type('vault-origins', 'https://lab.example.com/v1');
     await page.click('vault-set');
     await vi.waitFor(() => expect(page.all('vault-secret').map(({ dataset }) => dataset['id'])).toEqual(['lab-key']));
     expect(page.all('vault-value')[0]).toHaveProperty('value', '');
+    expect(page.all('vault-secret')[0]?.textContent).toContain('https://lab.example.com');
+    await page.type('vault-bind-origins', 'https://api.example.com, https://lab.example.com');
+    await page.click('vault-bind');
+    await vi.waitFor(() => expect(page.all('vault-secret')[0]?.textContent).toContain('https://api.example.com'));
     await page.click('registry-tab-provider');
     await page.click('record-new');
     await fill({ id: 'lab' });

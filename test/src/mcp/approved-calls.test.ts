@@ -109,7 +109,8 @@ describe('runs of two tenants', () => {
       },
     };
     const secrets: SecretSource = {
-      resolve: async ({ id }, { scope: { tenant } }) => new Secret({ id, version: '1', value: `token-of-${tenant}` }),
+      resolve: async ({ id }, { scope: { tenant } }) =>
+        new Secret({ id, version: '1', value: `token-of-${tenant}`, origins: 'any' }),
     };
     const catalog = mcpCatalog([await pinnedServer([rawTool()], { secret: { id: 'docs-token' } })]);
     const script = callsTools({ tool: 'docs__search', input: {} });

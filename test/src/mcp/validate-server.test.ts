@@ -32,7 +32,7 @@ async function unvalidated(
   await catalog.put('mcpServer', { ...record, secret: { id: 'docs-token' } });
   const model = scriptedModel(...scripts);
   const sink = memorySink();
-  const secrets = memorySecrets({ 'docs-token': 'mcp-SECRET-0123456789' });
+  const secrets = memorySecrets({ 'docs-token': 'mcp-SECRET-0123456789' }, { unboundSecrets: 'allow' });
   const runtime = testRuntime({
     model: model.model,
     catalog,
@@ -311,7 +311,7 @@ describe('validateMcpServer', () => {
         return await mcp.connector.connect(...args);
       },
     };
-    const secrets = memorySecrets({ 'docs-token': 'mcp-SECRET-0123456789' });
+    const secrets = memorySecrets({ 'docs-token': 'mcp-SECRET-0123456789' }, { unboundSecrets: 'allow' });
     const runtime = testRuntime({ ...scriptedModel(says('hi')), catalog: parts.catalog, mcp: change, secrets });
     const { digest } = await parts.validate();
     await expect(runtime.validateMcpServer('docs-server', { approve: true, digest }, me)).rejects.toMatchObject({

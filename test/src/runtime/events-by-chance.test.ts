@@ -60,7 +60,7 @@ async function runBy(seed: number, sinks: readonly EventSink[], { inTurn = false
       providers: [{ id: 'p', kind: 'custom', secret: { id: 'canary' } }],
     }),
     models: { model: () => model },
-    secrets: memorySecrets({ canary }),
+    secrets: memorySecrets({ canary }, { unboundSecrets: 'allow' }),
     storage: memoryStorage(),
     tools,
     audit,

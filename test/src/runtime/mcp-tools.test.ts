@@ -97,7 +97,7 @@ describe('the tools of MCP servers', () => {
       onCall: () => ({ content: [{ type: 'text', text: 'mcp-SECRET-0123456789' }], isError: false }),
     });
     const record = await pinnedServer([rawTool()], { secret: { id: 'docs-token' } });
-    const secrets = memorySecrets({ 'docs-token': 'mcp-SECRET-0123456789' });
+    const secrets = memorySecrets({ 'docs-token': 'mcp-SECRET-0123456789' }, { unboundSecrets: 'allow' });
     const { run, calls } = await withServer(mcp, { record, secrets });
     const chunks = await run();
     expect(mcp.asked.secrets).toEqual(['mcp-SECRET-0123456789']);

@@ -78,7 +78,7 @@ async function planBy(seed: number, sinks: readonly EventSink[]) {
       providers: [{ id: 'p', kind: 'custom', secret: { id: 'canary' } }],
     }),
     models: { model: () => model },
-    secrets: memorySecrets({ canary }),
+    secrets: memorySecrets({ canary }, { unboundSecrets: 'allow' }),
     storage: memoryStorage(),
     tools: randomTools(chance, false),
     audit,

@@ -87,7 +87,7 @@ describe('what a run is resolved from', () => {
     const { state, catalog } = changingCatalog('control-plane');
     state.secret = true;
     const storage = memoryStorage();
-    const secrets = memorySecrets({ key: 'sk-SECRET-0123456789' });
+    const secrets = memorySecrets({ key: 'sk-SECRET-0123456789' }, { unboundSecrets: 'allow' });
     let given: Secret | undefined;
     const models = {
       model: (_: unknown, secret: Secret | undefined) => (given = secret, scriptedModel(says('hi')).model),
@@ -102,7 +102,7 @@ describe('what a run is resolved from', () => {
     state.secret = true;
     let time = 0;
     let away = false;
-    const inner = memorySecrets({ key: 'sk-SECRET-0123456789' });
+    const inner = memorySecrets({ key: 'sk-SECRET-0123456789' }, { unboundSecrets: 'allow' });
     const secrets: SecretSource = {
       resolve: (ref, options) => away ? Promise.reject(new TypeError('network')) : inner.resolve(ref, options),
     };

@@ -181,7 +181,9 @@ describe('the events of a run', () => {
         providers: [{ id: 'p', kind: 'custom', secret: { id: 'model-key' } }],
       }),
       models: { model: () => model },
-      secrets: memorySecrets({ 'weather-key': 'SECRET-weather-1', 'model-key': 'SECRET-model-1' }),
+      secrets: memorySecrets({ 'weather-key': 'SECRET-weather-1', 'model-key': 'SECRET-model-1' }, {
+        unboundSecrets: 'allow',
+      }),
       storage: memoryStorage(),
       tools: [keyed],
       sinks,

@@ -53,6 +53,7 @@ export const registryScreens = {
     await page.getByTestId('vault-unlock').click();
     await page.getByTestId('vault-name').fill('lab');
     await page.getByTestId('vault-value').fill('a long value');
+    await page.getByTestId('vault-origins').fill('https://lab.example.com');
     await page.getByTestId('vault-set').click();
     await page.getByTestId('vault-secret').waitFor();
   }),

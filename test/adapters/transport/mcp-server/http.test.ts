@@ -216,8 +216,7 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
 
   it('sees neither secrets nor the text of an error that nobody meant to show', async () => {
     const value = 'canary-4f9aZ_q-77Kd0Lm2';
-    const secrets = memorySecrets();
-    secrets.set('canary', value);
+    const secrets = memorySecrets({ canary: { value, origins: ['code'] } });
     const tools = [
       plainTool('leak', () => ({ said: `the key is ${value}` }), { secrets: [{ id: 'canary' }] }),
       plainTool('break_down', () => {
