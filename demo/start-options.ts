@@ -21,6 +21,9 @@ Environment:
 
   PINNACE_PORT       the port of the endpoint
   PINNACE_TOKEN      the token that the endpoint takes (16 characters or more); a random one when absent
+  PINNACE_PRIVATE_ORIGINS
+                     model servers on private networks that the endpoint may ask, apart by commas, such as
+                     http://127.0.0.1:11434; "loopback" stands for every port of this machine
   PINNACE_EXTENSION  a module of tools that the endpoint loads besides, as a path from this folder
   CI                 where it is set, no browser is opened
 `;

@@ -193,7 +193,8 @@ export {
   ToolDefinition,
   type ToolDefinitionInput,
 } from './schema.ts';
-export { Secret } from './secret.ts';
+export { Secret, type SecretOptions, type SecretOrigins } from './secret.ts';
+export { requireDestination, type UnboundSecrets } from './secret-origins.ts';
 export { type ContentBlock, type ContentOutput, contentOutput } from './tools/content.ts';
 export { defineTool, type ToolOptions } from './tools/define-tool.ts';
 export { createHttpTool, type HttpToolDefinition, type HttpToolOptions } from './tools/http-tool.ts';

@@ -29,7 +29,10 @@ export function memorySecrets(
   const secrets = new Map<string, Secret>();
   let version = 0;
   const set: MemorySecrets['set'] = (id, given) => {
-    if (given === undefined) return void secrets.delete(id);
+    if (given === undefined) {
+      secrets.delete(id);
+      return;
+    }
     const { value, origins: declared } = typeof given === 'string' ? { value: given, origins: undefined } : given;
     const known = declared === undefined ? secrets.get(id)?.origins : undefined;
     const origins = known ?? secretOrigins(id, declared, unbound);

@@ -16,7 +16,8 @@ let prepare = async (): Promise<void> => undefined;
 
 const endpoint = createDenoEndpoint({
   tools: () => [findCabin, giveCabin],
-  secrets: denoEnvSecrets(), // `model-key` is read from PINNACE_SECRET_MODEL_KEY
+  // `model-key` is read from PINNACE_SECRET_MODEL_KEY, and goes nowhere but here
+  secrets: denoEnvSecrets({ origins: { 'model-key': ['https://api.example.com'] } }),
   catalog(storage, tools, seen) {
     const registry = createRegistry({ storage, tools, ...seen });
     let prepared: Promise<unknown> | undefined;

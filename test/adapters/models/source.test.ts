@@ -43,13 +43,13 @@ describe('modelSource', () => {
   it('reveals the secret when a request is sent, and shows it nowhere before', async () => {
     const origins = ['https://api.example.com'];
     const secret = new Secret({ id: 'acme-key', version: '1', value: 'sk-0123456789', origins });
-    const { egress, sent } = scriptedEgress([() => Promise.reject(new TypeError('no network'))]);
-    const source = modelSource({ egress });
+    const scripted = scriptedEgress([() => Promise.reject(new TypeError('no network'))]);
+    const source = modelSource({ egress: scripted.egress });
     const model = source.model(provider({ baseUrl: 'https://api.example.com/v1', model: 'm' }), secret);
     expect([JSON.stringify(source), JSON.stringify(model)].join()).not.toContain('sk-');
-    expect(sent).toEqual([]);
+    expect(scripted.sent).toEqual([]);
     await expect(model.doStream({ prompt })).rejects.toMatchObject({ name: 'AI_APICallError', isRetryable: true });
-    expect(sent.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk-0123456789']);
+    expect(scripted.sent.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk-0123456789']);
   });
 
   it('names the field that a provider of kind openai-compatible lacks', () => {

@@ -257,9 +257,9 @@ describe.skipIf(!hasIndexedDb)('the origins of vaultSecrets', () => {
   it('are origins, and belong to secrets that are there', async () => {
     const vault = await openVault();
     await vault.set('api-key', value);
-    const wrong = { code: 'invalid_argument', details: { reason: 'invalid_secret_origin' } };
-    expect(await errorOf(vault.set('api-key', value, { origins: ['example.com'] }))).toMatchObject(wrong);
-    expect(await errorOf(vault.bind('api-key', [`${origin}/v1`]))).toMatchObject(wrong);
+    const invalid = { code: 'invalid_argument', details: { reason: 'invalid_secret_origin' } };
+    expect(await errorOf(vault.set('api-key', value, { origins: ['example.com'] }))).toMatchObject(invalid);
+    expect(await errorOf(vault.bind('api-key', [`${origin}/v1`]))).toMatchObject(invalid);
     expect(await errorOf(vault.bind('missing', [origin]))).toMatchObject({ code: 'not_found' });
   });
 });
