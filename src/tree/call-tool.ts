@@ -1,10 +1,7 @@
 /** One call of a tree's tool, from its arguments to its answer. The order of the steps is part of the contract. */
 
 import { PinnaceError } from '../errors.ts';
-import { checkData } from '../json.ts';
-import { parse } from '../parse.ts';
 import type { Place } from '../span.ts';
-import { isLargerThan } from './answer-size.ts';
 import type { AuditSink } from './audit.ts';
 import { auditCall } from './call-audit.ts';
 import { type Core, slotOf } from './core.ts';
@@ -16,7 +13,8 @@ import { none } from './node-store.ts';
 import type { RateKind } from './rate-limit.ts';
 import { type Desk, sessionOf } from './session.ts';
 import type { Shape } from './shape.ts';
-import { type AnswerKey, replayOr } from './replay.ts';
+import { readArguments } from './read-arguments.ts';
+import { type AnswerKey, replayOr, storedAnswer } from './replay.ts';
 import { missing, toTreeError } from './tool-error.ts';
 import type { Answer, CallContext, Output, ToolSpec } from './tool-spec.ts';
 import type { TreeOutcome } from './tree-tools.ts';
@@ -93,51 +91,6 @@ function unknownTool(name: unknown): PinnaceError {
   });
 }
 
-/** Lists that could be long, and which bound holds for each. */
-const bounded = {
-  includedProperties: 'maxPaths',
-  excludedProperties: 'maxPaths',
-  filters: 'maxPaths',
-  payloadTypes: 'maxPaths',
-  operations: 'maxBatch',
-} as const;
-
-function readArguments(context: CallContext, spec: ToolSpec, input: unknown): Output {
-  const { viewJson: _, ...rest } = isRecord(input) ? input : {};
-  const own = isRecord(input) ? rest : input; // a view may be larger and deeper; the import has limits of its own
-  if (isLargerThan(own, context.limits.inputBytes)) throw tooLarge(spec.name, context.limits.inputBytes);
-  for (const [name, bound] of Object.entries(bounded)) {
-    const list = Object.hasOwn(rest, name) ? (rest as Output)[name] : undefined; // safe: read by an own key
-    const most = context.limits[bound];
-    if (Array.isArray(list) && list.length > most) throw tooMany(name, list.length, most);
-    if (name.endsWith('Properties') && isLargerThan(list, context.limits.responseBytes / 4)) {
-      throw tooLarge(spec.name, context.limits.responseBytes / 4); // answers repeat them
-    }
-  }
-  checkData(own);
-  const args = parse(spec.input, input, { what: `the input of tool "${spec.name}"` });
-  spec.guard?.(context, args);
-  return args;
-}
-
-function tooLarge(tool: string, most: number): PinnaceError {
-  return new PinnaceError(
-    'invalid_argument',
-    `Cannot read the input of tool "${tool}": it takes more than ${most} bytes; send less at once`,
-    { details: { reason: 'too_large', limit: most } },
-  );
-}
-
-function tooMany(name: string, length: number, most: number): PinnaceError {
-  return new PinnaceError(
-    'invalid_argument',
-    `Cannot take ${length} "${name}": at most ${most} are allowed in one call`,
-    {
-      details: { reason: 'batch_too_large', limit: most },
-    },
-  );
-}
-
 function checkRole({ role, readOnly, exportRole }: Caller, { kind, name }: ToolSpec): void {
   if (kind === 'read' || (kind === 'export' && exportRole === 'reader')) return;
   if (readOnly) throw forbidden(name, 'the tree is read-only here', 'read_only');
@@ -160,7 +113,47 @@ function read(context: CallContext, spec: ToolSpec, args: Output): Answer {
 /** A tree in storage is changed by one call at a time; another is changed before anything else can happen. */
 async function apply(context: CallContext, spec: ToolSpec, args: Output, key: AnswerKey | undefined): Promise<Answer> {
   const { keeper } = context.core;
-  return await (keeper ? keeper.lock(() => applyNow(context, spec, args, key)) : applyNow(context, spec, args, key));
+  spec.prepare?.(context, args);
+  if (!keeper) return await applyNow(context, spec, args, key);
+  return await keeper.lock(() => applyAmongOthers(context, keeper, { spec, args, key }));
+}
+
+/** How often a call is applied again, and from which attempt on other instances wait for it. */
+const maxAttempts = 12;
+const turnAttempt = 3;
+
+/**
+ * Applies a call where other instances write as well. One that another was faster than is applied again to the newer tree, as long as
+ * nothing that it depends on has changed: then it is a conflict, as it is for a call that asks for the whole tree.
+ */
+async function applyAmongOthers(
+  context: CallContext,
+  keeper: Keeper,
+  { spec, args, key }: { readonly spec: ToolSpec; readonly args: Output; readonly key: AnswerKey | undefined },
+): Promise<Answer> {
+  const attempts = isScoped(context.core, spec) && spec.dependsOn?.(args) ? maxAttempts : 1;
+  try {
+    for (let attempt = 1;; attempt++) {
+      try {
+        return await applyNow(context, spec, args, key);
+      } catch (error) {
+        if (attempt >= attempts || !isChangedElsewhere(error)) throw error;
+      }
+      const answered = key && await storedAnswer(keeper, key); // the other instance may have had the same request
+      if (answered) return answered;
+      if (attempt + 1 >= turnAttempt) await keeper.takeTurn();
+    }
+  } finally {
+    await keeper.releaseTurn().catch(() => {}); // others stop waiting for it after a while
+  }
+}
+
+function isScoped({ conflictScope }: Core, { isLong }: ToolSpec): boolean {
+  return isLong === true || conflictScope === 'node';
+}
+
+function isChangedElsewhere(error: unknown): boolean {
+  return error instanceof PinnaceError && error.details?.['reason'] === 'changed_elsewhere';
 }
 
 async function applyNow(
@@ -172,7 +165,7 @@ async function applyNow(
   const { core, session, desk } = context;
   checkTargets(context, spec, args);
   const token = args.versionToken as string | undefined; // safe: the schema says so
-  checkVersion(core, session, { token, dependencies: spec.dependsOn?.(args) });
+  checkVersion(core, session, { token, dependencies: spec.dependsOn?.(args), isScoped: isScoped(core, spec) });
   const { output, mutation } = run(context, spec, args);
   const answer = key && { id: key.id, remembered: { digest: key.digest, output: structuredClone(output), at: key.at } };
   if (core.keeper) {

@@ -22,6 +22,8 @@ export interface HistoryEntry {
   /** The revision that it takes back, if it is an undoing. */
   readonly undoes: number | undefined;
   undone: boolean;
+  /** It could not be stored and was taken back at once, or takes such a one back: to others it never happened. */
+  isRetracted?: boolean;
 }
 
 /** The latest mutations, oldest first. */

@@ -25,6 +25,9 @@ export interface Keeper {
   store(mutation: Mutation, attached: Attached): Promise<void>;
   /** What was answered to a request with this id, by any instance. */
   answer(id: string): Promise<Remembered | undefined>;
+  /** Lets this instance write before all others, until it has stored a change or releases its turn. */
+  takeTurn(): Promise<void>;
+  releaseTurn(): Promise<void>;
   /** Takes over what other instances have done. */
   refresh(): Promise<void>;
 }
@@ -34,18 +37,18 @@ export function createKeeper(core: Core, stored: StoredTree, rows: () => Iterabl
   let last: Promise<unknown> = Promise.resolve();
 
   async function refresh(): Promise<void> {
-    let entries = await stored.catchUp();
-    for (let attempt = 0; !entries && attempt < 3; attempt++) {
-      replaceAll(core, await stored.load() ?? []);
-      entries = await stored.catchUp();
-    }
-    if (!entries) throw new PinnaceError('unavailable', 'Cannot take over the stored tree: it changes too often');
-    for (const { ops, origin } of entries) mutate(core, ops, origin);
+    const news = await stored.catchUp();
+    const loaded = news ? undefined : await stored.load();
+    if (!news && !loaded) throw gone();
+    if (loaded) replaceAll(core, loaded.rows);
+    for (const { ops, origin } of news ?? loaded?.entries ?? []) mutate(core, ops, origin);
   }
 
   return {
     refresh,
     answer: (id) => stored.answer(id),
+    takeTurn: () => stored.takeTurn(),
+    releaseTurn: () => stored.releaseTurn(),
     lock(work) {
       const next = last.then(work, work);
       last = next.catch(() => {}); // whoever asked for the work hears of its failure
@@ -67,6 +70,12 @@ export function createKeeper(core: Core, stored: StoredTree, rows: () => Iterabl
   };
 }
 
+function gone(): PinnaceError {
+  return new PinnaceError('unavailable', 'Cannot refresh the stored tree: it was removed from the storage', {
+    details: { reason: 'tree_removed' },
+  });
+}
+
 function commit(
   stored: StoredTree,
   { ops }: Mutation,
@@ -81,7 +90,8 @@ function takeBack(core: Core, { rev, changes }: Mutation): void {
   const transaction = begin(core);
   for (const inverse of entry.inverses) transaction.apply(inverse);
   transaction.undoes(rev);
-  transaction.end();
+  const undoing = core.history.get(transaction.end().rev);
+  for (const retracted of [entry, undoing]) if (retracted) retracted.isRetracted = true;
 }
 
 function replaceAll(core: Core, [root, ...below]: readonly TreeRow[]): void {

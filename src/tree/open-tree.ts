@@ -13,6 +13,8 @@ export interface OpenTreeOptions extends CreateTreeOptions {
   readonly storage: Storage & Partial<Watchable>;
   /** Which tree of the storage. */
   readonly treeId: string;
+  /** Milliseconds since 1970: tells how long nobody has written an unfinished checkpoint. */
+  readonly now?: () => number;
 }
 
 /** A tree in storage. Its `apply` refuses: a change must be stored before it counts. */
@@ -35,15 +37,17 @@ export interface OpenTree extends Tree {
  *
  * @throws PinnaceError `unavailable` when the storage is, `invalid_argument` as `createTree`.
  */
-export async function openTree({ storage, treeId, ...options }: OpenTreeOptions): Promise<OpenTree> {
-  const stored = createStoredTree(storage, treeId);
+export async function openTree(options: OpenTreeOptions): Promise<OpenTree> {
+  const { storage, treeId, now = Date.now, ...rest } = options;
+  const stored = createStoredTree(storage, { treeId, now });
   const found = await stored.load();
-  const tree = createTree(found ? { ...options, rows: found, source: 'trusted' } : options);
-  if (!found && !(await stored.create(tree.rows()))) return await openTree({ storage, treeId, ...options });
+  const tree = createTree(found ? { ...rest, rows: found.rows, source: 'trusted' } : rest);
+  if (!found && !(await stored.create(tree.rows()))) return await openTree(options);
   const core = coreOf(tree);
+  for (const { ops, origin } of found?.entries ?? []) mutate(core, ops, origin);
   const keeper = createKeeper(core, stored, () => tree.rows());
-  await keeper.refresh();
   core.keeper = keeper;
+  void stored.sweep().catch(() => {}); // nobody waits for it; the next checkpoint tries again
   const refresh = (): Promise<void> => keeper.lock(() => keeper.refresh());
   return Object.assign(tree, {
     apply: refuseApply,

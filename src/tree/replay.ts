@@ -2,13 +2,16 @@
 
 import { PinnaceError } from '../errors.ts';
 import { canonicalJson } from './canonical.ts';
-import { ledgerId } from './idempotency.ts';
+import { ledgerId, type Remembered } from './idempotency.ts';
+import type { Keeper } from './keeper.ts';
 import { sha256 } from './sha256.ts';
 import type { Answer, CallContext, Output } from './tool-spec.ts';
 
 /** Under what an answer is remembered, and for which request. */
 export interface AnswerKey {
   readonly id: string;
+  /** As the caller named it. */
+  readonly name: string;
   readonly digest: string;
   readonly at: number;
 }
@@ -24,8 +27,8 @@ export async function replayOr(
   const { pending } = context.desk.ledger;
   const id = ledgerId(context.agentId, tool, idempotencyKey);
   while (pending.has(id)) await pending.get(id)?.catch(() => {}); // its failure is told to whoever called first
-  const key = { id, digest: sha256(canonicalJson(content)), at: context.now() };
-  const running = answerOr(context, { key, idempotencyKey }, apply);
+  const key = { id, name: idempotencyKey, digest: sha256(canonicalJson(content)), at: context.now() };
+  const running = answerOr(context, key, apply);
   pending.set(id, running);
   try {
     return await running;
@@ -36,13 +39,22 @@ export async function replayOr(
 
 async function answerOr(
   { desk, core }: CallContext,
-  { key, idempotencyKey }: { readonly key: AnswerKey; readonly idempotencyKey: string },
+  key: AnswerKey,
   apply: (key: AnswerKey) => Promise<Answer>,
 ): Promise<Answer> {
   const known = desk.ledger.get(key.id, key.at) ?? await core.keeper?.answer(key.id);
-  if (!known) return await apply(key);
-  if (known.digest !== key.digest) throw keyTaken(idempotencyKey);
-  return { ...(structuredClone(known.output) as Answer), replayed: true }; // safe: an answer was stored
+  return known ? replayed(known, key) : await apply(key);
+}
+
+/** The result of the same request, where another instance has stored one. */
+export async function storedAnswer(keeper: Keeper, key: AnswerKey): Promise<Answer | undefined> {
+  const known = await keeper.answer(key.id);
+  return known && replayed(known, key);
+}
+
+function replayed({ digest, output }: Remembered, key: AnswerKey): Answer {
+  if (digest !== key.digest) throw keyTaken(key.name);
+  return { ...(structuredClone(output) as Answer), replayed: true }; // safe: an answer was stored
 }
 
 function keyTaken(key: string): PinnaceError {

@@ -1,18 +1,27 @@
 /**
  * A tree in storage: blocks of rows as they once were, and the log of what happened since. The head names both; who changes the tree
- * changes the head, so of two that write at once one is told. A mutation, its log entry and its idempotency record are one commit.
+ * changes the head, so of two that write at once one fails. A mutation, its log entry and its idempotency record are one commit.
  */
 
 import { PinnaceError } from '../errors.ts';
 import type { Key } from '../key.ts';
 import type { Change, Storage, Watchable } from '../ports.ts';
 import { watchKey } from '../watch.ts';
+import {
+  discardBlocks,
+  noteOrphans,
+  readBlocks,
+  removeKeys,
+  replacementChanges,
+  sweepGarbage,
+  writeBlocks,
+} from './checkpoint.ts';
 import { answerTtlMs, type Remembered } from './idempotency.ts';
 import type { Origin } from './mutate.ts';
-import type { Payload } from './node-store.ts';
 import type { TreeOp } from './op.ts';
 import type { TreeRow } from './row.ts';
 import { sha256 } from './sha256.ts';
+import { type Access, keyOf, logKey, readHead, releaseTurn, takeTurn, writeHead } from './stored-head.ts';
 
 /** One mutation of the log. */
 export interface LogEntry {
@@ -27,96 +36,116 @@ export interface Writing extends LogEntry {
   readonly rows: () => Iterable<TreeRow>;
 }
 
+/** One state of the stored tree: a checkpoint, and what happened since. */
+export interface Loaded {
+  readonly rows: TreeRow[];
+  readonly entries: readonly LogEntry[];
+}
+
 /** One tree in storage, as one reader and writer of it knows it. */
 export interface StoredTree {
-  /** The rows of the last checkpoint; `undefined` when nothing is stored. Positions the log behind it. */
-  load(): Promise<TreeRow[] | undefined>;
+  /**
+   * One state of the tree, no older than the call; `undefined` when nothing is stored. Reads again when others replace what it reads.
+   *
+   * @throws PinnaceError `unavailable`, reason `block_missing` when a part is lost for good, `changed_too_often` after ten attempts.
+   */
+  load(): Promise<Loaded | undefined>;
   /** The mutations that others made since this was last positioned; `undefined` when they must be loaded as a whole. */
   catchUp(): Promise<readonly LogEntry[] | undefined>;
-  /** Stores the first contents, unless somebody else did. */
+  /** Stores the first contents, unless another instance did. */
   create(rows: Iterable<TreeRow>): Promise<boolean>;
-  /** Gives false, having written nothing, when somebody else has changed the tree. */
+  /** Returns false, having written nothing, when another instance has changed the tree. */
   commit(writing: Writing): Promise<boolean>;
+  /** Lets this writer come before all others, until it has committed or released its turn. */
+  takeTurn(): Promise<void>;
+  releaseTurn(): Promise<void>;
   answer(id: string): Promise<Remembered | undefined>;
+  /** Removes what killed writers have left behind. */
+  sweep(): Promise<void>;
   /** Calls back after anybody may have changed the tree, until the returned function is called. */
   watch(onNews: () => void): () => void;
 }
 
-interface Head {
-  /** The last entry of the log. */
-  readonly seq: number;
-  /** The checkpoint: its name, the entry that it stands behind, and its number of blocks. */
-  readonly base: string;
-  readonly baseSeq: number;
-  readonly blocks: number;
-}
-
-type StoredRow = readonly [nodeId: string, parentId: string | null, payloadType: string, payload: Payload];
-
-/** A block has at most this many rows and characters; an entry that is longer, or a log, becomes a checkpoint. */
-const maxRows = 512;
-const maxBlockLength = 512 * 1024;
+/** An entry that is longer, or a log, becomes a checkpoint. */
 const maxEntryLength = 512 * 1024;
 const maxLogLength = 1000;
+const loadAttempts = 10;
+const entriesPerRead = 16;
 
-/** One tree in storage, and the head as it was last seen. */
-interface Access {
-  readonly storage: Storage & Partial<Watchable>;
-  readonly treeId: string;
-  head: { readonly value: Head; readonly version: string } | undefined;
-}
-
-/** Gives access to one tree in storage. */
-export function createStoredTree(storage: Storage & Partial<Watchable>, treeId: string): StoredTree {
-  const access: Access = { storage, treeId, head: undefined };
+/** Creates the access to one tree in storage. */
+export function createStoredTree(
+  storage: Storage & Partial<Watchable>,
+  { treeId, now }: { readonly treeId: string; readonly now: () => number },
+): StoredTree {
+  const access: Access = { storage, treeId, now, head: undefined, turn: undefined };
   return {
     load: () => load(access),
     catchUp: () => catchUp(access),
     create: (rows) => writeCheckpoint(access, { seq: 0, rows, changes: [] }),
     commit: (writing) => commit(access, writing),
+    takeTurn: () => takeTurn(access),
+    releaseTurn: () => releaseTurn(access),
     watch: (onNews) => watchKey(storage, keyOf(access, 'head'), onNews),
+    async sweep() {
+      await noteOrphans(access);
+      await sweepGarbage(access);
+    },
     async answer(id) {
       return (await storage.get(answerKey(access, id)))?.value as Remembered | undefined; // safe: only this file writes it
     },
   };
 }
 
-function keyOf({ treeId }: Access, ...rest: Key): Key {
-  return ['tree', treeId, ...rest];
-}
-
 function answerKey(access: Access, id: string): Key {
   return keyOf(access, 'answer', sha256(id));
 }
 
-async function readHead(access: Access): Promise<Access['head']> {
-  const entry = await access.storage.get(keyOf(access, 'head'));
-  return entry && { value: entry.value as Head, version: entry.version }; // safe: only this file writes it
+/** Blocks and log of the head that was read first: when some are gone, the head names others by now. */
+async function load(access: Access): Promise<Loaded | undefined> {
+  for (let attempt = 0; attempt < loadAttempts; attempt++) {
+    const head = await readHead(access);
+    if (!head) return undefined;
+    const rows = await readBlocks(access, head.value);
+    const entries = rows && await readLog(access, { after: head.value.baseSeq, to: head.value.seq });
+    if (rows && entries) {
+      access.head = head;
+      return { rows, entries };
+    }
+    if ((await readHead(access))?.version === head.version) throw unreadable(access, 'block_missing');
+  }
+  throw unreadable(access, 'changed_too_often');
 }
 
-async function load(access: Access): Promise<TreeRow[] | undefined> {
-  const head = await readHead(access);
-  if (!head) return undefined;
-  const { base, baseSeq, blocks } = head.value;
-  const rows: TreeRow[] = [];
-  for (let i = 0; i < blocks; i++) {
-    rows.push(...fromBlock(await access.storage.get(keyOf(access, 'block', base, i)), access.treeId));
-  }
-  access.head = { ...head, value: { ...head.value, seq: baseSeq } };
-  return rows;
+function unreadable({ treeId }: Access, reason: 'block_missing' | 'changed_too_often'): PinnaceError {
+  const why = reason === 'block_missing'
+    ? 'a part of it is missing'
+    : 'other instances replace it too often; try again';
+  return new PinnaceError('unavailable', `Cannot load tree "${treeId}": ${why}`, { details: { reason } });
 }
 
 async function catchUp(access: Access): Promise<readonly LogEntry[] | undefined> {
   const latest = await readHead(access);
   const seq = access.head?.value.seq ?? 0;
   if (!latest || latest.value.baseSeq > seq) return undefined;
+  const entries = await readLog(access, { after: seq, to: latest.value.seq });
+  if (entries) access.head = latest;
+  return entries;
+}
+
+/** The entries of the log; `undefined` when one was swept meanwhile. */
+async function readLog(
+  access: Access,
+  { after, to }: { readonly after: number; readonly to: number },
+): Promise<readonly LogEntry[] | undefined> {
   const entries: LogEntry[] = [];
-  for (let i = seq + 1; i <= latest.value.seq; i++) {
-    const entry = await access.storage.get(keyOf(access, 'log', i));
-    if (!entry) return undefined; // swept meanwhile
-    entries.push(entry.value as LogEntry); // safe: only this file writes it
+  for (let from = after + 1; from <= to; from += entriesPerRead) {
+    const numbers = Array.from({ length: Math.min(entriesPerRead, to - from + 1) }, (_, i) => from + i);
+    const found = await Promise.all(numbers.map((number) => access.storage.get(logKey(access, number))));
+    for (const entry of found) {
+      if (!entry) return undefined;
+      entries.push(entry.value as LogEntry); // safe: only this file writes it
+    }
   }
-  access.head = latest;
   return entries;
 }
 
@@ -126,24 +155,16 @@ async function commit(access: Access, { ops, origin, answer, rows }: Writing): P
     ? [{ key: answerKey(access, answer.id), value: answer.remembered, ttlMs: answerTtlMs }]
     : [];
   if (ops.length === 0) return (await access.storage.commit(changes)).ok;
-  const entry: LogEntry = { ops, ...(origin && { origin }) };
+  const logEntry: LogEntry = { ops, ...(origin && { origin }) };
   const seq = head.seq + 1;
-  const isLarge = JSON.stringify(entry).length > maxEntryLength;
+  const isLarge = JSON.stringify(logEntry).length > maxEntryLength;
   if (isLarge || head.seq - head.baseSeq >= maxLogLength) {
     return await writeCheckpoint(access, { seq, rows: rows(), changes });
   }
-  return await writeHead(access, { ...head, seq }, [{ key: keyOf(access, 'log', seq), value: entry }, ...changes]);
+  return await writeHead(access, { value: { ...head, seq }, logEntry, changes });
 }
 
-/** Replaces the head, with what belongs to it, if it is as it was last seen. */
-async function writeHead(access: Access, value: Head, changes: readonly Change[]): Promise<boolean> {
-  const ifVersion = access.head?.version ?? null;
-  const result = await access.storage.commit([{ key: keyOf(access, 'head'), value, ifVersion }, ...changes]);
-  if (result.ok) access.head = { value, version: result.version };
-  return result.ok;
-}
-
-/** Writes all rows under a new name first; the head then points to them, and what it pointed to is swept. */
+/** Writes all rows under a new name first; the head then names them, and what it named before is swept. */
 async function writeCheckpoint(
   access: Access,
   { seq, rows, changes }: {
@@ -153,49 +174,23 @@ async function writeCheckpoint(
   },
 ): Promise<boolean> {
   const old = access.head?.value;
-  const written: Head = { seq, baseSeq: seq, base: crypto.randomUUID(), blocks: 0 };
-  let blocks = 0;
-  for (const value of blocksOf(rows)) {
-    await access.storage.commit([{ key: keyOf(access, 'block', written.base, blocks++), value }]);
-  }
-  const isOurs = await writeHead(access, { ...written, blocks }, changes);
-  const garbage = isOurs ? old : { ...written, blocks };
-  if (garbage) await sweep(access, garbage).catch(() => {}); // what is left over takes room and does no harm
+  const base = crypto.randomUUID();
+  const written = await writeBlocks(access, base, rows);
+  const isOurs = written !== undefined && await writeHead(access, {
+    value: { seq, baseSeq: seq, base, blocks: written.blocks },
+    changes: [...replacementChanges(access, { base, garbageVersion: written.garbageVersion, old }), ...changes],
+  });
+  const tidy = isOurs ? sweepBehind(access, seq) : discardBlocks(access, base);
+  await tidy.catch(() => {}); // what is left over takes room until the next sweep
   return isOurs;
 }
 
-async function sweep(access: Access, { base, blocks, baseSeq, seq }: Head): Promise<void> {
-  const gone = [
-    ...Array.from({ length: blocks }, (_, i) => keyOf(access, 'block', base, i)),
-    ...Array.from({ length: seq - baseSeq }, (_, i) => keyOf(access, 'log', baseSeq + 1 + i)),
-  ];
-  for (let i = 0; i < gone.length; i += 100) {
-    await access.storage.commit(gone.slice(i, i + 100).map((key) => ({ key })));
+/** The log that a checkpoint has made superfluous goes at once: who needs it reads the checkpoint. */
+async function sweepBehind(access: Access, baseSeq: number): Promise<void> {
+  const [first] = await access.storage.list({ prefix: keyOf(access, 'log'), limit: 1 });
+  const from = first?.key[3];
+  if (typeof from === 'number' && from <= baseSeq) {
+    await removeKeys(access, Array.from({ length: baseSeq - from + 1 }, (_, i) => logKey(access, from + i)));
   }
-}
-
-function* blocksOf(rows: Iterable<TreeRow>): Iterable<StoredRow[]> {
-  let block: StoredRow[] = [];
-  let length = 0;
-  for (const { nodeId, parentId, payloadType, payload } of rows) {
-    const row: StoredRow = [nodeId, parentId, payloadType, payload];
-    const size = JSON.stringify(row).length;
-    if (block.length === maxRows || (length + size > maxBlockLength && block.length > 0)) {
-      yield block;
-      [block, length] = [[], 0];
-    }
-    block.push(row);
-    length += size;
-  }
-  if (block.length > 0) yield block;
-}
-
-function fromBlock(entry: { readonly value: unknown } | undefined, treeId: string): TreeRow[] {
-  if (!entry) {
-    throw new PinnaceError('unavailable', `Cannot load tree "${treeId}": it is being written; try again`, {
-      details: { reason: 'block_missing' },
-    });
-  }
-  const rows = entry.value as readonly StoredRow[]; // safe: only this file writes it
-  return rows.map(([nodeId, parentId, payloadType, payload]) => ({ nodeId, parentId, payloadType, payload }));
+  await sweepGarbage(access);
 }

@@ -41,8 +41,12 @@ interface SpecBase<S extends Schema> {
   readonly targets: (input: v.InferOutput<S>) => readonly string[];
   /** What is wrong whatever the version; throws `invalid_argument`. */
   readonly guard?: (context: CallContext, input: v.InferOutput<S>) => void;
+  /** Reads what is large in the input, once, before the tree is locked; throws `invalid_argument`. */
+  readonly prepare?: (context: CallContext, input: v.InferOutput<S>) => void;
   /** What must be as the caller has seen it; `undefined`: the whole tree. */
   readonly dependsOn?: (input: v.InferOutput<S>) => readonly Dependency[] | undefined;
+  /** Takes so long that others change the tree meanwhile: only changes of what it depends on are conflicts, in every tree. */
+  readonly isLong?: boolean;
 }
 
 /** Reads only. */
@@ -66,7 +70,9 @@ export interface ToolSpec {
   readonly input: Schema;
   readonly targets: (input: Output) => readonly string[];
   readonly guard?: (context: CallContext, input: Output) => void;
+  readonly prepare?: (context: CallContext, input: Output) => void;
   readonly dependsOn?: (input: Output) => readonly Dependency[] | undefined;
+  readonly isLong?: boolean;
   readonly run: (context: CallContext, input: Output, transaction: Transaction) => Output;
 }
 

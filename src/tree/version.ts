@@ -56,9 +56,11 @@ const maxChanges = 20;
 export function checkVersion(
   core: Core,
   session: Session,
-  { token, dependencies }: {
+  { token, dependencies, isScoped = core.conflictScope === 'node' }: {
     readonly token: string | undefined;
     readonly dependencies?: readonly Dependency[] | undefined;
+    /** Whether changes of other nodes than the call depends on are no conflict. */
+    readonly isScoped?: boolean | undefined;
   },
 ): void {
   const version = versionOf(core, session);
@@ -73,7 +75,7 @@ export function checkVersion(
     );
   }
   if (isOfOtherEpoch(core, token)) throw epochChanged(token, version);
-  const seen = dependencies && core.conflictScope === 'node' ? dependencies : undefined;
+  const seen = isScoped ? dependencies : undefined;
   const changes = changesSince(core, session, { token, dependencies: seen });
   if (seen && changes?.length === 0) return;
   throw conflict(
@@ -106,7 +108,7 @@ function changesSince(
   const rev = revOf(core, token);
   const entries = rev === undefined || rev > core.rev ? undefined : core.history.since(rev);
   if (!entries) return undefined;
-  const changes = entries.flatMap((entry) => entry.changes);
+  const changes = entries.filter((entry) => !entry.isRetracted).flatMap((entry) => entry.changes);
   const touches = [
     ...(dependencies ? clashing(core, changes, dependencies) : changes).flatMap(touchesOf),
     ...(isViewOpen(dependencies) ? viewTouchesSince(session, token) : []),

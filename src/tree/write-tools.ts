@@ -1,15 +1,15 @@
 /** The tools that change the tree: `add_child`, `update_payload_property`, `remove_node`, `move_node` and `batch`. */
 
 import { PinnaceError } from '../errors.ts';
-import { invalid } from '../parse.ts';
 import { bytesOf, fitList, roomOf } from './answer-size.ts';
+import { checkedPayload } from './checked-payload.ts';
 import { type Dependency, wholeOf } from './conflict-scope.ts';
 import { cursorOf, slotOf } from './core.ts';
 import { slotAt, type Span, subtree } from './layout.ts';
 import type { Transaction } from './mutate.ts';
-import { none, type Payload } from './node-store.ts';
+import { none } from './node-store.ts';
 import { checkValue, editPayload } from './payload-edit.ts';
-import { badPayload, isReserved, unknownType } from './payload-types.ts';
+import { isReserved } from './payload-types.ts';
 import { type WantedPlace, wantedPlace } from './place.ts';
 import { parsePath } from './property-path.ts';
 import { viewOf } from './session.ts';
@@ -169,32 +169,6 @@ function addChild({ core, limits }: CallContext, args: Args<'add_child'>, transa
 /** An id that no node has. */
 export function freshId(): string {
   return crypto.randomUUID();
-}
-
-function checkedPayload(
-  { core: { types }, limits }: Pick<CallContext, 'core' | 'limits'>,
-  { nodeId, payloadType, payload, stored }: {
-    readonly nodeId: string;
-    readonly payloadType: string;
-    readonly payload: unknown;
-    readonly stored?: Payload;
-  },
-): Payload {
-  if (!types.get(payloadType)) {
-    const issue = { ...unknownType(payloadType, types.names), path: 'payloadType' };
-    throw invalid(`the payload of node "${nodeId}"`, [issue]);
-  }
-  const check = types.check(payloadType, payload, stored);
-  if (check.ok) return withinBytes(check.payload, { nodeId, limits });
-  throw badPayload(`the payload of node "${nodeId}"`, check);
-}
-
-function withinBytes(payload: Payload, { nodeId, limits }: { nodeId: string } & Pick<CallContext, 'limits'>): Payload {
-  const bytes = bytesOf(payload);
-  if (bytes <= limits.payloadBytes) return payload;
-  const message =
-    `Cannot store the payload of node "${nodeId}": it takes ${bytes} bytes of at most ${limits.payloadBytes}`;
-  throw new PinnaceError('invalid_argument', message, { details: { reason: 'too_large', limit: limits.payloadBytes } });
 }
 
 function guardProperty({ core, limits }: CallContext, args: Args<'update_payload_property'>): void {
