@@ -10,7 +10,9 @@ import { type Place, type SpanEnd, statusOfError } from './span.ts';
 export interface GuardedDeed extends Pick<Deed, 'actor' | 'action' | 'target' | 'payload'> {
   /** Without one, whoever composes: nobody else need be asked. */
   readonly principal: Wish['principal'] | undefined;
-  /** What the hook is told. */
+  /** The tenant whose record the target is; absent, it is shared or is no record. */
+  readonly owner?: string | undefined;
+  /** What the hook gets besides. */
   readonly context?: Wish['context'];
   readonly place: Place;
   /** What cannot be done if it is refused: `Cannot update the agent`. */
@@ -30,7 +32,7 @@ export interface Guards {
  * written down; then nothing was done.
  */
 export async function guarded<T>(
-  { principal, context, place, attempt, ...facts }: GuardedDeed,
+  { principal, owner, context, place, attempt, ...facts }: GuardedDeed,
   { authorize, recorder }: Guards,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -44,7 +46,8 @@ export async function guarded<T>(
   };
   if (principal && authorize) {
     try {
-      await requirePermission(authorize, { action, principal, resource: target, ...(context && { context }) }, attempt);
+      const resource = owner === undefined ? target : { ...target, tenant: owner };
+      await requirePermission(authorize, { action, principal, resource, ...(context && { context }) }, attempt);
     } catch (thrown) {
       await recorder.refuse(deed, refused(thrown));
       throw thrown;

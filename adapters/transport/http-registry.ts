@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import { PinnaceError } from '../../src/errors.ts';
 import type { Collection, Registration } from '../../src/orchestrator/registry/collection.ts';
 import { RegistryQuery } from '../../src/orchestrator/registry/list.ts';
+import { type Access, ownerOf } from '../../src/orchestrator/registry/owner.ts';
 import type { Registry } from '../../src/orchestrator/registry/registry.ts';
 import type { WriteOptions } from '../../src/orchestrator/registry/write.ts';
 import { parse } from '../../src/parse.ts';
@@ -29,12 +30,12 @@ export function addRegistryRoutes(context: RegistryContext, registry: Registry):
   addCollection(context, 'provider', registry.providers);
   addCollection(context, 'dataSource', registry.dataSources);
   app.get('/v1/agents/:id/tools', async (c) => {
-    await authorized(context, c, 'registry:read');
-    return c.json({ items: await registry.availableTools(c.req.param('id')) });
+    const access = await accessOf(context, c, 'registry:read');
+    return c.json({ items: await registry.availableTools(c.req.param('id'), access) });
   });
   app.get('/v1/export', async (c) => {
-    await authorized(context, c, 'registry:read');
-    return c.json(await registry.export(), 200, { 'content-disposition': 'attachment; filename="catalog.json"' });
+    const access = await accessOf(context, c, 'registry:read');
+    return c.json(await registry.export(access), 200, { 'content-disposition': 'attachment; filename="catalog.json"' });
   });
   app.post('/v1/import', async (c) => {
     const given = await writing(context, c);
@@ -53,31 +54,36 @@ function addCollection<Kind extends RecordKind>(
   app.post(path, async (c) => {
     const given = await writing(context, c);
     const record = await collection.register(await bodyOf(context, c, kind), given);
-    return c.json(record, 201, { ...etagOf(record), location: `${path}/${encodeURIComponent(record.id)}` });
+    return c.json(viewOf(record, given), 201, {
+      ...etagOf(record),
+      location: `${path}/${encodeURIComponent(record.id)}`,
+    });
   });
   app.get(path, async (c) => {
-    await authorized(context, c, 'registry:read');
-    return c.json(await collection.list(queryOf(c)));
+    const access = await accessOf(context, c, 'registry:read');
+    const { items, ...page } = await collection.list(queryOf(c), access);
+    return c.json({ items: items.map((record) => viewOf(record, access)), ...page });
   });
   app.get(`${path}/:id`, async (c) => {
-    await authorized(context, c, 'registry:read');
-    const record = await collection.get(idOf(c));
-    return c.json(record, 200, etagOf(record));
+    const access = await accessOf(context, c, 'registry:read');
+    const record = await collection.get(idOf(c), access);
+    return c.json(viewOf(record, access), 200, etagOf(record));
   });
   app.put(`${path}/:id`, async (c) => {
     const given = { ...await writing(context, c), version: requireVersion(c) };
     const record = await collection.replace(idOf(c), await bodyOf(context, c, kind), given);
-    return c.json(record, 200, etagOf(record));
+    return c.json(viewOf(record, given), 200, etagOf(record));
   });
   app.patch(`${path}/:id`, async (c) => {
     const given = { ...await writing(context, c), version: requireVersion(c) };
     const record = await collection.update(idOf(c), await bodyOf(context, c, kind), given);
-    return c.json(record, 200, etagOf(record));
+    return c.json(viewOf(record, given), 200, etagOf(record));
   });
   for (const change of ['disable', 'enable'] as const) {
     app.post(`${path}/:id/${change}`, async (c) => {
-      const record = await collection[change](idOf(c), await writing(context, c));
-      return c.json(record, 200, etagOf(record));
+      const given = await writing(context, c);
+      const record = await collection[change](idOf(c), given);
+      return c.json(viewOf(record, given), 200, etagOf(record));
     });
   }
   app.delete(`${path}/:id`, async (c) => {
@@ -86,22 +92,29 @@ function addCollection<Kind extends RecordKind>(
     return c.body(null, 204);
   });
   app.get(`${path}/:id/history`, async (c) => {
-    await authorized(context, c, 'registry:read');
+    const access = await accessOf(context, c, 'registry:read');
     const { limit, pageToken } = queryOf(c);
-    return c.json(await collection.history(idOf(c), { pageToken, ...(limit !== undefined && { limit }) }));
+    return c.json(await collection.history(idOf(c), { ...access, pageToken, ...(limit !== undefined && { limit }) }));
   });
 }
 
-async function authorized({ authenticator }: RegistryContext, c: Context, scope: Scope): Promise<Principal> {
+/** The caller, and the tenant that a caller of the deployment names. */
+async function accessOf(
+  { authenticator }: RegistryContext,
+  c: Context,
+  scope: Scope,
+): Promise<Access & { readonly principal: Principal }> {
   const principal = await authenticator.authenticate(c.req.raw);
   requireScope(principal, scope);
-  return principal;
+  const access = { principal, tenant: c.req.query('tenant') };
+  ownerOf(access); // refuses a tenant that names another before anything is read
+  return access;
 }
 
 /** Who writes, and in which trace. */
 async function writing(context: RegistryContext, c: Context): Promise<WriteOptions> {
-  const principal = await authorized(context, c, 'registry:write');
-  return { principal, traceId: traceOf(c.req.raw).traceId };
+  const access = await accessOf(context, c, 'registry:write');
+  return { ...access, traceId: traceOf(c.req.raw).traceId };
 }
 
 async function bodyOf<Kind extends RecordKind>(
@@ -110,7 +123,15 @@ async function bodyOf<Kind extends RecordKind>(
   kind: Kind,
 ): Promise<Registration<Kind>> {
   const { data } = await readJson(c.req.raw, maxBodyBytes);
-  return parse(Body, data, { what: `the ${kindNames[kind]}` }) as Registration<Kind>; // the registry reads the rest
+  // What a view adds may come back with the record.
+  const { shared: _, readOnly: __, ...record } = parse(Body, data, { what: `the ${kindNames[kind]}` });
+  return record as Registration<Kind>; // the registry reads the rest
+}
+
+/** A record as the caller sees it: whether the deployment shares it, and `readOnly` where the caller may not write it. */
+function viewOf<T extends { readonly tenant?: string | undefined }>(record: T, access: Access) {
+  const shared = record.tenant === undefined;
+  return { ...record, shared, ...(shared && ownerOf(access) !== undefined && { readOnly: true as const }) };
 }
 
 function idOf(c: Context): string {
@@ -140,7 +161,7 @@ function requireVersion(c: Context): number {
 
 /** The query of a list. Tags are separated by commas, or come one by one. */
 function queryOf(c: Context): RegistryQuery {
-  const { tags: _, limit, ...rest } = c.req.query();
+  const { tags: _, tenant: __, limit, ...rest } = c.req.query();
   if (Object.keys(rest).some((name) => !Object.hasOwn(RegistryQuery.entries, name))) throw unknownField();
   const tags = c.req.queries('tags')?.flatMap((tag) => tag.split(',')).filter((tag) => tag !== '') ?? [];
   return {

@@ -20,7 +20,12 @@ export interface AccessHooks {
   ) => readonly Filter[] | Promise<readonly Filter[]>;
   /** Knows which sources are out of service, as a registry does; one that it does not know is in service. */
   readonly records?: {
-    dataSource(dataSourceId: string): Promise<{ readonly state: 'active' | 'disabled' } | undefined>;
+    /** With a tenant, the tenant's own record before the shared one. */
+    dataSource(
+      dataSourceId: string,
+      signal?: AbortSignal,
+      tenant?: string,
+    ): Promise<{ readonly state: 'active' | 'disabled' } | undefined>;
   };
 }
 
@@ -58,7 +63,7 @@ export async function requireAccess(
   wanted: Wanted,
 ): Promise<readonly Filter[]> {
   const { action, dataSourceId: id, call: { principal, agentId, authorize: more } } = wanted;
-  await requireActive(records, id);
+  await requireActive(records, { id, tenant: tenantOf(wanted.call) });
   for (const ask of new Set([authorize, more])) {
     if (!ask) continue;
     if (!principal) throw forbidden(id, 'it is not known for whom');
@@ -72,9 +77,13 @@ export async function requireAccess(
   return access ? await closed(() => access(principal, id), id) : [];
 }
 
-async function requireActive(records: AccessHooks['records'], id: string): Promise<void> {
-  const record = await records?.dataSource(id);
-  if (record?.state !== 'disabled') return;
+/** What is disabled for all stays so for a tenant with a record of its own. */
+async function requireActive(
+  records: AccessHooks['records'],
+  { id, tenant }: { readonly id: string; readonly tenant: string },
+): Promise<void> {
+  const found = await Promise.all([records?.dataSource(id), records?.dataSource(id, undefined, tenant)]);
+  if (found.every((record) => record?.state !== 'disabled')) return;
   throw new PinnaceError('forbidden', `Cannot use the data source "${id}": it is disabled`, {
     details: { reason: 'data_source_disabled' },
   });

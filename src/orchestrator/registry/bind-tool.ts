@@ -1,13 +1,14 @@
 /** Binds a tool to agents from the tool's side: the agents' own lists are what is changed. */
 
 import { PinnaceError } from '../../errors.ts';
+import { sharedRecord } from '../../shared-record.ts';
 import type { Draft } from './draft.ts';
 import { withoutTool, withTool } from './uses.ts';
 
 /**
  * Makes these agents, and no others, name the tool.
  *
- * @throws PinnaceError `invalid_argument` for an agent that nobody knows.
+ * @throws PinnaceError `invalid_argument` for an unknown agent, `forbidden` for a shared one when the draft is a tenant's.
  */
 export async function bindTool(
   draft: Draft,
@@ -16,6 +17,7 @@ export async function bindTool(
 ): Promise<void> {
   for (const [at, agentId] of to.entries()) {
     const agent = await draft.get('agent', agentId);
+    if (!agent && await draft.find('agent', agentId)) throw sharedRecord(`bind the tool to agent "${agentId}"`);
     if (!agent) throw unknownAgent(at);
     await draft.put('agent', withTool(agent, toolId), 'bind');
   }

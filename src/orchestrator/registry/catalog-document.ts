@@ -5,7 +5,8 @@ import { PinnaceError } from '../../errors.ts';
 import { parse } from '../../parse.ts';
 import type { Storage } from '../../ports.ts';
 import { type CatalogRecords, kindNames, readRecord, type RecordKind } from '../../record-kinds.ts';
-import { scan } from './scan.ts';
+import type { Owner } from './owner.ts';
+import { scanOwn } from './scan.ts';
 import { unbound } from './set-record.ts';
 
 /** The parts of the document, what is named before what names it. */
@@ -42,12 +43,12 @@ export interface Item {
   readonly record: AnyRecord;
 }
 
-/** Gives the document of everything that is stored. */
+/** Returns the document of everything that is stored of the owner. */
 export async function exportCatalog(
-  { storage, now }: { readonly storage: Storage; readonly now: () => number },
+  { storage, owner, now }: { readonly storage: Storage; readonly owner: Owner; readonly now: () => number },
 ): Promise<CatalogExport> {
   const all = async (kind: RecordKind): Promise<unknown[]> =>
-    (await Array.fromAsync(scan({ storage, composed: new Map() }, kind))).map(authored);
+    (await Array.fromAsync(scanOwn(storage, { kind, owner }))).map(authored);
   return {
     format: 'pinnace-catalog',
     formatVersion: 1,
@@ -62,7 +63,7 @@ export async function exportCatalog(
 
 /** The record as its author writes it. */
 export function authored(record: AnyRecord): unknown {
-  const counted = new Set(['revision', 'createdAt', 'updatedAt']);
+  const counted = new Set(['revision', 'createdAt', 'updatedAt', 'tenant']);
   return Object.fromEntries(Object.entries(record).filter(([name]) => !counted.has(name)));
 }
 

@@ -9,13 +9,14 @@ import { availableTools } from './available-tools.ts';
 import { bindTool } from './bind-tool.ts';
 import type { Draft, RegistryAction } from './draft.ts';
 import { type HistoryEntry, readHistory } from './history.ts';
-import { recordKey, removedKey } from './layout.ts';
 import { listRecords, type RegistryQuery } from './list.ts';
 import { mergePatch } from './merge-patch.ts';
 import { limitOf, type Page, type PageOptions } from '../../page.ts';
+import { type Access, mayRead, type Owner, ownerOf } from './owner.ts';
 import { asAuthored, isGiven } from './rules.ts';
-import { agentsUsing, type ScanOptions } from './scan.ts';
-import { requireRevision, setRecord, taken, unbound } from './set-record.ts';
+import { agentsUsing, findRecord, type ScanOptions } from './scan.ts';
+import { lastRevision, notFound, refusalOf, requireCurrent } from './require-current.ts';
+import { setRecord, taken, unbound } from './set-record.ts';
 import type { Write, WriteOptions } from './write.ts';
 
 /** What a record is when it is read: with what is bound to it. */
@@ -38,16 +39,19 @@ export interface VersionOptions extends WriteOptions {
   readonly version: number;
 }
 
-/** The records of one kind. Unknown ids are `not_found`. */
+/**
+ * The records of one kind. A tenant reads its own and those that the deployment shares, and writes its own. Unknown ids are
+ * `not_found`, and so are other tenants'; a write of a shared record is `forbidden` with the reason `shared_record`.
+ */
 export interface Collection<Kind extends RecordKind> {
   /**
    * Registers a record. A tool's `boundAgents` are bound to it in the same commit.
    *
-   * Rejects with `conflict` when the id is taken, `invalid_argument` for what breaks its schema or names what nobody knows.
+   * Rejects with `conflict` when the id is taken, also by a shared record (`id_taken_by_shared`), `invalid_argument` for what breaks its schema or names what nobody knows.
    */
   register(record: Registration<Kind>, options?: WriteOptions): Promise<CatalogRecords[Kind]>;
-  get(id: string): Promise<FoundRecords[Kind]>;
-  list(query?: RegistryQuery): Promise<Page<CatalogRecords[Kind]>>;
+  get(id: string, access?: Access): Promise<FoundRecords[Kind]>;
+  list(query?: RegistryQuery, access?: Access): Promise<Page<CatalogRecords[Kind]>>;
   /** Changes the fields that the patch names. Rejects with `conflict` and the latest record when the version is another. */
   update(id: string, patch: Patch<Kind>, options: VersionOptions): Promise<CatalogRecords[Kind]>;
   /** Puts another record in its place; bindings that it does not speak of stay. Rejects as `update` does. */
@@ -57,8 +61,8 @@ export interface Collection<Kind extends RecordKind> {
   enable(id: string, options?: WriteOptions): Promise<CatalogRecords[Kind]>;
   /** Removes it. Rejects with `conflict` while something is bound to it. */
   remove(id: string, options?: WriteOptions & Partial<VersionOptions>): Promise<void>;
-  /** What was done to it, the last first; also to one that was removed. */
-  history(id: string, options?: PageOptions): Promise<Page<HistoryEntry>>;
+  /** What was done to it, the last first; also to one that was removed. Of a shared record for the deployment alone. */
+  history(id: string, options?: PageOptions & Access): Promise<Page<HistoryEntry>>;
 }
 
 /** What a collection works with. */
@@ -83,7 +87,8 @@ export function createCollection<Kind extends RecordKind>(
       action,
     });
     if (boundAgents) {
-      await bindTool(draft, read.id, { from: await agentsUsing(storage, 'tool', read.id), to: boundAgents });
+      const from = await agentsUsing(storage, { kind: 'tool', owner: draft.owner }, read.id);
+      await bindTool(draft, read.id, { from, to: boundAgents });
     }
     return written;
   };
@@ -96,12 +101,12 @@ export function createCollection<Kind extends RecordKind>(
     edit: (current: CatalogRecords[Kind]) => object,
   ): Promise<CatalogRecords[Kind]> => {
     const written = await write({ ...given, action, kind, id }, async (draft) => {
-      const current = await requireCurrent(draft, { ...options, kind, id, version });
+      const current = await requireCurrent(draft, { ...options, ...given, action, kind, id, version });
       const next = edit(current);
       if ('id' in next && next.id !== undefined && next.id !== id) throw otherId(kind, id);
       return await set(draft, { ...next, id }, action);
     });
-    return await withBound(options, kind, written);
+    return await withBound({ ...options, owner: ownerOf(given) }, kind, written);
   };
   return {
     async register(input, given = {}) {
@@ -110,18 +115,20 @@ export function createCollection<Kind extends RecordKind>(
         if (isGiven(options, kind, id) || await draft.get(kind, id)) throw taken(kind, id);
         return await set(draft, { ...input, id }, 'register');
       });
-      return await withBound(options, kind, written);
+      return await withBound({ ...options, owner: ownerOf(given) }, kind, written);
     },
-    async get(id) {
-      const stored = (await storage.get(recordKey(kind, id)))?.value as CatalogRecords[Kind] | undefined; // written by the registry alone
+    async get(id, access = {}) {
+      const owner = ownerOf(access);
+      const stored = await findRecord(storage, kind, { owner, id });
       const given = kind === 'tool' ? options.composed.get(id) as CatalogRecords[Kind] | undefined : undefined; // safe: tools only
       const record = given ?? stored;
-      if (!record) throw notFound(kind);
-      return await describe(options, kind, record);
+      if (!record || !mayRead(record, access)) throw notFound(kind);
+      return await describe({ ...options, owner, access }, kind, record);
     },
-    async list(query = {}) {
-      const { items, ...page } = await listRecords(options, kind, query);
-      return { items: await Promise.all(items.map((item) => withBound(options, kind, item))), ...page };
+    async list(query = {}, access = {}) {
+      const { items, ...page } = await listRecords({ ...options, access }, kind, query);
+      const owner = ownerOf(access);
+      return { items: await Promise.all(items.map((item) => withBound({ storage, owner }, kind, item))), ...page };
     },
     update: (id, patch, given) =>
       change(id, { ...given, action: 'update' }, (current) => mergePatch(current, patch) as object), // safe: a patch is an object
@@ -132,62 +139,58 @@ export function createCollection<Kind extends RecordKind>(
       change(id, { ...given, action: 'enable' }, (current) => ({ ...current, state: 'active' })),
     async remove(id, { version, ...given } = {}) {
       await write({ ...given, action: 'remove', kind, id }, async (draft) => {
-        const current = await requireCurrent(draft, { ...options, kind, id, version });
-        await requireUnbound(options, kind, current);
+        const current = await requireCurrent(draft, { ...options, ...given, action: 'remove', kind, id, version });
+        await requireUnbound({ storage, owner: draft.owner }, kind, current);
         await draft.remove(kind, id);
       });
     },
-    async history(id, page = {}) {
-      const current = await storage.get(recordKey(kind, id));
-      const last = current
-        ? (current.value as CatalogRecords[Kind]).revision // written by the registry alone
-        : Number((await storage.get(removedKey(kind, id)))?.value ?? 0);
-      if (last === 0) throw notFound(kind);
-      return await readHistory(storage, { ...page, kind, id, last, limit: limitOf(page) });
+    async history(id, { principal, tenant, ...page } = {}) {
+      const access = { principal, tenant };
+      const place = { kind, owner: ownerOf(access) };
+      const last = await lastRevision(storage, place, id);
+      if (last === 0) throw await refusalOf({ ...options, access, attempt: 'read the history of' }, kind, id);
+      return await readHistory(storage, { ...page, ...place, id, last, limit: limitOf(page) });
     },
   };
 }
 
+interface OwnedScan extends Pick<ScanOptions, 'storage'> {
+  readonly owner: Owner;
+}
+
 async function withBound<Kind extends RecordKind>(
-  { storage }: ScanOptions,
+  { storage, owner }: OwnedScan,
   kind: Kind,
   record: CatalogRecords[Kind],
 ): Promise<CatalogRecords[Kind]> {
   if (kind !== 'tool') return record;
-  return { ...record, boundAgents: await agentsUsing(storage, kind, record.id) };
+  return { ...record, boundAgents: await agentsUsing(storage, { kind, owner }, record.id) };
 }
 
 async function describe<Kind extends RecordKind>(
-  options: ScanOptions,
+  options: ScanOptions & OwnedScan & { readonly access: Access },
   kind: Kind,
   record: CatalogRecords[Kind],
 ): Promise<FoundRecords[Kind]> {
   const found = 'entryTools' in record
-    ? { ...record, availableTools: await availableTools(options, record) }
+    ? { ...record, availableTools: await readableTools(options, record) }
     : await withBound(options, kind, record);
   return found as FoundRecords[Kind]; // safe: an agent has its tools, any other record is as it is
 }
 
-async function requireCurrent<Kind extends RecordKind>(
-  draft: Draft,
-  { composed, kind, id, version }: ScanOptions & {
-    readonly kind: Kind;
-    readonly id: string;
-    readonly version: number | undefined;
-  },
-): Promise<CatalogRecords[Kind]> {
-  const current = await draft.get(kind, id);
-  if (!current) throw isGiven({ composed }, kind, id) ? givenAsCode(id) : notFound(kind);
-  requireRevision(current, { kind, id, ifRevision: version });
-  return current;
+async function readableTools(
+  { access, ...options }: ScanOptions & { readonly access: Access },
+  agent: Agent,
+): Promise<readonly ToolDefinition[]> {
+  return (await availableTools(options, agent)).filter((tool) => mayRead(tool, access));
 }
 
 async function requireUnbound(
-  { storage }: ScanOptions,
+  { storage, owner }: OwnedScan,
   kind: RecordKind,
   record: CatalogRecords[RecordKind],
 ): Promise<void> {
-  const boundAgents = kind === 'agent' ? [] : await agentsUsing(storage, kind, record.id);
+  const boundAgents = kind === 'agent' ? [] : await agentsUsing(storage, { kind, owner }, record.id);
   const boundTools = 'entryTools' in record ? exactIds(record.entryTools) : [];
   const [first] = [...boundAgents, ...boundTools];
   if (first === undefined) return;
@@ -212,20 +215,4 @@ function newId(kind: RecordKind): string {
 
 function otherId(kind: RecordKind, id: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot change the id of ${kindNames[kind]} "${id}": register another`);
-}
-
-function notFound(kind: RecordKind): PinnaceError {
-  return new PinnaceError('not_found', `No ${kindNames[kind]} has this id`, {
-    details: { reason: `${kindNames[kind].toLowerCase().replaceAll(' ', '_')}_not_found` },
-  });
-}
-
-function givenAsCode(id: string): PinnaceError {
-  return new PinnaceError(
-    'forbidden',
-    `Cannot change tool "${id}": it is given as code, where the runtime is composed`,
-    {
-      details: { reason: 'given_as_code' },
-    },
-  );
 }

@@ -8,6 +8,8 @@ import type { CatalogRecords, RecordKind } from '../../record-kinds.ts';
 import { differencesOf } from './diff.ts';
 import type { Author, HistoryEntry } from './history.ts';
 import { headKey, historyKey, historyPart, recordKey, removedKey, useKey } from './layout.ts';
+import type { Owner } from './owner.ts';
+import { findRecord } from './scan.ts';
 import { type Use, usesOf } from './uses.ts';
 
 /** What is done to a record. */
@@ -23,7 +25,12 @@ export interface Changed extends Use {
 
 /** A write in the making. It reads what it has itself changed. */
 export interface Draft {
+  /** Whose records it writes. */
+  readonly owner: Owner;
+  /** A record of the owner. */
   get<Kind extends RecordKind>(kind: Kind, id: string): Promise<CatalogRecords[Kind] | undefined>;
+  /** A record of the owner, else the shared one: what records of the owner may name. */
+  find<Kind extends RecordKind>(kind: Kind, id: string): Promise<CatalogRecords[Kind] | undefined>;
   /** Sets a record and what it binds, and gives it with its next revision; one that is the same stays as it is. */
   put<Kind extends RecordKind>(
     kind: Kind,
@@ -39,6 +46,7 @@ export interface Draft {
 /** Who writes, and when. */
 export interface DraftOptions {
   readonly storage: Storage;
+  readonly owner: Owner;
   readonly by: Author;
   readonly now: number;
 }
@@ -54,27 +62,32 @@ interface Touched extends Use {
 }
 
 /** Gives an empty draft. */
-export function createDraft({ storage, by, now }: DraftOptions): Draft {
+export function createDraft({ storage, owner, by, now }: DraftOptions): Draft {
   const touched = new Map<string, Touched>();
   const uses = new Map<string, Change>();
   const touch = async (kind: RecordKind, id: string): Promise<Touched> => {
     const name = `${kind} ${id}`;
     const known = touched.get(name);
     if (known) return known;
-    const before = (await storage.get(recordKey(kind, id)))?.value as AnyRecord | undefined; // written by this module alone
-    const revision = before?.revision ?? Number((await storage.get(removedKey(kind, id)))?.value ?? 0);
+    const before = (await storage.get(recordKey({ kind, owner }, id)))?.value as AnyRecord | undefined; // written by this module alone
+    const revision = before?.revision ?? Number((await storage.get(removedKey({ kind, owner }, id)))?.value ?? 0);
     const fresh = { kind, id, before, after: before, revision, action: undefined };
     const row = touched.get(name) ?? fresh; // another read of the same record may have been faster
     touched.set(name, row);
     return row;
   };
   const bind = (agentId: string, from: readonly Use[], to: readonly Use[]): void => {
-    for (const use of without(from, to)) setUse(uses, use, agentId, undefined);
-    for (const use of without(to, from)) setUse(uses, use, agentId, true);
+    for (const use of without(from, to)) setUse(uses, use, { owner, agentId, value: undefined });
+    for (const use of without(to, from)) setUse(uses, use, { owner, agentId, value: true });
   };
+  const get: Draft['get'] = async <Kind extends RecordKind>(kind: Kind, id: string) =>
+    (await touch(kind, id)).after as CatalogRecords[Kind] | undefined; // safe: stored under its kind
   return {
-    async get<Kind extends RecordKind>(kind: Kind, id: string) {
-      return (await touch(kind, id)).after as CatalogRecords[Kind] | undefined; // safe: stored under its kind
+    owner,
+    get,
+    async find(kind, id) {
+      const own = await get(kind, id);
+      return own || owner === undefined ? own : await findRecord(storage, kind, { owner: undefined, id });
     },
     async put(kind, record, action) {
       const row = await touch(kind, record.id);
@@ -91,7 +104,7 @@ export function createDraft({ storage, by, now }: DraftOptions): Draft {
       row.after = undefined;
       row.action = 'remove';
     },
-    changes: () => [...changesOf(touched.values(), { by, now }), ...uses.values()],
+    changes: () => [...changesOf(touched.values(), { owner, by, now }), ...uses.values()],
     changed: () =>
       altered(touched.values()).map(({ kind, id, action = 'update', ...row }) => ({
         kind,
@@ -161,7 +174,7 @@ function altered(rows: Iterable<Touched>): readonly Touched[] {
   return [...rows].filter(({ before, after }) => before !== after);
 }
 
-function changesOf(rows: Iterable<Touched>, { by, now }: Pick<DraftOptions, 'by' | 'now'>): readonly Change[] {
+function changesOf(rows: Iterable<Touched>, { owner, by, now }: Omit<DraftOptions, 'storage'>): readonly Change[] {
   return altered(rows).flatMap(({ kind, id, before, after, revision, action = 'update' }) => {
     const next = revision + 1;
     const entry: HistoryEntry = {
@@ -172,9 +185,9 @@ function changesOf(rows: Iterable<Touched>, { by, now }: Pick<DraftOptions, 'by'
       changes: differencesOf(bare(before), bare(after)),
     };
     return [
-      { key: recordKey(kind, id), value: after },
-      ...(after ? [] : [{ key: removedKey(kind, id), value: next }]),
-      { key: historyKey(kind, id, next), value: entry },
+      { key: recordKey({ kind, owner }, id), value: after },
+      ...(after ? [] : [{ key: removedKey({ kind, owner }, id), value: next }]),
+      { key: historyKey({ kind, owner }, id, next), value: entry },
     ];
   });
 }
@@ -188,8 +201,12 @@ function without(uses: readonly Use[], others: readonly Use[]): readonly Use[] {
 }
 
 /** The last word on a binding counts: a draft may take one away and set it again. */
-function setUse(uses: Map<string, Change>, { kind, id }: Use, agentId: string, value: true | undefined): void {
-  uses.set(JSON.stringify([kind, id, agentId]), { key: useKey(kind, id, agentId), value });
+function setUse(
+  uses: Map<string, Change>,
+  { kind, id }: Use,
+  { owner, agentId, value }: { readonly owner: Owner; readonly agentId: string; readonly value: true | undefined },
+): void {
+  uses.set(JSON.stringify([kind, id, agentId]), { key: useKey({ kind, owner }, id, agentId), value });
 }
 
 /** The error for a write with more bindings than fit into one commit. */

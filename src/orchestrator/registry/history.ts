@@ -1,10 +1,10 @@
 /** What was done to a record: who, when, and what differs. */
 
 import type { Storage } from '../../ports.ts';
-import type { RecordKind } from '../../record-kinds.ts';
 import type { Difference } from './diff.ts';
 import type { RegistryAction } from './draft.ts';
 import { historyKey } from './layout.ts';
+import type { Place } from './owner.ts';
 import { type Page, type PageOptions, readPageToken, writePageToken } from '../../page.ts';
 
 /** Who writes. */
@@ -28,18 +28,17 @@ export interface HistoryEntry {
 /** Reads a page, the last change first. Revisions have no gaps, so a page is a range of numbers. */
 export async function readHistory(
   storage: Storage,
-  { kind, id, last, limit, pageToken }: PageOptions & {
-    readonly kind: RecordKind;
+  { kind, owner, id, last, limit, pageToken }: PageOptions & Place & {
     readonly id: string;
     /** The last revision of the record. */
     readonly last: number;
     readonly limit: number;
   },
 ): Promise<Page<HistoryEntry>> {
-  const query = ['history', kind, id];
+  const query = ['history', owner ?? null, kind, id];
   const from = pageToken === undefined ? last : Number(await readPageToken(query, pageToken));
   const end = Math.max(0, from - limit); // not on this page
-  const prefix = historyKey(kind, id);
+  const prefix = historyKey({ kind, owner }, id);
   const entries = await storage.list({ prefix, after: [...prefix, end], limit });
   const items = entries.map(({ value }) => value as HistoryEntry).filter(({ revision }) => revision <= from)
     .toReversed(); // written with their records

@@ -2,13 +2,14 @@
 
 import { PinnaceError, toPinnaceError } from '../../errors.ts';
 import type { Storage } from '../../ports.ts';
-import type { CatalogRecords, RecordKind } from '../../record-kinds.ts';
+import { type CatalogRecords, kindNames, type RecordKind } from '../../record-kinds.ts';
 import { type AnyRecord, authored, type Item, nameOf, readItems } from './catalog-document.ts';
 import { type Difference, differencesOf } from './diff.ts';
 import { type Draft, mostChanges, tooMany } from './draft.ts';
 import { recordKey } from './layout.ts';
+import { ownedBy, type Owner, ownerOf, takenByShared } from './owner.ts';
 import { asAuthored, isGiven, requireFit, type RuleContext } from './rules.ts';
-import type { ScanOptions } from './scan.ts';
+import { findRecord, type ScanOptions } from './scan.ts';
 import { setRecord, taken } from './set-record.ts';
 import { usesOf } from './uses.ts';
 import type { Write, WriteOptions } from './write.ts';
@@ -52,10 +53,11 @@ export async function importCatalog(
   data: unknown,
   { dryRun = false, ...given }: ImportOptions = {},
 ): Promise<ImportReport> {
+  const owner = ownerOf(given);
   const items = readItems(data);
-  await requireWhole(items, options);
+  await requireWhole(items, { ...options, owner });
   const compared: Compared[] = [];
-  for (const item of items) compared.push(await compare(item, options.storage));
+  for (const item of items) compared.push(await compare(item, { ...options, owner }));
   requireRoom(compared);
   const changed = compared.filter(({ change }) => change !== undefined);
   const batches = inBatches(changed);
@@ -82,9 +84,12 @@ interface Compared {
   readonly cost: number;
 }
 
-async function compare(item: Item, storage: Storage): Promise<Compared> {
+async function compare(
+  item: Item,
+  { storage, owner }: { readonly storage: Storage; readonly owner: Owner },
+): Promise<Compared> {
   const { kind, record } = item;
-  const current = (await storage.get(recordKey(kind, record.id)))?.value as AnyRecord | undefined; // written by the registry alone
+  const current = (await storage.get(recordKey({ kind, owner }, record.id)))?.value as AnyRecord | undefined; // written by the registry alone
   const differences = differencesOf(current && authored(current), authored(asAuthored(record, current)));
   const uses = [record, current].flatMap((agent) => agent && 'entryTools' in agent ? usesOf(agent) : []);
   const change = current ? 'update' : 'create';
@@ -92,15 +97,22 @@ async function compare(item: Item, storage: Storage): Promise<Compared> {
 }
 
 /** The rules are looked at before the first commit: what a record needs may come in the same document. */
-async function requireWhole(items: readonly Item[], options: ScanOptions): Promise<void> {
+async function requireWhole(items: readonly Item[], options: ScanOptions & { readonly owner: Owner }): Promise<void> {
+  const { storage, owner } = options;
   const byName = new Map(items.map((item) => [nameOf(item.kind, item.record.id), item.record]));
   const stored = async (kind: RecordKind, id: string): Promise<AnyRecord | undefined> =>
-    (await options.storage.get(recordKey(kind, id)))?.value as AnyRecord | undefined; // written by the registry alone
+    (await storage.get(recordKey({ kind, owner }, id)))?.value as AnyRecord | undefined; // written by the registry alone
   const find: RuleContext['find'] = async <Kind extends RecordKind>(kind: Kind, id: string) =>
-    (byName.get(nameOf(kind, id)) ?? await stored(kind, id)) as CatalogRecords[Kind] | undefined; // safe: named by its kind
+    (byName.get(nameOf(kind, id)) ?? await findRecord(storage, kind, { owner, id })) as
+      | CatalogRecords[Kind]
+      | undefined; // safe: named by its kind
   for (const { kind, record } of items) {
     if (isGiven(options, kind, record.id)) throw taken(kind, record.id);
-    await requireFit({ ...options, find, current: await stored(kind, record.id) }, kind, record);
+    const current = await stored(kind, record.id);
+    if (!current && await findRecord(storage, kind, { owner, id: record.id })) {
+      throw takenByShared(kindNames[kind], record.id);
+    }
+    await requireFit({ ...options, find, current }, kind, ownedBy(record, owner));
   }
 }
 

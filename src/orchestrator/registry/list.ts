@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { parse } from '../../parse.ts';
 import type { CatalogRecords, RecordKind } from '../../record-kinds.ts';
 import { limitOf, type Page, readPageToken, writePageToken } from '../../page.ts';
+import { type Access, mayRead, ownerOf } from './owner.ts';
 import { scan, type ScanOptions } from './scan.ts';
 
 const Filter = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
@@ -30,17 +31,19 @@ export type RegistryQuery = v.InferInput<typeof RegistryQuery>;
  * @throws PinnaceError `invalid_argument` for a query that is none, and a token of another query.
  */
 export async function listRecords<Kind extends RecordKind>(
-  options: ScanOptions,
+  options: ScanOptions & { readonly access: Access },
   kind: Kind,
   query: RegistryQuery,
 ): Promise<Page<CatalogRecords[Kind]>> {
   const { limit: given, pageToken, ...filter } = parse(RegistryQuery, query, { what: 'the query' });
   const limit = limitOf(given === undefined ? {} : { limit: given });
-  const asked = ['list', kind, filter];
+  const { access } = options;
+  const owner = ownerOf(access);
+  const asked = ['list', owner ?? null, kind, filter];
   const after = pageToken === undefined ? undefined : await readPageToken(asked, pageToken);
   const items: CatalogRecords[Kind][] = [];
-  for await (const record of scan(options, kind, after)) {
-    if (!fits(record, filter)) continue;
+  for await (const record of scan(options, { kind, owner, after })) {
+    if (!mayRead(record, access) || !fits(record, filter)) continue;
     const last = items.at(-1);
     if (items.length === limit && last) return { items, nextPageToken: await writePageToken(asked, last.id) };
     items.push(record);

@@ -10,6 +10,7 @@ import type { ToolDefinition } from '../../schema.ts';
 import { untilAborted } from '../../until-aborted.ts';
 import { type Collection, createCollection } from './collection.ts';
 import { recordKey } from './layout.ts';
+import { type Access, type Owner, ownerOf } from './owner.ts';
 import { type PutOptions, putRecord } from './set-record.ts';
 import { type CatalogExport, exportCatalog } from './catalog-document.ts';
 import { importCatalog, type ImportOptions, type ImportReport } from './import-catalog.ts';
@@ -45,11 +46,19 @@ export interface Registry extends Catalog {
   readonly mcpServers: Collection<'mcpServer'>;
   readonly providers: Collection<'provider'>;
   readonly dataSources: Collection<'dataSource'>;
-  dataSource(sourceId: string, signal?: AbortSignal): Promise<CatalogRecords['dataSource'] | undefined>;
+  /** The shared record; with a tenant, the tenant's own before it. */
+  dataSource(
+    sourceId: string,
+    signal?: AbortSignal,
+    tenant?: string,
+  ): Promise<CatalogRecords['dataSource'] | undefined>;
   /** The definitions that an agent can use now: bound, enabled and visible. Rejects with `not_found`. */
-  availableTools(agentId: string): Promise<readonly ToolDefinition[]>;
+  availableTools(agentId: string, access?: Access): Promise<readonly ToolDefinition[]>;
+  /** The records of one tenant's own, as a runtime reads them. */
+  forTenant(tenant: string): Catalog;
   /**
-   * Sets a record as it is, whether it exists or not: for code that decides by itself, as the check of an MCP server does.
+   * Sets a record as it is, whether it exists or not: for code that decides by itself, as the check of an MCP server does. Without a
+   * principal, a record with a `tenant` is that tenant's own.
    *
    * Rejects with `conflict` where `ifRevision` (`null`: must not exist) does not hold.
    */
@@ -58,8 +67,8 @@ export interface Registry extends Catalog {
     record: CatalogInputs[Kind],
     options?: PutOptions,
   ): Promise<CatalogRecords[Kind]>;
-  /** Everything, without revisions. No value of a secret is in it: records only name secrets. */
-  export(): Promise<CatalogExport>;
+  /** Everything that is the caller's own, without revisions. No value of a secret is in it: records only name secrets. */
+  export(access?: Access): Promise<CatalogExport>;
   /** Takes a whole export in, or tells what that would change. */
   import(data: unknown, options?: ImportOptions): Promise<ImportReport>;
 }
@@ -89,25 +98,41 @@ export function createRegistry(
     mcpServers: createCollection('mcpServer', options),
     providers: createCollection('provider', options),
     dataSources: createCollection('dataSource', options),
-    agent: (id, signal) => read(storage, { kind: 'agent', id, signal }),
-    tool: (id, signal) => read(storage, { kind: 'tool', id, signal }),
-    provider: (id, signal) => read(storage, { kind: 'provider', id, signal }),
-    mcpServer: (id, signal) => read(storage, { kind: 'mcpServer', id, signal }),
-    dataSource: (id, signal) => read(storage, { kind: 'dataSource', id, signal }),
-    listTools: (query, signal) => list(storage, 'tool', { ...query, signal }),
-    listMcpServers: (query, signal) => list(storage, 'mcpServer', { ...query, signal }),
-    availableTools: async (agentId) => (await agents.get(agentId)).availableTools,
+    ...catalogOf(storage, undefined),
+    forTenant: (tenant) => catalogOf(storage, tenant),
+    dataSource: async (id, signal, tenant) => {
+      const own = tenant !== undefined && await read(storage, { kind: 'dataSource', owner: tenant, id, signal });
+      return own || await read(storage, { kind: 'dataSource', owner: undefined, id, signal });
+    },
+    availableTools: async (agentId, access) => (await agents.get(agentId, access)).availableTools,
     put: (kind, record, given) => putRecord(options, kind, { ...given, record }),
-    export: () => exportCatalog({ storage, now }),
+    export: async (access = {}) => await exportCatalog({ storage, owner: ownerOf(access), now }),
     import: (data, given) => importCatalog(options, data, given),
   };
 }
 
+/** What runtimes read of one owner. */
+function catalogOf(storage: Storage, owner: Owner) {
+  return {
+    agent: (id, signal) => read(storage, { kind: 'agent', owner, id, signal }),
+    tool: (id, signal) => read(storage, { kind: 'tool', owner, id, signal }),
+    provider: (id, signal) => read(storage, { kind: 'provider', owner, id, signal }),
+    mcpServer: (id, signal) => read(storage, { kind: 'mcpServer', owner, id, signal }),
+    listTools: (query, signal) => list(storage, 'tool', { ...query, owner, signal }),
+    listMcpServers: (query, signal) => list(storage, 'mcpServer', { ...query, owner, signal }),
+  } satisfies Catalog;
+}
+
 async function read<Kind extends RecordKind>(
   storage: Storage,
-  { kind, id, signal }: { readonly kind: Kind; readonly id: string; readonly signal: AbortSignal | undefined },
+  { kind, owner, id, signal }: {
+    readonly kind: Kind;
+    readonly owner: Owner;
+    readonly id: string;
+    readonly signal: AbortSignal | undefined;
+  },
 ): Promise<CatalogRecords[Kind] | undefined> {
-  const key = recordKey(kind, id);
+  const key = recordKey({ kind, owner }, id);
   const entry = await untilAborted(() => storage.get(key), { signal, action: `load ${kindNames[kind]} "${id}"` });
   return entry?.value as CatalogRecords[Kind] | undefined; // written by the registry alone
 }
@@ -115,13 +140,14 @@ async function read<Kind extends RecordKind>(
 async function list<Kind extends RecordKind>(
   storage: Storage,
   kind: Kind,
-  { after, limit, signal }: {
+  { owner, after, limit, signal }: {
+    readonly owner: Owner;
     readonly after?: string;
     readonly limit: number;
     readonly signal: AbortSignal | undefined;
   },
 ): Promise<CatalogRecords[Kind][]> {
-  const prefix = recordKey(kind);
+  const prefix = recordKey({ kind, owner });
   const query = { prefix, limit, ...(after !== undefined && { after: [...prefix, after] }) };
   const page = await untilAborted(() => storage.list(query), { signal, action: `load every ${kindNames[kind]}` });
   return page.map(({ value }) => value as CatalogRecords[Kind]); // written by the registry alone

@@ -8,10 +8,13 @@ import type { Agent, McpServer } from '../../schema.ts';
 import { isPattern } from '../../tools/availability.ts';
 import { builtinToolIds } from '../../tools/builtin-ids.ts';
 import { refuseSecrets } from './no-secrets.ts';
+import type { Owner } from './owner.ts';
 import { scan, type ScanOptions } from './scan.ts';
 
 /** What the rules look at besides the record. */
 export interface RuleContext extends ScanOptions {
+  /** Whose record it is: it may name the owner's records and the shared ones. */
+  readonly owner: Owner;
   /** Gives a record as it will be when the write is done. */
   readonly find: <Kind extends RecordKind>(kind: Kind, id: string) => Promise<CatalogRecords[Kind] | undefined>;
   /** The record as it is now. */
@@ -93,8 +96,8 @@ async function requireAlias(context: RuleContext, { id, alias }: McpServer): Pro
   });
 }
 
-async function holderOf(alias: string, options: ScanOptions): Promise<string | undefined> {
-  for await (const server of scan(options, 'mcpServer')) {
+async function holderOf(alias: string, options: RuleContext): Promise<string | undefined> {
+  for await (const server of scan(options, { kind: 'mcpServer', owner: options.owner })) {
     if (server.alias === alias) return server.id;
   }
   return undefined;

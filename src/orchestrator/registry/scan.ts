@@ -4,6 +4,7 @@ import type { Storage } from '../../ports.ts';
 import type { CatalogRecords, RecordKind } from '../../record-kinds.ts';
 import type { ToolDefinition } from '../../schema.ts';
 import { recordKey, useKey } from './layout.ts';
+import type { Owner, Place } from './owner.ts';
 
 /** What is read. */
 export interface ScanOptions {
@@ -12,41 +13,32 @@ export interface ScanOptions {
   readonly composed: ReadonlyMap<string, ToolDefinition>;
 }
 
+/** A kind of record, read for an owner. */
+export interface ScanPlace<Kind extends RecordKind> extends Place {
+  readonly kind: Kind;
+  /** The id behind which reading starts. */
+  readonly after?: string | undefined;
+}
+
 const batch = 100;
 
-/** Gives the records behind `after`; those given as code stand among the stored. */
+/** Returns the owner's records and the shared ones; an own one replaces a shared one, and those given as code are shared. */
 export async function* scan<Kind extends RecordKind>(
   { storage, composed }: ScanOptions,
-  kind: Kind,
-  after?: string,
+  place: ScanPlace<Kind>,
 ): AsyncGenerator<CatalogRecords[Kind]> {
+  const { kind, owner, after } = place;
   const given = kind === 'tool' ? sorted([...composed.values()], after) : [];
-  for await (const record of stored(storage, kind, after)) {
-    while (given[0] && given[0].id < record.id) yield given.shift() as CatalogRecords[Kind]; // safe: tools only
-    yield record;
-  }
-  yield* given as CatalogRecords[Kind][]; // safe: as above
+  const shared = merge(given as CatalogRecords[Kind][], scanOwn(storage, { kind, owner: undefined, after })); // safe: tools only
+  yield* owner === undefined ? shared : merge(scanOwn(storage, place), shared);
 }
 
-/** The agents that name a record, in order. */
-export async function agentsUsing(storage: Storage, kind: RecordKind, id: string): Promise<string[]> {
-  const prefix = useKey(kind, id);
-  const agents: string[] = [];
-  for (let full = true; full;) {
-    const last = agents.at(-1);
-    const page = await storage.list({ prefix, limit: 1000, ...(last !== undefined && { after: [...prefix, last] }) });
-    agents.push(...page.map(({ key }) => String(key.at(-1))));
-    full = page.length === 1000;
-  }
-  return agents;
-}
-
-async function* stored<Kind extends RecordKind>(
+/** Returns the owner's stored records alone. */
+export async function* scanOwn<Kind extends RecordKind>(
   storage: Storage,
-  kind: Kind,
-  start?: string,
+  { after: start, ...place }: ScanPlace<Kind>,
 ): AsyncGenerator<CatalogRecords[Kind]> {
-  const prefix = recordKey(kind);
+  const prefix = recordKey(place);
   for (let after = start, full = true; full;) {
     const page = await storage.list({
       prefix,
@@ -57,6 +49,45 @@ async function* stored<Kind extends RecordKind>(
     after = String(page.at(-1)?.key.at(-1));
     full = page.length === batch;
   }
+}
+
+/** Returns a record of the owner, else the shared one. */
+export async function findRecord<Kind extends RecordKind>(
+  storage: Storage,
+  kind: Kind,
+  { owner, id }: { readonly owner: Owner; readonly id: string },
+): Promise<CatalogRecords[Kind] | undefined> {
+  const own = await storage.get(recordKey({ kind, owner }, id));
+  const entry = own || owner === undefined ? own : await storage.get(recordKey({ kind, owner: undefined }, id));
+  return entry?.value as CatalogRecords[Kind] | undefined; // written by the registry alone
+}
+
+/** The agents of the owner that name a record, in order. */
+export async function agentsUsing(storage: Storage, place: Place, id: string): Promise<string[]> {
+  const prefix = useKey(place, id);
+  const agents: string[] = [];
+  for (let full = true; full;) {
+    const last = agents.at(-1);
+    const page = await storage.list({ prefix, limit: 1000, ...(last !== undefined && { after: [...prefix, last] }) });
+    agents.push(...page.map(({ key }) => String(key.at(-1))));
+    full = page.length === 1000;
+  }
+  return agents;
+}
+
+/** Merges what is ordered by id; where both have an id, the first one's is taken. */
+async function* merge<T extends { readonly id: string }>(
+  first: Iterable<T> | AsyncIterable<T>,
+  second: AsyncIterable<T>,
+): AsyncGenerator<T> {
+  const rest = second[Symbol.asyncIterator]();
+  let next = await rest.next();
+  for await (const item of first) {
+    for (; next.done !== true && next.value.id < item.id; next = await rest.next()) yield next.value;
+    if (next.done !== true && next.value.id === item.id) next = await rest.next();
+    yield item;
+  }
+  for (; next.done !== true; next = await rest.next()) yield next.value;
 }
 
 function sorted(tools: readonly ToolDefinition[], after: string | undefined): ToolDefinition[] {

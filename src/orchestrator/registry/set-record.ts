@@ -3,6 +3,7 @@
 import { PinnaceError } from '../../errors.ts';
 import { type CatalogInputs, type CatalogRecords, kindNames, readRecord, type RecordKind } from '../../record-kinds.ts';
 import type { Draft, RegistryAction } from './draft.ts';
+import { ownedBy, takenByShared } from './owner.ts';
 import { isGiven, requireFit } from './rules.ts';
 import type { ScanOptions } from './scan.ts';
 import type { Write, WriteOptions } from './write.ts';
@@ -13,7 +14,11 @@ export interface PutOptions extends WriteOptions {
   readonly ifRevision?: number | null | undefined;
 }
 
-/** Sets a record in a draft. @throws PinnaceError as the rules say, `conflict` for the id of a tool that is given as code. */
+/**
+ * Sets a record in a draft, as the draft's owner's.
+ *
+ * @throws PinnaceError as the rules say, `conflict` for the id of a tool that is given as code or of a shared record.
+ */
 export async function setRecord<Kind extends RecordKind>(
   draft: Draft,
   kind: Kind,
@@ -23,9 +28,12 @@ export async function setRecord<Kind extends RecordKind>(
   },
 ): Promise<CatalogRecords[Kind]> {
   if (isGiven(options, kind, record.id)) throw taken(kind, record.id);
+  const { owner } = draft;
   const current = await draft.get(kind, record.id);
-  await requireFit({ ...options, current, find: (...of) => draft.get(...of) }, kind, record);
-  return await draft.put(kind, record, action);
+  if (!current && await draft.find(kind, record.id)) throw takenByShared(kindNames[kind], record.id);
+  const owned = ownedBy(record, owner);
+  await requireFit({ ...options, owner, current, find: (...of) => draft.find(...of) }, kind, owned);
+  return await draft.put(kind, owned, action);
 }
 
 /** Sets a record as it is, in a commit of its own. */
@@ -35,7 +43,8 @@ export async function putRecord<Kind extends RecordKind>(
   { record, ifRevision, ...given }: PutOptions & { readonly record: CatalogInputs[Kind] },
 ): Promise<CatalogRecords[Kind]> {
   const read = unbound(readRecord[kind](record, `the ${kindNames[kind]}`));
-  return await write({ ...given, action: 'update', kind, id: read.id }, async (draft) => {
+  const tenant = given.principal ? given.tenant : given.tenant ?? read.tenant; // the code that composes writes for anyone
+  return await write({ ...given, tenant, action: 'update', kind, id: read.id }, async (draft) => {
     requireRevision(await draft.get(kind, read.id), { kind, id: read.id, ifRevision });
     return await setRecord(draft, kind, { ...options, record: read, action: 'update' });
   });

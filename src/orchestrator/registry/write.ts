@@ -10,11 +10,10 @@ import { statusOfError, traceAt } from '../../span.ts';
 import { cacheKeyOf, kindNames, type RecordKind } from '../../record-kinds.ts';
 import { type Changed, commitDraft, type Draft, type RegistryAction } from './draft.ts';
 import type { Author } from './history.ts';
+import { type Access, ownerOf } from './owner.ts';
 
-/** Who writes, and in which trace. */
-export interface WriteOptions {
-  /** The verified caller; without one, whoever composes. */
-  readonly principal?: Parameters<Authorize>[1] | undefined;
+/** Who writes, for whom, and in which trace. */
+export interface WriteOptions extends Access {
   readonly traceId?: string | undefined;
 }
 
@@ -50,9 +49,10 @@ export function createWriter(options: WriterOptions): Write {
   const news = createInvalidations(storage);
   let last: Promise<unknown> = Promise.resolve();
   const write = async <T>(intent: Intent & { startedAt: number }, work: (draft: Draft) => Promise<T>): Promise<T> => {
-    const { result, changed } = await commitDraft({ storage, by: authorOf(intent), now: now() }, work);
+    const owner = ownerOf(intent);
+    const { result, changed } = await commitDraft({ storage, owner, by: authorOf(intent), now: now() }, work);
     tell(intent, { changed, latency: now() - intent.startedAt }, options);
-    const keys = [...new Set(changed.map(({ kind, id }) => cacheKeyOf(kind, id)))];
+    const keys = [...new Set(changed.map(({ kind, id }) => cacheKeyOf(kind, id, owner)))];
     if (keys.length === 0) return result;
     await news.publish(keys);
     await options.onChange?.(keys);
@@ -82,6 +82,7 @@ function deedOf(intent: Intent, { emit, now }: WriterOptions): GuardedDeed {
   return {
     ...facts,
     place,
+    owner: ownerOf(intent),
     principal: intent.principal,
     attempt: `Cannot ${intent.action} the ${kindNames[intent.kind]}`,
   };
