@@ -6,7 +6,7 @@ import { commitOwn } from '../../outage.ts';
 import type { Change, Storage } from '../../ports.ts';
 import type { CatalogRecords, RecordKind } from '../../record-kinds.ts';
 import { differencesOf } from './diff.ts';
-import type { Author, HistoryEntry } from './history.ts';
+import type { Author, StoredEntry } from './history.ts';
 import { headKey, historyKey, historyPart, recordKey, removedKey, useKey } from './layout.ts';
 import type { Owner } from './owner.ts';
 import { findRecord } from './scan.ts';
@@ -142,7 +142,7 @@ export async function commitDraft<T>(
   throw new PinnaceError('unavailable', 'Cannot write to the registry: too many write at once; try again');
 }
 
-/** The version of these changes, where they stand in the storage already: their history says who made what, and when. */
+/** The version of these changes, when the storage has them already: their history carries the id of this very commit. */
 async function writtenBefore(storage: Storage, changes: readonly Change[]): Promise<string | undefined> {
   const own = changes.find(({ key }) => key[1] === historyPart);
   const found = own && await storage.get(own.key);
@@ -175,9 +175,11 @@ function altered(rows: Iterable<Touched>): readonly Touched[] {
 }
 
 function changesOf(rows: Iterable<Touched>, { owner, by, now }: Omit<DraftOptions, 'storage'>): readonly Change[] {
+  const commit = crypto.randomUUID();
   return altered(rows).flatMap(({ kind, id, before, after, revision, action = 'update' }) => {
     const next = revision + 1;
-    const entry: HistoryEntry = {
+    const entry: StoredEntry = {
+      commit,
       revision: next,
       at: new Date(now).toISOString(),
       by,

@@ -25,6 +25,11 @@ export interface HistoryEntry {
   readonly changes: readonly Difference[];
 }
 
+/** A change as it is stored: with the id of its commit, by which a writer knows its own. */
+export interface StoredEntry extends HistoryEntry {
+  readonly commit: string;
+}
+
 /** Reads a page, the last change first. Revisions have no gaps, so a page is a range of numbers. */
 export async function readHistory(
   storage: Storage,
@@ -40,7 +45,11 @@ export async function readHistory(
   const end = Math.max(0, from - limit); // not on this page
   const prefix = historyKey({ kind, owner }, id);
   const entries = await storage.list({ prefix, after: [...prefix, end], limit });
-  const items = entries.map(({ value }) => value as HistoryEntry).filter(({ revision }) => revision <= from)
-    .toReversed(); // written with their records
+  const items = entries.map(({ value }) => withoutCommit(value as StoredEntry)) // written with their records
+    .filter(({ revision }) => revision <= from).toReversed();
   return { items, ...(end > 0 && { nextPageToken: await writePageToken(query, String(end)) }) };
+}
+
+function withoutCommit({ commit: _, ...entry }: StoredEntry): HistoryEntry {
+  return entry;
 }

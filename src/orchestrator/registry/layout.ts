@@ -1,7 +1,6 @@
 /** Where a registry stores what, in a `Storage`. The keys of shared records are those of registries without tenants. */
 
 import type { Key } from '../../key.ts';
-import type { RecordKind } from '../../record-kinds.ts';
 import type { Place } from './owner.ts';
 
 /** Counted up by every write: what a write has read is still so when the count is unchanged. */
@@ -34,6 +33,6 @@ export function useKey(place: Place, id: string, ...agentId: readonly string[]):
 function prefixOf(
   part: 'record' | 'removed' | typeof historyPart | 'use',
   { kind, owner }: Place,
-): readonly (RecordKind | string)[] {
+): readonly string[] {
   return owner === undefined ? ['registry', part, kind] : ['registry', part, '@', owner, kind];
 }
