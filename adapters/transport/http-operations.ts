@@ -34,8 +34,9 @@ export function addOperationRoutes(context: HandlerContext): void {
       })),
   );
   app.get('/v1/metrics', async (c) => {
-    await authorized(c.req.raw, 'admin');
-    return c.text(runtime.metrics.text(), 200, { 'content-type': 'text/plain; version=0.0.4' });
+    const { deployment = false } = await authorized(c.req.raw, 'admin');
+    const text = runtime.metrics.text();
+    return c.text(deployment ? text : withoutNames(text), 200, { 'content-type': 'text/plain; version=0.0.4' });
   });
   app.post('/v1/invalidations', async (c) => {
     const principal = await authorized(c.req.raw, 'registry:write');
@@ -76,6 +77,11 @@ async function inTime(capabilities: HandlerContext['capabilities']): ReturnType<
 }
 
 const capabilitiesMs = 2_000;
+/** The metrics of an endpoint are of all tenants: which tools and models the others have is for the deployment alone. */
+function withoutNames(metrics: string): string {
+  return metrics.split('\n').filter((line) => !/^\w+\{(?:.*,)?(?:tool|model)="/.test(line)).join('\n');
+}
+
 const maxPage = 1000;
 
 /** One page of a manifest. The token names the digest, so that no page of another manifest continues this one. */

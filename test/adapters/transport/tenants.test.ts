@@ -1,0 +1,348 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { textSource } from '../../../adapters/grounding/text.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { bearerAuthenticator, digestOfToken } from '../../../adapters/transport/bearer-authenticator.ts';
+import { createHandler } from '../../../adapters/transport/http.ts';
+import {
+  createAudit,
+  createGrounding,
+  createPlanner,
+  createPrincipal,
+  createRegistry,
+  createRuntime,
+  defineTool,
+} from '../../../src/index.ts';
+import { scopes } from '../../../src/runtime/principal.ts';
+import { fakeMcp } from '../../fixtures/mcp.ts';
+import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
+import { agent, dataSource, mcpServer, provider, tool } from '../../fixtures/records.ts';
+import { runRequest, userMessage } from '../../fixtures/runtime.ts';
+
+/** Stands in all that tenant a has, and in nothing that tenant b sends. */
+const marker = 'marker-of-a';
+
+const collections = ['agents', 'tools', 'mcp-servers', 'providers', 'data-sources'] as const;
+
+/** What tenant a has in each collection; `tool_of_a` is named by the agent. */
+const recordsOfA = {
+  'providers': provider({ id: 'provider-of-a', kind: 'custom', model: marker }),
+  'data-sources': dataSource({ id: 'source-of-a', name: marker, description: marker }),
+  'mcp-servers': mcpServer({ id: 'server-of-a', alias: 'of-a', url: `https://${marker}.example/mcp` }),
+  'tools': tool({ id: 'tool_of_a', name: 'tool_of_a', description: marker }),
+  'agents': agent({
+    id: 'agent-of-a',
+    name: marker,
+    providerId: 'provider-of-a',
+    entryTools: ['tool_of_a', 'wipe'],
+    instructions: marker,
+  }),
+};
+
+/** A record that tenant b would write in the place of one of a's. */
+const stolen = {
+  'providers': provider({ id: 'provider-of-a', model: 'of-b' }),
+  'data-sources': dataSource({ id: 'source-of-a', name: 'of b' }),
+  'mcp-servers': mcpServer({ id: 'server-of-a', alias: 'of-b', url: 'https://b.example/mcp' }),
+  'tools': tool({ id: 'tool_of_a', name: 'tool_of_a', description: 'Of b' }),
+  'agents': agent({ id: 'agent-of-a', name: 'Of b', providerId: 'common' }),
+};
+
+type Send = (
+  method: string,
+  path: string,
+  options?: { readonly body?: unknown; readonly headers?: Record<string, string> },
+) => Promise<{ readonly status: number; readonly text: string }>;
+
+/** An endpoint with everything that it can serve, and two tenants with every scope. */
+async function setup() {
+  const storage = memoryStorage();
+  const audit = createAudit({ storage });
+  const wipe = defineTool({
+    id: 'wipe',
+    description: 'Wipes',
+    approval: 'always',
+    input: v.strictObject({ what: v.string() }),
+    execute: () => 'wiped',
+  });
+  const registry = createRegistry({ storage, audit, tools: [wipe.definition] });
+  await registry.providers.register(provider({ id: 'common', kind: 'custom' }));
+  const model = scriptedModel(callsTools({ tool: 'wipe', input: { what: marker } }), says('Hi')).model;
+  const mcp = fakeMcp();
+  const grounding = createGrounding({ sources: [textSource({ id: 'handbook', storage })], records: registry });
+  const runtime = createRuntime({
+    catalog: registry,
+    storage,
+    audit,
+    grounding,
+    tools: [wipe],
+    mcp: mcp.connector,
+    models: { model: () => model },
+  });
+  const { promise: never } = Promise.withResolvers<never>();
+  const planner = createPlanner({ storage, runAgent: () => never });
+  const facts = { agents: '*', scopes } as const;
+  const tokens = await Promise.all(['a', 'b'].map(async (tenant) => {
+    return { digest: await digestOfToken(`token-of-${tenant}`), tenant, subject: `subject-${tenant}`, ...facts };
+  }));
+  const authenticator = bearerAuthenticator({ tokens });
+  const handle = createHandler(runtime, { authenticator, registry, planner, grounding: { grounding, storage } });
+  const senderOf = (tenant: string): Send => async (method, path, { body, headers = {} } = {}) => {
+    const request = new Request(`http://127.0.0.1${path}`, {
+      method,
+      headers: {
+        'authorization': `Bearer token-of-${tenant}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const response = await handle(request);
+    return {
+      status: response.status,
+      text: path === '/v1/events' ? await firstEvents(response) : await response.text(),
+    };
+  };
+  const owner = createPrincipal({ via: 'http', tenant: 'a', subject: 'subject-a', ...facts });
+  const { planId } = await planner.start({ goal: marker }, owner);
+  return { a: senderOf('a'), b: senderOf('b'), planId, mcp, runtime };
+}
+
+/** Reads a stream of events until it has told what tenant b has done. */
+async function firstEvents(response: Response): Promise<string> {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  while (!text.includes('subject-b')) text += (await reader.read()).value ?? 'subject-b';
+  await reader.cancel();
+  return text;
+}
+
+/** Gives tenant a one of everything, and what identifies it. */
+async function fill({ a, planId, ...rest }: Awaited<ReturnType<typeof setup>>) {
+  for (const name of ['providers', 'data-sources', 'mcp-servers', 'tools', 'agents'] as const) {
+    expect(await a('POST', `/v1/${name}`, { body: recordsOfA[name] })).toMatchObject({ status: 201 });
+  }
+  const files = [{ name: 'a.md', text: `# Secret\n\n${marker} is the word.` }];
+  expect(await a('POST', '/v1/data-sources/handbook/ingest', { body: { files } })).toMatchObject({ status: 200 });
+  const chat = { id: 'chat-of-a', messages: [userMessage(marker)] };
+  const run = await a('POST', '/v1/runs', {
+    body: runRequest({ agentId: 'agent-of-a', chat }),
+    headers: { 'idempotency-key': '"key-of-a-0123456789"' },
+  });
+  const approvalId = /"approvalId":"([^"]+)"/.exec(run.text)?.[1] ?? '';
+  const runId = /"runId":"([^"]+)"/.exec(run.text)?.[1] ?? '';
+  expect([approvalId, runId], run.text).not.toContain('');
+  return { ...rest, a, ids: { runId, approvalId, planId } };
+}
+
+type Filled = Awaited<ReturnType<typeof fill>>;
+
+/** All that tenant a can see of its own. */
+async function stateOf({ a, ids }: Filled): Promise<string> {
+  const paths = [
+    ...Object.entries(recordsOfA).flatMap(([name, { id }]) => [`/v1/${name}/${id}`, `/v1/${name}/${id}/history`]),
+    ...collections.map((name) => `/v1/${name}`),
+    '/v1/agents/agent-of-a/tools',
+    `/v1/runs/${ids.runId}`,
+    `/v1/runs/${ids.runId}/stream`,
+    `/v1/plans/${ids.planId}`,
+    '/v1/audit',
+  ];
+  const answers = await Promise.all(paths.map(async (path) => `${path} ${JSON.stringify(await a('GET', path))}`));
+  const question = { body: { query: 'secret word', topK: 5 } };
+  const { text } = await a('POST', '/v1/grounding/handbook/retrieve', question);
+  return [...answers, /marker-of-a is the word/.test(text) ? 'the data' : 'no data'].join('\n');
+}
+
+/** What a route of the description is called with, by tenant b. A route that is not here fails the test. */
+interface Attack {
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+  /** The statuses that it may answer; 403 and 404 when absent. */
+  readonly statuses?: readonly number[];
+}
+
+const version = { 'if-match': '"1"' };
+const own = [200, 201, 202, 204];
+
+/** The routes whose names do not say which of a's things they are about. */
+function attacksOn({ ids: { runId, approvalId, planId } }: Filled): Readonly<Record<string, Attack>> {
+  const run = `/v1/runs/${runId}`;
+  return {
+    'POST /v1/runs': {
+      path: '/v1/runs',
+      body: runRequest({ agentId: 'agent-of-a' }),
+      headers: { 'idempotency-key': '"key-of-a-0123456789"' },
+    },
+    'GET /v1/runs/{id}/stream': { path: `${run}/stream` },
+    'GET /v1/chats/{id}/stream': { path: '/v1/chats/chat-of-a/stream', statuses: [204] },
+    'GET /v1/runs/{id}': { path: run },
+    'DELETE /v1/runs/{id}': { path: run },
+    'POST /v1/runs/{id}/approvals/{approvalId}': { path: `${run}/approvals/${approvalId}`, body: { approved: true } },
+    'POST /v1/runs/{id}/replies': { path: `${run}/replies`, body: { askId: 'ask-1', answer: 'yes' } },
+    'GET /v1/agents/{id}/manifest': { path: '/v1/agents/agent-of-a/manifest' },
+    'GET /v1/agents/{id}/tools': { path: '/v1/agents/agent-of-a/tools' },
+    'POST /v1/mcp-servers/{id}/validate': { path: '/v1/mcp-servers/server-of-a/validate', body: {} },
+    'POST /v1/invalidations': { path: '/v1/invalidations', body: { keys: ['agent:agent-of-a', '*'] }, statuses: [204] },
+    'POST /v1/prewarm': { path: '/v1/prewarm', body: { agentIds: ['agent-of-a'] }, statuses: own },
+    'GET /v1/export': { path: '/v1/export', statuses: own },
+    'POST /v1/import': {
+      path: '/v1/import',
+      body: { format: 'pinnace-catalog', formatVersion: 1, providers: [stolen.providers], agents: [stolen.agents] },
+      statuses: own,
+    },
+    'POST /v1/grounding/{source}/retrieve': {
+      path: '/v1/grounding/handbook/retrieve',
+      body: { query: 'secret word', topK: 5 },
+      statuses: own,
+    },
+    'POST /v1/data-sources/{id}/ingest': {
+      path: '/v1/data-sources/handbook/ingest',
+      body: { files: [{ name: 'a.md', text: 'Of b' }] },
+      statuses: own,
+    },
+    'GET /v1/plans/{id}': { path: `/v1/plans/${planId}` },
+    'POST /v1/plans/{id}/pause': { path: `/v1/plans/${planId}/pause` },
+    'POST /v1/plans/{id}/resume': { path: `/v1/plans/${planId}/resume` },
+    'POST /v1/plans/{id}/cancel': { path: `/v1/plans/${planId}/cancel` },
+    'GET /v1/audit': { path: '/v1/audit', statuses: own },
+    'GET /v1/audit/verification': { path: '/v1/audit/verification', statuses: own },
+    'GET /v1/events': { path: '/v1/events', headers: { 'last-event-id': '0' }, statuses: own },
+    'GET /v1/metrics': { path: '/v1/metrics', statuses: own },
+    'GET /v1/healthz': { path: '/v1/healthz', statuses: own },
+    'GET /v1/readyz': { path: '/v1/readyz', statuses: own },
+    'GET /v1/openapi.json': { path: '/v1/openapi.json', statuses: own },
+    ...Object.assign({}, ...collections.map(attacksOnCollection)) as Record<string, Attack>, // each is such a record
+  };
+}
+
+function attacksOnCollection(name: typeof collections[number]): Readonly<Record<string, Attack>> {
+  const [path, body] = [`/v1/${name}`, stolen[name]];
+  const record = `${path}/${body.id}`;
+  return {
+    [`GET ${path}`]: { path, statuses: own },
+    // The id is free for tenant b: what is registered is its own, and is removed again so that the next attack meets a's alone.
+    [`POST ${path}`]: { path, body, statuses: own },
+    [`GET ${path}/{id}`]: { path: record },
+    [`PUT ${path}/{id}`]: { path: record, body, headers: version },
+    [`PATCH ${path}/{id}`]: { path: record, body: { version: '9.9.9' }, headers: version },
+    [`DELETE ${path}/{id}`]: { path: record },
+    [`POST ${path}/{id}/disable`]: { path: `${record}/disable` },
+    [`POST ${path}/{id}/enable`]: { path: `${record}/enable` },
+    [`GET ${path}/{id}/history`]: { path: `${record}/history` },
+  };
+}
+
+/** Every route that the endpoint describes, as `METHOD /path`; those that register go last: they give tenant b the ids. */
+async function routesOf({ b }: Filled): Promise<readonly string[]> {
+  const { paths } = JSON.parse((await b('GET', '/v1/openapi.json')).text) as { paths: Record<string, object> };
+  const routes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
+  );
+  const isLate = (route: string): boolean => route === 'POST /v1/import' || /^POST \/v1\/[a-z-]+s$/.test(route);
+  return [...routes.filter((route) => !isLate(route)), ...routes.filter(isLate)];
+}
+
+describe('every route of an endpoint', () => {
+  it("shows a tenant nothing that is another's, and changes nothing of it", async () => {
+    const filled = await fill(await setup());
+    const { b, mcp } = filled;
+    const attacks = attacksOn(filled);
+    const before = await stateOf(filled);
+    expect(before).toContain(marker);
+    expect(before).toContain('the data');
+    const routes = await routesOf(filled);
+    expect(routes.length).toBeGreaterThan(60);
+    for (const route of routes) {
+      const attack = attacks[route];
+      if (!attack) throw new Error(`This test does not know how to call "${route}": add it to attacksOn`);
+      const { status, text } = await b(...methodAndPath(route, attack), attack);
+      expect(attack.statuses ?? [403, 404], `${route} answers ${status}: ${text}`).toContain(status);
+      expect(text, route).not.toContain(marker);
+      expect(await stateOf(filled), route).toBe(before);
+    }
+    expect(mcp.asked.connects).toBe(0);
+  });
+
+  it('shows a tenant nothing of another over the same ids, once it has records of its own', async () => {
+    const filled = await fill(await setup());
+    const { b } = filled;
+    for (const name of ['providers', 'data-sources', 'mcp-servers', 'tools', 'agents'] as const) {
+      await b('POST', `/v1/${name}`, { body: stolen[name] });
+    }
+    const before = await stateOf(filled);
+    const attacks = attacksOn(filled);
+    for (const route of (await routesOf(filled)).filter((one) => !one.startsWith('DELETE'))) {
+      const attack = attacks[route]!;
+      const { text } = await b(...methodAndPath(route, attack), attack);
+      expect(text, route).not.toContain(marker);
+      expect(await stateOf(filled), route).toBe(before);
+    }
+  });
+
+  it('names no tools and models of the endpoint in the metrics of a tenant', async () => {
+    const { b, runtime } = await fill(await setup());
+    expect(runtime.metrics.text()).toMatch(/model="/);
+    const { text } = await b('GET', '/v1/metrics');
+    expect(text).toContain('pinnace_open_runs');
+    expect(text).not.toMatch(/(?:tool|model)="/);
+  });
+
+  it('lets a tenant list nothing of another: what it lists is shared or its own', async () => {
+    const { b } = await fill(await setup());
+    const listed = await Promise.all(collections.map((name) => b('GET', `/v1/${name}?limit=200`)));
+    const items = listed.flatMap(({ text }) =>
+      (JSON.parse(text) as { items: { id: string; shared: boolean }[] }).items
+    );
+    expect(items.map(({ id, shared }) => [id, shared])).toEqual([['wipe', true], ['common', true]]);
+  });
+});
+
+function methodAndPath(route: string, { path }: Attack): [method: string, path: string] {
+  return [route.slice(0, route.indexOf(' ')), path];
+}
+
+describe('a shared record over HTTP', () => {
+  it('says that it is shared, and who may only read it', async () => {
+    const { b } = await setup();
+    const read = async (path: string): Promise<unknown> => JSON.parse((await b('GET', path)).text);
+    expect(await read('/v1/providers/common')).toMatchObject({ shared: true, readOnly: true });
+    const body = provider({ id: 'mine' });
+    const made = await b('POST', '/v1/providers', { body });
+    expect(JSON.parse(made.text)).toMatchObject({ shared: false, tenant: 'b' });
+    const seen = await read('/v1/providers/mine');
+    expect(seen).not.toHaveProperty('readOnly');
+    // What was read may be sent back as it is.
+    const replaced = await b('PUT', '/v1/providers/mine', { body: seen, headers: version });
+    expect(replaced).toMatchObject({ status: 200 });
+    const refused = await b('PATCH', '/v1/providers/common', { body: { version: '2.0.0' }, headers: version });
+    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('"shared_record"')]);
+    const taken = await b('POST', '/v1/providers', { body: provider({ id: 'common' }) });
+    expect([taken.status, taken.text]).toEqual([409, expect.stringContaining('"id_taken_by_shared"')]);
+  });
+
+  it('is refused to a tenant that names another in the query', async () => {
+    const { b } = await setup();
+    for (const path of ['/v1/agents?tenant=a', '/v1/agents/agent-of-a?tenant=a', '/v1/export?tenant=a']) {
+      const { status, text } = await b('GET', path);
+      expect([status, text], path).toEqual([403, expect.stringContaining('"foreign_tenant"')]);
+    }
+    expect(await b('GET', '/v1/agents?tenant=b')).toMatchObject({ status: 200 });
+  });
+
+  it('is listed in pages whose tokens serve no other filter', async () => {
+    const { b } = await setup();
+    for (const id of ['one', 'two']) {
+      await b('POST', '/v1/agents', { body: agent({ id, providerId: 'common', tags: ['x'] }) });
+    }
+    const { text } = await b('GET', '/v1/agents?limit=1&tags=x');
+    const { nextPageToken = '' } = JSON.parse(text) as { nextPageToken?: string };
+    const statusOf = async (query: string): Promise<number> =>
+      (await b('GET', `/v1/agents?${query}&pageToken=${nextPageToken}`)).status;
+    expect(await statusOf('limit=1&tags=x')).toBe(200);
+    for (const query of ['limit=1', 'tags=y', 'tags=x&state=active', 'tags=x&text=o', 'tags=x&visibility=public']) {
+      expect(await statusOf(query), query).toBe(400);
+    }
+  });
+});
