@@ -13,7 +13,7 @@ export function httpRegistry(client: Client): RegistryControl {
     list: (kind, query) => answer(() => of(kind).list(query)),
     get: (kind, id) => answer(() => find(client, kind, id)),
     create: (kind, record) => answer(() => of(kind).register(record as Registration<RecordKind>)), // the endpoint parses it
-    replace: (kind, { boundAgents: _, availableTools: __, ...record }: Found, version) =>
+    replace: (kind, { boundAgents: _, availableTools: __, shared: ___, ...record }: Found, version) =>
       answer(() => of(kind).replace(record.id, record as Registration<RecordKind>, { version })),
     setState: (kind, id, state) =>
       answer(async () => void await of(kind)[state === 'active' ? 'enable' : 'disable'](id)),
@@ -23,7 +23,7 @@ export function httpRegistry(client: Client): RegistryControl {
         try {
           return await of(kind).history(id, { limit: 20, ...(pageToken !== undefined && { pageToken }) });
         } catch (error) {
-          if (error instanceof PinnaceError && error.code === 'not_found') return { items: [] }; // given as code
+          if (hasNoHistory(error)) return { items: [] };
           throw error;
         }
       }),
@@ -43,7 +43,18 @@ export function httpRegistry(client: Client): RegistryControl {
   };
 }
 
-type Found = { readonly id: string; readonly boundAgents?: unknown; readonly availableTools?: unknown };
+/** A tool that is given as code has none; that of a shared record is for the deployment. */
+function hasNoHistory(error: unknown): boolean {
+  if (!(error instanceof PinnaceError)) return false;
+  return error.code === 'not_found' || error.details?.['reason'] === 'shared_record';
+}
+
+type Found = {
+  readonly id: string;
+  readonly boundAgents?: unknown;
+  readonly availableTools?: unknown;
+  readonly shared?: unknown;
+};
 
 function collectionOf({ registry }: Client, kind: RecordKind): RemoteCollection<RecordKind> {
   const collections: { readonly [Kind in RecordKind]: RemoteCollection<Kind> } = {
@@ -57,7 +68,9 @@ function collectionOf({ registry }: Client, kind: RecordKind): RemoteCollection<
 }
 
 async function find(client: Client, kind: RecordKind, id: string): Promise<FoundRecord> {
-  const { availableTools: _, boundAgents, ...record } = await collectionOf(client, kind).get(id) as AnyRecord & Found;
+  const { availableTools: _, shared: __, boundAgents, ...record } = await collectionOf(client, kind).get(id) as
+    & AnyRecord
+    & Found;
   const agents = Array.isArray(boundAgents) ? boundAgents.filter((agent) => typeof agent === 'string') : [];
   const tools = kind === 'agent' ? await toolsOf(client, id) : undefined;
   return {
@@ -68,13 +81,13 @@ async function find(client: Client, kind: RecordKind, id: string): Promise<Found
   };
 }
 
-/** Of an agent that is disabled nobody knows. */
+/** Absent for an agent that is disabled, or internal: it does not run for callers over HTTP. */
 async function toolsOf(client: Client, agentId: string): Promise<Manifest['tools'] | undefined> {
   try {
     const path = `/v1/agents/${encodeURIComponent(agentId)}/manifest?limit=1000`;
     return (await client.call('GET', path) as Manifest).tools; // the endpoint's schema says so
   } catch (error) {
-    if (error instanceof PinnaceError && error.code === 'forbidden') return undefined;
+    if (error instanceof PinnaceError && ['forbidden', 'not_found'].includes(error.code)) return undefined;
     throw error;
   }
 }

@@ -20,8 +20,8 @@ export type Answer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: ErrorData };
 
-/** A record of any kind. */
-export type AnyRecord = CatalogRecords[RecordKind];
+/** A record of any kind. At an endpoint, `readOnly` marks one that the deployment shares and this caller may not change. */
+export type AnyRecord = CatalogRecords[RecordKind] & { readonly readOnly?: boolean };
 
 /** A record, and what is known besides. */
 export interface FoundRecord {

@@ -11,7 +11,7 @@ import { signedEndpoint } from '../fixtures/signed-endpoint.ts';
 const all: readonly Scope[] = ['run:create', 'run:read', 'run:cancel', 'registry:read', 'registry:write', 'admin'];
 
 /** The console of an endpoint with a registry and an audit, for a page with these scopes. */
-async function consoleFor(scopes: readonly Scope[] = all) {
+async function consoleFor(scopes: readonly Scope[] = all, deployment = scopes.includes('admin')) {
   const storage = memoryStorage();
   const audit = createAudit({ storage });
   const registry = createRegistry({ storage, audit });
@@ -20,7 +20,7 @@ async function consoleFor(scopes: readonly Scope[] = all) {
   const { model } = scriptedModel(says('Hello'));
   const runtime = createRuntime({ catalog: registry, models: { model: () => model }, storage, audit });
   const endpoint = await signedEndpoint(runtime, { registry, planner: runtime.planner });
-  const client = await endpoint.client({ scopes });
+  const client = await endpoint.client({ scopes, deployment });
   return { control: createConsoleHost(client), client };
 }
 
@@ -48,6 +48,23 @@ describe('createConsoleHost', () => {
       'update',
       'register',
     ]);
+  });
+
+  it('marks shared records as read-only for a tenant, and shows them without their history', async () => {
+    const { control } = await consoleFor(all, false);
+    const { items: [shared] } = valueOf(await control.list('agent', {}));
+    expect(shared).toMatchObject({ id: 'helper', readOnly: true });
+    const { record } = valueOf(await control.get('agent', 'helper'));
+    expect(record).toMatchObject({ readOnly: true });
+    expect(valueOf(await control.history('agent', 'helper')).items).toEqual([]);
+    expect(await control.setState('agent', 'helper', 'disabled')).toMatchObject({
+      error: { code: 'forbidden', details: { reason: 'shared_record' } },
+    });
+    valueOf(await control.create('agent', { id: 'mine', name: 'Mine', providerId: 'p', visibility: 'internal' }));
+    const mine = valueOf(await control.get('agent', 'mine'));
+    expect(mine.record.readOnly, 'its own').toBeUndefined();
+    expect(mine.tools, 'of an internal agent').toBeUndefined();
+    valueOf(await control.replace('agent', renamed(mine.record, 'Renamed'), 1));
   });
 
   it('tells of runs as they begin and end', async () => {

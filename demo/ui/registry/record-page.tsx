@@ -89,7 +89,7 @@ function Special({ pages, opened: { found: { record, isGiven, tools }, check } }
       </>
     );
   }
-  if ('alias' in record) return <McpSections server={record} check={check} />;
+  if ('alias' in record && record.readOnly !== true) return <McpSections server={record} check={check} />;
   return null;
 }
 
@@ -97,6 +97,13 @@ function Actions({ pages, opened: { kind, found } }: RecordPageProps): JSX.Eleme
   const { record, isGiven } = found;
   const isDisabled = record.state === 'disabled';
   const isRemoving = useSignal(false);
+  if (record.readOnly === true) {
+    return (
+      <p class='registry-faint' data-testid='record-read-only'>
+        Shared by the deployment. Only an operator of the deployment can change it.
+      </p>
+    );
+  }
   return (
     <>
       <div class='button-row'>

@@ -1,10 +1,11 @@
 import type { JSX } from 'preact';
 import type { AnyRecord } from '../../registry/control.ts';
 
-/** Says where a record is out of service, not for everyone, or not to be trusted yet. */
+/** Shows that a record is disabled, not public, not validated yet, or shared and read-only. */
 export function StateBadge({ record }: { record: AnyRecord }): JSX.Element | null {
-  const word = wordOf(record);
-  return word === undefined ? null : <span class='chip registry-badge' data-badge={word}>{word}</span>;
+  const words = [wordOf(record), record.readOnly === true ? 'shared' : undefined].filter((word) => word !== undefined);
+  if (words.length === 0) return null;
+  return <>{words.map((word) => <span key={word} class='chip registry-badge' data-badge={word}>{word}</span>)}</>;
 }
 
 function wordOf(record: AnyRecord): string | undefined {

@@ -35,6 +35,35 @@ async function choose(testId: string, value: string): Promise<void> {
   select.dispatchEvent(new Event('change', { bubbles: true }));
 }
 
+describe('a shared record', () => {
+  it('has a badge, and cannot be edited by a caller who may only read it', async () => {
+    page.unmount();
+    const { control } = host;
+    page = await mount({
+      registry: {
+        ...control,
+        async list(...query) {
+          const answer = await control.list(...query);
+          if (!answer.ok) return answer;
+          const items = answer.value.items.map((record) => ({ ...record, readOnly: true }));
+          return { ok: true, value: { ...answer.value, items } };
+        },
+        async get(...asked) {
+          const answer = await control.get(...asked);
+          if (!answer.ok) return answer;
+          return { ok: true, value: { ...answer.value, record: { ...answer.value.record, readOnly: true } } };
+        },
+      },
+    });
+    await page.click('open-registry');
+    const row = await page.find('registry-row');
+    expect(row.querySelector('[data-badge=shared]')).not.toBeNull();
+    await open('logbook');
+    expect((await page.find('record-read-only')).textContent).toMatch('Shared by the deployment');
+    for (const testId of ['record-edit', 'registry-switch', 'record-remove']) expect(page.all(testId)).toEqual([]);
+  });
+});
+
 describe('the registry screen', () => {
   it('lists agents and tools, by text, tag, state and page', async () => {
     expect(ids()).toEqual(['almanac', 'bosun', 'commodore', 'drill', 'logbook', 'navigator', 'purser']);
