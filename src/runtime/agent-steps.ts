@@ -11,7 +11,8 @@ import type { ToolDefinition } from '../schema.ts';
 import { approvalNeeded } from './approvals.ts';
 import { type CallOptions, callTool } from './call-tool.ts';
 import { withContext } from './context.ts';
-import { narrowToSources } from './data-sources.ts';
+import { narrowToSources, reachableBy } from './data-sources.ts';
+import { unboundDelegation } from '../tools/delegation.ts';
 import { narrow } from './limits.ts';
 import { callModelOnce, type ModelCall } from './model-turn.ts';
 import { createPrincipal, type Principal, requireScope } from './principal.ts';
@@ -36,6 +37,8 @@ export interface StepOf {
   readonly only?: readonly string[] | undefined;
   /** The agents that have made it, one by the other: it has no data source that one of them has not. */
   readonly above?: readonly string[] | undefined;
+  /** The agents that have handed the work on by tools. */
+  readonly callers?: readonly string[] | undefined;
 }
 
 /** What the model is told. */
@@ -92,7 +95,7 @@ export interface AgentSteps {
   /** @throws PinnaceError as a run would before its first chunk, and as its model fails. */
   think(request: ThinkRequest): Promise<Thought>;
   /** Never throws. */
-  act(request: ActRequest): Promise<ToolOutcome>;
+  act(request: ActRequest): Promise<ToolOutcome & { readonly tokens?: number }>;
 }
 
 /** Gives the steps of a runtime's agents. */
@@ -112,6 +115,7 @@ export function createAgentSteps(parts: StartParts): AgentSteps {
         limits,
         signal: request.signal,
         instructions: [request.instructions, agent.instructions].filter((part) => part !== '').join('\n\n'),
+        onText: (said) => parts.liveTexts.emit(planOf(request), said),
         messages: withContext(messages, notes),
         tools: [...request.primitives, ...offered.map(({ definition }) => definition)],
       });
@@ -120,12 +124,18 @@ export function createAgentSteps(parts: StartParts): AgentSteps {
     },
     async act({ tool: name, input, callId, approved, ...request }) {
       const scope = createRunScope();
+      let tokens = 0;
+      const delegation = {
+        ...unboundDelegation([...request.callers ?? [], request.agentId]),
+        used: (more: number): void => void (tokens += more),
+      };
       try {
         const prepared = await prepare(parts, request);
         const tool = prepared.tools.find(({ definition }) => definition.name === name);
         if (!tool) throw prepared.missing(name);
-        const call = { toolCallId: callId, log: () => undefined, scope, signal: request.signal, approved };
-        return await callTool(tool, input, { call, options: prepared });
+        const call = { toolCallId: callId, log: () => undefined, scope, signal: request.signal, approved, delegation };
+        const outcome = await callTool(tool, input, { call, options: prepared });
+        return tokens > 0 ? { ...outcome, tokens } : outcome;
       } catch (error) {
         return { ok: false, error: toData(error) };
       } finally {
@@ -133,6 +143,12 @@ export function createAgentSteps(parts: StartParts): AgentSteps {
       }
     },
   };
+}
+
+/** Errands of plans begin with the id of their plan. */
+function planOf({ errandId }: StepOf): string {
+  const end = errandId.indexOf(':');
+  return end < 0 ? errandId : errandId.slice(0, end);
 }
 
 async function prepare(parts: StartParts, { agentId, owner, errandId, traceId, span, only, above = [] }: StepOf) {
@@ -150,7 +166,10 @@ async function prepare(parts: StartParts, { agentId, owner, errandId, traceId, s
   if (secret) redaction.add(secret);
   const stepTools = createStepTools({ agent, toolSet, discovery: parts.discovery, principal, chatId: errandId });
   await stepTools.restore();
-  const tools = stepTools.current().filter(({ definition }) => only?.includes(definition.name) ?? true);
+  const isReachable = await reachableBy(above, (id) => resolver.agent(id, principal));
+  const tools = stepTools.current().filter((tool) =>
+    (only?.includes(tool.definition.name) ?? true) && isReachable(tool.definition)
+  );
   const limits = narrow(parts.limits, agent.limits);
   const facts = { agent, principal, actor, limits, place, redaction, resolveSecret: resolver.secret };
   const call: CallOptions = { ...parts, ...facts };

@@ -4,6 +4,7 @@ import { createTraceId } from '../events.ts';
 import { traceAt } from '../span.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { type CallFacts, callTool } from './call-tool.ts';
+import { unboundDelegation } from '../tools/delegation.ts';
 import { narrow } from './limits.ts';
 import type { Principal } from './principal.ts';
 import { createRunRedaction, redactedEmit } from './run-redaction.ts';
@@ -48,6 +49,7 @@ export async function openAgentTools(parts: StartParts, agentId: string, princip
     tools: toolSet.tools.filter(isOpen),
     async call(tool, input, { signal, log, progress, toolCallId, trace }) {
       const facts: CallFacts = {
+        delegation: unboundDelegation([agentId]),
         toolCallId,
         signal: AbortSignal.any([signal, closing]),
         log: (text, level) => log(redaction.text(text), level),

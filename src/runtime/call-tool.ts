@@ -40,8 +40,11 @@ export interface CallOptions {
 }
 
 /** One call. */
-export interface CallFacts
-  extends Pick<ToolCall, 'toolCallId' | 'log' | 'progress' | 'cite' | 'scope' | 'signal' | 'approved' | 'onStart'> {
+export interface CallFacts extends
+  Pick<
+    ToolCall,
+    'toolCallId' | 'log' | 'progress' | 'cite' | 'scope' | 'signal' | 'approved' | 'onStart' | 'delegation'
+  > {
   /** Receives what ends the call's events at once, for a run that cannot wait for the call. */
   readonly onSpan?: ((fail: (error: ErrorData) => void) => void) | undefined;
 }
@@ -139,7 +142,11 @@ function callFacts({ agent, principal, authorize, limits }: CallOptions, { defin
     agentId: agent.id,
     principal,
     authorize,
-    timeoutMs: Math.min(limits.toolMs, definition.limits?.timeoutMs ?? Infinity),
+    // An agent works in steps: it has the time of a step of its caller, not that of one tool.
+    timeoutMs: Math.min(
+      definition.type === 'agent' ? limits.stepMs : limits.toolMs,
+      definition.limits?.timeoutMs ?? Infinity,
+    ),
     maxOutputLength: Math.min(limits.toolOutputLength, definition.limits?.outputLength ?? Infinity),
   };
 }

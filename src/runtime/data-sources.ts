@@ -1,7 +1,7 @@
 /** Agents and their data sources: the tools over them, and how few of them are left to an agent that others have made. */
 
 import { PinnaceError } from '../errors.ts';
-import type { Agent } from '../schema.ts';
+import type { Agent, ToolDefinition } from '../schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { KnownTool } from './assemble.ts';
 
@@ -11,6 +11,8 @@ export interface DataSources {
   readonly tools: readonly Tool[];
   /** The tools over exactly the sources that the agent names. */
   toolsOf(agent: Agent): readonly Tool[];
+  /** The tool of a definition of type `datastore`; `undefined` where there is no such source. */
+  datastore(definition: ToolDefinition, agent: Agent): Tool | undefined;
 }
 
 /** The tool that comes with the sources; those that write must be named. */
@@ -57,6 +59,16 @@ export async function narrowToSources(
   const made = known.get(key) ?? { ...agent, dataSources };
   known.set(key, made);
   return made;
+}
+
+/** Returns whether a tool reaches no data source that one of these agents does not name. */
+export async function reachableBy(
+  above: readonly string[],
+  find: (agentId: string) => Promise<Agent>,
+): Promise<(definition: ToolDefinition) => boolean> {
+  const theirs = await Promise.all(above.map((agentId) => sourcesOf(agentId, find)));
+  return ({ type, config }) =>
+    type !== 'datastore' || theirs.every((sources) => sources.includes(String(config?.['dataSourceId'])));
 }
 
 async function sourcesOf(agentId: string, find: (agentId: string) => Promise<Agent>): Promise<readonly string[]> {

@@ -50,6 +50,7 @@ function refused(message: string, reason: string): PinnaceError {
 function toHistoryPart(part: Part): readonly Part[] {
   if (!part.type.startsWith('tool-') && part.type !== 'dynamic-tool') return [part];
   if (!('state' in part)) return [];
+  if ('preliminary' in part && part.preliminary) return [withUnknownOutcome(part)];
   if (part.state === 'output-available' || part.state === 'output-error') return [part];
   return mayHaveBeenMade(part) ? [withUnknownOutcome(part)] : [];
 }
@@ -67,7 +68,8 @@ const unknownOutcome =
   'The outcome of this call is unknown: its result never arrived. It may have taken effect; check before calling it again';
 
 function withUnknownOutcome(part: Part): Part {
-  return { ...part, state: 'output-error', errorText: unknownOutcome } as Part; // ended now; checked with all others
+  const { output: _, preliminary: __, ...call } = part as Part & { output?: unknown; preliminary?: unknown };
+  return { ...call, state: 'output-error', errorText: unknownOutcome } as Part; // ended now; checked with all others
 }
 
 /**

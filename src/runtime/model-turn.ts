@@ -42,6 +42,8 @@ export interface ModelTurnOptions extends Pick<LoopOptions, 'agent' | 'model' | 
   readonly place: Place;
   readonly metrics: Metrics;
   readonly instructions: string;
+  /** Is called with the text so far, as it grows. */
+  readonly onText?: (text: string) => void;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
 }
@@ -55,7 +57,7 @@ export async function callModelOnce(options: ModelTurnOptions): Promise<ModelTur
     set[name] = { description, inputSchema: jsonSchema(paramsSchema) };
   }
   try {
-    return await readTurn(streamOnce(options, set, clock), { signal, clock });
+    return await readTurn(streamOnce(options, set, clock), { signal, clock, onText: options.onText });
   } catch (error) {
     throw toModelError(error); // a stream that breaks rejects with whatever broke it
   } finally {
@@ -65,7 +67,11 @@ export async function callModelOnce(options: ModelTurnOptions): Promise<ModelTur
 
 async function readTurn(
   stream: ReadableStream<TextStreamPart<SdkToolSet>>,
-  { signal, clock }: { readonly signal: AbortSignal; readonly clock: ModelClock },
+  { signal, clock, onText }: {
+    readonly signal: AbortSignal;
+    readonly clock: ModelClock;
+    readonly onText: ModelTurnOptions['onText'];
+  },
 ): Promise<ModelTurn> {
   let text = '';
   let tokens = 0;
@@ -74,7 +80,10 @@ async function readTurn(
   for await (const part of stream) {
     if (isOutput(part)) clock.heard();
     content.add(part);
-    if (part.type === 'text-delta') text += part.text;
+    if (part.type === 'text-delta') {
+      text += part.text;
+      onText?.(text);
+    }
     if (part.type === 'tool-call') calls.push(toModelCall(part));
     if (part.type === 'finish-step') tokens += part.usage.totalTokens ?? 0;
     if (part.type === 'finish' && isCut(part)) throw cut();

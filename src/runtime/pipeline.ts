@@ -20,6 +20,7 @@ import type { DataSources } from './data-sources.ts';
 import { decide } from './decide.ts';
 import { createDismissal } from './dismissal.ts';
 import type { Limits } from './limits.ts';
+import { createLiveTexts } from './live-texts.ts';
 import type { McpSource } from './mcp-tools.ts';
 import { prewarm, within } from './operations.ts';
 import { createOutside } from './outside.ts';
@@ -80,7 +81,8 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
   const slots = createSlots();
   const resolver: Resolver = createResolver({ ...options, onAgentsChanged: (agentIds) => dismiss(agentIds) });
   const dismiss = createDismissal(runs, (agentId, tenant) => resolver.agent(agentId, { tenant, via: 'in-process' }));
-  const toolSetOf = createToolSets(options);
+  const liveTexts = createLiveTexts();
+  const toolSetOf = createToolSets({ ...options, liveTexts });
   const requireOpen = (): void => {
     if (draining) {
       throw new PinnaceError('unavailable', 'Cannot go on: the runtime is closed', {
@@ -98,6 +100,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     interruptions,
     slots,
     toolSetOf,
+    liveTexts,
     dismiss,
     ttlMs,
     closing: closing.signal,
@@ -178,7 +181,8 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       );
     },
     async reply(runId, reply, principal) {
-      const { planId } = await runs.status(principal, runId, 'tool:approve');
+      // A question of an agent that a tool of the run has called: its id begins with that of the plan.
+      const { planId = /^(plan_\w+)\./.exec(reply.askId)?.[1] } = await runs.status(principal, runId, 'tool:approve');
       if (planId === undefined || !options.plans) {
         throw new PinnaceError('not_found', 'Cannot reply: this run follows no plan');
       }

@@ -18,11 +18,14 @@ export interface Plans {
   ): Promise<{ readonly planId: string }>;
   /** Rejects with `not_found` for a plan that is not there for this principal. */
   view(planId: string, principal: Principal): Promise<unknown>;
-  /** `data-plan` parts, the result as text, and one end, after a `data-run` that says more of it. An abort ends the stream alone. */
+  /**
+   * `data-plan` parts, the result as text, and one end, after a `data-run` that says more of it. An abort ends the stream alone. With
+   * `throughWaits` a question to a person ends nothing.
+   */
   stream(
     planId: string,
     principal: Principal,
-    options: { readonly signal: AbortSignal },
+    options: { readonly signal: AbortSignal; readonly throughWaits?: boolean },
   ): ReadableStream<UIMessageChunk>;
   /** Cancels it, as somebody wants; the permission hook may refuse. */
   cancel(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;

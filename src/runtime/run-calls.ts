@@ -8,6 +8,7 @@ import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { callStart } from './call-record.ts';
 import { callTool } from './call-tool.ts';
 import type { CiteOf } from './citations.ts';
+import { createReserves } from '../tools/delegation.ts';
 import type { RunOptions } from './execute-run.ts';
 import type { LiveCalls } from './live-calls.ts';
 import type { LiveRun } from './live-run.ts';
@@ -31,7 +32,7 @@ export function createAnnouncements(): Announcements {
 }
 
 interface InvokeOptions {
-  readonly usage: { toolCalls: number };
+  readonly usage: { toolCalls: number; totalTokens: number };
   readonly live: LiveRun;
   readonly calls: LiveCalls;
   readonly announced: Announcements;
@@ -55,6 +56,13 @@ export function createInvoke(
 ): Invoke {
   const { limits, redaction, agent } = options;
   const shared = { ...options, actor: { type: 'agent', id: agent.id } } as const;
+  const { tokens: budget = Infinity } = options.request.budget ?? {};
+  const delegation = {
+    callers: [agent.id],
+    reserve: createReserves(() => budget - usage.totalTokens),
+    used: (tokens: number): void => void (usage.totalTokens += tokens),
+    show: push,
+  };
   return async (tool, input, { toolCallId, signal, approved = false }) => {
     if (++usage.toolCalls > limits.toolCalls) return { ok: false, error: tooManyCalls(limits.toolCalls) };
     // Redacted before it is cut: afterwards nobody would know the beginning of a secret.
@@ -69,7 +77,8 @@ export function createInvoke(
     }
     const onStart = (): void => calls.started(toolCallId, tool, input);
     const onSpan = (fail: (error: ErrorData) => void): void => calls.opened(toolCallId, fail);
-    const call = { toolCallId, log, scope, signal, approved, cite: citeOf(toolCallId), onStart, onSpan };
+    const facts = { toolCallId, log, scope, signal, approved, cite: citeOf(toolCallId), delegation };
+    const call = { ...facts, onStart, onSpan };
     const outcome = await callTool(tool, input, { call, options: { ...shared, place: spans.current } });
     calls.settled(toolCallId, tool, outcome);
     return outcome;

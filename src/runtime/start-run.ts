@@ -10,6 +10,7 @@ import { withContext } from './context.ts';
 import { executeRun } from './execute-run.ts';
 import { findContinued } from './issued-metadata.ts';
 import { narrow } from './limits.ts';
+import type { LiveTexts } from './live-texts.ts';
 import { type FollowedPlan, type Plans, takePlan } from './plans.ts';
 import { type Principal, requireScope } from './principal.ts';
 import type { Resolver } from './resolver.ts';
@@ -36,6 +37,7 @@ export interface StartParts extends RuntimeOptions {
   readonly dismiss: (agentIds: readonly string[]) => void;
   readonly ttlMs: number;
   readonly plans: Plans | undefined;
+  readonly liveTexts: LiveTexts;
   /** Aborts when the runtime closes. */
   readonly closing: AbortSignal;
 }

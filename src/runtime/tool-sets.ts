@@ -5,9 +5,13 @@ import { createAllowlist } from '../tools/availability.ts';
 import type { Builtin } from '../tools/builtins.ts';
 import { implement, type Means } from '../tools/implement.ts';
 import type { Tool } from '../tools/tool.ts';
+import { createAgentTool } from './agent-tool.ts';
 import { assemble, type KnownTool, type ToolSet } from './assemble.ts';
 import { type DataSources, sourceToolsOf } from './data-sources.ts';
+import type { Limits } from './limits.ts';
+import type { LiveTexts } from './live-texts.ts';
 import { type McpSource, type SelectedServer, selectMcpTools } from './mcp-tools.ts';
+import type { Plans } from './plans.ts';
 import type { Discovery } from './step-tools.ts';
 
 /** Gives an agent's tool set, of the catalog's definitions and the MCP servers that the agent selects. */
@@ -19,7 +23,10 @@ export type ToolSetOf = (
 
 /** Gives the function that assembles an agent's tool set from the composed tools and what the catalog has. */
 export function createToolSets(
-  { tools, builtins, discovery, dataSources, mcp, ...means }: Means & {
+  { tools, builtins, discovery, dataSources, mcp, plans, limits, liveTexts, ...means }: Means & {
+    readonly plans: Plans | undefined;
+    readonly limits: Limits;
+    readonly liveTexts: LiveTexts;
     readonly tools: readonly Tool[];
     /** Those of the composition and of the catalog go first where ids are the same. */
     readonly builtins: readonly Builtin[];
@@ -34,8 +41,12 @@ export function createToolSets(
   ];
   const ids = new Set([...composed, ...dataSources?.tools ?? []].map(({ definition }) => definition.id));
   const made = new WeakMap<ToolDefinition, KnownTool>();
+  const implementHere = (definition: ToolDefinition): Tool | undefined =>
+    definition.type === 'agent' && plans
+      ? createAgentTool(definition, { plans, limits, liveTexts })
+      : implement(definition, means);
   const known = (definition: ToolDefinition): KnownTool => {
-    const tool = made.get(definition) ?? toKnown(definition, implement(definition, means));
+    const tool = made.get(definition) ?? toKnown(definition, implementHere(definition));
     made.set(definition, tool);
     return tool;
   };
@@ -44,7 +55,11 @@ export function createToolSets(
     const servers = selected.map(({ id, server }) => ({ id, server: server && mcp.current(server) }));
     const last = sets.get(agent);
     if (last?.listed === listed && areSame(last.servers, servers)) return last.toolSet;
-    const others = listed.filter(({ id }) => !ids.has(id)).map(known);
+    const others = listed.filter(({ id }) => !ids.has(id)).map((definition) =>
+      definition.type === 'datastore'
+        ? toKnown(definition, dataSources?.datastore(definition, agent))
+        : known(definition)
+    );
     const own = await builtinsOf(
       agent,
       builtins.filter(({ id }) => !ids.has(id) && !listed.some((one) => one.id === id)),

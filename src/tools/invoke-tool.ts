@@ -35,6 +35,7 @@ export interface ToolCall {
   readonly onStart?: (() => void) | undefined;
   /** The call as it is told of. */
   readonly span?: Span | undefined;
+  readonly delegation?: ToolContext['delegation'];
   /** Ends the call, with the run. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -94,8 +95,20 @@ async function authorizeCall(tool: Tool, input: unknown, call: ToolCall): Promis
 }
 
 function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {
-  const { toolCallId, principal, secrets, log, redact = unchanged, progress, cite, scope, span } = call;
-  return tool.execute(input, { signal, secrets, log, redact, progress, cite, toolCallId, principal, scope, span });
+  const { toolCallId, principal, secrets, log, redact = unchanged, progress, cite, scope, span, delegation } = call;
+  return tool.execute(input, {
+    signal,
+    secrets,
+    log,
+    redact,
+    progress,
+    cite,
+    toolCallId,
+    principal,
+    scope,
+    span,
+    delegation,
+  });
 }
 
 function unchanged(text: string): string {

@@ -2,6 +2,7 @@
 
 import type { ErrorData } from '../errors.ts';
 import type { Issue } from '../parse.ts';
+import type { Delegation } from './delegation.ts';
 import type { Principal } from '../runtime/principal.ts';
 import type { ToolDefinition } from '../schema.ts';
 import type { Secret } from '../secret.ts';
@@ -68,6 +69,8 @@ export interface ToolContext {
    * elsewhere can carry `toTraceparent(span)`. Absent where nobody tells of the call.
    */
   readonly span?: Span | undefined;
+  /** The call's place among agents that hand work on; absent where a tool is called by itself. */
+  readonly delegation?: Delegation | undefined;
 }
 
 /** What became of a tool call. */

@@ -208,6 +208,7 @@ function toTask(
   if (spec.tools !== undefined) task.tools = spec.tools;
   const above = agentsAbove(agent);
   if (above !== undefined) task.above = above;
+  if (terms.callers !== undefined) task.callers = terms.callers;
   if (call) task.call = toCall(call);
   return task;
 }

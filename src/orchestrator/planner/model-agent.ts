@@ -16,6 +16,7 @@ interface StepOf {
   readonly signal: AbortSignal;
   readonly only?: readonly string[] | undefined;
   readonly above?: readonly string[] | undefined;
+  readonly callers?: readonly string[] | undefined;
 }
 
 type Outcome = { readonly ok: true; readonly output: unknown } | { readonly ok: false; readonly error: ErrorData };
@@ -57,7 +58,7 @@ export interface ModelSteps {
       readonly callId: string;
       readonly approved: boolean;
     },
-  ): Promise<Outcome>;
+  ): Promise<Outcome & { readonly tokens?: number }>;
 }
 
 const allPrimitives = planTools.map(({ inputSchema: paramsSchema, ...tool }) => ({ ...tool, paramsSchema }));
@@ -86,7 +87,7 @@ export function modelAgent(steps: ModelSteps, { agentId }: { readonly agentId?: 
 }
 
 function stepOf(
-  { agentId, owner, planId, address, traceId, tools, above }: Omit<AgentTask, 'agentId'> & {
+  { agentId, owner, planId, address, traceId, tools, above, callers }: Omit<AgentTask, 'agentId'> & {
     readonly agentId: string | undefined;
   },
   { signal, span }: AgentContext,
@@ -96,13 +97,16 @@ function stepOf(
       details: { reason: 'no_agent' },
     });
   }
-  return { agentId, owner, errandId: `${planId}:${address}`, traceId, span, signal, only: tools, above };
+  return { agentId, owner, errandId: `${planId}:${address}`, traceId, span, signal, only: tools, above, callers };
 }
 
 async function act(steps: ModelSteps, call: NonNullable<AgentTask['call']>, of: StepOf): Promise<StepOutcome> {
   const { tool, input, approved, callId = '' } = call;
   const outcome = await steps.act({ ...of, tool, input, callId, approved });
-  return outcome.ok ? { type: 'output', output: outcome.output } : { type: 'failed', error: outcome.error };
+  const usage = outcome.tokens === undefined ? {} : { usage: { tokens: outcome.tokens } };
+  return outcome.ok
+    ? { type: 'output', output: outcome.output, ...usage }
+    : { type: 'failed', error: outcome.error, ...usage };
 }
 
 async function think(steps: ModelSteps, task: AgentTask, of: StepOf): Promise<StepOutcome> {

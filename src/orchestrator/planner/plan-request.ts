@@ -36,6 +36,8 @@ export const PlanRequest = v.strictObject({
   /** The agent of the registry that plans. */
   agentId: v.optional(v.string()),
   role: v.optional(v.pipe(v.string(), v.maxLength(200))),
+  /** The agents that have handed the work on by tools, one to the other: there may be only so many. */
+  callers: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(256))), v.maxLength(16))),
   plan: v.optional(GivenPlan),
 });
 export type PlanRequestInput = v.InferInput<typeof PlanRequest>;

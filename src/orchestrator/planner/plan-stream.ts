@@ -18,6 +18,8 @@ export interface PlanStreamOptions {
   readonly storage: Storage & Partial<Watchable>;
   readonly planId: string;
   readonly tenant: string;
+  /** Goes on while the plan is suspended: somebody waits for its end. */
+  readonly throughWaits?: boolean | undefined;
   /** Ends the stream, not the plan. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -62,7 +64,7 @@ async function* chunksOf(
 
 /** Shows the plan until it has ended or is suspended. */
 async function* views(
-  { storage, planId, tenant, signal }: PlanStreamOptions & { readonly signal: AbortSignal },
+  { storage, planId, tenant, signal, throughWaits = false }: PlanStreamOptions & { readonly signal: AbortSignal },
   news: News,
 ): AsyncGenerator<UIMessageChunk, void> {
   const read = await readState(storage, planId);
@@ -76,7 +78,7 @@ async function* views(
       state.fresh = [];
       seq = page.at(-1)?.seq ?? last;
     }
-    const isLast = status !== 'running';
+    const isLast = status !== 'running' && !(throughWaits && status === 'waiting');
     const view = seq === shown && !isLast ? undefined : viewOf(state, { seq, isSuspended: status === 'waiting' });
     if (view) yield { type: 'data-plan', id: planId, data: view };
     shown = seq;

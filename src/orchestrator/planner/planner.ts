@@ -77,12 +77,12 @@ export interface Planner {
   ): Promise<readonly NumberedEvent[]>;
   /**
    * The plan as a stream of UI message chunks that every AI SDK client reads: `data-run`, `data-plan` with every change, the result
-   * as text. It ends when the plan has ended or is suspended; an abort ends the stream alone.
+   * as text. It ends when the plan has ended or is suspended, with `throughWaits` when it has ended; an abort ends the stream alone.
    */
   stream(
     planId: string,
     principal: Principal,
-    options?: { readonly signal?: AbortSignal },
+    options?: { readonly signal?: AbortSignal; readonly throughWaits?: boolean },
   ): ReadableStream<UIMessageChunk>;
   /** Rejects with `not_found` unless the plan works for this very subject, where the methods ask for its tenant alone. */
   requireOwner(planId: string, principal: Principal): Promise<void>;
@@ -226,7 +226,7 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
       await readPlan(storage, planId, tenant);
       return await readPlanEvents(storage, planId, after);
     },
-    stream: (planId, { tenant }, { signal } = {}) => streamPlan({ storage, planId, tenant, signal }),
+    stream: (planId, { tenant }, given = {}) => streamPlan({ ...given, storage, planId, tenant }),
     requireOwner: (planId, principal) => requireOwner(storage, planId, principal),
     async view(planId, { tenant }) {
       const { state: { status } } = await readPlan(storage, planId, tenant);

@@ -90,6 +90,8 @@ export interface AgentTask {
   readonly tools?: readonly string[];
   /** The agents that have made this one, one by the other; absent where none has another id than its own. */
   readonly above?: readonly string[];
+  /** The agents that have handed the plan on by tools; absent where none has. */
+  readonly callers?: readonly string[];
   /** How many steps the agent has had, with this one. */
   readonly step: number;
   /** From 1; higher after failures. */
