@@ -9,7 +9,7 @@ type WirePart = UIMessage['parts'][number];
 /**
  * Gives the messages for the next run. Reasoning, sources that a model names, logs and errors of runs stay on the page; what may be
  * cited goes along, for its numbers go on; a tool call without an
- * outcome is told as stopped, because models expect an answer to every call. An answer with nothing to say is left out. When the
+ * outcome is sent with an unknown one, because models expect an answer to every call. An answer with nothing to say is left out. When the
  * last message is an answer whose calls wait for a person, they are what the run goes on with.
  */
 export function toWireMessages(messages: readonly Message[]): UIMessage[] {
@@ -57,6 +57,8 @@ function toWireCall({ toolCallId, call }: ToolPart): WirePart[] {
 const whyNot: { readonly [S in ToolState]?: string } = {
   denied: 'The call was denied',
   undecided: 'The call was not made: nobody decided on it',
+  stopped:
+    'The outcome of this call is unknown: its result never arrived. It may have taken effect; check before calling it again',
 };
 
 type Kind = { readonly type: 'dynamic-tool'; readonly toolName: string } | { readonly type: `tool-${string}` };

@@ -88,6 +88,37 @@ describe('a cancel', () => {
     });
   });
 
+  it('shows an agent whose unsafe call was under way as outcome_unknown, and repeats nothing', async () => {
+    const started = Promise.withResolvers<void>();
+    const { planner } = testPlanner(async (task) => {
+      if (!task.call) return next({ type: 'call', tool: 'pay', input: {}, effect: 'unsafe' });
+      started.resolve();
+      return await new Promise(() => undefined);
+    });
+    const { planId } = await planner.start({ goal: 'g' }, me);
+    await started.promise;
+    await planner.cancel(planId, me);
+    expect((await planner.view(planId, me)).tasks).toMatchObject([
+      { address: '1', status: 'cancelled', error: { code: 'outcome_unknown', retryable: false } },
+    ]);
+  });
+
+  it('and a deadline alike leave an unsafe call outcome_unknown', async () => {
+    const { planner } = testPlanner(async (task) => {
+      if (task.call) return await new Promise(() => undefined);
+      return next({ type: 'call', tool: 'pay', input: {}, effect: 'unsafe' });
+    });
+    const outcome = await planner.run({ goal: 'g', timeout: 50 }, me);
+    expect(outcome).toMatchObject({
+      state: 'failed',
+      error: {
+        code: 'outcome_unknown',
+        retryable: false,
+        details: { endedBy: 'deadline_exceeded', unknown: ['1#1.1'] },
+      },
+    });
+  });
+
   it('comes at any moment, and nothing is on record after it', async () => {
     for (let nth = 1; nth < 40; nth++) {
       let count = 0;
