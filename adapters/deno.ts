@@ -21,6 +21,7 @@ import { otelMetrics } from './sinks/otel-metrics.ts';
 import { otelSink } from './sinks/otel.ts';
 import { gaugeSink } from './sinks/queue.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
+import { cutSenders } from './transport/cut-senders.ts';
 import type { McpRouteOptions } from './transport/http-mcp.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
 import type { Seen } from './seen.ts';
@@ -42,6 +43,8 @@ export interface DenoEndpointOptions {
   readonly mcp?: Omit<McpRouteOptions, 'tools' | 'storage'> & { readonly agentId: string };
   /** The origins whose pages may call the endpoint. */
   readonly origins?: readonly string[];
+  /** How long a body may take to arrive, and how many may arrive at once. */
+  readonly bodies?: HandlerOptions['bodies'];
   /** How long the audit keeps what was changed; for ever when absent. */
   readonly auditRetentionMs?: number;
   /**
@@ -102,18 +105,19 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   // As with the other sweeps, what fails is left to the next: while the endpoint closes, its storage is gone before its cron.
   scheduler()?.('pinnace-plans', '* * * * *', async () => void await runtime.planner.sweep().catch(() => undefined));
   const capabilities = (): Promise<Record<string, unknown>> => probed ??= probe();
-  const handler = createHandler(runtime, {
+  const handler = cutSenders(createHandler(runtime, {
     authenticator: authenticator(storage),
     origins,
     capabilities,
     planner: runtime.planner,
+    ...(options.bodies && { bodies: options.bodies }),
     ...(mcp && { mcp: mcpOf(mcp, { runtime, storage }) }),
     ...(registry && { registry }),
     ...(grounding && { grounding: { grounding, storage } }),
-  });
-  return (request) => {
+  }));
+  return (request, connection) => {
     sweep();
-    return handler(request);
+    return handler(request, connection);
   };
 }
 

@@ -5,6 +5,7 @@ import { consoleSink } from '../adapters/sinks/console.ts';
 import { createAuthenticator } from '../adapters/transport/authenticator.ts';
 import { authenticateByScheme } from '../adapters/transport/by-scheme.ts';
 import { developmentAuthenticator } from '../adapters/transport/development-authenticator.ts';
+import type { ConnectionInfo } from '../adapters/transport/http.ts';
 import type { Issuer } from '../adapters/transport/signed/roots.ts';
 import { createRegistry, type EventSink, type ExtensionModule, loadExtension } from '../src/index.ts';
 import { sampleAgents, sampleDataSources, sampleProviders } from './agents.ts';
@@ -67,9 +68,9 @@ const endpoint = createDenoEndpoint({
 });
 
 /** The samples are there before anybody can ask for them. */
-async function fetch(request: Request): Promise<Response> {
+async function fetch(request: Request, connection?: ConnectionInfo): Promise<Response> {
   await addSamples();
-  return await endpoint(request);
+  return await endpoint(request, connection);
 }
 
 export default { fetch } satisfies Deno.ServeDefaultExport;

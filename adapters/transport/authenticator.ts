@@ -4,7 +4,7 @@ import { groupCommits } from '../../src/group-commit.ts';
 import type { Authenticator, Storage } from '../../src/ports.ts';
 import { createPrincipal, type Principal } from '../../src/runtime/principal.ts';
 import { bodyLimitOf } from './body-limits.ts';
-import { readBody } from './signed/body.ts';
+import { type BodyOptions, readBody } from './signed/body.ts';
 import type { Certificate } from './signed/certificate.ts';
 import { createCertificateCache } from './signed/certificate-cache.ts';
 import type { Revocable, Revocation } from './signed/denylist.ts';
@@ -93,7 +93,8 @@ function createVerifier(
     const certificate = await certificateOf(token, { findRoot, audience, nowSeconds });
     if (await revocations.isRevoked(certificate)) throw refusal('certificate_revoked');
     const { nonce } = await verifyRequest(request, { ...certificate, nowSeconds });
-    await requireBody(request, typeof maxBodyBytes === 'number' ? maxBodyBytes : maxBodyBytes(request));
+    const maxBytes = typeof maxBodyBytes === 'number' ? maxBodyBytes : maxBodyBytes(request);
+    await requireBody(request, { maxBytes, tenant: certificate.tenant });
     await nonces.claim(certificate.keyThumbprint, nonce);
     return certificate;
   };
@@ -119,8 +120,8 @@ function requireAuthority({ url }: Request, authorities: ReadonlySet<string>): v
   if (!authorities.has(new URL(url).host)) throw refusal('misdirected_request');
 }
 
-async function requireBody(request: Request, maxBytes: number): Promise<void> {
-  const body = await readBody(request, { maxBytes });
+async function requireBody(request: Request, options: BodyOptions): Promise<void> {
+  const body = await readBody(request, options);
   const { method, headers } = request;
   if (methodsWithoutBody.has(method) && (body.length > 0 || announcesBody(headers))) throw refusal('body_not_allowed');
   const digest = headers.get('content-digest');

@@ -6,6 +6,7 @@ import { PinnaceError, toPinnaceError } from '../../src/errors.ts';
 import type { Authenticator } from '../../src/ports.ts';
 import type { Principal } from '../../src/runtime/principal.ts';
 import type { HostedRuntime } from '../../src/runtime/runtime.ts';
+import { type BodyIntake, type BodyLimits, createBodyIntake } from './body-intake.ts';
 import { addMcpRoute, type McpRouteOptions } from './http-mcp.ts';
 import type { Planner } from '../../src/orchestrator/planner/planner.ts';
 import type { Registry } from '../../src/orchestrator/registry/registry.ts';
@@ -18,6 +19,7 @@ import { addPlanRoutes } from './http-plans.ts';
 import { problemResponse } from './http-problem.ts';
 import { createQuotas, type QuotaLimits } from './http-quotas.ts';
 import { addRunRoutes } from './http-runs.ts';
+import { dropBody, receiveBy } from './signed/body.ts';
 import { nameTrace } from './http-trace.ts';
 
 /** What an endpoint needs besides the runtime. */
@@ -26,6 +28,8 @@ export interface HandlerOptions {
   readonly authenticator: Authenticator & Partial<Revocable>;
   /** The largest body that a request may have. */
   readonly maxBodyBytes?: number;
+  /** How long a body may take to arrive, and how many may arrive at once. */
+  readonly bodies?: Partial<BodyLimits>;
   /** The time without an event after which a stream sends a comment. */
   readonly keepAliveMs?: number;
   /** How many runs may go on at once. */
@@ -54,7 +58,8 @@ export interface Revocable {
 
 /** What routes share. */
 export interface HandlerContext
-  extends Required<Omit<HandlerOptions, 'quotas' | 'origins' | 'mcp' | 'registry' | 'grounding' | 'planner'>> {
+  extends
+    Required<Omit<HandlerOptions, 'quotas' | 'bodies' | 'origins' | 'mcp' | 'registry' | 'grounding' | 'planner'>> {
   readonly registry: Registry | undefined;
   readonly grounding: GroundingRouteOptions | undefined;
   readonly planner: Planner | undefined;
@@ -63,8 +68,13 @@ export interface HandlerContext
   readonly quotas: ReturnType<typeof createQuotas>;
 }
 
+/** What a server knows of the connection of a request, as `Deno.serve` passes it. */
+export interface ConnectionInfo {
+  readonly remoteAddr?: object;
+}
+
 /** Serves one request. Never throws: what goes wrong is a problem answer (RFC 9457). */
-export type Handler = (request: Request) => Promise<Response>;
+export type Handler = (request: Request, connection?: ConnectionInfo) => Promise<Response>;
 
 /**
  * Gives the handler of an endpoint.
@@ -93,7 +103,7 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
   app.notFound(() => {
     throw new PinnaceError('not_found', 'Nothing is served at this path');
   });
-  app.use(dropUnreadBody);
+  app.use(dropUnreadBodies);
   app.use(nameTrace);
   app.use(
     '/v1/*',
@@ -106,10 +116,11 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     }),
   );
   const quotas = createQuotas(options.quotas);
+  const intake = createBodyIntake(options.bodies);
   const context = {
     app,
     runtime,
-    authenticator: counted(authenticator, runtime.metrics),
+    authenticator: counted(authenticator, { metrics: runtime.metrics, intake }),
     maxBodyBytes,
     keepAliveMs,
     capabilities,
@@ -131,18 +142,23 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
   for (const path of new Set(app.routes.map((route) => route.path))) {
     if (path.startsWith('/v1/') && !path.endsWith('*')) app.all(path, methodNotAllowed); // not that of CORS
   }
-  return async (request) => await app.fetch(request);
+  return async (request, connection) => {
+    receiveBy(intake, request, { address: addressOf(connection) });
+    return await app.fetch(request);
+  };
 }
 
-/** Counts the requests that the authenticator rejects. */
+/** Counts the requests that the authenticator rejects, and what its tenants send. */
 function counted(
   authenticator: HandlerOptions['authenticator'],
-  metrics: HostedRuntime['metrics'],
+  { metrics, intake }: { readonly metrics: HostedRuntime['metrics']; readonly intake: BodyIntake },
 ): HandlerOptions['authenticator'] {
   return {
     async authenticate(request) {
       try {
-        return await authenticator.authenticate(request);
+        const principal = await authenticator.authenticate(request);
+        receiveBy(intake, request, { tenant: principal.tenant });
+        return principal;
       } catch (error) {
         metrics.count('pinnace_authentication_refused_total', { code: toPinnaceError(error).code });
         throw error;
@@ -178,11 +194,22 @@ const exposeHeaders = [
   'date',
 ];
 
-/** Hono answers HEAD as GET and lets the body go: a stream that nobody reads or cancels would hold its run. */
-const dropUnreadBody: MiddlewareHandler = async (c, next) => {
+/**
+ * Hono answers HEAD as GET and drops the body: a stream that nobody reads or cancels would hold its run. A request's body that no
+ * route has read is stopped too, so that a refused sender does not go on sending.
+ */
+const dropUnreadBodies: MiddlewareHandler = async (c, next) => {
   await next();
   if (c.req.method === 'HEAD') await c.res.body?.cancel();
+  dropBody(c.req.raw);
 };
+
+/** The address of the client, or of the proxy before the endpoint; `undefined` where the server does not pass it. */
+function addressOf(connection: ConnectionInfo | undefined): string | undefined {
+  const address = connection?.remoteAddr;
+  if (!address || !('hostname' in address)) return undefined;
+  return typeof address.hostname === 'string' ? address.hostname : undefined;
+}
 
 function methodNotAllowed(): never {
   throw new PinnaceError('method_not_allowed', 'This path does not serve this method', { status: 405 });

@@ -4,6 +4,7 @@ import { createDenoEndpoint } from 'pinnace/deno';
 import { denoEnvSecrets } from 'pinnace/secrets/deno-env';
 import { createRegistry, type Registry } from 'pinnace/registry';
 import { createAuthenticator } from 'pinnace/transport/authenticator';
+import type { ConnectionInfo } from 'pinnace/transport/http';
 import { findCabin, giveCabin } from './tool.ts';
 
 /** A setting of the process. */
@@ -47,8 +48,8 @@ async function addFirstRecords(registry: Registry): Promise<void> {
 }
 
 export default {
-  async fetch(request: Request): Promise<Response> {
+  async fetch(request: Request, connection?: ConnectionInfo): Promise<Response> {
     await prepare();
-    return await endpoint(request);
+    return await endpoint(request, connection);
   },
 };

@@ -1,44 +1,92 @@
-/** The bytes of a request's body, read once for all who ask. */
+/** The bytes of a request's body, received once for every reader, within limits. */
 
 import { PinnaceError } from '../../../src/errors.ts';
+import { type BodyIntake, type BodyLimits, type BodySender, createBodyIntake } from '../body-intake.ts';
 import { refusal } from './refusal.ts';
 
-const read = new WeakMap<Request, Promise<Uint8Array<ArrayBuffer>>>();
+/** How a body is received. */
+export interface BodyOptions {
+  readonly maxBytes: number;
+  /** The tenant that authentication has found, when the intake does not know it yet. */
+  readonly tenant?: string;
+}
+
+/** Where the body of a request is counted. */
+interface Reception extends BodySender {
+  readonly intake: BodyIntake;
+}
+
+const received = new WeakMap<Request, Promise<Uint8Array<ArrayBuffer>>>();
+const receptions = new WeakMap<Request, Reception>();
+
+/** Counts the body of this request in the intake of an endpoint. Call it again when more is known of the sender. */
+export function receiveBy(intake: BodyIntake, request: Request, sender: BodySender): void {
+  receptions.set(request, { ...receptions.get(request), ...sender, intake });
+}
 
 /**
- * Gives the whole body of a request; none is no bytes. The first call reads it, from a clone, so that whoever does not know of
- * this function can still read the request's own; every later call for the same `Request` object gives the same bytes.
+ * Returns the whole body of a request; none is no bytes. The first call receives it, from a clone, so that a reader who does not
+ * know this function can still read the request's own; every later call for the same `Request` returns the same bytes.
  *
- * @throws PinnaceError `body_too_large` as soon as more than `maxBytes` have come, `invalid_argument` when the body breaks off.
+ * @throws PinnaceError `body_too_large` as soon as more than `maxBytes` have come, `body_timeout` when they come too slowly,
+ * `rate_limited` or `overloaded` as the intake says, `invalid_argument` when the body breaks off.
  */
-export async function readBody(
-  request: Request,
-  { maxBytes }: { readonly maxBytes: number },
-): Promise<Uint8Array<ArrayBuffer>> {
-  const reading = read.get(request) ?? readWithin(request, maxBytes);
-  read.set(request, reading);
-  const bytes = await reading;
-  if (bytes.length > maxBytes) throw refusal('body_too_large');
+export async function readBody(request: Request, options: BodyOptions): Promise<Uint8Array<ArrayBuffer>> {
+  const receiving = received.get(request) ?? receive(request, options);
+  received.set(request, receiving);
+  const bytes = await receiving;
+  if (bytes.length > options.maxBytes) throw refusal('body_too_large');
   return bytes;
 }
 
-async function readWithin(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+/** Stops a body that nobody has read and nobody will, without reading it. Does nothing for a body that is being read. */
+export function dropBody({ body, bodyUsed }: Request): void {
+  if (body !== null && !bodyUsed && !body.locked) void body.cancel().catch(() => undefined);
+}
+
+async function receive(request: Request, { maxBytes, tenant }: BodyOptions): Promise<Uint8Array<ArrayBuffer>> {
   if (request.body === null) return new Uint8Array();
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw refusal('body_too_large');
+  const { intake, ...sender }: Reception = receptions.get(request) ?? { intake: createBodyIntake() };
+  const arrival = intake.enter(tenant === undefined ? sender : { ...sender, tenant });
   const reader = (request.clone().body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader(); // safe: a clone has a body too
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
-  const take = () => reader.read().catch(brokenOff);
-  for (let next = await take(); !next.done; next = await take()) {
-    chunks.push(next.value);
-    length += next.value.length;
-    if (length > maxBytes) {
-      // Not awaited: a clone's cancel settles only when the other side is cancelled too.
-      void Promise.allSettled([reader.cancel(), request.body.cancel()]);
-      throw refusal('body_too_large');
+  const deadline = startDeadline(intake.limits, () => length);
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([deadline.late, reader.read().catch(brokenOff)]);
+      if (done) return join(chunks, length);
+      chunks.push(value);
+      length += value.length;
+      if (length > maxBytes) throw refusal('body_too_large');
+      arrival.take(value.length);
     }
+  } catch (error) {
+    // Not awaited: a clone's cancel settles only when the other side is cancelled too.
+    void Promise.allSettled([reader.cancel(), request.body.cancel()]);
+    throw error;
+  } finally {
+    deadline.clear();
+    arrival.leave();
   }
-  return join(chunks, length);
+}
+
+/** Rejects when a body takes longer than the limits allow for what has arrived. */
+function startDeadline(
+  { deadlineMs, bytesPerSecond }: BodyLimits,
+  arrived: () => number,
+): { readonly late: Promise<never>; readonly clear: () => void } {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  late.catch(() => undefined); // after the last read nobody waits for it
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wait = (passedMs: number): void => {
+    const allowedMs = deadlineMs + arrived() / bytesPerSecond * 1000;
+    if (allowedMs - passedMs < 1) return reject(refusal('body_timeout'));
+    timer = setTimeout(() => wait(allowedMs), allowedMs - passedMs);
+  };
+  wait(0);
+  return { late, clear: () => clearTimeout(timer) };
 }
 
 function brokenOff(cause: unknown): never {

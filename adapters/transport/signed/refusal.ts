@@ -35,6 +35,11 @@ const refusals = {
   digest_mismatch: { status: 400, message: 'The body is not the one of the Content-Digest' },
   body_not_allowed: { status: 400, message: 'This method takes no body' },
   body_too_large: { status: 413, message: 'Cannot read the body: it is larger than this endpoint takes' },
+  body_timeout: {
+    status: 408,
+    retryable: true,
+    message: 'Cannot receive the body: it comes too slowly, send it at once',
+  },
   content_encoding_not_allowed: { status: 415, message: 'Cannot read the body: send it without content-encoding' },
   misdirected_request: { status: 421, message: 'This endpoint does not serve this host' },
   replay_store_full: { status: 503, retryable: true, message: 'Cannot remember another signature now' },
