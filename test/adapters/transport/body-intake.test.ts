@@ -12,7 +12,9 @@ import { createSession } from './signed/session.ts';
 const token = 'a-token-for-tests-only';
 
 /** A request whose body a test sends piece by piece. */
-function trickle({ url = 'http://127.0.0.1/v1/runs', headers = {} as HeadersInit } = {}) {
+function trickle(
+  { url = 'http://127.0.0.1/v1/runs', headers = {} }: { readonly url?: string; readonly headers?: HeadersInit } = {},
+) {
   const state = { cancelled: false };
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const body = new ReadableStream<Uint8Array>({
