@@ -13,13 +13,14 @@ import { collectionNames, kindNames, type RecordKind } from '../../src/record-ki
 import { type Principal, requireScope, type Scope } from '../../src/runtime/principal.ts';
 import { bodyLimitOf } from './body-limits.ts';
 import type { HandlerContext } from './http.ts';
+import type { Manifest } from '../../src/runtime/runtime.ts';
 import { readJson } from './http-body.ts';
 import { traceOf } from './http-trace.ts';
 
 /** What a body holds before its schema is asked: an object. */
 const Body = v.looseObject({ id: v.optional(v.string()) });
 
-type RegistryContext = Pick<HandlerContext, 'app' | 'authenticator' | 'maxBodyBytes'>;
+type RegistryContext = Pick<HandlerContext, 'app' | 'authenticator' | 'maxBodyBytes' | 'runtime'>;
 
 /** Adds the routes. Reading takes the scope `registry:read`, writing `registry:write`. */
 export function addRegistryRoutes(context: RegistryContext, registry: Registry): void {
@@ -31,7 +32,14 @@ export function addRegistryRoutes(context: RegistryContext, registry: Registry):
   addCollection(context, 'dataSource', registry.dataSources);
   app.get('/v1/agents/:id/tools', async (c) => {
     const access = await accessOf(context, c, 'registry:read');
-    return c.json({ items: await registry.availableTools(c.req.param('id'), access) });
+    const id = c.req.param('id');
+    const bound = await registry.availableTools(id, access);
+    const { tools } = await context.runtime.manifest(id, access.principal).catch(noManifest);
+    const reasons = new Map(tools.flatMap((tool) => tool.excluded ? [[tool.id, tool.excluded] as const] : []));
+    return c.json({
+      items: bound.filter((tool) => !reasons.has(tool.id)),
+      excluded: bound.flatMap((tool) => reasons.has(tool.id) ? [{ id: tool.id, reason: reasons.get(tool.id) }] : []),
+    });
   });
   app.get('/v1/export', async (c) => {
     const access = await accessOf(context, c, 'registry:read');
@@ -42,6 +50,12 @@ export function addRegistryRoutes(context: RegistryContext, registry: Registry):
     const { data } = await readJson(c.req.raw, bodyLimitOf(c.req.raw));
     return c.json(await registry.import(data, { ...given, dryRun: flagOf(c, 'dryRun') }));
   });
+}
+
+/** An agent that this runtime cannot run for the caller, as that of a tenant which the deployment names: the registry alone answers. */
+function noManifest(error: unknown): Pick<Manifest, 'tools'> {
+  if (error instanceof PinnaceError && (error.code === 'not_found' || error.code === 'forbidden')) return { tools: [] };
+  throw error;
 }
 
 function addCollection<Kind extends RecordKind>(

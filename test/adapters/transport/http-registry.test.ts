@@ -58,6 +58,21 @@ describe('the registries of an endpoint', () => {
     }
   });
 
+  it('list as available only the tools that run here, and say why the others do not', async () => {
+    const { here } = await endpoints();
+    const client = await here.client({ scopes });
+    await client.registry.providers.register(provider());
+    const paramsSchema = { type: 'object' };
+    const expert = { ...tool({ id: 'ask_expert', type: 'agent', config: { agentId: 'helper' } }), paramsSchema };
+    await client.registry.tools.register(expert);
+    await client.registry.tools.register(tool());
+    await client.registry.agents.register(agent({ entryTools: ['add', 'ask_expert'] }));
+    expect(await client.call('GET', '/v1/agents/helper/tools')).toMatchObject({
+      items: [{ id: 'ask_expert' }],
+      excluded: [{ id: 'add', reason: 'no_implementation' }],
+    });
+  });
+
   it('take back what was read, changed or not', async () => {
     const { registry } = await clientOf();
     await registry.tools.register(tool());
@@ -75,7 +90,7 @@ describe('the registries of an endpoint', () => {
       revision: 1,
       boundAgents: ['helper'],
     });
-    expect(await registry.availableTools('helper')).toMatchObject([{ id: 'add' }]);
+    expect(await registry.availableTools('helper'), 'without code for it here').toEqual([]);
   });
 
   it('filter and page', async () => {
@@ -189,7 +204,7 @@ describe('the registries of an endpoint', () => {
     expect(await target.import(document, { dryRun: true })).toMatchObject({ dryRun: true, created: 41 });
     expect((await target.tools.list()).items).toEqual([]);
     expect(await target.import(document)).toMatchObject({ created: 41, updated: 0 });
-    expect(await target.availableTools('helper')).toMatchObject([{ id: 'tool_0007' }]);
+    expect((await target.agents.get('helper')).availableTools).toMatchObject([{ id: 'tool_0007' }]);
     expect({ ...await target.export(), exportedAt: '' }).toEqual({ ...document, exportedAt: '' });
   });
 
