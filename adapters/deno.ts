@@ -59,10 +59,19 @@ export interface DenoEndpointOptions {
   readonly privateOrigins?: PrivateOrigins;
   /** The Deno KV database; the platform's own when absent. */
   readonly kvPath?: string;
+  /**
+   * Whether the process exits after `SIGINT` or `SIGTERM`, within 5 s. A cron job, a server or a timer of the embedder keeps a process
+   * alive otherwise: with `false` the embedder ends it. True when absent.
+   */
+  readonly exitOnStop?: boolean;
 }
 
 /** How long runs may go on when the platform stops the instance; Deno Deploy kills it after five seconds. */
-const drainMs = 4_000;
+const drainMs = 3_000;
+/** When the process exits at the latest, whatever is still open. */
+const exitMs = 4_500;
+/** Time for the last events to reach the sockets of their readers. */
+const flushMs = 250;
 
 /** Gives the handler for `Deno.serve`, or for `export default { fetch }` with `deno serve` and Deno Deploy. */
 export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
@@ -93,7 +102,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   });
   if (isTraced()) runtime.metrics.observe(otelMetrics());
   if (store) gaugeSink(runtime.metrics, 'events', store);
-  closeOnSignals(runtime, { storage, store });
+  closeOnSignals(runtime, { storage, store, exits: options.exitOnStop ?? true });
   let probed: Promise<Record<string, unknown>> | undefined;
   const probe = async (): Promise<Record<string, unknown>> => ({
     deno: Deno.version.deno,
@@ -163,12 +172,21 @@ function catalogOf(
 /** Lets runs end, or ends them with an event that their readers can resume from, before the instance is gone. */
 function closeOnSignals(
   runtime: HostedRuntime,
-  { storage, store }: { readonly storage: ClosableStorage; readonly store: QueuedEventStore | undefined },
+  { storage, store, exits }: {
+    readonly storage: ClosableStorage;
+    readonly store: QueuedEventStore | undefined;
+    readonly exits: boolean;
+  },
 ): void {
+  let isClosing = false;
   const close = async (): Promise<void> => {
+    if (isClosing) return;
+    isClosing = true;
+    if (exits) setTimeout(() => Deno.exit(0), exitMs);
     await runtime.close({ drainMs });
     await store?.close();
     await storage.close();
+    if (exits) setTimeout(() => Deno.exit(0), flushMs);
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) Deno.addSignalListener(signal, () => void close());
 }

@@ -30,6 +30,10 @@ const vite = await createServer({
 await vite.listen();
 const playground = vite.resolvedUrls?.local[0] ?? '';
 
+/** A database in a file is read and written, with the two files that SQLite keeps beside it. */
+const kvPath = process.env['PINNACE_KV'];
+const kvFiles = kvPath === undefined ? [] : ['', '-shm', '-wal', '-journal'].map((end) => `${kvPath}${end}`);
+
 const args = [
   'serve',
   '--quiet',
@@ -38,7 +42,8 @@ const args = [
   '--allow-sys', // the guarded way out asks for the machine's interfaces
   '--allow-env',
   '--allow-run', // code tools run in a process without any permission
-  `--allow-read=${['/proc', ...extension].join(',')}`, // and their memory is watched
+  `--allow-read=${['/proc', ...extension, ...kvFiles].join(',')}`, // and their memory is watched
+  ...(kvFiles.length > 0 ? [`--allow-write=${kvFiles.join(',')}`] : []),
   '--host=127.0.0.1',
   `--port=${port}`,
   'demo/server.ts',
@@ -56,7 +61,8 @@ const deno = spawn('deno', args, {
   stdio: ['ignore', 'inherit', 'inherit'],
 });
 deno.on('exit', (code) => void stop(code ?? 1));
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(0));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void stop(0));
+process.once('exit', () => deno.kill('SIGKILL')); // it is gone already, unless this process ends by a mistake
 
 await untilServed();
 const body = JSON.stringify({
@@ -124,8 +130,13 @@ function giveUp(why: string, code: number): never {
   process.exit(code);
 }
 
+/** Stops both. The endpoint ends its runs first, which takes up to five seconds: then it is killed. */
 async function stop(code: number): Promise<void> {
-  deno.kill('SIGTERM');
-  await vite.close();
+  const exited = deno.exitCode === null && deno.signalCode === null && deno.kill('SIGTERM')
+    ? new Promise<void>((resolve) => deno.once('exit', () => resolve()))
+    : Promise.resolve();
+  const late = setTimeout(() => deno.kill('SIGKILL'), 6_000);
+  await Promise.all([vite.close(), exited]);
+  clearTimeout(late);
   process.exit(code);
 }

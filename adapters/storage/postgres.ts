@@ -1,7 +1,7 @@
 /** State in PostgreSQL, for instances that share more than one Deno KV holds. It knows Postgres.js by its type alone. */
 
 import { Buffer } from 'node:buffer';
-import type { ISql, Sql } from 'postgres';
+import type { ISql, PendingQuery, Sql, TransactionSql } from 'postgres';
 import { PinnaceError } from '../../src/errors.ts';
 import { encodeKey, type Key } from '../../src/key.ts';
 import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/ports.ts';
@@ -30,6 +30,10 @@ interface Row {
 
 /** How many expired rows a commit removes at most: as many as it has changes at most. */
 const purgeLimit = 100;
+/** The wait before a new connection is at most 3 to the power of this plus 1, in hundredths of a second. */
+const mostRetries = 3;
+/** How long a close waits for what is under way, and then for connections to end. */
+const longestCloseMs = 2_000;
 
 /**
  * Keeps state in a table of PostgreSQL 12 or newer. A commit is one transaction of one round trip; commits that share a key take
@@ -50,11 +54,15 @@ export function postgresStorage(
   }
   const connection = createConnection({ open: () => open(sql, table), shut: () => undefined });
   const news = createNews();
+  prepareForOutages(sql);
   let listening: Promise<unknown> | undefined;
 
   async function use<Result>(call: () => Promise<Result>): Promise<Result> {
     try {
-      return await connection.use(call);
+      return await connection.use(() => {
+        retrySoon(sql);
+        return call();
+      });
     } catch (error) {
       throw explain(error);
     }
@@ -84,16 +92,56 @@ export function postgresStorage(
         .catch(() => void (listening = undefined));
     },
     async close() {
-      await connection.close();
-      await sql.end();
+      // A call that was under way when the server went away may never be answered.
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, longestCloseMs);
+      await Promise.race([connection.close(), late]);
+      clearTimeout(timer);
+      await sql.end({ timeout: longestCloseMs / 1000 });
     },
   };
+}
+
+/** What the client reads from its options each time, beside what its types say. */
+interface LiveOptions {
+  fetch_types: boolean;
+  readonly shared?: { retries: number };
+}
+
+/** With its types fetched, a connection that breaks in that moment rejects where nobody listens, which ends the process. */
+function prepareForOutages(sql: Sql): void {
+  (sql.options as unknown as LiveOptions).fetch_types = false; // safe: the client is this storage's alone
+}
+
+/** The client waits up to 20 s after many failures before it connects again: capped, that is less than a second. */
+function retrySoon(sql: Sql): void {
+  const { shared } = sql.options as unknown as LiveOptions; // safe: absent in a version that counts otherwise
+  if (shared && shared.retries > mostRetries) shared.retries = mostRetries;
+}
+
+/**
+ * Runs statements as one transaction of one round trip. The client rolls back what has failed, also when the connection is gone: that
+ * write to a closed socket throws where nothing catches it, and ends the process. So only errors of statements reach it; of a lost
+ * connection it hears by itself, and rejects.
+ */
+async function transact(
+  sql: Sql,
+  statements: (tx: TransactionSql) => readonly PendingQuery<Row[]>[],
+): Promise<readonly (readonly unknown[])[]> {
+  return await sql.begin(async (tx) => {
+    try {
+      return await Promise.all(statements(tx));
+    } catch (error) {
+      if (error instanceof Error && 'severity' in error && error.severity === 'ERROR') throw error;
+      return await new Promise<never>(() => undefined);
+    }
+  });
 }
 
 /** Makes the table. Instances that begin at once take turns: two that make the same one would fail. */
 async function open(sql: Sql, table: string): Promise<Sql> {
   const name = sql(table);
-  await sql.begin((tx) => [
+  await transact(sql, (tx) => [
     tx`select pg_advisory_xact_lock(${hashOf(new TextEncoder().encode(table))}::int)`,
     tx`set local client_min_messages = warning`, // that it is there already is no news
     tx`create table if not exists ${name} (
@@ -158,9 +206,11 @@ async function write(
 ): Promise<CommitResult> {
   const version = crypto.randomUUID();
   const [name, space] = [sql(table), hashOf(new TextEncoder().encode(table))];
-  const [, [answer]] = await sql.begin((tx) => [
-    tx`select pg_advisory_xact_lock(${space}::int, hash) from unnest(${hashes}::int[]) hash`,
-    tx<{ conflicts: number[] }[]>`
+  const [, answers] = await transact(sql, (tx) => [
+    tx`select pg_advisory_xact_lock(${space}::int, hash) from unnest(string_to_array(${
+      hashes.join(' ')
+    }, ' ')::int[]) hash`,
+    tx`
       with input as (
         select at, decode(key, 'base64') as key, name, decode(value, 'base64') as value, expires_at, checked, expected
         from json_to_recordset(${input}::text::json)
@@ -179,17 +229,18 @@ async function write(
         delete from ${name}
         where not exists (select from conflicts) and key in (select key from input where value is null)
       )
-      select array(select at from conflicts) as conflicts,
+      select array_to_string(array(select at from conflicts), ' ') as conflicts,
         case when not exists (select from conflicts) then pg_notify(${table}, ${hashes.join(' ')}) end`,
     ...expires ? [purge(tx, table, time)] : [],
   ]);
-  const conflicts = new Set(answer?.conflicts);
+  const answer = answers?.[0] as { readonly conflicts: string } | undefined; // as selected above
+  const conflicts = new Set(answer?.conflicts ? answer.conflicts.split(' ').map(Number) : []);
   if (conflicts.size === 0) return { ok: true, version };
   return { ok: false, conflicts: changes.filter((_, at) => conflicts.has(at)).map(({ key }) => key) };
 }
 
 /** Removes some of what has expired: every commit that adds such rows clears as many as it may add. */
-function purge(sql: ISql, table: string, time: number): ReturnType<ISql> {
+function purge(sql: ISql, table: string, time: number): PendingQuery<Row[]> {
   return sql`delete from ${sql(table)} where expires_at <= ${time} and key in (
     select key from ${sql(table)} where expires_at <= ${time} limit ${purgeLimit} for update skip locked)`;
 }
