@@ -73,7 +73,12 @@ export default defineConfig(async ({ mode }) => ({
     format: 'es' as const,
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'worker-shared', minShareCount: 2 }] } } },
   },
-  server: { host: '127.0.0.1' },
+  server: {
+    host: '127.0.0.1',
+    cors: false,
+    // What the tools of this project keep is nothing for a page; the first four are the defaults.
+    fs: { strict: true, deny: ['.env', '.env.*', '*.{crt,pem}', '**/.git/**', '**/node_modules/.cache/**'] },
+  },
   preview: { host: '127.0.0.1', headers: { 'content-security-policy': policy } },
   test: {
     root,

@@ -3,21 +3,25 @@
 import process from 'node:process';
 import { createClient } from '../adapters/transport/client.ts';
 import { PinnaceError } from '../src/errors.ts';
-import { developmentIssuer } from './development-issuer.ts';
+import { createCertificateSource } from './certificate-source.ts';
+import { readAskAccess } from './development-issuer.ts';
 
 const url = process.env['PINNACE_URL'] ?? `http://127.0.0.1:${process.env['PINNACE_PORT'] ?? '8787'}`;
 const agentId = process.env['PINNACE_AGENT'] ?? 'navigator';
 const text = process.argv.slice(2).join(' ') || 'Hello, who are you?';
 
 process.stdout.on('error', () => process.exit()); // whoever reads may have read enough
-const issuer = await developmentIssuer();
-const credential = await issuer.issue({
-  sub: `ask-${process.pid}`,
-  tenant: 'development',
-  agents: [agentId],
-  scopes: ['run:create', 'run:read', 'run:cancel'],
+const port = process.env['PINNACE_PORT'] ?? '8787';
+const access = readAskAccess(port);
+if (!access) {
+  console.error(`Cannot sign the request: no endpoint of this project runs at port ${port}; start it with: npm start`);
+  process.exit(1);
+}
+const headers = { 'content-type': 'application/json', authorization: `Bearer ${access.token}` };
+const certificate = await createCertificateSource(access.issuer, {
+  fetch: (input, init) => fetch(input, { ...init, headers }),
 });
-const client = createClient({ url, ...credential, attempts: 3 });
+const client = createClient({ url, certificate, attempts: 3 });
 
 try {
   const messages = [{ id: 'm1', role: 'user' as const, parts: [{ type: 'text' as const, text }] }];

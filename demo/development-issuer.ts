@@ -1,33 +1,45 @@
-/** The issuer of certificates on a developer's own machine: its root key is made once and kept with the installed packages. */
+/** The issuer of certificates on a developer's own machine. Its root key is made at each start, and never leaves the memory. */
 
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { type CertificateIssuer, createIssuer, generateRootKey } from '../adapters/transport/issuer.ts';
+import { readFileSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { type CertificateIssuer, createIssuer } from '../adapters/transport/issuer.ts';
 
 /** The audience of the sample endpoint. */
 export const developmentAudience = 'pinnace:development';
 
-const file = join(import.meta.dirname, '../node_modules/.cache/pinnace/development-issuer.json');
-
-/** Gives the issuer, with a new root key the first time. */
+/** Creates the issuer with a new root key. */
 export async function developmentIssuer(): Promise<CertificateIssuer> {
-  const privateKey = await readKey() ?? await makeKey();
-  return await createIssuer({
-    iss: 'https://issuer.localhost',
-    audience: developmentAudience,
-    privateKey,
-    deployment: true,
-  });
+  return await createIssuer({ iss: 'https://issuer.localhost', audience: developmentAudience, deployment: true });
 }
 
-async function readKey(): Promise<Awaited<ReturnType<typeof generateRootKey>> | undefined> {
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : JSON.parse(text) as Awaited<ReturnType<typeof generateRootKey>>; // written below
+/** Where `npm run ask` gets its certificate, and the token that proves that it runs as the user of `npm start`. */
+export interface AskAccess {
+  readonly issuer: string;
+  readonly token: string;
 }
 
-async function makeKey(): ReturnType<typeof generateRootKey> {
-  const key = await generateRootKey();
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, JSON.stringify(key), { mode: 0o600 });
-  return key;
+const folder = join(import.meta.dirname, '../node_modules/.cache/pinnace');
+
+/** Returns the file with the access of the endpoint at this port. The development server serves nothing of this folder. */
+export function askAccessFile(port: number | string): string {
+  return join(folder, `ask-${port}.json`);
+}
+
+/** Writes the access for this user alone. */
+export async function writeAskAccess(port: number, access: AskAccess): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const fresh = `${askAccessFile(port)}.${process.pid}`; // a file that is there already may be readable by others
+  await writeFile(fresh, JSON.stringify(access), { mode: 0o600, flag: 'wx' });
+  await rename(fresh, askAccessFile(port));
+}
+
+/** Reads the access; `undefined` when no `npm start` runs for this port. */
+export function readAskAccess(port: number | string): AskAccess | undefined {
+  try {
+    return JSON.parse(readFileSync(askAccessFile(port), 'utf8')) as AskAccess; // written above alone
+  } catch {
+    return undefined;
+  }
 }

@@ -1,9 +1,10 @@
 /** What `npm start` does: the playground and the endpoint, side by side, on this machine alone. */
 
 import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import process from 'node:process';
 import { createServer } from 'vite';
-import { developmentAudience, developmentIssuer } from './development-issuer.ts';
+import { askAccessFile, developmentAudience, developmentIssuer, writeAskAccess } from './development-issuer.ts';
 import { developmentIssuerPlugin } from './issuer-plugin.ts';
 import { portProblem, readStartOptions } from './start-options.ts';
 
@@ -18,17 +19,22 @@ const problem = await portProblem(port);
 if (problem !== undefined) giveUp(problem, 1);
 const endpoint = `http://127.0.0.1:${port}`;
 
+let isStopping = false;
+
 /** What the endpoint loads besides: see `demo/server.ts`. */
 const extension = options.extension === undefined ? [] : [options.extension];
 
 const issuer = await developmentIssuer();
+const askToken = crypto.randomUUID();
 const vite = await createServer({
   configFile: `${import.meta.dirname}/../vite.config.ts`,
   logLevel: 'warn',
-  plugins: [developmentIssuerPlugin(issuer)],
+  plugins: [developmentIssuerPlugin(issuer, { askToken })],
 });
 await vite.listen();
 const playground = vite.resolvedUrls?.local[0] ?? '';
+await writeAskAccess(port, { issuer: new URL('development/certificate', playground).href, token: askToken });
+process.once('exit', () => rmSync(askAccessFile(port), { force: true }));
 
 /** A database in a file is read and written, with the two files that SQLite keeps beside it. */
 const kvPath = process.env['PINNACE_KV'];
@@ -59,10 +65,16 @@ const deno = spawn('deno', args, {
     PINNACE_AUTHORITIES: `127.0.0.1:${port},localhost:${port}`,
   },
   stdio: ['ignore', 'inherit', 'inherit'],
+  detached: true, // a group of its own: `deno` may be npm's shim, which hands no signal on
 });
 deno.on('exit', (code) => void stop(code ?? 1));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void stop(0));
-process.once('exit', () => deno.kill('SIGKILL')); // it is gone already, unless this process ends by a mistake
+// npm ends its shell on a signal, and the shell does not pass it on: whoever started this process is gone then.
+const startedBy = process.ppid;
+if (process.env['npm_lifecycle_event'] !== undefined) {
+  setInterval(() => process.ppid === startedBy || void stop(0), 250).unref();
+}
+process.once('exit', () => signalEndpoint('SIGKILL')); // it is gone already, unless this process ends by a mistake
 
 await untilServed();
 const body = JSON.stringify({
@@ -132,11 +144,25 @@ function giveUp(why: string, code: number): never {
 
 /** Stops both. The endpoint ends its runs first, which takes up to five seconds: then it is killed. */
 async function stop(code: number): Promise<void> {
-  const exited = deno.exitCode === null && deno.signalCode === null && deno.kill('SIGTERM')
-    ? new Promise<void>((resolve) => deno.once('exit', () => resolve()))
-    : Promise.resolve();
-  const late = setTimeout(() => deno.kill('SIGKILL'), 6_000);
+  if (isStopping) return;
+  isStopping = true;
+  const exited = new Promise<void>((resolve) => {
+    if (deno.exitCode !== null || deno.signalCode !== null) resolve();
+    else deno.once('exit', () => resolve());
+  });
+  signalEndpoint('SIGTERM');
+  const late = setTimeout(() => signalEndpoint('SIGKILL'), 6_000);
   await Promise.all([vite.close(), exited]);
   clearTimeout(late);
   process.exit(code);
+}
+
+/** Signals the endpoint's group; on Windows, which has none, the process. */
+function signalEndpoint(signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    if (process.platform === 'win32') deno.kill(signal);
+    else process.kill(-(deno.pid ?? 0), signal);
+  } catch {
+    // It is gone.
+  }
 }

@@ -48,8 +48,14 @@ async function openAtEndpoint(): Promise<{ page: Page; problems: string[] }> {
   return { page, problems };
 }
 
-async function certify(init: RequestInit, url = origin()): Promise<number> {
-  const { status } = await fetch(`${url}/development/certificate`, { method: 'POST', body: '{}', ...init });
+async function certify(
+  init: Omit<RequestInit, 'headers'> & { readonly headers: Record<string, string> },
+  url = origin(),
+): Promise<number> {
+  const page = await fetch(url, { headers: { accept: 'text/html' } });
+  const cookie = page.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const headers = { cookie, ...init.headers };
+  const { status } = await fetch(`${url}/development/certificate`, { method: 'POST', body: '{}', ...init, headers });
   return status;
 }
 
@@ -96,7 +102,7 @@ describe('the playground at an endpoint', () => {
 });
 
 describe('the development issuer', () => {
-  it.each<[string, RequestInit, number]>([
+  it.each<[string, Parameters<typeof certify>[0], number]>([
     [
       'a page of another site',
       { headers: { origin: 'https://evil.example', 'content-type': 'application/json' } },
