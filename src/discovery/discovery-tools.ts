@@ -11,6 +11,8 @@ import { createLookup } from './lookup.ts';
 import type { Rerank } from './rerank.ts';
 import type { ToolIndex } from './tool-index.ts';
 
+export { discoveryToolNames } from './tool-names.ts';
+
 /** What the discovery tools work with. */
 export interface DiscoveryOptions {
   /**
@@ -81,9 +83,6 @@ export function discoveryTools(index: ToolIndex, options: DiscoveryOptions): Dis
     },
   };
 }
-
-/** The names of the four. */
-export const discoveryToolNames = ['tool_find', 'tool_describe', 'tool_load', 'tool_active'] as const;
 
 async function callTool(
   tool: Tool,

@@ -1,6 +1,7 @@
 /** `pinnace/discovery`: the index that finds tools by keywords, and the four tools over it. */
 
-export { type DiscoveryOptions, discoveryToolNames, type DiscoveryTools, discoveryTools } from './discovery-tools.ts';
+export { type DiscoveryOptions, type DiscoveryTools, discoveryTools } from './discovery-tools.ts';
+export { discoveryToolNames } from './tool-names.ts';
 export type { Explanation, TermScore } from './explain.ts';
 export { type Field, type IndexedTool, toIndexedTool } from './fields.ts';
 export type { FoundTool, Rerank } from './rerank.ts';

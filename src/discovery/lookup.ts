@@ -3,6 +3,7 @@
 import { PinnaceError } from '../errors.ts';
 import type { IndexedTool } from './fields.ts';
 import type { ToolIndex } from './tool-index.ts';
+import { discoveryToolNames } from './tool-names.ts';
 
 /** Gives a tool by name. What is not allowed is as if it did not exist. */
 export interface Lookup {
@@ -13,12 +14,15 @@ export interface Lookup {
 
 const mostSuggestions = 3;
 
+const own: ReadonlySet<string> = new Set(discoveryToolNames);
+
 /** Looks tools up in an index. */
 export function createLookup(index: ToolIndex, isAllowed: (name: string) => boolean): Lookup {
   return {
     find: (name) => isAllowed(name) ? index.get(name) : undefined,
     notFound(name, action) {
       const what = `Cannot ${action} tool "${printable(name)}"`;
+      if (own.has(name)) return error(`${what}: it is always active; call it directly`, 'always_active', [name]);
       const renamed = index.renamed(name).filter(isAllowed);
       if (renamed.length > 0) {
         return error(

@@ -2,7 +2,8 @@
 
 import type { Storage } from '../ports.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
-import { discoveryToolNames, type DiscoveryTools, discoveryTools } from './discovery-tools.ts';
+import { type DiscoveryTools, discoveryTools } from './discovery-tools.ts';
+import { discoveryToolNames } from './tool-names.ts';
 import { toIndexedTool } from './fields.ts';
 import type { Rerank } from './rerank.ts';
 import { createToolIndex, type ToolIndex } from './tool-index.ts';

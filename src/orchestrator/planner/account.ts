@@ -62,10 +62,16 @@ export function useCall(account: Account, usage?: Usage): void {
   if (cost > 0) use(account, 'cost', cost);
 }
 
-/** The amount, or nothing for what is none: whoever makes calls may tell anything. */
+/**
+ * The amount that a call reports, or nothing where it reports none. What is no amount (NaN, infinite, negative, no number) counts as
+ * more than any budget: what was really used is unknown, so a budget must not let it pass.
+ */
 export function positive(amount: unknown): number {
-  return typeof amount === 'number' && amount > 0 ? amount : 0;
+  if (amount === undefined) return 0;
+  return typeof amount === 'number' && Number.isFinite(amount) && amount >= 0 ? amount : unknownAmount;
 }
+
+const unknownAmount = Number.MAX_SAFE_INTEGER;
 
 /** Sets an amount aside, or with the sign -1 gives it back. */
 export function hold(account: Account, amount: Budget, sign: 1 | -1 = 1): void {

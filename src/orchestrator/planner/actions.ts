@@ -52,9 +52,10 @@ function unknownAction(_action: never): Done {
 
 const oneAgent = { agents: 1 };
 
-/** Makes a child of an agent. A key that was used before gives that child. */
+/** Creates a child of an agent. A key that was used before for the same goal returns that child. */
 export function create(draft: Draft, parent: AgentState, action: CreateAction | Task): Done {
   const known = action.key === undefined ? undefined : parent.keys?.get(action.key);
+  if (known && known.spec.goal !== action.goal) return { error: reusedKey(known.id) };
   if (known) return { output: { address: known.id, existed: true } };
   if (parent.depth + 1 > draft.settings.maxDepth) {
     return { error: refuse('depth_limit', 'this is as deep as agents may be nested; do it yourself') };
@@ -74,6 +75,12 @@ export function create(draft: Draft, parent: AgentState, action: CreateAction | 
   return refusal === undefined
     ? { output: { address: id } }
     : { error: failure('conflict', `Cannot create a sub-agent: ${refusal}`) };
+}
+
+function reusedKey(address: string): ErrorData {
+  const message =
+    `Cannot create a sub-agent: its key belongs to sub-agent ${address}, which has another goal; use a new key`;
+  return failure('conflict', message, { reason: 'idempotency_key_reused' });
 }
 
 /** Only what says something is kept, field by field: a plan may have ten thousand of these. */

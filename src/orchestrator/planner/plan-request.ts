@@ -9,6 +9,7 @@ import type { PlanLimits } from './plan-limits.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(65_536));
 const Count = v.pipe(v.number(), v.integer(), v.minValue(1));
+const traceIdForm = /^(?:[0-9a-f]{32}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$/;
 
 /** A plan that is given rather than made: a graph of tasks. */
 export const GivenPlan = v.strictObject({
@@ -29,7 +30,8 @@ export const PlanRequest = v.strictObject({
   timeout: v.optional(DurationMs),
   /** Whether that time stands still while a person is asked. The operator's bound of all time goes on. */
   pauseClockOnAsk: v.optional(v.boolean(), false),
-  traceId: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, 'must be 32 hexadecimal digits'))),
+  /** 32 hexadecimal digits, also written as a UUID. */
+  traceId: v.optional(v.pipe(v.string(), v.regex(traceIdForm, 'must be 32 hexadecimal digits or a UUID'))),
   /** The span that the plan is within: 16 hexadecimal digits. */
   parentSpanId: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/, 'must be 16 hexadecimal digits'))),
   budget: v.optional(Budget, {}),
@@ -79,7 +81,7 @@ export function readPlanRequest(
     budget,
     maxDepth: Math.min(request.maxDepth ?? Infinity, limits.maxDepth),
     maxParallelism: Math.min(request.maxParallelism ?? Infinity, limits.maxParallelism),
-    traceId: request.traceId ?? createTraceId(),
+    traceId: request.traceId?.replaceAll('-', '').toLowerCase() ?? createTraceId(),
     deadlineAt: now + Math.min(timeout, limits.totalMs),
     ...(request.pauseClockOnAsk && { latestAt: now + limits.totalMs }),
     stallAfter: limits.stallAfter,

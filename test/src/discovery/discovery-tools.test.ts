@@ -118,6 +118,21 @@ describe('tool_find', () => {
   });
 });
 
+describe('a discovery tool', () => {
+  it('says of itself that it is always active when a model loads or describes it', async () => {
+    const { discovery } = testDiscovery();
+    for (
+      const [tool, input] of [['tool_load', { names: ['tool_find'] }], ['tool_describe', {
+        name: 'tool_load',
+      }]] as const
+    ) {
+      const error = await errorOf(discovery, tool, input);
+      expect(error).toMatchObject({ details: { reason: 'always_active' } });
+      expect(error.message).toContain('call it directly');
+    }
+  });
+});
+
 describe('a masked tool', () => {
   it('can be neither found, described, loaded, nor named by an old name', async () => {
     const { discovery, active } = testDiscovery({

@@ -116,6 +116,20 @@ describe('limits', () => {
     expect(used).toBeLessThanOrEqual(1100);
   });
 
+  it.each([NaN, Infinity, -5])('of tokens and cost are exhausted by a call that reports %s', async (odd) => {
+    for (const usage of [{ tokens: odd }, { cost: odd }]) {
+      let runs = 0;
+      const { planner } = testPlanner(async () => {
+        await Promise.resolve();
+        runs++;
+        return { type: 'next', actions: [], usage };
+      }, { limits: { reserve: { tokens: 100, cost: 1 } } });
+      const outcome = await planner.run({ goal: 'g', budget: { tokens: 1000, cost: 1000, steps: 5 } }, me);
+      expect(outcome).toMatchObject({ state: 'failed', error: { code: 'budget_exceeded' } });
+      expect(runs).toBe(1);
+    }
+  });
+
   it('of a child are taken from its parent’s, and what it leaves is given back', async () => {
     const { planner } = testPlanner(async (task) => {
       if (task.depth > 0) return { type: 'done', result: task.goal, usage: { tokens: 100 } };

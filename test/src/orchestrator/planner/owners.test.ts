@@ -103,6 +103,15 @@ describe('a plan', () => {
     expect(await storage.list({ prefix: ['plan-due'], limit: 10 })).toEqual([]);
   });
 
+  it('accepts a UUID as traceId and emits it as 32 hexadecimal digits', async () => {
+    const told: ObservedEvent[] = [];
+    const { planner } = testPlanner(waiting(Promise.resolve()), {
+      emit: createEmit({ sinks: [(event) => void told.push(event)], now: Date.now }),
+    });
+    await planner.run({ goal: 'g', traceId: '0AF76519-16cd-43dd-8448-eb211c80319c' }, me);
+    expect(new Set(told.map(({ traceId }) => traceId))).toEqual(new Set(['0af7651916cd43dd8448eb211c80319c']));
+  });
+
   it('tells everything that is on record, with its trace and with spans that form a tree', async () => {
     const told: ObservedEvent[] = [];
     const { planner } = testPlanner(waiting(Promise.resolve()), {

@@ -308,10 +308,20 @@ describe('a plan that is revised', () => {
 
   it('gives the same child for the same key', async () => {
     const { planner } = testPlanner(steps(
-      () => next(child('a', 'x'), child('a', 'y')),
+      () => next(child('a', 'x'), child('a', 'x')),
       ({ inbox }) => done(inbox.map((item) => item.type === 'outcome' && item.ok && item.output.value)),
     ));
     const outcome = await planner.run({ goal: 'g', maxDepth: 1 }, me);
     expect(outcome).toMatchObject({ result: [{ address: '1-1' }, { address: '1-1', existed: true }, false] });
+  });
+
+  it('refuses a known key for another goal as idempotency_key_reused', async () => {
+    const { planner } = testPlanner(steps(
+      () => next(child('a', 'x'), child('a', 'y')),
+      ({ inbox }) => done(inbox.map((item) => item.type === 'outcome' && (item.ok ? item.output.value : item.error))),
+    ));
+    const outcome = await planner.run({ goal: 'g', maxDepth: 1 }, me);
+    const refused = { code: 'conflict', details: { reason: 'idempotency_key_reused' } };
+    expect(outcome).toMatchObject({ result: [{ address: '1-1' }, refused, expect.anything()] });
   });
 });
