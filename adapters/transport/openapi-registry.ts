@@ -11,6 +11,7 @@ const query = (name: string, description: string, schema: Json = { type: 'string
   description,
   schema,
 });
+const tenant = query('tenant', 'Whose own records, for a principal of the deployment; the shared ones when absent');
 const page: readonly Json[] = [
   query('limit', '1 to 200', { type: 'integer', minimum: 1, maximum: 200, default: 50 }),
   query('pageToken', 'The nextPageToken of the page before; it serves the same query only'),
@@ -21,6 +22,7 @@ const filters: readonly Json[] = [
   query('state', 'active or disabled'),
   query('type', 'The type of a tool, the kind of a provider or data source'),
   query('text', 'Stands in id, name, title, role, description or tags'),
+  tenant,
   ...page,
 ];
 const ifMatch = (required: boolean): Json => ({
@@ -37,12 +39,12 @@ export function describeRegistry(): Json {
   return {
     ...Object.assign({}, ...kinds.map(describeCollection)) as Json, // safe: objects of paths
     '/v1/agents/{id}/tools': {
-      get: operation('The tools that an agent can use now', { parameters: [id], responses: answers(200) }),
+      get: operation('The tools that an agent can use now', { parameters: [id, tenant], responses: answers(200) }),
     },
-    '/v1/export': { get: operation('The whole catalogue', { responses: answers(200) }) },
+    '/v1/export': { get: operation('All records of the caller', { parameters: [tenant], responses: answers(200) }) },
     '/v1/import': {
       post: operation('Take a catalogue in, of at most 16 MiB', {
-        parameters: [query('dryRun', 'Only tell what would change', { type: 'boolean', default: false })],
+        parameters: [tenant, query('dryRun', 'Only tell what would change', { type: 'boolean', default: false })],
         requestBody: body(CatalogDocument),
         responses: answers(200),
       }),
@@ -59,34 +61,38 @@ function describeCollection(kind: RecordKind): Json {
   return {
     [path]: {
       get: operation(`List: ${name}`, { parameters: filters, responses: answers(200) }),
-      post: operation(`Register: ${name}`, { requestBody: { required: true, content }, responses: answers(201, 409) }),
+      post: operation(`Register: ${name}`, {
+        parameters: [tenant],
+        requestBody: { required: true, content },
+        responses: answers(201, 409),
+      }),
     },
     [`${path}/{id}`]: {
-      get: operation(`Read: ${name}`, { parameters: [id], responses: answers(200, 404) }),
+      get: operation(`Read: ${name}`, { parameters: [id, tenant], responses: answers(200, 404) }),
       put: operation(`Replace: ${name}`, {
-        parameters: [id, ifMatch(true)],
+        parameters: [id, tenant, ifMatch(true)],
         requestBody: { required: true, content },
         responses: answers(200, 404, 412, 428),
       }),
       patch: operation(`Change: ${name}`, {
-        parameters: [id, ifMatch(true)],
+        parameters: [id, tenant, ifMatch(true)],
         requestBody: { required: true, content: patch },
         responses: answers(200, 404, 412, 428),
       }),
       delete: operation(`Remove, when nothing is bound: ${name}`, {
-        parameters: [id, ifMatch(false)],
+        parameters: [id, tenant, ifMatch(false)],
         responses: { 204: nothing, 409: problem, default: problem },
       }),
     },
     [`${path}/{id}/disable`]: {
-      post: operation(`Take out of service: ${name}`, { parameters: [id], responses: answers(200, 404) }),
+      post: operation(`Take out of service: ${name}`, { parameters: [id, tenant], responses: answers(200, 404) }),
     },
     [`${path}/{id}/enable`]: {
-      post: operation(`Take into service: ${name}`, { parameters: [id], responses: answers(200, 404) }),
+      post: operation(`Take into service: ${name}`, { parameters: [id, tenant], responses: answers(200, 404) }),
     },
     [`${path}/{id}/history`]: {
       get: operation(`What was done, the last first: ${name}`, {
-        parameters: [id, ...page],
+        parameters: [id, tenant, ...page],
         responses: answers(200, 404),
       }),
     },

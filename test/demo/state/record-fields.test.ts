@@ -68,7 +68,7 @@ describe.each(kindNames)('the form of %s', (kind) => {
   });
 
   it('shows every field that its author can set', () => {
-    const kept = ['state', 'revision', 'createdAt', 'updatedAt'];
+    const kept = ['tenant', 'state', 'revision', 'createdAt', 'updatedAt'];
     // What the check of a server says, who names a tool, names of before and bounds of calls are not for this form.
     const elsewhere = ['status', 'findings', 'pinned', 'validatedAt', 'boundAgents', 'renamedFrom'];
     const limits = kind === 'tool' ? ['limits'] : [];
