@@ -16,6 +16,7 @@ export type FieldType =
   | 'flag'
   | 'secret'
   | 'secrets'
+  | 'allowedSecrets'
   | 'selections'
   | 'json';
 
@@ -65,6 +66,21 @@ const identifier: Codec = {
         .replaceAll(/^_+|_+$/g, ''),
 };
 
+const secrets: Codec = {
+  read: (value) => listOf(value).map(idOf).join('\n'),
+  write: (written) => entriesOf(written, /[\s,]+/).map((id) => ({ id })),
+};
+
+/** An empty list allows none, and no list leaves it to the tools: the word tells them apart. */
+const allowedSecrets: Codec = {
+  read: (value) => Array.isArray(value) && value.length === 0 ? none : secrets.read(value),
+  write(written) {
+    if (written.trim() === '') return undefined;
+    return written.trim() === none ? [] : secrets.write(written);
+  },
+};
+const none = '-';
+
 const codecs: Readonly<Record<FieldType, Codec>> = {
   text,
   identifier,
@@ -84,10 +100,8 @@ const codecs: Readonly<Record<FieldType, Codec>> = {
     read: (value) => idOf(value),
     write: (written) => written === '' ? undefined : { id: written },
   },
-  secrets: {
-    read: (value) => listOf(value).map(idOf).join('\n'),
-    write: (written) => entriesOf(written, /[\s,]+/).map((id) => ({ id })),
-  },
+  secrets,
+  allowedSecrets,
   selections: { read: readSelections, write: writeSelections },
   json: {
     read: (value) => value === undefined ? '' : JSON.stringify(value, null, 2),

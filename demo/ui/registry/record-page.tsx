@@ -203,5 +203,5 @@ function groupsOf(fields: readonly FieldSpec[]): ReadonlyMap<string, readonly Fi
 }
 
 function inLine(value: string, as: FieldSpec['as']): string {
-  return as === 'lines' || as === 'secrets' ? value.replaceAll('\n', ', ') : value;
+  return as === 'lines' || as === 'secrets' || as === 'allowedSecrets' ? value.replaceAll('\n', ', ') : value;
 }

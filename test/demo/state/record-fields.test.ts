@@ -121,4 +121,14 @@ describe('the MCP servers of an agent', () => {
     expect(writeSelections(` ${text.replaceAll(', ', ' ,')}\n\n`)).toEqual(selections);
     expect(readSelections(selections)).toBe(text);
   });
+
+  it('tell an agent without a list of secrets from one that allows none', () => {
+    const fields = kinds.agent.fields.filter(({ name }) => name === 'secrets');
+    const shown = (secrets: unknown) => valuesOf(fields, { ...full.agent, secrets } as AnyRecord)['secrets'];
+    expect([shown(undefined), shown([]), shown([{ id: 'k' }])]).toEqual(['', '-', 'k']);
+    const written = (text: string) => withFields({}, fields, { secrets: text });
+    expect([written(''), written('-'), written('a b')]).toEqual([{}, { secrets: [] }, {
+      secrets: [{ id: 'a' }, { id: 'b' }],
+    }]);
+  });
 });
