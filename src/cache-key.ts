@@ -22,6 +22,26 @@ export function readCacheKey(key: string): CacheKey {
   };
 }
 
+/** The forms of keys, for errors and descriptions. */
+export const cacheKeyForms =
+  'agent, agent:<id>, provider, provider:<id>, mcp-server, mcp-server:<id>, tools, secrets, *; each may end in @<tenant>';
+
+const kindsWithIds = new Set(['agent', 'provider', 'mcp-server', 'tool', 'secret']);
+const kindsAlone = new Set(['*', 'agent', 'provider', 'mcp-server', 'tool', 'tools', 'secret', 'secrets']);
+
+/** @throws PinnaceError `invalid_argument` (`unknown_invalidation_key`) for a key that names nothing that is cached. */
+export function requireCacheKeys(keys: readonly string[]): void {
+  const isKnown = (key: string): boolean => {
+    const { kind, id, tenant } = readCacheKey(key);
+    if (tenant === '') return false;
+    return id === undefined ? kindsAlone.has(kind) : id !== '' && kindsWithIds.has(kind);
+  };
+  if (keys.every(isKnown)) return;
+  throw new PinnaceError('invalid_argument', `Cannot invalidate: a key is unknown, use ${cacheKeyForms}`, {
+    details: { reason: 'unknown_invalidation_key', forms: cacheKeyForms.replace(/;.*/, '').split(', ') },
+  });
+}
+
 /** The key of a tenant's own; without a tenant, the key as it is. */
 export function withTenant(key: string, tenant: string | undefined): string {
   return tenant === undefined ? key : `${key}@${tenant}`;

@@ -21,6 +21,8 @@ export interface CacheTimes {
   readonly negativeMs: number;
   /** A load is waited for. */
   readonly loadMs: number;
+  /** A load is waited for while an old value is at hand, which is served then. */
+  readonly refreshMs: number;
 }
 
 /** What holds where nothing else is said. */
@@ -30,6 +32,7 @@ export const defaultCacheTimes: CacheTimes = {
   staleIfErrorMs: 600_000,
   negativeMs: 5_000,
   loadMs: 2_000,
+  refreshMs: 300,
 };
 
 /** What a cache is made of. */
@@ -43,6 +46,8 @@ export interface CacheOptions<T> {
   readonly times?: Partial<CacheTimes>;
   readonly now: () => number;
   readonly metrics: Metrics;
+  /** Whether the source answers, shared by the caches of one source; one of its own when absent. */
+  readonly health?: SourceHealth;
   /** Called when an old value stood in for a source that does not answer. */
   readonly onStale?: (id: string) => void;
 }
@@ -55,6 +60,36 @@ export interface Cache<T> {
   invalidate(which?: string | ((id: string) => boolean)): Promise<void>;
 }
 
+/** Whether a source answers. */
+export interface SourceHealth {
+  /** Whether it has failed so recently that an old value is served without asking it. */
+  readonly isFailing: boolean;
+  succeeded(): void;
+  failed(): void;
+}
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 30_000;
+
+/** Creates the health of a source. After each failure in a row it is left alone for twice as long, up to 30 s. */
+export function createSourceHealth(now: () => number): SourceHealth {
+  let failures = 0;
+  let until = -Infinity;
+  return {
+    get isFailing() {
+      return now() < until;
+    },
+    succeeded() {
+      failures = 0;
+      until = -Infinity;
+    },
+    failed() {
+      if (now() < until) return; // failures side by side are one
+      until = now() + Math.min(longestPauseMs, firstPauseMs * 2 ** failures++);
+    },
+  };
+}
+
 interface Cached<T> {
   readonly value: T | undefined;
   readonly loadedAt: number;
@@ -64,7 +99,7 @@ const maxEntries = 10_000;
 
 /** Gives an empty cache. */
 export function createCache<T>(options: CacheOptions<T>): Cache<T> {
-  const { name, now, metrics, shared, onStale } = options;
+  const { name, now, metrics, shared, onStale, health = createSourceHealth(now) } = options;
   const times = { ...defaultCacheTimes, ...options.times };
   const entries = new Map<string, Cached<T>>();
   const loads = new Map<string, Promise<Cached<T>>>();
@@ -99,7 +134,7 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
       return stored;
     }
     metrics.count('pinnace_cache_misses_total', { cache: name });
-    const value = await loadInTime(options, id, times.loadMs);
+    const value = await observed(loadInTime(options, id, times.loadMs), health);
     const entry = { value, loadedAt: started };
     metrics.time('pinnace_resolution_seconds', now() - started, { cache: name, layer: 'source' });
     if (isCurrent()) {
@@ -109,6 +144,15 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
       if (!isCurrent()) await shared?.storage.commit([{ key: sharedKey(options, id) }]).catch(() => undefined);
     }
     return entry;
+  };
+  /** Whether there is an old value that may stand in for the source. */
+  const standIn = (id: string): boolean => {
+    const old = entries.get(id);
+    return old?.value !== undefined && ageOf(old) < times.staleIfErrorMs;
+  };
+  const serveStale = (id: string): T | undefined => {
+    onStale?.(id);
+    return entries.get(id)?.value;
   };
   return {
     async get(id) {
@@ -122,13 +166,18 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
         void load(id).catch(() => undefined);
         return entry.value;
       }
+      if (health.isFailing && standIn(id)) return serveStale(id);
+      const loading = load(id);
+      if (standIn(id) && !await isSettledIn(loading, times.refreshMs) && standIn(id)) {
+        health.failed();
+        loading.catch(() => undefined); // goes on behind the answer
+        return serveStale(id);
+      }
       try {
-        return (await load(id)).value;
+        return (await loading).value;
       } catch (error) {
-        const old = entries.get(id);
-        if (old?.value === undefined || ageOf(old) >= times.staleIfErrorMs || !isOutOfReach(error)) throw error;
-        onStale?.(id);
-        return old.value;
+        if (!standIn(id) || !isOutOfReach(error)) throw error;
+        return serveStale(id);
       }
     },
     async invalidate(which = () => true) {
@@ -137,7 +186,9 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
         entries.delete(one);
         loads.delete(one);
       }
-      if (shared) await Promise.all([...ids].map((one) => shared.storage.commit([{ key: sharedKey(options, one) }])));
+      if (!shared) return;
+      if (typeof which !== 'string') return await removeShared(options, which);
+      await shared.storage.commit([{ key: sharedKey(options, which) }]);
     },
   };
 }
@@ -148,6 +199,42 @@ function isOutOfReach(error: unknown): boolean {
   return code === 'deadline_exceeded' || code === 'rate_limited' || code === 'internal' ||
     (code === 'unavailable' && retryable);
 }
+
+/** Notes whether the source answers. A refusal is an answer. */
+async function observed<T>(load: Promise<T>, health: SourceHealth): Promise<T> {
+  try {
+    const value = await load;
+    health.succeeded();
+    return value;
+  } catch (error) {
+    if (isOutOfReach(error)) health.failed();
+    throw error;
+  }
+}
+
+async function isSettledIn(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(() => resolve(false), ms);
+  const settled = work.then(() => true, () => true);
+  return await Promise.race([settled, late]).finally(() => clearTimeout(timer));
+}
+
+/** Removes entries that other instances have written too: this one does not know their ids. */
+async function removeShared<T>({ name, shared }: CacheOptions<T>, which: (id: string) => boolean): Promise<void> {
+  if (!shared) return;
+  const { storage, source } = shared;
+  const prefix: Key = ['cache', name, source];
+  for (let after: Key | undefined;;) {
+    const page = await storage.list({ prefix, limit: removalPage, ...(after && { after }) });
+    const changes = page.filter(({ key }) => which(String(key.at(-1)))).map(({ key }) => ({ key }));
+    if (changes.length > 0) await storage.commit(changes);
+    if (page.length < removalPage) return;
+    after = page.at(-1)?.key;
+  }
+}
+
+/** As many changes as one commit takes. */
+const removalPage = 100;
 
 async function loadInTime<T>({ name, load }: CacheOptions<T>, id: string, loadMs: number): Promise<T | undefined> {
   const stop = new AbortController();

@@ -1,5 +1,6 @@
 /** Describes the endpoint in OpenAPI 3.1, from the schemas that parse its requests. */
 
+import { cacheKeyForms } from '../../src/cache-key.ts';
 import { McpValidationRequest } from '../../src/mcp-validation.ts';
 import { RunRequest } from '../../src/runtime/run-request.ts';
 import { describeGrounding } from './openapi-grounding.ts';
@@ -69,13 +70,16 @@ export function describeEndpoint(
         }),
       },
       '/v1/invalidations': {
-        post: operation('Forget cached definitions', {
+        post: operation(`Invalidate cached definitions on every instance. Keys: ${cacheKeyForms}`, {
           requestBody: body(Invalidation),
           responses: { 204: nothing, default: problem },
         }),
       },
       '/v1/prewarm': {
-        post: operation('Warm the caches', { requestBody: body(Prewarm), responses: { 200: json, default: problem } }),
+        post: operation('Load what the first runs of agents need; answers { warmed, failed }', {
+          requestBody: body(Prewarm),
+          responses: { 200: json, default: problem },
+        }),
       },
       ...(registry && describeRegistry()),
       ...(grounding && describeGrounding()),

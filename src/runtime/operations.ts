@@ -3,18 +3,31 @@
 import { toData } from '../errors.ts';
 import type { Caller, Resolver } from './resolver.ts';
 
-/** Resolves agents, so that the next request finds the caches warm; gives the code of each that cannot be. */
-export async function prewarm(
-  resolver: Resolver,
-  agentIds: readonly string[],
-  caller: Caller,
-): Promise<Record<string, string>> {
+/** What a prewarm has loaded, and the code of each agent that cannot be resolved. */
+export interface Prewarmed {
+  /** Keys as those of invalidations: `agent:<id>`, `provider:<id>`, `mcp-server:<id>`, `tools`. */
+  readonly warmed: readonly string[];
+  readonly failed: Readonly<Record<string, string>>;
+}
+
+/** Loads what the first run of each agent needs: the agent, its provider and secret, its MCP servers and the list of tools. */
+export async function prewarm(resolver: Resolver, agentIds: readonly string[], caller: Caller): Promise<Prewarmed> {
   await resolver.refresh();
-  const results = await Promise.allSettled(agentIds.map((agentId) => resolver.resolve(agentId, caller)));
-  const failed = results.flatMap((result, i) =>
-    result.status === 'rejected' ? [[agentIds[i] ?? '', toData(result.reason).code] as const] : []
-  );
-  return Object.fromEntries(failed);
+  const results = await Promise.allSettled(agentIds.map((agentId) => warm(resolver, agentId, caller)));
+  const warmed = new Set<string>();
+  const failed: [string, string][] = [];
+  for (const [i, result] of results.entries()) {
+    if (result.status === 'fulfilled') { for (const key of result.value) warmed.add(key); }
+    else failed.push([agentIds[i] ?? '', toData(result.reason).code]);
+  }
+  return { warmed: [...warmed].toSorted(), failed: Object.fromEntries(failed) };
+}
+
+async function warm(resolver: Resolver, agentId: string, caller: Caller): Promise<readonly string[]> {
+  const { agent } = await resolver.resolve(agentId, caller);
+  const [servers] = await Promise.all([resolver.servers(agent), resolver.tools(agent.tenant)]);
+  const found = servers.filter(({ server }) => server !== undefined).map(({ id }) => `mcp-server:${id}`);
+  return [`agent:${agentId}`, `provider:${agent.providerId}`, 'tools', ...found];
 }
 
 /** Waits for the work, but no longer than this. */

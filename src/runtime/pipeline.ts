@@ -195,7 +195,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     },
     async prewarm(agentIds, principal) {
       requireScope(principal, 'registry:read');
-      return { failed: await prewarm(resolver, agentIds, principal) };
+      return await prewarm(resolver, agentIds, principal);
     },
     async validateMcpServer(serverId, input, principal, { signal = closing.signal } = {}) {
       requireScope(principal, 'registry:write');

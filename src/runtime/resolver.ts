@@ -1,8 +1,8 @@
 /** From the agent's id to everything that its run needs, through the two-layer cache. */
 
 import type { LanguageModel } from '../ai-types.ts';
-import { type Cache, createCache } from '../cache.ts';
-import { readCacheKey } from '../cache-key.ts';
+import { type Cache, createCache, createSourceHealth } from '../cache.ts';
+import { readCacheKey, requireCacheKeys } from '../cache-key.ts';
 import { PinnaceError } from '../errors.ts';
 import type { Emit } from '../events.ts';
 import { createTraceId } from '../events.ts';
@@ -131,6 +131,7 @@ export function createResolver(options: ResolverOptions): Resolver {
       return await Promise.all(ids.map(async (id) => ({ id, server: await caches.servers.get(id, tenant) })));
     },
     async invalidate(keys) {
+      requireCacheKeys(keys);
       await forget(caches, keys);
       for (const id of keys) {
         options.emit({
@@ -153,7 +154,8 @@ export function createResolver(options: ResolverOptions): Resolver {
 function createCaches({ catalog, secrets, storage, metrics, now, emit }: ResolverOptions): Caches {
   const shared = catalog.source === undefined ? {} : { shared: { storage, source: catalog.source } };
   const common = { now, metrics };
-  const records = { ...common, ...shared, catalog };
+  const health = createSourceHealth(now);
+  const records = { ...common, ...shared, catalog, health };
   return {
     agents: createRecordCache({
       ...records,
@@ -170,6 +172,7 @@ function createCaches({ catalog, secrets, storage, metrics, now, emit }: Resolve
     tools: createRecordCache({
       ...common,
       catalog,
+      health,
       name: 'tools',
       load: (from, _, { signal, tenant }) => listTools(from, { signal, tenant }),
     }),

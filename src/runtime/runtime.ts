@@ -14,6 +14,7 @@ import type { AgentSteps } from './agent-steps.ts';
 import type { AgentTools } from './agent-tools.ts';
 import type { ManifestEntry } from './assemble.ts';
 import type { PlanReply } from './plans.ts';
+import type { Prewarmed } from './operations.ts';
 import type { Principal } from './principal.ts';
 import type { Readiness } from './readiness.ts';
 import type { RunRequestInput } from './run-request.ts';
@@ -95,11 +96,8 @@ export interface HostedRuntime extends Runtime {
   tools(agentId: string, principal: Principal): Promise<AgentTools>;
   /** What its agents do outside runs, one step at a time. */
   readonly steps: AgentSteps;
-  /** Resolves these agents, so that the next request finds the caches warm; tells the code of each that cannot be. */
-  prewarm(
-    agentIds: readonly string[],
-    principal: Principal,
-  ): Promise<{ readonly failed: Readonly<Record<string, string>> }>;
+  /** Loads what the first runs of these agents need. Returns what was loaded, and the code of each agent that cannot be. */
+  prewarm(agentIds: readonly string[], principal: Principal): Promise<Prewarmed>;
   /**
    * Looks at what an MCP server offers: its raw definitions, what the checks find, how it differs from what is pinned. With
    * `approve` the offer is pinned, or with errors in it the record becomes `error`; either way from the next request on.

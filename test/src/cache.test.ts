@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
-import { type Cache, type CacheOptions, createCache } from '../../src/cache.ts';
+import { type Cache, type CacheOptions, createCache, createSourceHealth } from '../../src/cache.ts';
 import { PinnaceError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { virtualTime } from '../fixtures/faults/virtual-time.ts';
 
 type Load = CacheOptions<number>['load'];
 
@@ -105,6 +106,69 @@ describe('createCache', () => {
     const third = setUp({ shared });
     await third.cache.get('a');
     expect(third.state.loads).toBe(1);
+  });
+
+  it('removes every shared entry, also those that only other instances have loaded', async () => {
+    const shared = { storage: memoryStorage(), source: 'test' };
+    const loader = setUp({ shared });
+    await Promise.all(Array.from({ length: 250 }, (_, i) => loader.cache.get(`id-${i}`)));
+    await setUp({ shared }).cache.invalidate(); // an instance that has none of them
+    const reader = setUp({ shared });
+    await Promise.all(Array.from({ length: 250 }, (_, i) => reader.cache.get(`id-${i}`)));
+    expect(reader.state.loads).toBe(250);
+  });
+
+  it('waits 300 ms for a source that hangs while an old value is at hand, and then not again for a while', async () => {
+    using time = virtualTime();
+    const { state, cache } = setUp();
+    await cache.get('a');
+    await cache.get('b');
+    state.time = 200_000;
+    state.answer = () => new Promise(() => undefined);
+    const first = cache.get('a');
+    expect(await time.passUntil(first, 290)).toBe(false);
+    expect(await time.passUntil(first, 20)).toBe(true);
+    expect(await first).toBe(1);
+    for (const id of ['a', 'b', 'a']) expect(await time.passUntil(cache.get(id), 0)).toBe(true);
+    expect(state.loads).toBe(3);
+  });
+
+  it('asks a source that has failed again after a pause, which doubles with each failure', async () => {
+    const { state, cache } = setUp();
+    await cache.get('a');
+    state.answer = unavailable;
+    const loadsAt: number[] = [];
+    for (state.time = 200_000; state.time < 208_000; state.time += 500) {
+      const before = state.loads;
+      expect(await cache.get('a')).toBe(1);
+      if (state.loads > before) loadsAt.push(state.time - 200_000);
+    }
+    expect(loadsAt).toEqual([0, 1_000, 3_000, 7_000]);
+    state.time = 220_000;
+    state.answer = () => Promise.resolve(2);
+    expect(await cache.get('a')).toBe(2);
+  });
+
+  it('leaves a source alone for all caches that share its health', async () => {
+    let time = 0;
+    const health = createSourceHealth(() => time);
+    const [agents, providers] = [setUp({ health, now: () => time }), setUp({ health, now: () => time })];
+    await Promise.all([agents.cache.get('a'), providers.cache.get('p')]);
+    time = 200_000;
+    agents.state.answer = providers.state.answer = unavailable;
+    expect([await agents.cache.get('a'), await providers.cache.get('p')]).toEqual([1, 1]);
+    expect([agents.state.loads, providers.state.loads]).toEqual([2, 1]);
+  });
+
+  it('asks a source that has failed all the same when no old value may stand in', async () => {
+    const { state, cache } = setUp();
+    await cache.get('a');
+    state.time = 200_000;
+    state.answer = unavailable;
+    await cache.get('a');
+    await cache.invalidate('a');
+    await expect(cache.get('a')).rejects.toMatchObject({ code: 'unavailable' });
+    expect(state.loads).toBe(3);
   });
 
   it('goes on without the shared layer when the storage is away', async () => {

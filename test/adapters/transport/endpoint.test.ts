@@ -139,6 +139,7 @@ describe('an endpoint and its client', () => {
     const endpoint = await signedEndpoint(testRuntime(hello()));
     const operator = await endpoint.client({ scopes: ['registry:read', 'registry:write', 'admin'] });
     expect(await operator.call('POST', '/v1/prewarm', { body: { agentIds: ['helper', 'nobody'] } })).toEqual({
+      warmed: ['agent:helper', 'provider:default', 'tools'],
       failed: { nobody: 'not_found' },
     });
     await operator.call('POST', '/v1/invalidations', { body: { keys: ['agent:helper'] } });

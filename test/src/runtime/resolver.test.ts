@@ -144,7 +144,7 @@ describe('what a run is resolved from', () => {
     const { state, catalog } = changingCatalog();
     const models = { model: () => scriptedModel(says('hi')).model };
     const runtime = createRuntime({ catalog, models, storage: memoryStorage() });
-    expect(await runtime.prewarm(['helper', 'nobody'], me)).toEqual({ failed: { nobody: 'not_found' } });
+    expect(await runtime.prewarm(['helper', 'nobody'], me)).toMatchObject({ failed: { nobody: 'not_found' } });
     const loads = state.loads;
     await readAll(await runtime.run(runRequest(), me));
     expect(state.loads).toBe(loads);
