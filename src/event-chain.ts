@@ -18,12 +18,11 @@ import {
   type StoredChain,
 } from './event-records.ts';
 import type { ObservedEvent } from './events.ts';
-import { canonicalJson } from './json.ts';
 import { listEvents } from './list-events.ts';
 import { commitOwn } from './outage.ts';
 import type { Page } from './page.ts';
 import type { Change, Storage, Watchable } from './ports.ts';
-import { type Verification, verifyChain } from './verify-chain.ts';
+import { type ChainAnchor, type Verification, verifyChain } from './verify-chain.ts';
 import { watchKey } from './watch.ts';
 
 /** The chain. */
@@ -42,9 +41,11 @@ export interface EventChain<Kept extends KeptEvent> {
   watch(onNews: () => void): () => void;
   /**
    * Reads the whole chain, from the oldest event that is kept, and computes it again. Stops with the signal. Who can write the
-   * storage can also write another chain: keep the last hash elsewhere to tell.
+   * storage can also write another chain, or an older one: keep the number and hash of a last event elsewhere, and give them as `anchor`.
    */
-  verify(options?: { readonly signal?: AbortSignal | undefined }): Promise<Verification>;
+  verify(
+    options?: { readonly signal?: AbortSignal | undefined; readonly anchor?: ChainAnchor | undefined },
+  ): Promise<Verification>;
 }
 
 /** Where a chain begins and ends. */
@@ -97,7 +98,7 @@ export function createEventChain<Kept extends KeptEvent>(
     list: (query = {}) => listEvents(chain, query),
     bounds: () => readBounds(chain),
     watch: (onNews) => watchKey(storage, [...chain.prefix, 'head'], onNews),
-    verify: ({ signal } = {}) => verifyChain(chain, signal),
+    verify: (options = {}) => verifyChain(chain, options),
   };
 }
 
@@ -135,11 +136,12 @@ async function appendSome(chain: StoredChain<KeptEvent>, drafts: readonly Draft[
   for (let tries = 0; tries < maxTries; tries++) {
     const entry = await storage.get(key);
     const { head, changes } = await link(chain, headOf(entry), drafts);
-    const [first] = changes; // the record that follows the head as it was
-    const result = await commitOwn(storage, [{ key, value: head, ifVersion: entry?.version ?? null }, ...changes], {
+    const by = crypto.randomUUID(); // two may add the same event in the same moment: only this tells their commits apart
+    const value = { ...head, by };
+    const result = await commitOwn(storage, [{ key, value, ifVersion: entry?.version ?? null }, ...changes], {
       written: async () => {
-        const found = first && await storage.get(first.key);
-        return found && canonicalJson(found.value) === canonicalJson(first.value) ? found.version : undefined;
+        const found = await storage.get(key);
+        return (found?.value as Partial<typeof value> | undefined)?.by === by ? found?.version : undefined; // written here alone
       },
     });
     if (result.ok) return;

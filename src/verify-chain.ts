@@ -21,14 +21,24 @@ export interface Verification {
   readonly brokenAt?: number;
 }
 
-/** Reads the whole chain and computes it again. Stops with the signal. */
+/** The last event that was seen at some time, kept outside of the storage. */
+export interface ChainAnchor {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/**
+ * Reads the whole chain and computes it again. Stops with the signal. With an anchor, a chain that ends before it or has another hash
+ * there is broken: without one, a chain that was rolled back as a whole cannot be noticed.
+ */
 export async function verifyChain(
   chain: StoredChain<KeptEvent>,
-  signal: AbortSignal | undefined,
+  { signal, anchor }: { readonly signal?: AbortSignal | undefined; readonly anchor?: ChainAnchor | undefined },
 ): Promise<Verification> {
   const { storage, prefix, ttl, form: { records: name, readAtOnce } } = chain;
   const records = [...prefix, name];
   const head = headOf(await storage.get([...prefix, 'head']));
+  if (anchor && head.seq < anchor.seq) return { ok: false, checked: 0, brokenAt: head.seq + 1 };
   const mayExpire = ttl.ttlMs !== undefined;
   let before = mayExpire ? undefined : origin;
   let checked = 0;
@@ -40,6 +50,7 @@ export async function verifyChain(
       if (number > head.seq) return { ok: true, checked }; // added since
       const next = await follow(chain, entry, before);
       if (!next) return { ok: false, checked, brokenAt: before ? before.seq + 1 : number };
+      if (next.seq === anchor?.seq && next.hash !== anchor.hash) return { ok: false, checked, brokenAt: next.seq };
       checked += next.seq - number + 1;
       before = next;
     }

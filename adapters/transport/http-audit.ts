@@ -21,6 +21,15 @@ export const AuditQuery = v.strictObject({
   pageToken: v.optional(v.pipe(v.string(), v.maxLength(1000))),
 });
 
+/** What `GET /v1/audit/verification` takes: the last entry that the caller has kept, to notice an audit that was rolled back. */
+export const VerificationQuery = v.pipe(
+  v.strictObject({
+    after: v.optional(v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'must be a number'), v.transform(Number))),
+    hash: v.optional(v.pipe(v.string(), v.regex(/^[\w+/=-]{1,128}$/, 'must be the hash of an entry'))),
+  }),
+  v.check(({ after, hash }) => (after === undefined) === (hash === undefined), 'after and hash go together'),
+);
+
 /** Adds the routes. Both take the scope `admin`, and tell of the caller's tenant alone. */
 export function addAuditRoutes({ app, runtime, authenticator }: HandlerContext): void {
   const auditOf = async (request: Request): Promise<EventLog> => {
@@ -37,6 +46,8 @@ export function addAuditRoutes({ app, runtime, authenticator }: HandlerContext):
   });
   app.get('/v1/audit/verification', async (c) => {
     const log = await auditOf(c.req.raw);
-    return c.json(await log.verify({ signal: c.req.raw.signal }));
+    const { after: seq, hash } = parse(VerificationQuery, c.req.query(), { what: 'the question to the audit' });
+    const anchor = seq === undefined || hash === undefined ? undefined : { seq, hash };
+    return c.json(await log.verify({ signal: c.req.raw.signal, anchor }));
   });
 }

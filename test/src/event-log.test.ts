@@ -50,6 +50,24 @@ describe('createEventLog', () => {
     expect(await log.verify()).toEqual({ ok: false, checked: 1, brokenAt: 2 });
   });
 
+  it('sees that all was rolled back, or written anew, by an entry that was kept outside', async () => {
+    const logOf = async (...events: readonly ObservedEvent[]) => {
+      const log = createEventLog({ storage: memoryStorage() });
+      await log.append(events);
+      return log;
+    };
+    const whole = await logOf(at(0), at(1), at(2));
+    const { items } = await whole.list();
+    const [, , last] = items;
+    if (!last) throw new Error('No last entry');
+    const anchor = { seq: last.seq, hash: last.hash };
+    expect(await whole.verify({ anchor })).toEqual({ ok: true, checked: 3 });
+    const older = await logOf(at(0), at(1));
+    expect(await older.verify()).toMatchObject({ ok: true });
+    expect(await older.verify({ anchor })).toEqual({ ok: false, checked: 0, brokenAt: 3 });
+    expect(await (await logOf(at(0), at(1), at(3))).verify({ anchor })).toEqual({ ok: false, checked: 2, brokenAt: 3 });
+  });
+
   it.each([[1, 0], [2, 1], [3, 2]])('sees that number %i was taken out', async (seq, checked) => {
     const storage = memoryStorage();
     const log = createEventLog({ storage });
