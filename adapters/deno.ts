@@ -9,6 +9,7 @@ import type { Catalog, ClosableStorage, Egress, McpConnector, SecretSource, Stor
 import type { PrivateOrigins } from '../src/private-origins.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { ToolDefinition } from '../src/schema.ts';
+import type { Handlers } from '../src/tools/extension.ts';
 import { isToolSource, toolsOf, type ToolSource } from '../src/tools/tool-source.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import { denoEgress } from './egress/deno.ts';
@@ -36,6 +37,8 @@ export interface DenoEndpointOptions {
   readonly catalog: Catalog | ((storage: EndpointStorage, tools: readonly ToolDefinition[], seen: Seen) => Registry);
   readonly authenticator: (storage: EndpointStorage) => HandlerOptions['authenticator'];
   readonly tools: (storage: EndpointStorage) => readonly (Tool | ToolSource)[];
+  /** Code that registered tools of type `function` or `extension` name in `config.handler`; give it to `createRegistry` as well. */
+  readonly handlers?: Handlers;
   readonly secrets?: SecretSource;
   /** What agents ask that name `dataSources`; it is also served under `/v1/grounding` and `/v1/data-sources/:id/ingest`. */
   readonly grounding?: (storage: EndpointStorage, registry: Registry | undefined) => Grounding;
@@ -97,6 +100,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     mcp: whenNeeded(egress),
     sinks: [consoleSink(), ...(isTraced() ? [otelSink().sink] : [])],
     ...seen,
+    ...(options.handlers && { handlers: options.handlers }),
     ...(secrets && { secrets }),
     ...(grounding && { grounding }),
   });

@@ -32,25 +32,25 @@ export function createSamples(registry: Registry, samples: Samples): () => Promi
 
 async function register(registry: Registry, { agents, providers, dataSources }: Samples): Promise<void> {
   // Agents name them, so they come first.
-  await Promise.all(dataSources.map(async (source) => {
-    if (await registry.dataSource(source.id) || await wasRemoved(registry.dataSources, source.id)) return;
-    await unlessThere(registry.dataSources.register(source));
-  }));
   await Promise.all([
+    ...dataSources.map(async (source) => {
+      if (await registry.dataSource(source.id) || await wasRemoved(registry.dataSources, source.id)) return;
+      await unlessThere(registry.dataSources.register(source));
+    }),
     ...providers.map(async (provider) => {
       if (await registry.provider(provider.id) || await wasRemoved(registry.providers, provider.id)) return;
       await unlessThere(registry.providers.register(provider));
     }),
-    ...agents.map(async (agent) => {
-      const current = await registry.agent(agent.id);
-      if (!current) {
-        if (!await wasRemoved(registry.agents, agent.id)) await unlessThere(registry.agents.register(agent));
-        return;
-      }
-      if (!isNewer(agent.version, current.version) || await isChangedByPeople(registry, agent.id)) return;
-      await unlessThere(registry.agents.replace(agent.id, agent, { version: current.revision }));
-    }),
   ]);
+  await Promise.all(agents.map(async (agent) => {
+    const current = await registry.agent(agent.id);
+    if (!current) {
+      if (!await wasRemoved(registry.agents, agent.id)) await unlessThere(registry.agents.register(agent));
+      return;
+    }
+    if (!isNewer(agent.version, current.version) || await isChangedByPeople(registry, agent.id)) return;
+    await unlessThere(registry.agents.replace(agent.id, agent, { version: current.revision }));
+  }));
 }
 
 /** Whether `a` is a later version than `b`, by their three numbers. */

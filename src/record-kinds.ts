@@ -1,6 +1,7 @@
 /** The kinds of records that a catalog holds: what each is called, and how it is read, the same for every catalog. */
 
 import { withTenant } from './cache-key.ts';
+import { PinnaceError } from './errors.ts';
 import { parse } from './parse.ts';
 import {
   Agent,
@@ -78,9 +79,27 @@ export const readRecord: {
 /** A tool whose `paramsSchema` is no JSON Schema would accept any input. */
 function readTool(data: unknown, what: string): ToolDefinition {
   const tool = parse(ToolDefinition, data, { what });
-  compileJsonSchema(tool.paramsSchema);
-  if (tool.outputSchema) compileJsonSchema(tool.outputSchema);
+  requireSchema(tool, 'paramsSchema');
+  if (tool.outputSchema) requireSchema(tool, 'outputSchema');
   return tool;
+}
+
+/** Checks a schema; a pattern that is refused is named by its place in the record. */
+function requireSchema(tool: ToolDefinition, name: 'paramsSchema' | 'outputSchema'): void {
+  try {
+    compileJsonSchema(tool[name] ?? {});
+  } catch (error) {
+    if (!(error instanceof PinnaceError) || error.details?.['reason'] !== 'invalid_pattern') throw error;
+    const { code, message, details } = error;
+    const field = `/${name}${String(details['field'])}`;
+    const issue = {
+      path: name,
+      field,
+      reason: 'invalid_pattern',
+      message: message.replace(/^[^:]*: /, 'is refused: '),
+    };
+    throw new PinnaceError(code, message, { details: { ...details, field, issues: [issue] }, cause: error });
+  }
 }
 
 /** The key that a runtime invalidates a record by; tools are cached all together, a tenant's own apart from the shared ones. */

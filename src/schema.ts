@@ -26,7 +26,11 @@ const McpToolPattern = v.pipe(
 /** Semantic Versioning 2.0.0, for people; caches use `revision`. */
 const Semver = v.pipe(
   v.string(),
-  v.regex(/^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/, 'must be like 1.0.0'),
+  v.maxLength(256),
+  v.regex(
+    /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/,
+    'must be like 1.0.0 (Semantic Versioning 2.0.0: no leading zeros)',
+  ),
 );
 
 const Text = v.pipe(v.string(), v.maxLength(65_536));

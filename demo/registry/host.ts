@@ -60,8 +60,10 @@ export function createRegistryHost(
   const switches = createToolSwitches(storage);
   const tools = given.map((tool) => switches.wired(tool));
   const definitions = tools.map(({ definition }) => definition);
-  const registry = createRegistry({ storage, tools: definitions, ...seen });
-  const addSamples = createSamples(createRegistry({ storage, tools: definitions }), samples);
+  // A person's own model server, as Ollama, is on their machine.
+  const parts = { storage, tools: definitions, privateOrigins: ['loopback'] };
+  const registry = createRegistry({ ...parts, ...seen });
+  const addSamples = createSamples(createRegistry(parts), samples);
   const ready = async (): Promise<boolean> => {
     const isBegun = await addSamples();
     await switches.refresh();

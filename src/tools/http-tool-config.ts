@@ -26,7 +26,15 @@ const SecretTemplate = v.pipe(v.string(), v.maxLength(2048));
 
 const Path = v.pipe(Template, v.regex(/^\/[^?#\\\s]*$/, 'must begin with "/" and have no query'));
 
-const HeaderName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9-]{1,64}$/, 'must be the name of a header'));
+/** Headers that the connection sets. */
+const connectionHeaders =
+  /^(?:host|connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*|sec-.*)$/i;
+
+const HeaderName = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9-]{1,64}$/, 'must be the name of a header'),
+  v.check((name) => !connectionHeaders.test(name), 'must not be set by a template: the connection sets it'),
+);
 
 const FieldName = v.pipe(v.string(), v.regex(/^\P{Cc}{1,128}$/u, 'must be the name of a field'));
 

@@ -10,7 +10,7 @@ const me = localPrincipal();
 /** A registry with a provider and the tools `add` and `subtract`. */
 async function withTools() {
   const storage = memoryStorage();
-  const registry = createRegistry({ storage });
+  const registry = createRegistry({ storage, handlers: { search: () => [] } });
   await registry.providers.register(provider());
   await registry.tools.register(tool({ id: 'add', name: 'add' }));
   await registry.tools.register(tool({ id: 'subtract', name: 'subtract' }));
@@ -108,6 +108,7 @@ describe('Requirement: Tool Registry', () => {
       id: 'search',
       name: 'search',
       type: 'extension',
+      config: { handler: 'search' },
       version: '2.0.0',
       visibility: 'internal',
       paramsSchema: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },

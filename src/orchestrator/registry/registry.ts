@@ -6,9 +6,12 @@ import { createEmit } from '../../events.ts';
 import type { Authorize, Catalog, EventSink, Storage } from '../../ports.ts';
 import type { CatalogInputs, CatalogRecords, RecordKind } from '../../record-kinds.ts';
 import { kindNames } from '../../record-kinds.ts';
+import { checkPrivateOrigins, type PrivateOrigins } from '../../private-origins.ts';
 import type { ToolDefinition } from '../../schema.ts';
+import type { Handlers } from '../../tools/extension.ts';
 import { untilAborted } from '../../until-aborted.ts';
 import { type Collection, createCollection } from './collection.ts';
+import type { KnownParts } from './fields.ts';
 import { recordKey } from './layout.ts';
 import { type Access, type Owner, ownerOf } from './owner.ts';
 import { type PutOptions, putRecord } from './set-record.ts';
@@ -22,6 +25,12 @@ export interface RegistryOptions {
   readonly storage: Storage;
   /** The tools that the composition gives as code: agents may name them, and nothing can change them here. */
   readonly tools?: readonly ToolDefinition[];
+  /** The handlers of the runtime: a tool of type `function` or `extension` must name one in `config.handler`. */
+  readonly handlers?: Handlers;
+  /** Private origins that a provider's `baseUrl` may have, as `http://localhost:11434`, or `loopback`; none when absent. */
+  readonly privateOrigins?: PrivateOrigins;
+  /** Ids of data sources that the composition gives as code: agents may name them without a record. */
+  readonly sources?: readonly string[];
   readonly sinks?: readonly EventSink[];
   /** Keeps the last events for those who watch a runtime: that of the runtime. */
   readonly ring?: EventRing;
@@ -83,14 +92,13 @@ export interface Registry extends Catalog {
  * await registry.agents.register({ id: 'helper', name: 'Helper', providerId: 'main' });
  * const runtime = createRuntime({ catalog: registry, storage, models });
  */
-export function createRegistry(
-  { storage, tools = [], sinks = [], ring, audit, authorize, onChange, now = Date.now }: RegistryOptions,
-): Registry {
+export function createRegistry(given: RegistryOptions): Registry {
+  const { storage, tools = [], sinks = [], ring, audit, authorize, onChange, now = Date.now } = given;
   const composed = new Map(tools.map((tool) => [tool.id, tool]));
   const emit = createEmit({ sinks, ring, now });
   const recorder = createRecorder({ audit, emit, now });
   const write = createWriter({ storage, now, emit, recorder, authorize, onChange });
-  const options = { storage, composed, write };
+  const options = { storage, composed, write, known: knownParts(given) };
   const agents = createCollection('agent', options);
   return {
     agents,
@@ -105,9 +113,9 @@ export function createRegistry(
       return own || await read(storage, { kind: 'dataSource', owner: undefined, id, signal });
     },
     availableTools: async (agentId, access) => (await agents.get(agentId, access)).availableTools,
-    put: (kind, record, given) => putRecord(options, kind, { ...given, record }),
+    put: (kind, record, how) => putRecord(options, kind, { ...how, record }),
     export: async (access = {}) => await exportCatalog({ storage, owner: ownerOf(access), now }),
-    import: (data, given) => importCatalog(options, data, given),
+    import: (data, how) => importCatalog(options, data, how),
   };
 }
 
@@ -121,6 +129,11 @@ function catalogOf(storage: Storage, owner: Owner) {
     listTools: (query, signal) => list(storage, 'tool', { ...query, owner, signal }),
     listMcpServers: (query, signal) => list(storage, 'mcpServer', { ...query, owner, signal }),
   } satisfies Catalog;
+}
+
+function knownParts({ handlers = {}, privateOrigins = [], sources = [] }: RegistryOptions): KnownParts {
+  checkPrivateOrigins(privateOrigins);
+  return { handlers: new Set(Object.keys(handlers)), privateOrigins, sources: new Set(sources) };
 }
 
 async function read<Kind extends RecordKind>(

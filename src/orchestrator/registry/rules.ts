@@ -7,6 +7,7 @@ import { type CatalogRecords, kindNames, type RecordKind } from '../../record-ki
 import type { Agent, McpServer } from '../../schema.ts';
 import { isPattern } from '../../tools/availability.ts';
 import { builtinToolIds } from '../../tools/builtin-ids.ts';
+import { nothingKnown, requireFields } from './fields.ts';
 import { refuseSecrets } from './no-secrets.ts';
 import type { Owner } from './owner.ts';
 import { scan, type ScanOptions } from './scan.ts';
@@ -24,7 +25,7 @@ export interface RuleContext extends ScanOptions {
 /**
  * Checks that the record may be stored.
  *
- * @throws PinnaceError `invalid_argument` for a tool that nobody knows and for the value of a secret, `conflict` for an alias that
+ * @throws PinnaceError `invalid_argument` for a field that could never work, for what is named and unknown, and for the value of a secret, `conflict` for an alias that
  * another server has.
  */
 export async function requireFit(
@@ -33,6 +34,7 @@ export async function requireFit(
   record: CatalogRecords[RecordKind],
 ): Promise<void> {
   refuseSecrets(record, `the ${kindNames[kind]}`);
+  await requireFields({ known: nothingKnown, ...context }, kind, record);
   if ('entryTools' in record) await requireTools(context, record);
   if ('alias' in record) await requireAlias(context, record);
 }

@@ -3,6 +3,7 @@
 import type { Storage } from '../../ports.ts';
 import type { CatalogRecords, RecordKind } from '../../record-kinds.ts';
 import type { ToolDefinition } from '../../schema.ts';
+import type { KnownParts } from './fields.ts';
 import { recordKey, useKey } from './layout.ts';
 import type { Owner, Place } from './owner.ts';
 
@@ -11,6 +12,8 @@ export interface ScanOptions {
   readonly storage: Storage;
   /** Tools that are given as code, by id. */
   readonly composed: ReadonlyMap<string, ToolDefinition>;
+  /** What else records may name; nothing when absent. */
+  readonly known?: KnownParts;
 }
 
 /** A kind of record, read for an owner. */

@@ -27,8 +27,8 @@ async function clientOf() {
 describe('the registries of an endpoint', () => {
   it('register, give, list, change and retire every kind of record', async () => {
     const { registry } = await clientOf();
-    await registry.agents.register(agent());
     await registry.providers.register(provider());
+    await registry.agents.register(agent());
     await registry.tools.register(tool());
     await registry.mcpServers.register(mcpServer());
     await registry.dataSources.register(dataSource());
@@ -75,6 +75,7 @@ describe('the registries of an endpoint', () => {
 
   it('take back what was read, changed or not', async () => {
     const { registry } = await clientOf();
+    await registry.providers.register(provider());
     await registry.tools.register(tool());
     await registry.agents.register(agent({ entryTools: ['add'] }));
     const read = await registry.agents.get('helper');
@@ -95,6 +96,7 @@ describe('the registries of an endpoint', () => {
 
   it('filter and page', async () => {
     const { registry } = await clientOf();
+    await registry.providers.register(provider());
     for (let i = 0; i < 5; i++) {
       await registry.agents.register(agent({ id: `a${i}`, tags: i % 2 ? ['odd', 'n'] : ['n'] }));
     }
@@ -109,6 +111,7 @@ describe('the registries of an endpoint', () => {
 
   it('answer a stale version with 412 and the latest record, and no version with 428', async () => {
     const client = await clientOf();
+    await client.registry.providers.register(provider());
     await client.registry.agents.register(agent());
     await client.registry.agents.update('helper', { name: 'Second' }, { version: 1 });
     await expect(client.registry.agents.update('helper', { name: 'Late' }, { version: 1 })).rejects.toMatchObject({
@@ -125,6 +128,7 @@ describe('the registries of an endpoint', () => {
 
   it('refuse what is wrong with its place, and repeat nothing of it', async () => {
     const client = await clientOf();
+    await client.registry.providers.register(provider());
     await client.registry.agents.register(agent());
     const canary = 'sk-CANARY-0123456789';
     const wrong: [string, string, unknown][] = [
@@ -161,6 +165,7 @@ describe('the registries of an endpoint', () => {
       await here.client({ scopes: ['registry:write'] }),
     ];
     const forbidden = { code: 'forbidden', status: 403 };
+    await writer.registry.providers.register(provider());
     await writer.registry.agents.register(agent());
     await expect(reader.registry.agents.register(agent({ id: 'other' }))).rejects.toMatchObject(forbidden);
     await expect(reader.registry.agents.disable('helper')).rejects.toMatchObject(forbidden);
@@ -195,15 +200,16 @@ describe('the registries of an endpoint', () => {
     await source.import({
       format: 'pinnace-catalog',
       formatVersion: 1,
+      providers: [provider()],
       tools: big,
       agents: [agent({ entryTools: ['tool_0007'] })],
     });
     const document = await source.export();
     expect(JSON.stringify(document).length).toBeGreaterThan(1_048_576);
     const target = (await clientOf()).registry;
-    expect(await target.import(document, { dryRun: true })).toMatchObject({ dryRun: true, created: 41 });
+    expect(await target.import(document, { dryRun: true })).toMatchObject({ dryRun: true, created: 42 });
     expect((await target.tools.list()).items).toEqual([]);
-    expect(await target.import(document)).toMatchObject({ created: 41, updated: 0 });
+    expect(await target.import(document)).toMatchObject({ created: 42, updated: 0 });
     expect((await target.agents.get('helper')).availableTools).toMatchObject([{ id: 'tool_0007' }]);
     expect({ ...await target.export(), exportedAt: '' }).toEqual({ ...document, exportedAt: '' });
   });
@@ -236,6 +242,7 @@ describe('the registries of an endpoint', () => {
         return answer;
       },
     });
+    await (await here.client({ scopes })).registry.providers.register(provider());
     await client.registry.agents.register(agent());
     await client.registry.agents.get('helper');
     await client.registry.agents.update('helper', { name: 'New' }, { version: 1 });

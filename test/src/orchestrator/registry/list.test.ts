@@ -5,15 +5,22 @@ import { agent, dataSource, provider, tool } from '../../../fixtures/records.ts'
 
 async function filled(): Promise<Registry> {
   const registry = createRegistry({ storage: memoryStorage() });
+  await registry.providers.register(provider());
   await registry.agents.register(agent({ id: 'ada', name: 'Ada', tags: ['sums', 'team-a'], visibility: 'internal' }));
   await registry.agents.register(agent({ id: 'bob', name: 'Bob', tags: ['sums'], description: 'Adds things up' }));
   await registry.agents.register(agent({ id: 'cy', name: 'Cy', tags: ['team-a'], role: 'Adder' }));
   await registry.agents.disable('cy');
   await registry.tools.register(tool({ id: 'add', name: 'add', keywords: ['sums'] }));
   await registry.tools.register(
-    tool({ id: 'look', name: 'look', type: 'http', visibility: 'hidden', title: 'Looks up' }),
+    tool({
+      id: 'look',
+      name: 'look',
+      type: 'http',
+      visibility: 'hidden',
+      title: 'Looks up',
+      config: { origin: 'https://api.example.com' },
+    }),
   );
-  await registry.providers.register(provider());
   await registry.dataSources.register(dataSource({ tags: ['team-a'] }));
   return registry;
 }
@@ -73,6 +80,7 @@ describe('a list of records', () => {
 
   it('gives what is there all the time exactly once, whatever is written between its pages', async () => {
     const registry = createRegistry({ storage: memoryStorage() });
+    await registry.providers.register(provider());
     const stays = Array.from({ length: 40 }, (_, i) => `stays_${String(i).padStart(2, '0')}`);
     const goes = Array.from({ length: 40 }, (_, i) => `stays_${String(i).padStart(2, '0')}_goes`);
     for (const id of [...stays, ...goes]) await registry.agents.register(agent({ id }));

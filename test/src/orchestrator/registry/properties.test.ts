@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createRegistry, PinnaceError, type Registry, type Storage } from '../../../../src/index.ts';
-import { agent, tool } from '../../../fixtures/records.ts';
+import { agent, provider, tool } from '../../../fixtures/records.ts';
 import { createOracle, type Op, type Oracle } from './oracle.ts';
 
 const agentIds = fc.constantFrom('ada', 'bob', 'cy', 'dee');
@@ -106,6 +106,7 @@ describe('a registry that several write', () => {
       fc.asyncProperty(steps, async (all) => {
         const storage = memoryStorage();
         const instances = [0, 1, 2].map(() => createRegistry({ storage }));
+        await createRegistry({ storage }).providers.register(provider());
         const oracle = createOracle();
         for (const [one, at] of all) {
           const version = versionOf(one, oracle);
@@ -128,6 +129,7 @@ describe('a registry that several write', () => {
         const storage = slow(memoryStorage());
         const instances = [0, 1, 2].map(() => createRegistry({ storage }));
         const registry = createRegistry({ storage });
+        await registry.providers.register(provider());
         for (const id of ['add', 'bind', 'call']) await registry.tools.register(tool({ id, name: id }));
         await Promise.all(all.map(([one, at, version]) => apply(instances[at] ?? registry, one, version)));
         for (const [one, other] of await sidesOf(registry)) expect(one).toEqual(other);
@@ -139,6 +141,7 @@ describe('a registry that several write', () => {
   it('lets one of many win who write at one version, and all who do not care, one after the other', async () => {
     const storage = slow(memoryStorage());
     const instances = Array.from({ length: 8 }, () => createRegistry({ storage }));
+    await instances[0]?.providers.register(provider());
     const races = await Promise.allSettled(instances.map(({ agents }) => agents.register(agent())));
     expect(races.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const renamed = await Promise.allSettled(

@@ -38,8 +38,8 @@ async function filled(options: Partial<RegistryOptions> = {}): Promise<Registry>
 describe('a registry', () => {
   it('gives what was registered, as its schema reads it, and knows nothing else', async () => {
     const registry = registryOf({ now: () => 0 });
-    await registry.agents.register(agent());
     await registry.providers.register(provider());
+    await registry.agents.register(agent());
     await registry.tools.register(tool());
     await registry.mcpServers.register(mcpServer());
     await registry.dataSources.register(dataSource());
@@ -63,6 +63,7 @@ describe('a registry', () => {
 
   it('gives an id of its own to what comes without one', async () => {
     const registry = registryOf();
+    await registry.providers.register(provider());
     const { id: _, ...anonymous } = agent();
     const [one, two] = [await registry.agents.register(anonymous), await registry.agents.register(anonymous)];
     expect(one.id).toMatch(/^agent_[0-9a-f]{32}$/);
@@ -73,6 +74,7 @@ describe('a registry', () => {
   it('is the same for every instance over the storage, and has no source of its own to cache', async () => {
     const storage = memoryStorage();
     const [one, two] = [registryOf({ storage }), registryOf({ storage })];
+    await one.providers.register(provider());
     await one.agents.register(agent());
     expect(await two.agent('helper')).toEqual(await one.agent('helper'));
     expect(one.source).toBeUndefined();
@@ -115,7 +117,8 @@ describe('a registry', () => {
   it('refuses what looks like the value of a secret, and repeats nothing of it', async () => {
     const registry = registryOf();
     const value = 'sk-SECRET-0123456789';
-    const config = (headers: Record<string, string>) => tool({ type: 'http', config: { headers } });
+    const config = (headers: Record<string, string>) =>
+      tool({ type: 'http', secrets: [{ id: 'token' }], config: { origin: 'https://api.example.com', headers } });
     const refusals = [
       registry.tools.register(config({ authorization: `Bearer ${value}` })),
       registry.tools.register(config({ 'X-Api-Key': value })),
@@ -170,6 +173,7 @@ describe('a registry', () => {
 
   it('never uses a revision again, and keeps the history of what was removed', async () => {
     const registry = registryOf();
+    await registry.providers.register(provider());
     await registry.agents.register(agent({ revision: 40 }));
     await registry.agents.remove('helper'); // the second
     expect((await registry.agents.register(agent())).revision).toBe(3);
@@ -259,14 +263,14 @@ describe('a registry', () => {
         heard.push(`${keys.join()} ${stored?.revision}`);
       },
     });
-    await registry.agents.register(agent());
     await registry.providers.register(provider());
+    await registry.agents.register(agent());
     await registry.tools.register(tool({ boundAgents: ['helper'] }));
     await registry.mcpServers.register(mcpServer());
     await registry.dataSources.register(dataSource());
     expect(heard).toEqual([
+      'provider:main undefined',
       'agent:helper 1',
-      'provider:main 1',
       'tools,agent:helper 2',
       'mcp-server:files 2',
       'data-source:manuals 2',
@@ -276,8 +280,8 @@ describe('a registry', () => {
   it('rejects a write whose news cannot be told, though it is stored', async () => {
     const lost = new PinnaceError('unavailable', 'Cannot publish');
     const registry = registryOf({ onChange: () => Promise.reject(lost) });
-    await expect(registry.agents.register(agent())).rejects.toBe(lost);
-    expect(await registry.agent('helper')).toMatchObject({ revision: 1 });
+    await expect(registry.providers.register(provider())).rejects.toBe(lost);
+    expect(await registry.provider('main')).toMatchObject({ revision: 1 });
   });
 
   it('gives up when others never stop writing', async () => {
@@ -285,7 +289,7 @@ describe('a registry', () => {
       ...memoryStorage(),
       commit: async (changes) => ({ ok: false, conflicts: changes.map(({ key }) => key) }),
     };
-    await expect(registryOf({ storage: busy }).agents.register(agent())).rejects.toMatchObject({
+    await expect(registryOf({ storage: busy }).providers.register(provider())).rejects.toMatchObject({
       code: 'unavailable',
       retryable: true,
     });
@@ -398,6 +402,7 @@ describe('what is bound', () => {
   it('to a tool whose code is gone stays as it is, and holds up no other change', async () => {
     const storage = memoryStorage();
     const given = parse(ToolDefinition, tool({ id: 'notes_add', name: 'notes_add' }), { what: 'the tool' });
+    await registryOf({ storage }).providers.register(provider());
     await registryOf({ storage, tools: [given] }).agents.register(agent({ entryTools: ['notes_add'] }));
     const later = registryOf({ storage });
     await later.agents.update('helper', { name: 'Later' }, { version: 1 });
@@ -426,6 +431,7 @@ describe('what is bound', () => {
 
   it('may not be more in one write than fits into one commit, and says what to do', async () => {
     const registry = registryOf();
+    await registry.providers.register(provider());
     for (const one of tools(120)) await registry.tools.register(one);
     const entryTools = tools(120).map(({ id }) => id);
     await expect(registry.agents.register(agent({ entryTools }))).rejects.toMatchObject({
@@ -444,10 +450,13 @@ describe('availableTools', () => {
       defineTool({ id, description: `Does ${id}`, input: v.object({}), execute: () => id })
     );
     const storage = memoryStorage();
-    const registry = registryOf({ storage, tools: composed.map(({ definition }) => definition) });
     const handlers = { adds: () => 1 };
+    const registry = registryOf({ storage, handlers, tools: composed.map(({ definition }) => definition) });
+    await registry.providers.register(provider());
     const named = ['add', 'subtract', 'hidden', 'unnamed'];
-    for (const id of named) await registry.tools.register(tool({ id, name: id, config: { handler: 'adds' } }));
+    for (const id of named) {
+      await registry.tools.register(tool({ id, name: id, type: 'function', config: { handler: 'adds' } }));
+    }
     await registry.tools.disable('subtract');
     await registry.tools.update('hidden', { visibility: 'hidden' }, { version: 1 });
     await registry.agents.register(agent({ entryTools: ['notes_*', 'add', 'subtract', 'hidden'] }));

@@ -100,13 +100,18 @@ describe('an export', () => {
           : await inner.commit(changes),
     };
     const source = createRegistry({ storage: memoryStorage() });
-    const document = { ...await exported(source), tools: tools(200), agents: [agent({ entryTools: ['tool_0199'] })] };
+    const document = {
+      ...await exported(source),
+      providers: [provider()],
+      tools: tools(200),
+      agents: [agent({ entryTools: ['tool_0199'] })],
+    };
     const registry = createRegistry({ storage: failing });
     const stopped = registry.import(document);
     await expect(stopped).rejects.toMatchObject({ code: 'internal', details: { applied: 98 } });
-    expect((await registry.tools.list({ limit: 200 })).items).toHaveLength(98);
+    expect((await registry.tools.list({ limit: 200 })).items).toHaveLength(97); // and the provider
     left = Infinity;
-    expect(await registry.import(document)).toMatchObject({ created: 103, unchanged: 98 });
+    expect(await registry.import(document)).toMatchObject({ created: 104, unchanged: 98 });
     expect((await registry.availableTools('helper')).map(({ id }) => id)).toEqual(['tool_0199']);
   });
 });
