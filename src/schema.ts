@@ -29,7 +29,7 @@ const Semver = v.pipe(
   v.maxLength(256),
   v.regex(
     /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/,
-    'must be like 1.0.0 (Semantic Versioning 2.0.0: no leading zeros)',
+    'must be like 1.0.0',
   ),
 );
 

@@ -44,9 +44,14 @@ async function openRow(id: string): Promise<void> {
 describe('records of every kind', () => {
   it.each([
     ['agent', { id: 'stoker', name: 'Stoker', entryTools: 'calculator', mcp: '', tags: 'fire' }],
-    ['tool', { id: 'forecast', name: 'forecast', description: 'Tells the weather', config: '{"method":"GET"}' }],
+    ['tool', {
+      id: 'forecast',
+      name: 'forecast',
+      description: 'Tells the weather',
+      config: '{"origin":"https://api.example.com"}',
+    }],
     ['mcpServer', { id: 'files', alias: 'files', url: 'https://files.example/mcp' }],
-    ['provider', { id: 'lab', baseUrl: 'https://lab.example/v1', model: 'small' }],
+    ['provider', { id: 'lab', baseUrl: 'https://lab.example.com/v1', model: 'small' }],
     ['dataSource', { id: 'charts', name: 'Charts', config: '{"language":"en"}' }],
   ])('are made, changed, disabled and enabled, and their history tells of it: %s', async (kind, fields) => {
     await openSection(kind);
@@ -83,9 +88,18 @@ describe('records of every kind', () => {
     expect(page.all('field-id')[0]).toHaveProperty('value', 'charts');
   });
 
+  it('are not saved with an address that could never answer, and say so beside the field', async () => {
+    await openSection('provider');
+    await create({ id: 'lab', baseUrl: 'http://169.254.169.254/v1' });
+    await vi.waitFor(() => expect(text('help-baseUrl')).toMatch(/must begin with "https:/));
+    await fill({ baseUrl: 'http://localhost:11434/v1' }); // a model server on this machine
+    await page.click('record-save');
+    await page.find('record-page');
+  });
+
   it('are narrowed by what their kind has', async () => {
     await openSection('provider');
-    await create({ id: 'lab' });
+    await create({ id: 'lab', baseUrl: 'https://lab.example.com/v1' });
     await page.find('record-page');
     await page.click('registry-back');
     await vi.waitFor(() => expect(ids()).toEqual(['default', 'lab']));
@@ -102,7 +116,7 @@ describe('records of every kind', () => {
     await page.click('record-remove');
     expect(text('removal-obstacle')).toContain('cannot be removed while agents name it');
     await page.click('registry-back');
-    await create({ id: 'lab' });
+    await create({ id: 'lab', baseUrl: 'https://lab.example.com/v1' });
     await page.find('record-page');
     await page.click('record-remove');
     await page.click('removal-keep');
