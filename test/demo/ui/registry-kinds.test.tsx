@@ -242,7 +242,7 @@ describe('the vault', () => {
     await vi.waitFor(() => expect(page.all('vault-secret')[0]?.textContent).toContain('https://api.example.com'));
     await page.click('registry-tab-provider');
     await page.click('record-new');
-    await fill({ id: 'lab' });
+    await fill({ id: 'lab', baseUrl: 'https://lab.example.com/v1' });
     const secrets = await page.find('field-secret');
     expect([...secrets.querySelectorAll('option')].map(({ value }) => value)).toEqual(['', 'lab-key']);
     await choose(secrets, 'lab-key');
