@@ -35,13 +35,16 @@ const extension = extensionPath === undefined ? [] : await loadExtension(await i
 const show = consoleSink({ format: Deno.stdout.isTerminal() ? 'text' : 'json' });
 const showChanges: EventSink = (event) => event.actor.type === 'system' ? undefined : show(event);
 
+/** Where model servers may be on private networks, such as http://127.0.0.1:11434, or `loopback`. */
+const privateOrigins = listOf('PINNACE_PRIVATE_ORIGINS');
+
 /** The agent whose tools MCP clients find: all there are. */
 const mcpAgent = { id: 'mcp', name: 'MCP', providerId: 'default', entryTools: ['*'] };
 
 let addSamples = async (): Promise<unknown> => undefined;
 const endpoint = createDenoEndpoint({
   catalog(storage, tools, seen) {
-    const registry = createRegistry({ storage, tools, sinks: [showChanges], ...seen });
+    const registry = createRegistry({ storage, tools, privateOrigins, sinks: [showChanges], ...seen });
     addSamples = createSamples(registry, {
       agents: [...sampleAgents, mcpAgent],
       providers: sampleProviders,
@@ -62,7 +65,7 @@ const endpoint = createDenoEndpoint({
     ...(authorities.length > 0 && { hosts: authorities.map((authority) => new URL(`http://${authority}`).hostname) }),
   },
   origins: listOf('PINNACE_ORIGINS'),
-  privateOrigins: listOf('PINNACE_PRIVATE_ORIGINS'), // such as http://127.0.0.1:11434, or `loopback`
+  privateOrigins,
   eventRetentionMs: 86_400_000,
   ...(kvPath !== undefined && { kvPath }),
 });

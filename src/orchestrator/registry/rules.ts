@@ -25,8 +25,8 @@ export interface RuleContext extends ScanOptions {
 /**
  * Checks that the record may be stored.
  *
- * @throws PinnaceError `invalid_argument` for a field that could never work, for what is named and unknown, and for the value of a secret, `conflict` for an alias that
- * another server has.
+ * @throws PinnaceError `invalid_argument` for a field that could never work, for what is named and unknown, and for the value of a
+ * secret, `conflict` for an alias that another server has.
  */
 export async function requireFit(
   context: RuleContext,
