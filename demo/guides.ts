@@ -28,7 +28,7 @@ export const guideGroups: readonly GuideGroup[] = [
   {
     title: 'Give agents tools',
     guides: [
-      { page: 'tools', title: 'Tools', words: 'http code function secrets' },
+      { page: 'tools', title: 'Tools', words: 'http code function' },
       { page: 'approvals', title: 'Approvals', words: 'person decides allow deny' },
       { page: 'discovery', title: 'Discovery', words: 'find search thousands of tools' },
       { page: 'mcp', title: 'MCP', words: 'model context protocol servers clients' },
@@ -52,6 +52,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'endpoint', title: 'Endpoint', words: 'http api signed routes' },
       { page: 'watching', title: 'Watching', words: 'events metrics traces audit opentelemetry' },
       { page: 'permissions', title: 'Permissions', words: 'authorize rules' },
+      { page: 'secrets', title: 'Secrets', words: 'keys origins redaction vault' },
     ],
   },
   {
