@@ -53,8 +53,10 @@ function expectMismatch(error: unknown, origin: string): void {
   expect(JSON.stringify(error)).not.toContain(value);
 }
 
-function expectUntouched({ sockets, requests }: Loopback): void {
-  expect([sockets, requests]).toEqual([0, []]);
+const untouched = { sockets: 0, requests: [] };
+
+function contactsOf({ sockets, requests }: Loopback): unknown {
+  return { sockets, requests };
 }
 
 describe('a secret of another destination', () => {
@@ -62,7 +64,7 @@ describe('a secret of another destination', () => {
     const thief = await listener();
     const origin = thief.origin('127.0.0.1');
     expectMismatch(await refusalOf({ baseUrl: `${origin}/v1`, secret: { id: 'crm-key' } }), origin);
-    expectUntouched(thief);
+    expect(contactsOf(thief)).toEqual(untouched);
   });
 
   it('is not sent where the source of secrets ignores the scope', async () => {
@@ -72,7 +74,7 @@ describe('a secret of another destination', () => {
       const careless: SecretSource = { resolve: async ({ id }) => new Secret({ id, version: '1', value, origins }) };
       expectMismatch(await refusalOf({ baseUrl: `${origin}/v1`, secret: { id: 'crm-key' } }, careless), origin);
     }
-    expectUntouched(thief);
+    expect(contactsOf(thief)).toEqual(untouched);
   });
 
   it('is sent to its own destination, after a run elsewhere was refused', async () => {
@@ -132,7 +134,7 @@ describe('a secret of another destination', () => {
     const model = createOpenAICompatible({ name: 'own', baseURL: baseUrl, fetch }).embeddingModel('any');
     const error = await failure(createEmbedder(model, { maxRetries: 0 }).embed(['text'], new AbortController().signal));
     expectMismatch(error.cause, baseUrl);
-    expectUntouched(thief);
+    expect(contactsOf(thief)).toEqual(untouched);
   });
 
   it('is not handed to a function of the composition unless it names "code"', async () => {
@@ -197,7 +199,7 @@ describe('a model call', () => {
     const chunks = await readAll(await runtime.run(runRequest(), me));
     expect(chunks.filter(({ type }) => type === 'error')).toHaveLength(1);
     expect(server.requests.length).toBeGreaterThan(0);
-    expectUntouched(target);
+    expect(contactsOf(target)).toEqual(untouched);
   });
 
   it('streams: the first words arrive while the server still writes', async () => {
@@ -236,7 +238,7 @@ describe('a model call', () => {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (next.value.type === 'text-delta') stop.abort();
     }
-    await closed.promise;
+    await expect(closed.promise).resolves.toBeUndefined();
   });
 
   it('without its secret is unavailable as the deployment is incomplete, and says which secret of which provider', async () => {
@@ -270,6 +272,6 @@ describe('a service of the composition', () => {
     const url = server.origin('127.0.0.1');
     const catalog = httpCatalog({ url, egress, privateOrigins: [url], headers: () => ({ authorization: 'Bearer x' }) });
     expect(await failure(catalog.agent('helper'))).toMatchObject({ code: 'unavailable' });
-    expectUntouched(thief);
+    expect(contactsOf(thief)).toEqual(untouched);
   });
 });

@@ -26,7 +26,7 @@ interface Asked {
 async function trials(options: Partial<TrialOptions> & { readonly answer?: () => Response } = {}) {
   const vault = fakeVault();
   await vault.unlock('correct horse');
-  await vault.set('lab', secret);
+  await vault.set('lab', secret, { origins: ['https://api.example.com'] });
   const asked: Asked[] = [];
   const { answer = () => Response.json({ name: 'Ada', echo: secret }), ...given } = options;
   const control = createTrials({
@@ -125,7 +125,11 @@ describe('a trial of an HTTP tool', () => {
 });
 
 describe('a trial of a code tool', () => {
-  const code = { type: 'code', paramsSchema: { type: 'object' }, config: { code: 'return input' } };
+  const code = {
+    type: 'code',
+    paramsSchema: { type: 'object', properties: { a: { type: 'number' } } },
+    config: { code: 'return input' },
+  };
 
   it('runs it in the sandbox', async () => {
     const host = await trials();
