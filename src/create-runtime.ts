@@ -6,7 +6,8 @@ import { createRunDiscovery } from './discovery/run-discovery.ts';
 import { PinnaceError } from './errors.ts';
 import { type Audit, createRecorder } from './audit.ts';
 import { createEventRing, type EventRing } from './event-ring.ts';
-import { createEmit, createTraceId } from './events.ts';
+import { createEmit, createTraceId, unheard } from './events.ts';
+import { createInputDigests, noInputDigests } from './input-digests.ts';
 import { createMcpServers } from './mcp/mcp-servers.ts';
 import { createMetrics } from './metrics.ts';
 import { createAgentGrounding } from './orchestrator/grounding/agent-grounding.ts';
@@ -80,6 +81,11 @@ export interface CreateRuntimeOptions {
    */
   readonly authorize?: Authorize;
   readonly limits?: Partial<Limits>;
+  /**
+   * Keys the digests of tool inputs in events and audit: 32 to 64 random bytes, the same for all instances. When absent, the first
+   * instance creates a key in `storage`.
+   */
+  readonly inputDigestKey?: Uint8Array;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -92,7 +98,7 @@ export interface PlanningRuntime extends HostedRuntime {
 /**
  * Gives a runtime. It holds no connection and no timer between runs.
  *
- * @throws PinnaceError `invalid_argument` when two tools share an id.
+ * @throws PinnaceError `invalid_argument` when two tools share an id, or `inputDigestKey` has a wrong length.
  * @example
  * const runtime = createRuntime({ catalog: staticCatalog({ agents, providers }), models: modelSource(), storage: memoryStorage(), tools: [add] });
  * const stream = await runtime.run({ agentId: 'helper', chat: { id: 'c1', messages } }, localPrincipal());
@@ -112,6 +118,8 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   const emit = createEmit({ sinks, ring, now });
   const recorder = createRecorder({ audit: options.audit, emit, now });
   const metrics = createMetrics();
+  const keyed = createInputDigests({ storage, key: options.inputDigestKey });
+  const digests = emit === unheard && !options.audit ? noInputDigests : keyed;
   const authorize = options.authorize ?? (() => ({ decision: 'allow' }));
   const mcp = createMcpServers({
     connector: options.mcp,
@@ -161,6 +169,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     audit: options.audit,
     recorder,
     metrics,
+    digests,
     now,
   });
   return { ...runtime, planner };

@@ -2,6 +2,7 @@
 
 import type { Deed, Recorder } from '../audit.ts';
 import type { Span, SpanEnd } from '../span.ts';
+import type { InputSummary } from '../tools/input-summary.ts';
 import { mayAct } from '../tools/lost-call.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { CallFacts, CallOptions } from './call-tool.ts';
@@ -14,14 +15,14 @@ export interface CallAudit {
   readonly end: (how: SpanEnd) => Promise<void>;
 }
 
-/** Gives what writes. Of the input only its length is told, and nothing holds a secret of the run. */
+/** Gives what writes. Of the input only a summary is written, and nothing holds a secret of the run. */
 export function createCallAudit(
   { definition }: Tool,
   { span, call, options, input }: {
     readonly span: Span;
     readonly call: CallFacts;
     readonly options: CallOptions;
-    readonly input: () => number | undefined;
+    readonly input: () => InputSummary;
   },
 ): CallAudit {
   const { recorder, actor, principal, agent, redaction } = options;
@@ -36,8 +37,8 @@ export function createCallAudit(
       agent: agent.id,
       subject: redaction.text(principal.subject),
       toolCallId: redaction.text(call.toolCallId.slice(0, 64)),
-      input: input(),
       approved: call.approved,
+      ...input(),
     },
   });
   let begun: ReturnType<Recorder['begin']> | undefined;

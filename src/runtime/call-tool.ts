@@ -4,6 +4,7 @@ import type { Recorder } from '../audit.ts';
 import { withTenant } from '../cache-key.ts';
 import { type ErrorData, isErrorCode, PinnaceError, toData } from '../errors.ts';
 import type { ObservedEvent } from '../events.ts';
+import type { InputDigests } from '../input-digests.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, SecretScope, Storage } from '../ports.ts';
 import { takeToken } from '../rate-limit.ts';
@@ -11,6 +12,7 @@ import type { Agent, SecretRef } from '../schema.ts';
 import type { Secret } from '../secret.ts';
 import { type Place, type Span, type SpanEnd, statusOfError } from '../span.ts';
 import { failureOf, toolError } from '../tools/failure.ts';
+import { type InputSummary, inputSummary } from '../tools/input-summary.ts';
 import { invokeTool, type ToolCall } from '../tools/invoke-tool.ts';
 import type { Slots } from '../tools/slots.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
@@ -36,6 +38,7 @@ export interface CallOptions {
   readonly redaction: RunRedaction;
   readonly recorder: Recorder;
   readonly metrics: Metrics;
+  readonly digests: InputDigests;
   readonly now: () => number;
 }
 
@@ -55,14 +58,19 @@ export async function callTool(
   input: unknown,
   { call, options }: { readonly call: CallFacts; readonly options: CallOptions },
 ): Promise<ToolOutcome> {
+  const digestOf = options.digests.current ?? await options.digests.load(call.signal);
+  const schema = tool.definition.paramsSchema;
+  let summary: InputSummary | undefined; // made once, and only for a reader
+  const summaryOf = (): InputSummary =>
+    summary ??= inputSummary(input, { schema, tenant: options.principal.tenant, digestOf });
   const span = options.place.start({
     action: 'tool.call',
     actor: options.actor,
     target: { type: 'tool', id: tool.definition.id },
-    payload: () => ({ toolCallId: call.toolCallId.slice(0, 64), input: lengthOf(input) }),
+    payload: () => ({ toolCallId: call.toolCallId.slice(0, 64), ...summaryOf() }),
   });
   call.onSpan?.((error) => tellEnd(span, tool, { status: statusOfError(error), error }));
-  const record = createCallAudit(tool, { span, call, options, input: () => lengthOf(input) });
+  const record = createCallAudit(tool, { span, call, options, input: summaryOf });
   const outcome = await callInTurn(tool, options, call.signal, async () => {
     const secrets = await toolSecrets(tool, options, span);
     const redact = (text: string): string => options.redaction.text(text);
@@ -164,13 +172,4 @@ function countCall(metrics: Metrics, tool: string, { status, error }: CallEnd): 
 function tellEnd(span: Span, { definition: { id } }: Tool, { status, error }: CallEnd): void {
   if (status === 'error') span.tell({ action: 'error', target: { type: 'tool', id }, status, error });
   span.end({ status, error });
-}
-
-/** In UTF-16 code units of JSON; nothing for what is no JSON, which the check refuses. */
-function lengthOf(input: unknown): number | undefined {
-  try {
-    return JSON.stringify(input)?.length;
-  } catch {
-    return undefined;
-  }
 }

@@ -4,6 +4,7 @@ import type { LanguageModel, UIMessageChunk } from '../ai-types.ts';
 import type { Recorder } from '../audit.ts';
 import { toPinnaceError } from '../errors.ts';
 import type { Interruptions } from '../interruption.ts';
+import type { InputDigests } from '../input-digests.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, SecretScope, Storage } from '../ports.ts';
 import type { Agent, SecretRef } from '../schema.ts';
@@ -62,6 +63,7 @@ export interface RunOptions {
   readonly ttlMs: number;
   readonly recorder: Recorder;
   readonly metrics: Metrics;
+  readonly digests: InputDigests;
   readonly now: () => number;
 }
 

@@ -6,6 +6,7 @@ import { steadyStorage } from '../outage.ts';
 import type { Audit, Recorder } from '../audit.ts';
 import type { EventRing } from '../event-ring.ts';
 import { createTraceId, type Emit } from '../events.ts';
+import type { InputDigests } from '../input-digests.ts';
 import { createInterruptions } from '../interruption.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authorize, Catalog, Egress, ModelSource, Sandbox, SecretSource, Storage } from '../ports.ts';
@@ -59,6 +60,7 @@ export interface RuntimeOptions {
   readonly audit: Audit | undefined;
   readonly recorder: Recorder;
   readonly metrics: Metrics;
+  readonly digests: InputDigests;
   readonly now: () => number;
 }
 

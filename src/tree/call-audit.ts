@@ -5,7 +5,7 @@ import { isLargerThan } from './answer-size.ts';
 import type { AuditEntry } from './audit.ts';
 import { canonicalJson } from './canonical.ts';
 import type { Caller } from './call-tool.ts';
-import { sha256 } from './sha256.ts';
+import { sha256Sync } from '../sha256-sync.ts';
 import type { CallContext, ToolSpec } from './tool-spec.ts';
 import { targetsOf } from './tool-targets.ts';
 import type { TreeOutcome } from './tree-tools.ts';
@@ -64,7 +64,7 @@ function describe({ input, outcome }: Audited, inputBytes: number) {
     }
     const { versionToken: _, idempotencyKey, ...content } = isRecord(input) ? input : { input };
     const key = typeof idempotencyKey === 'string' ? { idempotencyKey: idempotencyKey.slice(0, 200) } : {};
-    return { targets: targetsOf(input, outcome), argsDigest: sha256(canonicalJson(content)), ...key };
+    return { targets: targetsOf(input, outcome), argsDigest: sha256Sync(canonicalJson(content)), ...key };
   } catch {
     return { targets: [], argsDigest: '' };
   }

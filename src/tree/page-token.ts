@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { PinnaceError } from '../errors.ts';
 import { canonicalJson } from './canonical.ts';
 import type { Cursor, Layout } from './layout.ts';
-import { sha256 } from './sha256.ts';
+import { sha256Sync } from '../sha256-sync.ts';
 
 const Place = v.tuple([v.pipe(v.number(), v.integer(), v.minValue(0)), v.pipe(v.number(), v.integer(), v.minValue(0))]);
 
@@ -75,7 +75,7 @@ function decode(token: string): unknown {
 }
 
 function digestOf({ tool, agentId, args }: WalkKey): string {
-  return sha256(canonicalJson([tool, agentId, args])).slice(0, 16);
+  return sha256Sync(canonicalJson([tool, agentId, args])).slice(0, 16);
 }
 
 function refused(why: string): PinnaceError {

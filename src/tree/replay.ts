@@ -4,7 +4,7 @@ import { PinnaceError } from '../errors.ts';
 import { canonicalJson } from './canonical.ts';
 import { ledgerId, type Remembered } from './idempotency.ts';
 import type { Keeper } from './keeper.ts';
-import { sha256 } from './sha256.ts';
+import { sha256Sync } from '../sha256-sync.ts';
 import type { Answer, CallContext, Output } from './tool-spec.ts';
 
 /** Under what an answer is remembered, and for which request. */
@@ -27,7 +27,7 @@ export async function replayOr(
   const { pending } = context.desk.ledger;
   const id = ledgerId(context.agentId, tool, idempotencyKey);
   while (pending.has(id)) await pending.get(id)?.catch(() => {}); // its failure is told to whoever called first
-  const key = { id, name: idempotencyKey, digest: sha256(canonicalJson(content)), at: context.now() };
+  const key = { id, name: idempotencyKey, digest: sha256Sync(canonicalJson(content)), at: context.now() };
   const running = answerOr(context, key, apply);
   pending.set(id, running);
   try {

@@ -20,7 +20,7 @@ import { answerTtlMs, type Remembered } from './idempotency.ts';
 import type { Origin } from './mutate.ts';
 import type { TreeOp } from './op.ts';
 import type { TreeRow } from './row.ts';
-import { sha256 } from './sha256.ts';
+import { sha256Sync } from '../sha256-sync.ts';
 import { type Access, keyOf, logKey, readHead, releaseTurn, takeTurn, writeHead } from './stored-head.ts';
 
 /** One mutation of the log. */
@@ -97,7 +97,7 @@ export function createStoredTree(
 }
 
 function answerKey(access: Access, id: string): Key {
-  return keyOf(access, 'answer', sha256(id));
+  return keyOf(access, 'answer', sha256Sync(id));
 }
 
 /** Blocks and log of the head that was read first: when some are gone, the head names others by now. */

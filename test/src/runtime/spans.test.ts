@@ -68,7 +68,13 @@ describe('the events of a run', () => {
       finishReason: 'tool-calls',
     });
     expect(events[5]).toMatchObject({ actor: { type: 'agent', id: 'helper' }, target: { type: 'tool', id: 'add' } });
-    expect(readSummary(events[5]!.payloadSummary)).toEqual({ toolCallId: 'c1', input: 13, output: 1 });
+    expect(readSummary(events[5]!.payloadSummary)).toEqual({
+      toolCallId: 'c1',
+      input: 13,
+      digest: expect.stringMatching(/^[\da-f]{16}$/),
+      keys: 'a,b',
+      output: 1,
+    });
     expect(events[6]?.payloadSummary).toBe('step=1');
   });
 

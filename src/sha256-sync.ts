@@ -1,28 +1,63 @@
 /**
- * SHA-256 (FIPS 180-4) without waiting: `crypto.subtle` would put a pause between the check of a call and its effect, and takes longer
- * than the rest of the call. Names contents; guards no secret. Indexes are in range by construction, hence the `!`.
+ * SHA-256 (FIPS 180-4) and HMAC (RFC 2104) without a promise: `crypto.subtle` would put a pause between the check of a call and its
+ * effect, and takes longer than the rest of the call. No step depends on the data, so its duration does not disclose the key. Indexes
+ * are in range by construction, hence the `!`.
  */
 
 const constants = Int32Array.from(firstPrimes(64), (prime) => fraction(Math.cbrt(prime)));
 const initial = Int32Array.from(firstPrimes(8), (prime) => fraction(Math.sqrt(prime)));
 
-/** The digest of a text's UTF-8 bytes, as hexadecimal digits. */
-export function sha256(text: string): string {
-  const words = padded(new TextEncoder().encode(text));
+const blockBytes = 64;
+
+/** Returns the SHA-256 of a text's UTF-8 bytes as hexadecimal digits. */
+export function sha256Sync(text: string): string {
+  return hexOfWords(finish(initial, new TextEncoder().encode(text), 0));
+}
+
+/** Returns a function that computes the HMAC-SHA-256 of a text's UTF-8 bytes as hexadecimal digits. The key has at most 64 bytes. */
+export function hmacSha256Sync(key: Uint8Array): (text: string) => string {
+  const [inner, outer] = [afterKey(key, 0x36), afterKey(key, 0x5c)];
+  return (text) => {
+    const words = finish(inner, new TextEncoder().encode(text), blockBytes);
+    return hexOfWords(finish(outer, bytesOfWords(words), blockBytes));
+  };
+}
+
+/** The state after the block that the key makes with a pad: the same for every text. */
+function afterKey(key: Uint8Array, pad: number): Int32Array {
+  const block = new Int32Array(16);
+  for (let i = 0; i < blockBytes; i++) block[i >> 2]! |= ((key[i] ?? 0) ^ pad) << (24 - (i & 3) * 8);
   const state = initial.slice();
+  compress(state, new Int32Array(64), block);
+  return state;
+}
+
+/** The state after the last bytes of a message, of which `before` bytes are in the given state. */
+function finish(given: Int32Array, bytes: Uint8Array, before: number): Int32Array {
+  const words = padded(bytes, before);
+  const state = given.slice();
   const schedule = new Int32Array(64);
   for (let at = 0; at < words.length; at += 16) compress(state, schedule, words.subarray(at, at + 16));
-  return [...state].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
+  return state;
+}
+
+function bytesOfWords(words: Int32Array): Uint8Array {
+  return Uint8Array.from({ length: words.length * 4 }, (_, i) => words[i >> 2]! >>> (24 - (i & 3) * 8));
+}
+
+function hexOfWords(words: Int32Array): string {
+  return [...words].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
 /** The message as 32-bit words, with its end mark and its length in bits. */
-function padded(bytes: Uint8Array): Int32Array {
+function padded(bytes: Uint8Array, before: number): Int32Array {
   const length = ((bytes.length + 8) >> 6) * 16 + 16;
   const words = new Int32Array(length);
   for (let i = 0; i < bytes.length; i++) words[i >> 2]! |= bytes[i]! << (24 - (i & 3) * 8);
   words[bytes.length >> 2]! |= 0x80 << (24 - (bytes.length & 3) * 8);
-  words[length - 2] = Math.floor(bytes.length / 0x2000_0000);
-  words[length - 1] = bytes.length << 3;
+  const total = before + bytes.length;
+  words[length - 2] = Math.floor(total / 0x2000_0000);
+  words[length - 1] = total << 3;
   return words;
 }
 
