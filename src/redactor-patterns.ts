@@ -1,9 +1,17 @@
 /** Every text that a secret turns into on its way through JSON, HTML, URLs, forms, hex and base64. */
 
+import { foldCase } from './redactor-normalize.ts';
+
 /** Gives the forms of a secret, each once, itself first. */
 export function patternsOf(secret: string): readonly string[] {
-  const plain = [...new Set([secret, secret.trim()])].filter((text) => text.length >= 8);
+  const plain = [...new Set([secret, secret.trim()])].filter((text) => text.length >= 8).flatMap(longerCases);
   return [...new Set(plain.flatMap((text) => [text, ...jsonForms(text), ...writtenForms(text)]))];
+}
+
+/** A text, and its upper and lower case where that has other letters: `ß` becomes `SS`. */
+function longerCases(text: string): string[] {
+  const folded = foldCase(text);
+  return [text, ...[text.toUpperCase(), text.toLowerCase()].filter((other) => foldCase(other) !== folded)];
 }
 
 /** What is written in HTML or a URL may stand in JSON too. */

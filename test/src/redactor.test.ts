@@ -83,8 +83,72 @@ describe('createRedactor', () => {
 
   it.each(['', 'hunter2', '1234567'])('refuses the short secret %j without repeating it', (value) => {
     expect(() => createRedactor([{ id: 'short', value }])).toThrow(
-      'Cannot redact secret "short": its value must have at least 8 characters',
+      'Cannot redact secret "short": its value must have at least 8 visible characters',
     );
+  });
+
+  it.each([
+    ['upper case', 'SK-LIVE-4F9AZ_Q-77KD0LM2'],
+    ['mixed case', 'sK-lIVE-4f9Az_Q-77kD0lm2'],
+    ['a Kelvin sign and a long s', '\u017fk-live-4f9aZ_q-77\u212ad0Lm2'],
+    ['zero-width spaces', [...'sk-live-4f9aZ_q-77Kd0Lm2'].join('\u200b')],
+    ['a word joiner, a byte order mark and a soft hyphen', 'sk-\u2060live\ufeff-4f9aZ_\u00adq-77Kd0Lm2'],
+    ['marks of direction', 'sk-\u202elive-4f9aZ_q\u202c-77Kd0Lm2'],
+    ['tags, which are two code units each', 'sk-\u{e0041}\u{e007f}live-4f9aZ_q-77Kd0Lm2'],
+    ['variation selectors', 'sk-\ufe0flive-4f9aZ_q-\u{e0101}77Kd0Lm2'],
+    ['upper case and zero-width joiners', [...'SK-LIVE-4F9AZ_Q-77KD0LM2'].join('\u200d\u200c')],
+    [
+      'percent-encoding of every byte in mixed case',
+      '%73%6B%2d%6C%69%76%65%2D%34%66%39%61%5a%5F%71%2d%37%37%4b%64%30%4C%6d%32',
+    ],
+  ])('removes a secret written with %s, wherever it is cut', (_, written) => {
+    const one = createRedactor([{ id: 'a', value: 'sk-live-4f9aZ_q-77Kd0Lm2' }]);
+    const text = `\u200bx\u{e0041} ${written}\u200b y\u200d`;
+    const expected = '\u200bx\u{e0041} [secret a]\u200b y\u200d';
+    expect(one.text(text)).toBe(expected);
+    for (let at = 0; at <= text.length; at++) expect(inPieces(one, [text.slice(0, at), text.slice(at)])).toBe(expected);
+    expect(inPieces(one, text.split(''))).toBe(expected);
+  });
+
+  it.each([
+    ['stra\u00dfe-\u00e4\u00f6\u00fc-stadt', 'STRASSE-\u00c4\u00d6\u00dc-STADT'],
+    [
+      '\u03c3\u03bf\u03c6\u03cc\u03c2-\u03bb\u03cc\u03b3\u03bf\u03c2',
+      '\u03a3\u039f\u03a6\u038c\u03a3-\u039b\u038c\u0393\u039f\u03a3',
+    ],
+    ['key-\u{10428}\u{10429}-word', 'KEY-\u{10400}\u{10429}-WORD'],
+    ['pass\u200bword-1', 'PASSWORD-1'],
+  ])('removes %j written as %j', (value, written) => {
+    const one = createRedactor([{ id: 'a', value }]);
+    expect(inPieces(one, `x ${written} y`.split(''))).toBe('x [secret a] y');
+    expect(one.text(`x ${value} y`)).toBe('x [secret a] y');
+  });
+
+  it('refuses a secret with fewer than 8 visible characters', () => {
+    expect(() => createRedactor([{ id: 'a', value: 'abc\u200b\u200b\u200b\u200b\u200b' }])).toThrow(
+      'at least 8 visible',
+    );
+  });
+
+  it('holds a bounded number of invisible characters, and loses none outside of a possible secret', () => {
+    const { push, end } = createRedactor([{ id: 'a', value: 'abcdefgh' }]).begin();
+    const run = '\u200b'.repeat(5000);
+    expect(push(`x${run}`)).toBe(`x${run}`);
+    let out = push('a');
+    for (let i = 0; i < 100; i++) out += push(run);
+    out += push('bcdefg');
+    expect(out).toBe('');
+    expect(push('x') + end()).toBe('abcdefgx');
+    const hidden = [...'abcdefgh'].join(run);
+    expect(push(`x${hidden}y`) + end()).toBe('x[secret a]y');
+    expect([...hidden].map(push).join('') + end()).toBe('[secret a]');
+  });
+
+  it('takes time in proportion to the text, also with an invisible character after each other one', () => {
+    const { text } = createRedactor([{ id: 'a', value: 'aaaaaaaaab' }, { id: 'b', value: 'cccccccc' }]);
+    const units = 400_000;
+    expect(text('a\u200b'.repeat(units))).toBe('a\u200b'.repeat(units));
+    expect(text('cccccccc\u200b\u200bx'.repeat(units / 8))).toBe('[secret b]\u200b\u200bx'.repeat(units / 8));
   });
 
   it('finds a secret whose white space was trimmed on its way', () => {
@@ -194,6 +258,30 @@ describe('createRedactor, anywhere', () => {
         },
       ),
       { numRuns: 16_000 },
+    );
+  });
+
+  it('lets no secret through in another case and with invisible characters between, however it is cut (4,000 times)', () => {
+    const between = fc.constantFrom('', '', '\u200b', '\u200d\ufeff', '\u00ad', '\u{e0041}');
+    fc.assert(
+      fc.property(
+        around,
+        placed,
+        around,
+        fc.array(between, { minLength: 1 }),
+        fc.array(fc.boolean(), { minLength: 1 }),
+        cut,
+        (before, secret, after, hidden, upper, sizes) => {
+          const letters = [...secret].map((letter, i) =>
+            (upper[i % upper.length] ?? false) && letter !== '\u00df' ? letter.toUpperCase() : letter
+          );
+          const written = letters.map((letter, i) => i === 0 ? letter : (hidden[i % hidden.length] ?? '') + letter)
+            .join('');
+          const out = inPieces(redactor, pieces(`${before}|${written}|${after}`, sizes));
+          expect(out).toBe(`${before}|[secret s${values.indexOf(secret)}]|${after}`);
+        },
+      ),
+      { numRuns: 4000 },
     );
   });
 
