@@ -9,6 +9,7 @@ import { createTraceId } from '../events.ts';
 import { createInvalidations } from '../invalidations.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Catalog, ModelSource, SecretScope, SecretSource, Storage } from '../ports.ts';
+import { isRedactable } from '../redactor.ts';
 import type { Agent, McpServer, Provider, SecretRef, ToolDefinition } from '../schema.ts';
 import type { Secret } from '../secret.ts';
 import { originOf, requireDestination } from '../secret-origins.ts';
@@ -152,6 +153,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 }
 
 function createCaches({ catalog, secrets, storage, metrics, now, emit }: ResolverOptions): Caches {
+  const warnIfShort = createShortSecretWarning(emit);
   const shared = catalog.source === undefined ? {} : { shared: { storage, source: catalog.source } };
   const common = { now, metrics };
   const health = createSourceHealth(now);
@@ -186,8 +188,8 @@ function createCaches({ catalog, secrets, storage, metrics, now, emit }: Resolve
     secrets: createCache({
       ...common,
       name: 'secret',
-      load: (id, signal) => loadSecret(secrets, id, signal),
-      onStale: (id) => emit(staleSecret(id)),
+      load: async (id, signal) => warnIfShort(await loadSecret(secrets, id, signal), id),
+      onStale: (id) => emit(secretEvent('secret.stale_used', id)),
     }),
   };
 }
@@ -329,12 +331,25 @@ async function loadSecret(
   return secret && requireDestination(secret, scope.origin); // whatever the source has looked at
 }
 
-function staleSecret(id: string): Parameters<Emit>[0] {
+/** Emits one event for each id whose value redaction leaves in texts, never the value or its length. */
+function createShortSecretWarning(emit: Emit): (secret: Secret | undefined, id: string) => Secret | undefined {
+  const warned = new Set<string>();
+  return (secret, id) => {
+    const { ref } = JSON.parse(id) as SecretId; // as above
+    if (secret && !warned.has(ref.id) && !isRedactable(secret.reveal())) {
+      warned.add(ref.id);
+      emit(secretEvent('secret.too_short_to_redact', id));
+    }
+    return secret;
+  };
+}
+
+function secretEvent(action: string, id: string): Parameters<Emit>[0] {
   const { agentId, ref } = JSON.parse(id) as SecretId; // as above
   return {
     traceId: createTraceId(),
     actor: { type: 'agent', id: agentId },
-    action: 'secret.stale_used',
+    action,
     target: { type: 'secret', id: ref.id },
     status: 'ok',
     latency: 0,

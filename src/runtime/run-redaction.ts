@@ -2,7 +2,7 @@
 
 import type { UIMessageChunk } from '../ai-types.ts';
 import { type Emit, unheard } from '../events.ts';
-import { createRedactor, type Redaction, type Redactor } from '../redactor.ts';
+import { createRedactor, isRedactable, type Redaction, type Redactor } from '../redactor.ts';
 import type { Secret } from '../secret.ts';
 import { redactData } from './redact-data.ts';
 
@@ -19,9 +19,6 @@ export interface RunRedaction {
   /** What still waits, when the run ends in the middle of a text. */
   flush(): readonly UIMessageChunk[];
 }
-
-/** The shortest value that can be told from ordinary text. */
-const minLength = 8;
 
 type DeltaChunk = Extract<UIMessageChunk, { type: 'text-delta' | 'reasoning-delta' | 'tool-input-delta' }>;
 
@@ -63,7 +60,7 @@ export function createRunRedaction(): RunRedaction {
     data: whole,
     add(secret) {
       const value = secret.reveal();
-      if (value.length < minLength || secrets.has(value)) return;
+      if (!isRedactable(value) || secrets.has(value)) return; // the resolver emits an event for such a value
       secrets.set(value, secret.id);
       redactor = undefined;
     },

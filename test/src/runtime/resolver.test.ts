@@ -127,6 +127,31 @@ describe('what a run is resolved from', () => {
     await expect(runtime.run(runRequest(), me)).rejects.toBeDefined();
   });
 
+  it('emits one event for a secret that is too short to be redacted, without its value or length', async () => {
+    const { state, catalog } = changingCatalog();
+    state.secret = true;
+    let value = 'hunter2';
+    const secrets: SecretSource = {
+      resolve: (ref, options) => memorySecrets({ key: value }, { unboundSecrets: 'allow' }).resolve(ref, options),
+    };
+    const { sink, events } = memorySink();
+    const models = { model: () => scriptedModel(says('hi')).model };
+    const runtimeOf = () => createRuntime({ catalog, models, storage: memoryStorage(), secrets, sinks: [sink] });
+    const runtime = runtimeOf();
+    const warnings = () => events.filter(({ action }) => action === 'secret.too_short_to_redact');
+    for (let i = 0; i < 2; i++) {
+      await readAll(await runtime.run(runRequest(), me));
+      await runtime.invalidate(['secrets']);
+    }
+    expect(warnings()).toEqual([
+      expect.objectContaining({ target: { type: 'secret', id: 'key' }, status: 'ok', payloadSummary: '', error: null }),
+    ]);
+    expect(JSON.stringify(events)).not.toContain(value);
+    value = 'hunter22'; // long enough
+    await readAll(await runtimeOf().run(runRequest(), me));
+    expect(warnings()).toHaveLength(1);
+  });
+
   it('is unavailable when the secret does not come in time', async () => {
     const { state, catalog } = changingCatalog();
     state.secret = true;
