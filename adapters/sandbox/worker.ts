@@ -7,6 +7,9 @@
  * has no frame: there the code runs under that worker's own policy, which came with its script (a page's `<meta>` does not reach
  * it), and which must let the agent reach its models. So in a worker the first wall stands alone, unless the policy that its
  * script is served with forbids connections to all but the few hosts that the agent needs.
+ *
+ * Memory has no limit here: a worker shares the memory of the page's process, and the web has no interface to limit it. The
+ * prelude does not cap single allocations, because objects and texts in a loop take as much.
  */
 
 import { prelude } from './prelude.ts';
