@@ -22,7 +22,7 @@ import { listEvents } from './list-events.ts';
 import { commitOwn } from './outage.ts';
 import type { Page } from './page.ts';
 import type { Change, Storage, Watchable } from './ports.ts';
-import { type ChainAnchor, type Verification, verifyChain } from './verify-chain.ts';
+import { type Verification, verifyChain, type VerifyOptions } from './verify-chain.ts';
 import { watchKey } from './watch.ts';
 
 /** The chain. */
@@ -40,12 +40,12 @@ export interface EventChain<Kept extends KeptEvent> {
   /** Calls back after events may have been added, here or elsewhere, until the returned function is called. */
   watch(onNews: () => void): () => void;
   /**
-   * Reads the whole chain, from the oldest event that is kept, and computes it again. Stops with the signal. Who can write the
-   * storage can also write another chain, or an older one: keep the number and hash of a last event elsewhere, and give them as `anchor`.
+   * Reads the whole chain, from the oldest event that is stored, computes it again and compares its indexes. A writer of the storage
+   * can also write another chain, or an older one: store the `head` of an earlier verification elsewhere, and pass it as `anchor`.
+   *
+   * @throws PinnaceError `invalid_argument` with the reason `anchor_invalid` for an anchor that no chain can have.
    */
-  verify(
-    options?: { readonly signal?: AbortSignal | undefined; readonly anchor?: ChainAnchor | undefined },
-  ): Promise<Verification>;
+  verify(options?: VerifyOptions): Promise<Verification>;
 }
 
 /** Where a chain begins and ends. */

@@ -43,7 +43,7 @@ export {
 export type { EventStore } from './event-store.ts';
 export { type Audit, type AuditOptions, createAudit } from './audit.ts';
 export type { EventStatus, ObservedEvent } from './events.ts';
-export type { Verification } from './verify-chain.ts';
+export type { BreakReason, ChainAnchor, Verification, VerifyOptions } from './verify-chain.ts';
 export type { Decision, Interruption } from './interruption.ts';
 export { Filter, type FilterOp } from './filter.ts';
 export type { Key } from './key.ts';

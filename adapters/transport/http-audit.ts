@@ -21,13 +21,15 @@ export const AuditQuery = v.strictObject({
   pageToken: v.optional(v.pipe(v.string(), v.maxLength(1000))),
 });
 
-/** What `GET /v1/audit/verification` takes: the last entry that the caller has kept, to notice an audit that was rolled back. */
+/** What `GET /v1/audit/verification` takes: the head that an earlier verification returned, to detect an audit that was rolled back. */
 export const VerificationQuery = v.pipe(
   v.strictObject({
-    after: v.optional(v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'must be a number'), v.transform(Number))),
-    hash: v.optional(v.pipe(v.string(), v.regex(/^[\w+/=-]{1,128}$/, 'must be the hash of an entry'))),
+    seq: v.optional(
+      v.pipe(v.string(), v.regex(/^(0|[1-9]\d{0,14})$/, 'must be the number of an entry'), v.transform(Number)),
+    ),
+    hash: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits'))),
   }),
-  v.check(({ after, hash }) => (after === undefined) === (hash === undefined), 'after and hash go together'),
+  v.check(({ seq, hash }) => (seq === undefined) === (hash === undefined), 'needs seq and hash together'),
 );
 
 /** Adds the routes. Both take the scope `admin`, and tell of the caller's tenant alone. */
@@ -46,8 +48,15 @@ export function addAuditRoutes({ app, runtime, authenticator }: HandlerContext):
   });
   app.get('/v1/audit/verification', async (c) => {
     const log = await auditOf(c.req.raw);
-    const { after: seq, hash } = parse(VerificationQuery, c.req.query(), { what: 'the question to the audit' });
+    const { seq, hash } = parse(VerificationQuery, singleFields(c.req.queries()), { what: 'the anchor of the audit' });
     const anchor = seq === undefined || hash === undefined ? undefined : { seq, hash };
     return c.json(await log.verify({ signal: c.req.raw.signal, anchor }));
   });
+}
+
+/** A field that is repeated stays a list, which no schema of single values accepts. */
+function singleFields(fields: Readonly<Record<string, readonly string[]>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, values]) => [name, values.length > 1 ? values : values[0]]),
+  );
 }

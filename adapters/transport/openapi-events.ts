@@ -1,7 +1,8 @@
 /** Describes the routes of those who watch. */
 
 import { jsonSchemaOf } from '../../src/json-schema-of.ts';
-import { AuditQuery } from './http-audit.ts';
+import { breakReasons } from '../../src/verify-chain.ts';
+import { AuditQuery, VerificationQuery } from './http-audit.ts';
 import { EventWatch } from './http-events.ts';
 import { type Json, json, operation, problem } from './openapi-parts.ts';
 
@@ -10,6 +11,33 @@ const events: Json = {
   description:
     'Events, each with its id: `ready` first, `gap` where some are missing, and `live` before those that happen now',
   content: { 'text/event-stream': {} },
+};
+
+const head: Json = {
+  type: 'object',
+  description: 'The current end of the chain: store it elsewhere, and pass it as `seq` and `hash` later',
+  properties: { seq: { type: 'integer' }, hash: { type: 'string' } },
+  required: ['seq', 'hash'],
+};
+
+const verification: Json = {
+  description: 'The result; where the audit is broken, with the number of the entry and the reason',
+  content: {
+    'application/json': {
+      schema: {
+        type: 'object',
+        properties: {
+          ok: { type: 'boolean' },
+          checked: { type: 'integer' },
+          head,
+          brokenAt: { type: 'integer' },
+          reason: { enum: breakReasons },
+          anchorExpired: { const: true },
+        },
+        required: ['ok', 'checked', 'head'],
+      },
+    },
+  },
 };
 
 /** Gives the paths. */
@@ -22,7 +50,10 @@ export function describeEvents(): Json {
       }),
     },
     '/v1/audit/verification': {
-      get: operation('Whether the audit is whole', { responses: { 200: json, 404: problem, default: problem } }),
+      get: operation('Whether the audit is whole, and still contains the anchor `seq` and `hash`', {
+        parameters: queryParameters(VerificationQuery),
+        responses: { 200: verification, 400: problem, 404: problem, default: problem },
+      }),
     },
     '/v1/events': {
       get: operation('Watch what happens', {

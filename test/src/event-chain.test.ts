@@ -12,7 +12,7 @@ describe.each([
     const storage = memoryStorage();
     const logs = [1, 2, 3].map(() => create({ storage }));
     await Promise.all(logs.flatMap((log) => Array.from({ length: 20 }, async (_, ms) => await log.append([at(ms)]))));
-    expect(await logs[0]?.verify()).toEqual({ ok: true, checked: 60 });
+    expect(await logs[0]?.verify()).toMatchObject({ ok: true, checked: 60 });
     expect(await all(create({ storage, name: 'other' }))).toEqual([]);
   });
 
@@ -115,9 +115,9 @@ describe.each([
     now += 200;
     expect(await all(log)).toEqual([at(900)]);
     expect(await all(log, { actor: 'helper', from: start })).toEqual([at(900)]);
-    expect(await log.verify()).toEqual({ ok: true, checked: 1 });
+    expect(await log.verify()).toMatchObject({ ok: true, checked: 1 });
     now += 10_000;
-    expect(await log.verify()).toEqual({ ok: true, checked: 0 });
+    expect(await log.verify()).toMatchObject({ ok: true, checked: 0 });
     await log.append([at(11_100)]);
     expect((await log.list()).items.map(({ seq }) => seq)).toEqual([4]);
   });
@@ -134,7 +134,7 @@ describe.each([
     broken = false;
     await log.append([at(1)]);
     expect(await all(log)).toEqual([at(1)]);
-    expect(await log.verify()).toEqual({ ok: true, checked: 1 });
+    expect(await log.verify()).toMatchObject({ ok: true, checked: 1 });
   });
 
   it('stops checking with the signal', async () => {
@@ -149,7 +149,7 @@ describe.each([
     await log.append([at(0), at(1)]);
     const kept = await storage.list({ prefix: records, limit: 10 });
     await storage.commit(kept.map(({ key }) => ({ key })));
-    expect(await log.verify()).toEqual({ ok: false, checked: 0, brokenAt: 1 });
+    expect(await log.verify()).toMatchObject({ ok: false, checked: 0, brokenAt: 1 });
   });
 
   it('keeps and finds ids of any length and letters', async () => {
@@ -159,6 +159,6 @@ describe.each([
     );
     await log.append(odd);
     for (const event of odd) expect(await all(log, { target: event.target.id })).toEqual([event]);
-    expect(await log.verify()).toEqual({ ok: true, checked: odd.length });
+    expect(await log.verify()).toMatchObject({ ok: true, checked: odd.length });
   });
 });

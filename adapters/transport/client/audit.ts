@@ -33,7 +33,10 @@ export function createRemoteAudit(ask: Ask): RemoteAudit {
       const times = { from: timeOf(from), until: timeOf(until) };
       return await get(`/v1/audit${queryOf({ ...query, ...times })}`, options) as Page<LoggedEvent>; // the endpoint's schema says so
     },
-    verify: async (options = {}) => await get('/v1/audit/verification', options) as Verification, // as above
+    verify: async ({ anchor, ...options } = {}) => {
+      const { seq, hash } = anchor ?? {};
+      return await get(`/v1/audit/verification${queryOf({ seq, hash })}`, options) as Verification; // as above
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { LoggedEvent } from '../../../src/event-log.ts';
+import type { BreakReason, Verification } from '../../../src/verify-chain.ts';
 import type { AuditFilter, Console } from '../../state/console.ts';
 import { formatCount } from '../format.ts';
 import { Asking, Refusal } from './refusal.tsx';
@@ -105,10 +106,25 @@ function Chain({ state }: { state: Console }): JSX.Element {
         {checked?.type === 'refused' && checked.error.message}
         {checked?.type === 'there' && (checked.value.ok
           ? `Whole: ${formatCount(checked.value.checked, 'entry').replace('entrys', 'entries')} checked.`
-          : `Broken at entry ${checked.value.brokenAt}: it is missing, was changed, or stands in the wrong place.`)}
+          : breakText(checked.value))}
       </p>
     </div>
   );
+}
+
+const breaks: Readonly<Record<BreakReason, string>> = {
+  entry_missing: 'the entry is missing',
+  entry_mismatch: 'the entry was changed or moved',
+  head_mismatch: 'the stored end of the chain does not match the last entry',
+  entries_beyond_head: 'the stored end of the chain was set back before this entry',
+  index_missing: 'the entry is missing from an index, so filters do not find it',
+  index_mismatch: 'an index names an entry that does not exist or does not match',
+  anchor_missing: 'the chain ends before the anchor',
+  anchor_mismatch: 'the chain differs from the anchor',
+};
+
+function breakText({ brokenAt, reason = 'entry_mismatch' }: Verification): string {
+  return `Broken at entry ${brokenAt}: ${breaks[reason]}.`;
 }
 
 function Entry(

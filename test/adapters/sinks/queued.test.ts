@@ -71,7 +71,7 @@ describe('storageSink', () => {
     sink(event);
     expect((await log.list()).items).toEqual([{ seq: 1, event }]);
     sink(event);
-    expect(await log.verify()).toEqual({ ok: true, checked: 2 });
+    expect(await log.verify()).toMatchObject({ ok: true, checked: 2 });
     expect(waiting).toBe(0);
   });
 });

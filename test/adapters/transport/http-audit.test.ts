@@ -65,18 +65,62 @@ describe('the audit over HTTP', () => {
     const { clientOf } = await setup();
     const { audit } = await clientOf('t2');
     expect((await audit.list()).items.map(({ event: { actor } }) => actor.id)).toEqual(['eve']);
-    expect(await audit.verify()).toEqual({ ok: true, checked: 1 });
+    expect(await audit.verify()).toMatchObject({ ok: true, checked: 1 });
     expect(targetsOf(await (await clientOf('t3')).audit.list())).toEqual([]);
   });
 
   it('tells whether it is whole, and where it is not', async () => {
     const { clientOf, storage } = await setup();
     const { audit } = await clientOf('t1');
-    expect(await audit.verify()).toEqual({ ok: true, checked: 5 });
+    expect(await audit.verify()).toMatchObject({ ok: true, checked: 5 });
     const prefix = ['event-log', 'audit/t1', 'event'];
     const [, , third] = await storage.list({ prefix, limit: 10 });
     await storage.commit([{ key: third!.key, value: { ...third!.value as object, event: event(9) } }]);
-    expect(await audit.verify()).toEqual({ ok: false, checked: 2, brokenAt: 3 });
+    expect(await audit.verify()).toMatchObject({ ok: false, checked: 2, brokenAt: 3 });
+  });
+
+  it('reports entries that a query would miss because their index rows were deleted', async () => {
+    const { clientOf, storage } = await setup();
+    const { audit } = await clientOf('t1');
+    await storage.commit([{ key: ['event-log', 'audit/t1', 'action', 'registry.update', 2] }]);
+    expect(targetsOf(await audit.list({ action: 'registry.update' }))).not.toContain('agent-1');
+    expect(await audit.verify()).toMatchObject({ ok: false, brokenAt: 2, reason: 'index_missing' });
+  });
+
+  it('is verified against a head that was stored elsewhere', async () => {
+    const { clientOf, storage, audit: stored } = await setup();
+    const { audit } = await clientOf('t1');
+    const { head: anchor } = await audit.verify();
+    expect(anchor).toEqual({ seq: 5, hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    await stored.log('t1').append([event(5)]);
+    expect(await audit.verify({ anchor })).toMatchObject({ ok: true, checked: 6, head: { seq: 6 } });
+    const other = { seq: 5, hash: 'f'.repeat(64) };
+    expect(await audit.verify({ anchor: other })).toMatchObject({
+      ok: false,
+      brokenAt: 5,
+      reason: 'anchor_mismatch',
+    });
+    const later = { seq: 7, hash: anchor.hash };
+    expect(await audit.verify({ anchor: later })).toMatchObject({ ok: false, brokenAt: 7, reason: 'anchor_missing' });
+    await storage.commit([{ key: ['event-log', 'audit/t1', 'head'], value: anchor }]);
+    expect(await audit.verify()).toMatchObject({ ok: false, brokenAt: 6, reason: 'entries_beyond_head' });
+  });
+
+  it.each<[what: string, query: string]>([
+    ['without a hash', 'seq=5'],
+    ['without a number', `hash=${'0'.repeat(64)}`],
+    ['with a number that is none', `seq=05&hash=${'0'.repeat(64)}`],
+    ['with a negative number', `seq=-5&hash=${'0'.repeat(64)}`],
+    ['with an empty number', `seq=&hash=${'0'.repeat(64)}`],
+    ['with a hash that is too short', 'seq=5&hash=00'],
+    ['with an upper-case hash', `seq=5&hash=${'F'.repeat(64)}`],
+    ['that is given twice', `seq=5&seq=6&hash=${'0'.repeat(64)}`],
+    ['with a field that is not known', `seq=5&hash=${'0'.repeat(64)}&after=5`],
+  ])('rejects an anchor %s', async (_, query) => {
+    const { clientOf } = await setup();
+    await expect((await clientOf('t1')).call('GET', `/v1/audit/verification?${query}`)).rejects.toMatchObject({
+      code: 'invalid_argument',
+    });
   });
 
   it.each<[what: string, path: string]>([

@@ -47,7 +47,11 @@ function consoleOf(answers: Partial<ConsoleControl> = {}): { control: ConsoleCon
       asked.push(query);
       return Promise.resolve({ ok: true, value: { items: [{ seq: 1, event, prevHash: '', hash: '' }] } });
     },
-    verify: () => Promise.resolve({ ok: true, value: { ok: false, checked: 3, brokenAt: 2 } }),
+    verify: () =>
+      Promise.resolve({
+        ok: true,
+        value: { ok: false, checked: 3, head: { seq: 3, hash: '' }, brokenAt: 2, reason: 'entry_mismatch' },
+      }),
     metrics: () =>
       Promise.resolve({ ok: true, value: '# HELP runs Runs\n# TYPE runs counter\nruns{state="completed"} 7\n' }),
     ...answers,
@@ -98,7 +102,7 @@ describe('the console', () => {
     actor.dispatchEvent(new Event('change', { bubbles: true }));
     await vi.waitFor(() => expect(asked.at(-1)).toMatchObject({ actor: 'ada', limit: 50 }));
     await page.click('console-verify');
-    await vi.waitFor(() => expect(text('console-verification')).toContain('Broken at entry 2'));
+    await vi.waitFor(() => expect(text('console-verification')).toContain('Broken at entry 2: the entry was changed'));
   });
 
   it('shows metrics, and how they have grown', async () => {
