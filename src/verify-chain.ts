@@ -93,7 +93,7 @@ export async function verifyChain(chain: StoredChain<KeptEvent>, options: Verify
   const walked = await walk(chain, { ...options, head });
   const { checked, rows: count, start = head } = walked;
   const broken = walked.broken ?? endBreak(walked, { head, anchor });
-  const stray = broken ? undefined : await findStray(chain, { last: head.seq, count, signal });
+  const stray = broken ? undefined : await findStray(chain, { first: start.seq + 1, last: head.seq, count, signal });
   const found = stray === undefined ? broken : { brokenAt: stray, reason: 'index_mismatch' as const };
   if (found) return { ok: false, checked, head, ...found };
   return { ok: true, checked, head, ...(anchor && anchor.seq < start.seq && { anchorExpired: true }) };

@@ -63,6 +63,8 @@ async function findMissing(
 
 /** What the records of a chain account for. */
 export interface ExpectedRows {
+  /** The number of the oldest record that was checked. */
+  readonly first: number;
   /** The number of the last event that was checked. */
   readonly last: number;
   /** How many rows the records up to it have. */
@@ -76,7 +78,7 @@ export interface ExpectedRows {
  */
 export async function findStray(
   chain: StoredChain<KeptEvent>,
-  { last, count, signal }: ExpectedRows,
+  { first, last, count, signal }: ExpectedRows,
 ): Promise<number | undefined> {
   let found = 0;
   let stray: number | undefined;
@@ -85,9 +87,14 @@ export async function findStray(
     found += rows.length - later.length;
     stray = least(stray, await leastStray(chain, later));
   }
-  if (found === count) return stray;
+  if (found === count && await isStored(chain, first)) return stray;
   for await (const rows of readRows(chain, signal)) stray = least(stray, await leastStray(chain, rows));
   return stray;
+}
+
+/** While the oldest record is stored none has expired, and rows cannot have expired in place of strays. */
+async function isStored({ storage, prefix, form }: StoredChain<KeptEvent>, number: number): Promise<boolean> {
+  return await storage.get([...prefix, form.records, number]) !== undefined;
 }
 
 async function* readRows(

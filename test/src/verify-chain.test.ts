@@ -238,6 +238,26 @@ describe.each([
     expect(await create({ storage: slow, retentionMs: 1000 }).verify()).toMatchObject({ ok: true, head: { seq: 2 } });
   });
 
+  it('reports a forged index row also when a row expires while they are counted', async () => {
+    let now = start;
+    const storage = memoryStorage({ now: () => now });
+    const log = create({ storage, retentionMs: 1000 });
+    await log.append([at(0)]);
+    now += 500;
+    await log.append([at(500)]);
+    const forged = ['traceId', 'actor', 'action', 'target'].map((field) => [...prefix, field, 'forged', 2]);
+    await storage.commit(forged.map((key) => ({ key, value: true })));
+    const expiring: Storage = {
+      ...storage,
+      async list(options) {
+        if (options.prefix.length === prefix.length + 1 && options.prefix.at(-1) === 'traceId') now = start + 1200;
+        return await storage.list(options);
+      },
+    };
+    const reader = create({ storage: expiring, retentionMs: 1000 });
+    expect(await reader.verify()).toMatchObject({ ok: false, brokenAt: 2, reason: 'index_mismatch' });
+  });
+
   it('reports a beginning that was deleted before it expired, by the index rows it left', async () => {
     let now = start;
     const storage = memoryStorage({ now: () => now });
