@@ -18,6 +18,8 @@ export interface Bulletin<M> {
   subscribe(listener: (message: M) => void, signal: AbortSignal): void;
   /** Reads all that was published before, rather than when the storage tells of it. */
   refresh(): Promise<void>;
+  /** The number of the last message read, in hand while a listener runs; `undefined` before the first read. It only grows. */
+  readonly position: number | undefined;
 }
 
 /** Longer than any subscriber may be out of touch without asking anew. */
@@ -38,8 +40,11 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
     seen ??= last; // a new subscriber begins with now
     while (seen < last) {
       const page = await storage.list({ prefix: messages, after: [...messages, seen], limit: 100 });
-      for (const { value } of page) for (const listener of listeners) listener(value as M); // written by `publish` alone
-      seen = page.length === 0 ? last : Number(page.at(-1)?.key.at(-1));
+      for (const { key, value } of page) {
+        seen = Number(key.at(-1));
+        for (const listener of listeners) listener(value as M); // written by `publish` alone
+      }
+      if (page.length === 0) seen = last;
     }
   };
   const readNext = async (): Promise<void> => {
@@ -51,6 +56,9 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
   const refresh = (): Promise<void> => following ??= readNext();
   return {
     refresh,
+    get position() {
+      return seen;
+    },
     async publish(message) {
       for (let tries = 0; tries < maxTries; tries++) {
         const entry = await storage.get(head);

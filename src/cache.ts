@@ -1,13 +1,13 @@
 /**
  * The two-layer cache of what runs are resolved from. L1 is this instance's memory, L2 the storage that instances share. One load
  * at a time for each key; a value that is a little old is served while a new one is loaded; an old one stands in when the source
- * does not answer. An invalidation beats loads under way: what they give is not kept, and nobody who comes later joins them.
+ * does not answer. An invalidation beats loads in flight: their values are not stored, and later callers do not join them.
  */
 
 import { PinnaceError, toPinnaceError } from './errors.ts';
-import type { Key } from './key.ts';
 import type { Metrics } from './metrics.ts';
-import type { Storage } from './ports.ts';
+import { type Cached, createSharedValues, type SharedOptions } from './shared-values.ts';
+import { createSourceHealth, type SourceHealth } from './source-health.ts';
 
 /** How long values live, in milliseconds. */
 export interface CacheTimes {
@@ -42,7 +42,7 @@ export interface CacheOptions<T> {
   /** Loads a value from its source; `undefined` when there is none. */
   readonly load: (id: string, signal: AbortSignal) => Promise<T | undefined>;
   /** The shared layer; without it there is none, as for secrets, which must not be written in clear. */
-  readonly shared?: { readonly storage: Storage; readonly source: string };
+  readonly shared?: SharedOptions<T>;
   readonly times?: Partial<CacheTimes>;
   readonly now: () => number;
   readonly metrics: Metrics;
@@ -56,51 +56,20 @@ export interface CacheOptions<T> {
 export interface Cache<T> {
   /** Gives the value, `undefined` when there is none. Rejects as the source does, when no old value may stand in. */
   get(id: string): Promise<T | undefined>;
-  /** Removes a value from both layers, or those that a function picks; without either every value. Takes effect before it returns. */
-  invalidate(which?: string | ((id: string) => boolean)): Promise<void>;
-}
-
-/** Whether a source answers. */
-export interface SourceHealth {
-  /** Whether it has failed so recently that an old value is served without asking it. */
-  readonly isFailing: boolean;
-  succeeded(): void;
-  failed(): void;
-}
-
-const firstPauseMs = 1_000;
-const longestPauseMs = 30_000;
-
-/** Creates the health of a source. After each failure in a row it is left alone for twice as long, up to 30 s. */
-export function createSourceHealth(now: () => number): SourceHealth {
-  let failures = 0;
-  let until = -Infinity;
-  return {
-    get isFailing() {
-      return now() < until;
-    },
-    succeeded() {
-      failures = 0;
-      until = -Infinity;
-    },
-    failed() {
-      if (now() < until) return; // failures side by side are one
-      until = now() + Math.min(longestPauseMs, firstPauseMs * 2 ** failures++);
-    },
-  };
-}
-
-interface Cached<T> {
-  readonly value: T | undefined;
-  readonly loadedAt: number;
+  /**
+   * Removes a value, or those that a function picks; without either every value. Shared values count no longer when their load
+   * started before the position `since`: the last one known when absent. Takes effect before it returns.
+   */
+  invalidate(which?: string | ((id: string) => boolean), since?: number): void;
 }
 
 const maxEntries = 10_000;
 
 /** Gives an empty cache. */
 export function createCache<T>(options: CacheOptions<T>): Cache<T> {
-  const { name, now, metrics, shared, onStale, health = createSourceHealth(now) } = options;
+  const { name, now, metrics, onStale, health = createSourceHealth(now) } = options;
   const times = { ...defaultCacheTimes, ...options.times };
+  const shared = options.shared && createSharedValues(name, options.shared);
   const entries = new Map<string, Cached<T>>();
   const loads = new Map<string, Promise<Cached<T>>>();
 
@@ -126,7 +95,8 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
   };
   const fetchEntry = async (id: string, isCurrent: () => boolean): Promise<Cached<T>> => {
     const started = now();
-    const stored = await readShared<T>(shared, sharedKey(options, id)).catch(() => undefined);
+    const position = options.shared?.position();
+    const stored = await shared?.read(id);
     if (stored && isFresh(stored)) {
       metrics.time('pinnace_resolution_seconds', now() - started, { cache: name, layer: 'l2' });
       metrics.count('pinnace_cache_hits_total', { cache: name, layer: 'l2' });
@@ -139,9 +109,7 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
     metrics.time('pinnace_resolution_seconds', now() - started, { cache: name, layer: 'source' });
     if (isCurrent()) {
       keep(id, entry);
-      await writeShared(shared, sharedKey(options, id), entry, times.ttlMs).catch(() => undefined);
-      // The invalidation may have come between the check and the write, whose key it has deleted too early.
-      if (!isCurrent()) await shared?.storage.commit([{ key: sharedKey(options, id) }]).catch(() => undefined);
+      await shared?.write(id, entry, { position, ttlMs: times.ttlMs });
     }
     return entry;
   };
@@ -180,15 +148,14 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
         return serveStale(id);
       }
     },
-    async invalidate(which = () => true) {
-      const ids = new Set(typeof which === 'string' ? [which] : [...entries.keys(), ...loads.keys()].filter(which));
+    invalidate(which = () => true, since = options.shared?.position() ?? 0) {
+      const ids = typeof which === 'string' ? [which] : [...entries.keys(), ...loads.keys()].filter(which);
       for (const one of ids) {
         entries.delete(one);
         loads.delete(one);
       }
-      if (!shared) return;
-      if (typeof which !== 'string') return await removeShared(options, which);
-      await shared.storage.commit([{ key: sharedKey(options, which) }]);
+      // Other instances have loaded more than this one knows, so a choice among the shared values refuses all that are older.
+      shared?.refuseBefore(since, typeof which === 'string' ? which : undefined);
     },
   };
 }
@@ -219,23 +186,6 @@ async function isSettledIn(work: Promise<unknown>, ms: number): Promise<boolean>
   return await Promise.race([settled, late]).finally(() => clearTimeout(timer));
 }
 
-/** Removes entries that other instances have written too: this one does not know their ids. */
-async function removeShared<T>({ name, shared }: CacheOptions<T>, which: (id: string) => boolean): Promise<void> {
-  if (!shared) return;
-  const { storage, source } = shared;
-  const prefix: Key = ['cache', name, source];
-  for (let after: Key | undefined;;) {
-    const page = await storage.list({ prefix, limit: removalPage, ...(after && { after }) });
-    const changes = page.filter(({ key }) => which(String(key.at(-1)))).map(({ key }) => ({ key }));
-    if (changes.length > 0) await storage.commit(changes);
-    if (page.length < removalPage) return;
-    after = page.at(-1)?.key;
-  }
-}
-
-/** As many changes as one commit takes. */
-const removalPage = 100;
-
 async function loadInTime<T>({ name, load }: CacheOptions<T>, id: string, loadMs: number): Promise<T | undefined> {
   const stop = new AbortController();
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -249,22 +199,4 @@ async function loadInTime<T>({ name, load }: CacheOptions<T>, id: string, loadMs
   } finally {
     clearTimeout(timer);
   }
-}
-
-function sharedKey<T>({ name, shared }: CacheOptions<T>, id: string): Key {
-  return ['cache', name, shared?.source ?? '', id];
-}
-
-async function readShared<T>(shared: CacheOptions<T>['shared'], key: Key): Promise<Cached<T> | undefined> {
-  const entry = await shared?.storage.get(key);
-  return entry?.value as Cached<T> | undefined; // written by `writeShared` alone
-}
-
-async function writeShared<T>(
-  shared: CacheOptions<T>['shared'],
-  key: Key,
-  entry: Cached<T>,
-  ttlMs: number,
-): Promise<void> {
-  if (entry.value !== undefined) await shared?.storage.commit([{ key, value: entry, ttlMs }]);
 }

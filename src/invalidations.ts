@@ -1,9 +1,9 @@
-/** The news that definitions or secrets have changed: whoever writes them tells it, every runtime over the storage hears it. */
+/** The invalidations of definitions and secrets: their writers publish them, every runtime over the storage reads them. */
 
 import { type Bulletin, createBulletin } from './bulletin.ts';
 import type { Storage } from './ports.ts';
 
-/** Gives the bulletin of the keys to forget: `agent:<id>`, `provider:<id>`, `tools`, `secrets`, or `*`. */
+/** Creates the bulletin of the keys to invalidate: `agent:<id>`, `provider:<id>`, `tools`, `secrets`, or `*`. */
 export function createInvalidations(storage: Storage): Bulletin<readonly string[]> {
   return createBulletin(storage, 'invalidate');
 }

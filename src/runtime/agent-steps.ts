@@ -160,9 +160,10 @@ async function prepare(parts: StartParts, { agentId, owner, errandId, traceId, s
   const redaction = createRunRedaction();
   const telling = { emit: redactedEmit(parts.emit, redaction), now: parts.now };
   const place = span ? redactedPlace(span, redaction) : traceAt({ traceId, tenant: principal.tenant, actor }, telling);
-  const { agent: whole, model, secret } = await resolver.resolve(agentId, principal, place);
-  const agent = await narrowToSources(whole, above, (id) => resolver.agent(id, principal));
-  const toolSet = await parts.toolSetOf(agent, await resolver.tools(agent.tenant), await resolver.servers(agent));
+  const resolved = await resolver.resolve(agentId, principal, place);
+  const { model, secret } = resolved;
+  const agent = await narrowToSources(resolved.agent, above, (id) => resolver.agent(id, principal));
+  const toolSet = await parts.toolSetOf(agent, resolved.tools, resolved.servers);
   if (secret) redaction.add(secret);
   const stepTools = createStepTools({ agent, toolSet, discovery: parts.discovery, principal, chatId: errandId });
   await stepTools.restore();

@@ -30,8 +30,8 @@ export interface AgentTools {
 export async function openAgentTools(parts: StartParts, agentId: string, principal: Principal): Promise<AgentTools> {
   const { resolver, toolSetOf, closing } = parts;
   await resolver.refresh();
-  const agent = await resolver.agent(agentId, principal);
-  const toolSet = await toolSetOf(agent, await resolver.tools(agent.tenant), await resolver.servers(agent));
+  const { agent, tools, servers } = await resolver.equip(agentId, principal);
+  const toolSet = await toolSetOf(agent, tools, servers);
   // An internal tool is the agent's, not that of a caller who calls tools past it.
   const isOpen = ({ definition: { visibility } }: Tool): boolean =>
     principal.via !== 'http' || visibility !== 'internal';

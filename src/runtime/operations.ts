@@ -24,8 +24,7 @@ export async function prewarm(resolver: Resolver, agentIds: readonly string[], c
 }
 
 async function warm(resolver: Resolver, agentId: string, caller: Caller): Promise<readonly string[]> {
-  const { agent } = await resolver.resolve(agentId, caller);
-  const [servers] = await Promise.all([resolver.servers(agent), resolver.tools(agent.tenant)]);
+  const { agent, servers } = await resolver.resolve(agentId, caller);
   const found = servers.filter(({ server }) => server !== undefined).map(({ id }) => `mcp-server:${id}`);
   return [`agent:${agentId}`, `provider:${agent.providerId}`, 'tools', ...found];
 }

@@ -152,12 +152,8 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       requireScope(principal, 'registry:read', agentId);
       requireOpen();
       await resolver.refresh();
-      const agent = await resolver.agent(agentId, principal);
-      const { digest, entries } = await toolSetOf(
-        agent,
-        await resolver.tools(agent.tenant),
-        await resolver.servers(agent),
-      );
+      const { agent, tools, servers } = await resolver.equip(agentId, principal);
+      const { digest, entries } = await toolSetOf(agent, tools, servers);
       return { agentId: agent.id, digest, tools: entries };
     },
     async tools(agentId, principal) {

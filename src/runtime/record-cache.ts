@@ -17,8 +17,8 @@ export interface RecordCache<T> {
   get(id: string, tenant: string | undefined): Promise<T | undefined>;
   /** Returns the tenant's own record alone. */
   own(id: string, tenant: string | undefined): Promise<T | undefined>;
-  /** Removes entries from both layers. Takes effect before it returns. */
-  invalidate(scope: CacheScope): Promise<void>;
+  /** Removes entries; shared ones whose load started before the position `since` count no longer. Takes effect before it returns. */
+  invalidate(scope: CacheScope, since: number): void;
 }
 
 /** What a record cache is made of. */
@@ -51,10 +51,10 @@ export function createRecordCache<T>({ catalog, load, ...options }: RecordCacheO
       shared.catch(() => undefined); // read below, and only where the tenant has no record of its own
       return await own(id, tenant) ?? await shared;
     },
-    async invalidate({ id, tenant }) {
-      if (id !== undefined) return await cache.invalidate(entryIdOf(id, tenant));
-      if (tenant === undefined) return await cache.invalidate();
-      await cache.invalidate((entryId) => readEntryId(entryId).tenant === tenant);
+    invalidate({ id, tenant }, since) {
+      if (id !== undefined) cache.invalidate(entryIdOf(id, tenant), since);
+      else if (tenant === undefined) cache.invalidate(undefined, since);
+      else cache.invalidate((entryId) => readEntryId(entryId).tenant === tenant, since);
     },
   };
 }

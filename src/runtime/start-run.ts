@@ -127,9 +127,9 @@ async function claimAndExecute(
   const { resolver, runs, toolSetOf } = parts;
   const { traceId } = span;
   const { forgotten } = resolver;
-  const { agent, model, secret } = await resolver.resolve(asked.agentId, principal, span);
+  const { agent, model, secret, tools, servers } = await resolver.resolve(asked.agentId, principal, span);
   if (secret) redaction.add(secret);
-  const toolSet = await toolSetOf(agent, await resolver.tools(agent.tenant), await resolver.servers(agent));
+  const toolSet = await toolSetOf(agent, tools, servers);
   const request = { ...asked, context: [...toolSet.notes, ...asked.context] };
   const messages = withContext(await toModelMessages(request.chat.messages), request.context);
   const limits = narrow(parts.limits, agent.limits, request.limits);

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
-import { type Cache, type CacheOptions, createCache, createSourceHealth } from '../../src/cache.ts';
+import { type Cache, type CacheOptions, createCache } from '../../src/cache.ts';
 import { PinnaceError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { createSourceHealth } from '../../src/source-health.ts';
 import { virtualTime } from '../fixtures/faults/virtual-time.ts';
 
 type Load = CacheOptions<number>['load'];
@@ -69,7 +70,7 @@ describe('createCache', () => {
   it('never lets an old value stand in after an invalidation', async () => {
     const { state, cache } = setUp();
     await cache.get('a');
-    await cache.invalidate('a');
+    cache.invalidate('a');
     state.answer = unavailable;
     await expect(cache.get('a')).rejects.toMatchObject({ code: 'unavailable' });
   });
@@ -95,26 +96,31 @@ describe('createCache', () => {
     expect(aborted).toBe(true);
   });
 
-  it('shares values through the storage, and forgets them there too', async () => {
-    const shared = { storage: memoryStorage(), source: 'test' };
+  it('shares values through the storage, and refuses those that are older than their invalidation', async () => {
+    let position = 0;
+    const shared = { storage: memoryStorage(), source: 'test', position: () => position };
     const first = setUp({ shared });
     const second = setUp({ shared });
     await first.cache.get('a');
     expect(await second.cache.get('a')).toBe(1);
     expect(second.state.loads).toBe(0);
-    await first.cache.invalidate('a');
-    const third = setUp({ shared });
-    await third.cache.get('a');
-    expect(third.state.loads).toBe(1);
+    position += 1;
+    for (const { cache } of [first, second]) cache.invalidate('a');
+    await second.cache.get('a');
+    expect(second.state.loads).toBe(1);
+    expect(await first.cache.get('a')).toBe(1); // shared again
+    expect(first.state.loads).toBe(1);
   });
 
-  it('removes every shared entry, also those that only other instances have loaded', async () => {
-    const shared = { storage: memoryStorage(), source: 'test' };
-    const loader = setUp({ shared });
-    await Promise.all(Array.from({ length: 250 }, (_, i) => loader.cache.get(`id-${i}`)));
-    await setUp({ shared }).cache.invalidate(); // an instance that has none of them
-    const reader = setUp({ shared });
-    await Promise.all(Array.from({ length: 250 }, (_, i) => reader.cache.get(`id-${i}`)));
+  it('refuses every shared entry after an invalidation of all, also those that only other instances have loaded', async () => {
+    let position = 0;
+    const shared = { storage: memoryStorage(), source: 'test', position: () => position };
+    const [loader, reader] = [setUp({ shared }), setUp({ shared })];
+    const ids = Array.from({ length: 250 }, (_, i) => `id-${i}`);
+    await Promise.all(ids.map((id) => loader.cache.get(id)));
+    position += 1;
+    reader.cache.invalidate(); // an instance that has none of them
+    await Promise.all(ids.map((id) => reader.cache.get(id)));
     expect(reader.state.loads).toBe(250);
   });
 
@@ -166,7 +172,7 @@ describe('createCache', () => {
     state.time = 200_000;
     state.answer = unavailable;
     await cache.get('a');
-    await cache.invalidate('a');
+    cache.invalidate('a');
     await expect(cache.get('a')).rejects.toMatchObject({ code: 'unavailable' });
     expect(state.loads).toBe(3);
   });
@@ -174,7 +180,7 @@ describe('createCache', () => {
   it('goes on without the shared layer when the storage is away', async () => {
     const storage = memoryStorage();
     await storage.close();
-    const { cache } = setUp({ shared: { storage, source: 'test' } });
+    const { cache } = setUp({ shared: { storage, source: 'test', position: () => 0 } });
     expect(await cache.get('a')).toBe(1);
   });
 
@@ -185,12 +191,16 @@ describe('createCache', () => {
         async (steps) => {
           let time = 0;
           let truth = 1;
+          let position = 0;
           const loads: { resolve: (value: number) => void; reject: (error: unknown) => void; value: number }[] = [];
           const cache = testCache(() => {
             const { promise, resolve, reject } = Promise.withResolvers<number>();
             loads.push({ resolve, reject, value: truth }); // what the source held when it was asked
             return promise;
-          }, { now: () => time, shared: { storage: memoryStorage({ now: () => time }), source: 'test' } });
+          }, {
+            now: () => time,
+            shared: { storage: memoryStorage({ now: () => time }), source: 'test', position: () => position },
+          });
           const reads: Promise<void>[] = [];
           for (const step of steps) {
             if (step === 'read') {
@@ -200,7 +210,8 @@ describe('createCache', () => {
               );
             } else if (step === 'write') {
               truth += 1;
-              await cache.invalidate('a');
+              position += 1;
+              cache.invalidate('a');
             } else if (step === 'wait') time += 50_000;
             else {
               const load = loads.shift();
