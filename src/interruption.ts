@@ -107,9 +107,11 @@ export async function answerInterruption(
       throw alreadyDecided();
     }
     if (record.expiresAt <= now) throw expired();
-    const answered: Interruption = { ...record, state: 'answered', decidedBy: principal.subject, answer: text };
-    const own = { ...interruptionChange(answered, ttlMs), ifVersion: entry.version };
-    if ((await storage.commit([own, ...changes])).ok) return 'accepted';
+    const mark = crypto.randomUUID();
+    const decided = { ...record, decidedBy: principal.subject, answer: text, marks: [...record.marks ?? [], mark] };
+    const own = { ...interruptionChange({ ...decided, state: 'answered' }, ttlMs), ifVersion: entry.version };
+    const written = () => markedVersion(storage, id, mark);
+    if ((await commitOwn(storage, [own, ...changes], { written })).ok) return 'accepted';
   }
 }
 
@@ -133,10 +135,7 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
   const write = async (record: Interruption, ifVersion: string | null, patienceMs: number): Promise<boolean> => {
     const mark = crypto.randomUUID();
     const value: Interruption = { ...record, marks: [...record.marks ?? [], mark] };
-    const written = async (): Promise<string | undefined> => {
-      const found = await read(record.id);
-      return found?.record.marks?.includes(mark) ? found.version : undefined;
-    };
+    const written = () => markedVersion(storage, record.id, mark);
     const change = { key: keyOf(record.id), value, ifVersion, ttlMs };
     return (await commitOwn(storage, [change], { written, graceMs: patienceMs })).ok;
   };
@@ -170,6 +169,13 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
       return { approved: state === 'approved', ...(reason !== undefined && { reason }) };
     },
   };
+}
+
+/** Returns the version of the record, where the write with this mark was done. */
+async function markedVersion(storage: Storage, id: string, mark: string): Promise<string | undefined> {
+  const entry = await storage.get(keyOf(id));
+  const record = entry?.value as Interruption | undefined; // written by this module alone
+  return record?.marks?.includes(mark) ? entry?.version : undefined;
 }
 
 /** Another tenant's approval is none. What it is about is compared before its state: a moved one says nothing of that. */

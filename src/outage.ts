@@ -1,6 +1,7 @@
 /** Trying again while a storage is out of reach: a short outage delays work and does not end it. */
 
 import { PinnaceError } from './errors.ts';
+import type { Key } from './key.ts';
 import type { Change, CommitResult, Storage, Watchable } from './ports.ts';
 
 /** How long calls are repeated while a storage is out of reach. */
@@ -80,6 +81,28 @@ export async function commitOwn(
     if (result.ok === undefined) throw result.error;
     return result;
   }, graceMs);
+}
+
+/** How long a mark is kept: far longer than a commit and its repeats take. */
+const markTtlMs = 60_000;
+
+/**
+ * Commits changes together with a random mark under `markKey`, by which the commit recognizes itself. No other writer may use this key,
+ * so other commits that follow at once do not hide the mark. Makes one change more.
+ */
+export async function commitMarked(
+  storage: Pick<Storage, 'commit' | 'get'>,
+  changes: readonly Change[],
+  { markKey, graceMs = 0 }: { readonly markKey: Key; readonly graceMs?: number },
+): Promise<CommitResult> {
+  const mark = crypto.randomUUID();
+  return await commitOwn(storage, [...changes, { key: markKey, value: mark, ttlMs: markTtlMs }], {
+    written: async () => {
+      const found = await storage.get(markKey);
+      return found?.value === mark ? found.version : undefined;
+    },
+    graceMs,
+  });
 }
 
 /**

@@ -39,7 +39,8 @@ export type CommitResult =
  * read is a copy: changing it changes nothing stored. `get` answers `undefined` on a miss. `list` answers the entries under
  * `prefix`, that at the prefix itself first, in the order of their keys (numbers before text, by size; text by code point), those
  * behind `after`, at most `limit` (1 to 1,000); what is listed can be read. `commit` takes 1 to 100 changes of different keys and is all-or-nothing: when the
- * version of any differs from its `ifVersion`, nothing is written and the keys that differed are the answer. The same commit
+ * version of any differs from its `ifVersion`, nothing is written and the keys that differed are the answer. When the answer of a
+ * commit with an `ifVersion` was lost, do not repeat it inside the storage, where it would conflict with itself: reject it. The same commit
  * twice without `ifVersion` equals once. An expired value is as good as deleted, to reads, lists and versions.
  *
  * Bad keys and values are `invalid_argument`, and so is a commit whose keys take more than 80,000 bytes (`commit_too_large`). A store that is full, closed or out of reach is `unavailable` with the reason

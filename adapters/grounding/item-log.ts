@@ -5,6 +5,7 @@
 
 import { PinnaceError } from '../../src/errors.ts';
 import type { Key } from '../../src/key.ts';
+import { commitMarked } from '../../src/outage.ts';
 import type { Change, Storage } from '../../src/ports.ts';
 import { checkPart, type KeptRow, type LogChange, type LogPart, toParts } from './log-part.ts';
 
@@ -36,17 +37,19 @@ const partsPerCommit = 10;
 /** Gives the log under this prefix. */
 export function storedLog(storage: Storage, prefix: Key): ItemLog {
   const headKey = [...prefix, 'head'];
+  const markKey = [...prefix, 'mark', crypto.randomUUID()]; // of this writer
   let head: Head | undefined;
   let headVersion: string | null = null;
   const partKey = (generation: string, seq: number): Key => [...prefix, 'part', generation, seq];
 
   async function commit(parts: readonly LogPart[], generation: string, seq: number, also: readonly Change[]) {
     const next: Head = { generation, seq: seq + parts.length };
-    const result = await storage.commit([
+    const changes = [
       ...parts.map((part, at) => ({ key: partKey(generation, seq + at + 1), value: part })),
       { key: headKey, value: next, ifVersion: headVersion },
       ...also,
-    ]);
+    ];
+    const result = await commitMarked(storage, changes, { markKey });
     if (!result.ok) return false;
     head = next;
     headVersion = result.version;

@@ -1,6 +1,7 @@
 /** What an engine has made of the items, kept beside their log in parts: whoever opens it next need not make it again. */
 
 import type { Key } from '../../src/key.ts';
+import { commitOwn } from '../../src/outage.ts';
 import type { Storage } from '../../src/ports.ts';
 import { sha256 } from '../../src/hash.ts';
 
@@ -70,7 +71,12 @@ export function createSnapshotStore(storage: Storage, prefix: Key): SnapshotStor
         }));
       }
       const head: Head = { id, version, parts, sum: await sha256(bytes) };
-      const { ok } = await storage.commit([{ key: headKey, value: head, ifVersion: before?.version ?? null }]);
+      const change = { key: headKey, value: head, ifVersion: before?.version ?? null };
+      const written = async (): Promise<string | undefined> => {
+        const found = await storage.get(headKey);
+        return (found?.value as Head | undefined)?.id === id ? found?.version : undefined; // written here alone
+      };
+      const { ok } = await commitOwn(storage, [change], { written });
       const last = before?.value as Head | undefined; // as above
       if (!ok) await remove(id, parts);
       else if (last) await remove(last.id, last.parts);

@@ -7,6 +7,7 @@
  */
 
 import type { Key } from '../key.ts';
+import { commitOwn } from '../outage.ts';
 import type { Change, Entry } from '../ports.ts';
 import type { Payload } from './node-store.ts';
 import type { TreeRow } from './row.ts';
@@ -39,11 +40,15 @@ export async function writeBlocks(
   let garbageVersion: string | null = null;
   for (const value of blocksOf(rows)) {
     const garbage: Garbage = { at: access.now(), blocks: blocks + 1 };
-    const result = await access.storage.commit([
+    const key = blockKey(access, base, blocks++);
+    const changes = [
       { key: garbageKey(access, base), value: garbage, ifVersion: garbageVersion },
-      { key: blockKey(access, base, blocks++), value },
+      { key, value },
       ...turnRenewal(access),
-    ]);
+    ];
+    // This writer alone writes blocks of this name. The garbage record proves nothing: a sweeper may have claimed it since.
+    const written = async () => (await access.storage.get(key))?.version;
+    const result = await commitOwn(access.storage, changes, { written });
     if (!result.ok) return undefined;
     garbageVersion = result.version;
     if (access.turn) access.turn = { ...access.turn, version: result.version };

@@ -1,7 +1,8 @@
 /** The head of a stored tree, which names its checkpoint and the end of its log; and the turn of a writer that others kept overtaking. */
 
 import type { Key } from '../key.ts';
-import type { Change, Storage, Watchable } from '../ports.ts';
+import { commitMarked, commitOwn } from '../outage.ts';
+import type { Change, CommitResult, Storage, Watchable } from '../ports.ts';
 
 /** What the head says. */
 export interface Head {
@@ -19,6 +20,8 @@ export interface Access {
   readonly treeId: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Names this writer among all writers of the tree. */
+  readonly writer: string;
   head: { readonly value: Head; readonly version: string } | undefined;
   /** The place in the log that this writer has reserved. */
   turn: { readonly seq: number; readonly version: string } | undefined;
@@ -59,11 +62,12 @@ export async function writeHead(
     readonly changes: readonly Change[];
   },
 ): Promise<boolean> {
-  const result = await access.storage.commit([
+  const all = [
     { key: keyOf(access, 'head'), value, ifVersion: access.head?.version ?? null },
     ...(value.seq > 0 ? slotChanges(access, value.seq, logEntry) : []),
     ...changes,
-  ]);
+  ];
+  const result = await commitMarked(access.storage, all, { markKey: keyOf(access, 'mark', access.writer) });
   if (result.ok) {
     access.head = { value, version: result.version };
     access.turn = undefined;
@@ -89,12 +93,22 @@ function slotChanges(access: Access, seq: number, entry: unknown): readonly Chan
 export async function takeTurn(access: Access): Promise<void> {
   for (let attempt = 0; attempt < turnAttempts && !access.turn; attempt++) {
     const seq = ((await readHead(access))?.value.seq ?? 0) + turnAhead;
-    const result = await access.storage.commit([{ key: logKey(access, seq), value: { turn: true }, ifVersion: null }]);
+    const result = await reserve(access, logKey(access, seq));
     if (!result.ok) continue;
     access.turn = { seq, version: result.version };
     const latest = await readHead(access);
     if (latest && latest.value.seq >= seq) await releaseTurn(access); // the log was faster
   }
+}
+
+/** Writes a reservation where nothing is. The writer's name in it shows that it is this writer's own. */
+function reserve({ storage, writer }: Access, key: Key): Promise<CommitResult> {
+  return commitOwn(storage, [{ key, value: { turn: true, by: writer }, ifVersion: null }], {
+    written: async () => {
+      const found = await storage.get(key);
+      return isTurn(found?.value) && found?.value.by === writer ? found.version : undefined;
+    },
+  });
 }
 
 /** Gives up the place that was reserved, if there is one. */
@@ -106,8 +120,8 @@ export async function releaseTurn(access: Access): Promise<void> {
 
 /** What tells those who wait that the writer is alive; belongs into each of its longer commits. */
 export function turnRenewal(access: Access): readonly Change[] {
-  const { turn } = access;
-  return turn ? [{ key: logKey(access, turn.seq), value: { turn: true }, ifVersion: turn.version }] : [];
+  const { turn, writer } = access;
+  return turn ? [{ key: logKey(access, turn.seq), value: { turn: true, by: writer }, ifVersion: turn.version }] : [];
 }
 
 /** Waits until the reservation is gone. One whose writer seems to be gone is removed. */
@@ -124,6 +138,6 @@ async function waitForTurn(access: Access, seq: number): Promise<void> {
   if (seen !== undefined) await access.storage.commit([{ key, ifVersion: seen }]);
 }
 
-function isTurn(value: unknown): boolean {
+function isTurn(value: unknown): value is { readonly turn: true; readonly by?: string } {
   return typeof value === 'object' && value !== null && 'turn' in value;
 }

@@ -77,7 +77,7 @@ export function createStoredTree(
   storage: Storage & Partial<Watchable>,
   { treeId, now }: { readonly treeId: string; readonly now: () => number },
 ): StoredTree {
-  const access: Access = { storage, treeId, now, head: undefined, turn: undefined };
+  const access: Access = { storage, treeId, now, writer: crypto.randomUUID(), head: undefined, turn: undefined };
   return {
     load: () => load(access),
     catchUp: () => catchUp(access),

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
-import { PinnaceError, type Storage } from '../../src/index.ts';
-import { commitOwn, outlast, steadyStorage } from '../../src/outage.ts';
+import { type Change, PinnaceError } from '../../src/index.ts';
+import { commitMarked, commitOwn, outlast, steadyStorage } from '../../src/outage.ts';
 import { createTestClock, storageContract } from '../contracts/storage.ts';
 import { virtualTime } from '../fixtures/faults/virtual-time.ts';
+import { repeatingStorage } from '../fixtures/repeating-storage.ts';
 
 const blocked = () => new PinnaceError('unavailable', 'No', { details: { reason: 'storage_blocked' } });
 
@@ -77,15 +78,6 @@ describe('steadyStorage', () => {
   });
 });
 
-/** Loses the answer of every commit once, and does it again by itself. */
-function repeatingStorage(storage: Storage): Storage {
-  return {
-    get: (key) => storage.get(key),
-    list: (options) => storage.list(options),
-    commit: async (changes) => (await storage.commit(changes), await storage.commit(changes)),
-  };
-}
-
 describe('commitOwn', () => {
   it('knows its own commit where the storage repeats it, and reports the conflict of another', async () => {
     const storage = repeatingStorage(memoryStorage());
@@ -101,11 +93,29 @@ describe('commitOwn', () => {
   });
 });
 
+describe('commitMarked', () => {
+  it('knows its own commit also when another has replaced what it wrote', async () => {
+    const memory = memoryStorage();
+    const between = () => memory.commit([{ key: ['a'], value: 'another' }]);
+    const own = repeatingStorage(memory, { between });
+    const write = (markKey: string) =>
+      commitMarked(own, [{ key: ['a'], value: 'own', ifVersion: null }], { markKey: [markKey] });
+    expect(await write('m1')).toMatchObject({ ok: true });
+    expect(await memory.get(['a'])).toMatchObject({ value: 'another' });
+    expect(await write('m2')).toMatchObject({ ok: false });
+    expect(await memory.get(['m2'])).toBeUndefined();
+  });
+});
+
 describe('the storage contract', () => {
-  it('is broken by a storage that repeats a commit whose answer was lost', async () => {
+  it.each([
+    ['every commit', () => true],
+    ['a delete', (changes: readonly Change[]) => changes.some(({ value }) => value === undefined)],
+    ['a commit of several keys', (changes: readonly Change[]) => changes.length > 1],
+  ])('is broken by a storage that repeats %s whose answer was lost', async (_name, when) => {
     const law = storageContract.find(({ name }) => name.includes('repeats one whose answer was lost'));
     const clock = createTestClock();
-    const open = () => Promise.resolve(repeatingStorage(memoryStorage({ now: clock.now })));
+    const open = () => Promise.resolve(repeatingStorage(memoryStorage({ now: clock.now }), { when }));
     await expect(law?.run({ clock, open, openOther: open })).rejects.toThrow('reported a conflict, and was written');
   });
 });

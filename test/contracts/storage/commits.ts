@@ -102,9 +102,12 @@ export const commitChecks: readonly StorageCheck[] = [
       const store = await open();
       for (let round = 0; round < 20; round++) {
         const ifVersion = (await store.get(['a']))?.version ?? null;
-        const result = await store.commit([{ key: ['a'], value: round, ifVersion }]).catch(() => undefined); // it may be lost
-        const found = await store.get(['a']);
-        assert(result?.ok !== false || found?.value !== round, 'A commit reported a conflict, and was written');
+        const isDelete = round % 4 === 3;
+        const own = { key: ['a'], ifVersion, ...(!isDelete && { value: round }) };
+        const beside = round % 2 === 0 ? [] : [{ key: ['b'], value: round }];
+        const result = await store.commit([own, ...beside]).catch(() => undefined); // it may be lost
+        const isWritten = (await store.get(['a']))?.value === own.value || (await store.get(['b']))?.value === round;
+        assert(result?.ok !== false || !isWritten, 'A commit reported a conflict, and was written');
       }
     },
   },

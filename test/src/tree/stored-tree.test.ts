@@ -87,7 +87,7 @@ describe('openTree', () => {
       },
     };
     const first = await bump(editor(await open(watched)), { idempotencyKey: 'once', newValue: 99 });
-    expect(commits.at(-1)?.map(({ key }) => key[2])).toEqual(['head', 'log', 'answer']);
+    expect(commits.at(-1)?.map(({ key }) => key[2])).toEqual(['head', 'log', 'answer', 'mark']);
     const elsewhere = await bump(editor(await open(storage)), { idempotencyKey: 'once', newValue: 99 });
     expect(elsewhere).toEqual({ ok: true, output: { ...first.ok && first.output, replayed: true } });
   });

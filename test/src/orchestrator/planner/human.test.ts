@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createPlanner, type OnTimeout, type Planner, type PlanOutcome, type RunAgent } from '../../../../src/index.ts';
+import { answerInterruption } from '../../../../src/interruption.ts';
 import { createPrincipal } from '../../../../src/runtime/principal.ts';
 import { done, eventsOf, me, next, resultsOf, steps, testClock, testPlanner, typesOf } from '../../../fixtures/plan.ts';
+import { losingStorage, repeatingStorage } from '../../../fixtures/repeating-storage.ts';
 
 const dayMs = 86_400_000;
 const request = { goal: 'Ask', allowHumanIntervention: true };
@@ -140,6 +142,26 @@ describe('a question to a person', () => {
     await planner.reply(planId, me, { askId: askId(suspended, 1), answer: 'b' });
     expect(await planner.outcome(planId, me)).toMatchObject({ result: ['yes', 'b'] });
     expect(await planner.reply(planId, me, first)).toBe('replayed');
+  });
+
+  it.each([
+    ['repeats a commit whose answer was lost', repeatingStorage],
+    ['fails after a commit was done', losingStorage],
+  ])('reports its first answer as accepted where the storage %s', async (_name, broken) => {
+    const { planner, storage } = testPlanner(asking({ question: 'A?' }));
+    const suspended = await suspend(planner);
+    await planner.close();
+    const answer = (value: string) =>
+      answerInterruption(createPrincipal(me), { runId: suspended.planId, id: askId(suspended) }, {
+        storage: broken(storage),
+        now: Date.now(),
+        ttlMs: dayMs,
+        answer: value,
+        changes: [],
+      });
+    expect(await answer('yes')).toBe('accepted');
+    expect(await answer('yes')).toBe('replayed');
+    await expect(answer('no')).rejects.toMatchObject({ code: 'already_decided' });
   });
 
   it('is answered in any order of several', async () => {
