@@ -8,17 +8,18 @@ const constants = Int32Array.from(firstPrimes(64), (prime) => fraction(Math.cbrt
 const initial = Int32Array.from(firstPrimes(8), (prime) => fraction(Math.sqrt(prime)));
 
 const blockBytes = 64;
+const encoder = new TextEncoder();
 
 /** Returns the SHA-256 of a text's UTF-8 bytes as hexadecimal digits. */
 export function sha256Sync(text: string): string {
-  return hexOfWords(finish(initial, new TextEncoder().encode(text), 0));
+  return hexOfWords(finish(initial, encoder.encode(text), 0));
 }
 
 /** Returns a function that computes the HMAC-SHA-256 of a text's UTF-8 bytes as hexadecimal digits. The key has at most 64 bytes. */
 export function hmacSha256Sync(key: Uint8Array): (text: string) => string {
   const [inner, outer] = [afterKey(key, 0x36), afterKey(key, 0x5c)];
   return (text) => {
-    const words = finish(inner, new TextEncoder().encode(text), blockBytes);
+    const words = finish(inner, encoder.encode(text), blockBytes);
     return hexOfWords(finish(outer, bytesOfWords(words), blockBytes));
   };
 }
@@ -42,11 +43,15 @@ function finish(given: Int32Array, bytes: Uint8Array, before: number): Int32Arra
 }
 
 function bytesOfWords(words: Int32Array): Uint8Array {
-  return Uint8Array.from({ length: words.length * 4 }, (_, i) => words[i >> 2]! >>> (24 - (i & 3) * 8));
+  const bytes = new Uint8Array(words.length * 4);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = words[i >> 2]! >>> (24 - (i & 3) * 8);
+  return bytes;
 }
 
 function hexOfWords(words: Int32Array): string {
-  return [...words].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
+  let text = '';
+  for (const word of words) text += (word >>> 0).toString(16).padStart(8, '0');
+  return text;
 }
 
 /** The message as 32-bit words, with its end mark and its length in bits. */
