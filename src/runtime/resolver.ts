@@ -109,10 +109,10 @@ export function createResolver(options: ResolverOptions): Resolver {
   };
   return {
     agent,
-    secret: secrets.get,
-    refresh: feed.refresh,
-    invalidate: feed.invalidate,
-    close: feed.close,
+    secret: (ref, scope, place) => secrets.get(ref, scope, place),
+    refresh: () => feed.refresh(),
+    invalidate: (keys) => feed.invalidate(keys),
+    close: () => feed.close(),
     get forgotten() {
       return feed.count;
     },

@@ -176,7 +176,7 @@ describe('an invalidation', () => {
     await nextRequest(here);
     change('new');
     isFull = true;
-    await expect(here.resolver.invalidate(['agent:helper'])).rejects.toThrow();
+    await expect(here.resolver.invalidate(['agent:helper'])).rejects.toThrow('Full');
     expect(await nextRequest(here)).toBe('new');
   });
 });

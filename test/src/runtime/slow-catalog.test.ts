@@ -47,7 +47,7 @@ function setUp(time: VirtualTime) {
   const slow = (ms: number, ...kinds: readonly string[]): void => {
     for (const kind of kinds) delays[kind] = ms;
   };
-  return { resolver, slow, asked, delays };
+  return { resolver, slow, asked };
 }
 
 describe('the look-ups of one run', () => {
