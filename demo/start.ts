@@ -38,7 +38,9 @@ process.once('exit', () => rmSync(askAccessFile(port), { force: true }));
 
 /** A database in a file is read and written, with the two files that SQLite keeps beside it. */
 const kvPath = process.env['PINNACE_KV'];
-const kvFiles = kvPath === undefined ? [] : ['', '-shm', '-wal', '-journal'].map((end) => `${kvPath}${end}`);
+const kvFiles = kvPath === undefined
+  ? []
+  : ['', '-shm', '-wal', '-journal'].map((end) => `${kvPath}${end}`.replaceAll(',', ',,')); // Deno splits its lists at a comma
 
 const args = [
   'serve',
