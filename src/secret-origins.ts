@@ -27,7 +27,7 @@ export function secretOrigins(
   if (declared === undefined) return unboundSecrets === 'allow' ? 'any' : [];
   const wrong = declared.find((origin) => !isDestination(origin));
   if (wrong === undefined) return declared;
-  const advice = 'write an origin such as "https://crm.example", or "code" for functions of the composition';
+  const advice = 'write an origin such as "https://crm.example.com", or "code" for functions of the composition';
   throw new PinnaceError(
     'invalid_argument',
     `Cannot bind secret "${id}" to ${JSON.stringify(wrong)}: ${advice}`,

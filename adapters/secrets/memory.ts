@@ -20,7 +20,7 @@ export interface MemorySecrets extends SecretSource {
  *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_secret_origin`, here and from `set`.
  * @example
- * const secrets = memorySecrets({ 'crm-key': { value, origins: ['https://crm.example'] } });
+ * const secrets = memorySecrets({ 'crm-key': { value, origins: ['https://crm.example.com'] } });
  */
 export function memorySecrets(
   values: Readonly<Record<string, string | BoundValue>> = {},

@@ -145,7 +145,7 @@ describe('a run whose process is killed at a commit, when it is asked for again'
     const fates = await Promise.all(crashes.map(async ([when, commit]) => {
       const name = `twice-${when}-${commit}`;
       const seen = await crash(name, { CRASH_AFTER: '5' });
-      await crash(name, { CRASH_CLOCK_SHIFT_MS: '20000', [`CRASH_${when.toUpperCase()}`]: commit });
+      await crash(name, { CRASH_CLOCK_SHIFT_MS: '30000', [`CRASH_${when.toUpperCase()}`]: commit });
       return await verify(name, seen);
     }));
     for (const fate of fates) expect(fate).toMatch(/^lost/);

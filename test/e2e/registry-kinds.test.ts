@@ -81,7 +81,7 @@ describe('the kinds of records in the built playground', () => {
     await shoot(page, 'kinds-vault-open');
     await page.getByTestId('registry-tab-provider').click();
     await page.getByTestId('record-new').click();
-    await fill(page, { id: 'lab', baseUrl: 'https://lab.example/v1', model: 'small' });
+    await fill(page, { id: 'lab', baseUrl: 'https://lab.example.com/v1', model: 'small' });
     await page.getByTestId('field-secret').selectOption('lab-key');
     await shoot(page, 'kinds-provider-form');
     await save(page);
