@@ -15,7 +15,11 @@ let server: ViteDevServer;
 let endpoint: EndpointProcess;
 
 beforeAll(async () => {
-  const issuer = await createIssuer({ iss: 'https://issuer.localhost', audience: developmentAudience });
+  const issuer = await createIssuer({
+    iss: 'https://issuer.localhost',
+    audience: developmentAudience,
+    deployment: true,
+  });
   server = await createServer({
     configFile: join(root, 'vite.config.ts'),
     cacheDir: join(root, 'node_modules/.cache/vite-endpoint-page'),

@@ -88,7 +88,7 @@ describe('the sample endpoint under deno serve', () => {
 
   it('lets a run end that goes on when it is told to stop', async () => {
     const other = await startEndpoint();
-    const response = await post('Hello, who are you?', { authorization: `Bearer ${other.token}` }, { url: other.url });
+    const response = await post('What is 6 * 7?', { authorization: `Bearer ${other.token}` }, { url: other.url });
     const [text] = await Promise.all([response.text(), other.stop()]);
     expect(text).toContain('"type":"finish"');
   });

@@ -37,11 +37,14 @@ export async function startTrustingEndpoint(issuer: CertificateIssuer, origin: s
 
 /** Serves the build in this folder, certifies its keys, and starts an endpoint that trusts them. */
 export async function serveWithEndpoint(outDir: string): Promise<Served> {
-  const named = { iss: 'https://issuer.localhost', audience: developmentAudience };
+  const named = { iss: 'https://issuer.localhost', audience: developmentAudience, deployment: true };
   const [issuer, stranger] = [await createIssuer(named), await createIssuer(named)];
   let as: Parameters<Served['certifyAs']>[0] = {};
-  const certify: CertificateIssuer['certify'] = (request) =>
-    (as.isKnown === false ? stranger : issuer).certify({ ...request, scopes: as.scopes ?? request.scopes });
+  const certify: CertificateIssuer['certify'] = ({ deployment, ...request }) => {
+    const scopes = as.scopes ?? request.scopes;
+    const claims = deployment === true && scopes.includes('admin') ? { deployment } : {};
+    return (as.isKnown === false ? stranger : issuer).certify({ ...request, ...claims, scopes });
+  };
   const server = await preview({
     configFile,
     logLevel: 'error',
