@@ -10,7 +10,7 @@ async function probe(...permissions: string[]): Promise<string> {
   const script = `
     import { denoEnvSecrets } from ${JSON.stringify(adapter.href)};
     const asked = { scope: { tenant: 'acme', agentId: 'helper' }, signal: new AbortController().signal };
-    const outcome = await denoEnvSecrets().resolve({ id: 'probe-x' }, asked).then((s) => s.reveal(), (e) => e.code);
+    const outcome = await denoEnvSecrets({ origins: { 'probe-x': ['code'] } }).resolve({ id: 'probe-x' }, asked).then((s) => s.reveal(), (e) => e.code);
     console.log(outcome);
   `;
   const command = new Deno.Command(Deno.execPath(), {
@@ -24,7 +24,8 @@ async function probe(...permissions: string[]): Promise<string> {
 describe('denoEnvSecrets in Deno', () => {
   it('reads and deletes a variable of the process', async () => {
     Deno.env.set('PINNACE_SECRET_TEST_DENO_ENV', 'sk-live-0123456789');
-    const secret = await denoEnvSecrets({ delete: true }).resolve({ id: 'test-deno-env' }, { scope, signal });
+    const source = denoEnvSecrets({ delete: true, origins: { 'test-deno-env': ['code'] } });
+    const secret = await source.resolve({ id: 'test-deno-env' }, { scope, signal });
     expect(secret.reveal()).toBe('sk-live-0123456789');
     expect(Deno.env.has('PINNACE_SECRET_TEST_DENO_ENV')).toBe(false);
     expect(Deno.inspect({ secret })).toContain('[secret test-deno-env]');

@@ -71,6 +71,7 @@ describe('a registry on Deno KV, over real HTTP', () => {
   it('is one for two endpoints, also when both write at once', async () => {
     const [here, there] = instances.map(({ client }) => client.registry);
     if (!here || !there) throw new Error('No instances');
+    await here.providers.register(provider());
     await here.agents.register(agent());
     const ids = Array.from({ length: 12 }, (_, i) => `tool_${String(i).padStart(2, '0')}`);
     await Promise.all(

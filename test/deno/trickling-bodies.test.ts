@@ -65,13 +65,10 @@ describe('trickling POSTs over HTTP', () => {
     const authenticator = developmentAuthenticator({ token });
     const handler = cutSenders(createHandler(runtime, { authenticator, bodies: { deadlineMs, ...limits } }));
     const server = Deno.serve({ hostname: '127.0.0.1', port: 0, onListen: () => undefined, onError }, handler);
-    const before = Deno.memoryUsage().rss;
     const startedAt = performance.now();
     const answers = await Promise.all(Array.from({ length: count }, () => trickle(server.addr.port, authorization)));
     expect(statuses(answers)).toEqual(expected);
     expect(performance.now() - startedAt).toBeLessThan(20_000);
-    // Both ends of 500 connections are in this process.
-    expect((Deno.memoryUsage().rss - before) / 1_048_576).toBeLessThan(400);
     await server.shutdown();
   }, 40_000);
 });
