@@ -9,7 +9,7 @@ const shared = {
   providers: [{
     id: 'lab',
     kind: 'openai-compatible',
-    baseUrl: 'https://lab.example/v1',
+    baseUrl: 'https://lab.example.com/v1',
     secret: { id: 'lab' },
   }],
   agents: [{ id: 'own', name: 'Own', providerId: 'lab', instructions: 'Be kind.' }],
