@@ -91,12 +91,12 @@ describe('createRedactor', () => {
     ['upper case', 'SK-LIVE-4F9AZ_Q-77KD0LM2'],
     ['mixed case', 'sK-lIVE-4f9Az_Q-77kD0lm2'],
     ['a Kelvin sign and a long s', '\u017fk-live-4f9aZ_q-77\u212ad0Lm2'],
-    ['zero-width spaces', [...'sk-live-4f9aZ_q-77Kd0Lm2'].join('\u200b')],
+    ['zero-width spaces', Array.from('sk-live-4f9aZ_q-77Kd0Lm2').join('\u200b')],
     ['a word joiner, a byte order mark and a soft hyphen', 'sk-\u2060live\ufeff-4f9aZ_\u00adq-77Kd0Lm2'],
     ['marks of direction', 'sk-\u202elive-4f9aZ_q\u202c-77Kd0Lm2'],
     ['tags, which are two code units each', 'sk-\u{e0041}\u{e007f}live-4f9aZ_q-77Kd0Lm2'],
     ['variation selectors', 'sk-\ufe0flive-4f9aZ_q-\u{e0101}77Kd0Lm2'],
-    ['upper case and zero-width joiners', [...'SK-LIVE-4F9AZ_Q-77KD0LM2'].join('\u200d\u200c')],
+    ['upper case and zero-width joiners', Array.from('SK-LIVE-4F9AZ_Q-77KD0LM2').join('\u200d\u200c')],
     [
       'percent-encoding of every byte in mixed case',
       '%73%6B%2d%6C%69%76%65%2D%34%66%39%61%5a%5F%71%2d%37%37%4b%64%30%4C%6d%32',
@@ -139,9 +139,9 @@ describe('createRedactor', () => {
     out += push('bcdefg');
     expect(out).toBe('');
     expect(push('x') + end()).toBe('abcdefgx');
-    const hidden = [...'abcdefgh'].join(run);
+    const hidden = Array.from('abcdefgh').join(run);
     expect(push(`x${hidden}y`) + end()).toBe('x[secret a]y');
-    expect([...hidden].map(push).join('') + end()).toBe('[secret a]');
+    expect(Array.from(hidden).map(push).join('') + end()).toBe('[secret a]');
   });
 
   it('takes time in proportion to the text, also with an invisible character after each other one', () => {
@@ -272,7 +272,7 @@ describe('createRedactor, anywhere', () => {
         fc.array(fc.boolean(), { minLength: 1 }),
         cut,
         (before, secret, after, hidden, upper, sizes) => {
-          const letters = [...secret].map((letter, i) =>
+          const letters = Array.from(secret).map((letter, i) =>
             (upper[i % upper.length] ?? false) && letter !== '\u00df' ? letter.toUpperCase() : letter
           );
           const written = letters.map((letter, i) => i === 0 ? letter : (hidden[i % hidden.length] ?? '') + letter)
