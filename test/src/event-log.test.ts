@@ -65,7 +65,11 @@ describe('createEventLog', () => {
     const older = await logOf(at(0), at(1));
     expect(await older.verify()).toMatchObject({ ok: true });
     expect(await older.verify({ anchor })).toMatchObject({ ok: false, checked: 0, brokenAt: 3 });
-    expect(await (await logOf(at(0), at(1), at(3))).verify({ anchor })).toMatchObject({ ok: false, checked: 2, brokenAt: 3 });
+    expect(await (await logOf(at(0), at(1), at(3))).verify({ anchor })).toMatchObject({
+      ok: false,
+      checked: 2,
+      brokenAt: 3,
+    });
   });
 
   it.each([[1, 0], [2, 1], [3, 2]])('sees that number %i was taken out', async (seq, checked) => {

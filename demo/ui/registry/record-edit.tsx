@@ -83,7 +83,8 @@ function blocksOf(fields: readonly FieldSpec[]): readonly Fields[] {
 }
 
 function isWide({ as }: FieldSpec): boolean {
-  return as === 'area' || as === 'json' || as === 'lines' || as === 'secrets' || as === 'allowedSecrets' || as === 'selections' || as === 'commas';
+  return as === 'area' || as === 'json' || as === 'lines' || as === 'secrets' || as === 'allowedSecrets' ||
+    as === 'selections' || as === 'commas';
 }
 
 function Block({ form, group, fields }: Fields & { form: RecordForm }): JSX.Element {
