@@ -136,9 +136,7 @@ describe('createMatcher', () => {
         }
         const matcher = createMatcher(pattern);
         for (const text of many) {
-          // V8 answers "[^\\d]$" wrongly for a text with half a pair and a whole one.
-          if (!text.isWellFormed() && /[\u{10000}-\u{10FFFF}]/u.test(text)) continue;
-          if (pattern.includes('\\B') && /[\u{10000}-\u{10FFFF}]/u.test(text)) continue; // V8 looks between the halves of a pair
+          if (/\\B|\$/.test(pattern) && /[\u{10000}-\u{10FFFF}]/u.test(text)) continue; // V8 looks between the halves of a pair, and answers /[^\d]$/u wrongly behind one
           expect({ pattern, text, found: matcher.test(text, createWork(4_000_000)) })
             .toEqual({ pattern, text, found: own.test(text) });
         }
