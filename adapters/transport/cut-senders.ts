@@ -1,4 +1,7 @@
-/** Closes connections whose senders go on sending a body that nobody reads. Deno by itself would read on until the body ends. */
+/**
+ * Closes connections whose senders go on sending a body that nobody reads, and limits what a body in small pieces holds. Deno by itself
+ * would read on until the body ends, and allocate 64 KiB for each piece.
+ */
 
 import type { Handler } from './http.ts';
 
@@ -41,7 +44,7 @@ function observeBody(source: ReadableStream<Uint8Array>): ObservedBody {
       pending = next.catch(() => undefined);
       next.catch(() => resolve(false)); // the sender has left
       const { done, value } = await next;
-      if (!done) return controller.enqueue(value);
+      if (!done) return controller.enqueue(compact(value));
       read = true;
       resolve(true);
       controller.close();
@@ -51,6 +54,11 @@ function observeBody(source: ReadableStream<Uint8Array>): ObservedBody {
     },
   }, { highWaterMark: 0 });
   return { body, isRead: () => read, rest };
+}
+
+/** Copies bytes that fill less than half of their buffer: readers keep the pieces of a body, and with each its whole buffer. */
+function compact(piece: Uint8Array): Uint8Array {
+  return piece.length * 2 < piece.buffer.byteLength ? piece.slice() : piece;
 }
 
 /** What is on its way may still arrive for this long, up to so many bytes: then the connection can be used again. */
