@@ -1,20 +1,17 @@
 /** The wiring for a Web Worker: state in IndexedDB, models over fetch, the runtime on a port. */
 
-import { createAudit } from '../src/audit.ts';
+import { createAudit } from '../src/events/audit.ts';
 import { createRuntime, type PlanningRuntime } from '../src/create-runtime.ts';
-import { createEventRing } from '../src/event-ring.ts';
-import type { Grounding } from '../src/orchestrator/grounding/create-grounding.ts';
-import type {
-  Catalog,
-  ClosableStorage,
-  Egress,
-  EventSink,
-  McpConnector,
-  ModelSource,
-  SecretSource,
-  Watchable,
-} from '../src/ports.ts';
-import type { PrivateOrigins } from '../src/private-origins.ts';
+import { createEventRing } from '../src/events/event-ring.ts';
+import type { Grounding } from '../src/grounding/create-grounding.ts';
+import type { Catalog } from '../src/contracts/catalog.ts';
+import type { Egress } from '../src/contracts/egress.ts';
+import type { EventSink } from '../src/contracts/event-sink.ts';
+import type { McpConnector } from '../src/contracts/mcp-connector.ts';
+import type { ModelSource } from '../src/contracts/model-source.ts';
+import type { SecretSource } from '../src/contracts/secret-source.ts';
+import type { ClosableStorage, Watchable } from '../src/contracts/storage.ts';
+import type { PrivateOrigins } from '../src/base/private-origins.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import type { ToolSource } from '../src/tools/tool-source.ts';
 import { browserEgress } from './egress/browser.ts';

@@ -1,14 +1,18 @@
 /** The wiring for Deno: state in Deno KV, models over fetch, events as lines on the console, the endpoint as a fetch handler. */
 
-import { createAudit } from '../src/audit.ts';
+import { createAudit } from '../src/events/audit.ts';
 import { createRuntime } from '../src/create-runtime.ts';
-import { createEventRing } from '../src/event-ring.ts';
-import type { Grounding } from '../src/orchestrator/grounding/create-grounding.ts';
-import type { Registry } from '../src/orchestrator/registry/registry.ts';
-import type { Catalog, ClosableStorage, Egress, McpConnector, SecretSource, Storage, Watchable } from '../src/ports.ts';
-import type { PrivateOrigins } from '../src/private-origins.ts';
+import { createEventRing } from '../src/events/event-ring.ts';
+import type { Grounding } from '../src/grounding/create-grounding.ts';
+import type { Registry } from '../src/registry/registry.ts';
+import type { Catalog } from '../src/contracts/catalog.ts';
+import type { Egress } from '../src/contracts/egress.ts';
+import type { McpConnector } from '../src/contracts/mcp-connector.ts';
+import type { SecretSource } from '../src/contracts/secret-source.ts';
+import type { ClosableStorage, Storage, Watchable } from '../src/contracts/storage.ts';
+import type { PrivateOrigins } from '../src/base/private-origins.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
-import type { ToolDefinition } from '../src/schema.ts';
+import type { ToolDefinition } from '../src/base/schema.ts';
 import type { Handlers } from '../src/tools/extension.ts';
 import { isToolSource, toolsOf, type ToolSource } from '../src/tools/tool-source.ts';
 import type { Tool } from '../src/tools/tool.ts';
@@ -22,8 +26,8 @@ import { otelMetrics } from './sinks/otel-metrics.ts';
 import { otelSink } from './sinks/otel.ts';
 import { gaugeSink } from './sinks/queue.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
-import { cutSenders } from './transport/cut-senders.ts';
-import type { McpRouteOptions } from './transport/http-mcp.ts';
+import { cutSenders } from './transport/http/cut-senders.ts';
+import type { McpRouteOptions } from './transport/http/mcp.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
 import type { Seen } from './seen.ts';
 

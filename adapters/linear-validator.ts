@@ -1,6 +1,6 @@
 /** The validator that MCP libraries use for JSON Schemas: interpreted, and with patterns that run in linear time. */
 
-import { compileJsonSchema } from '../src/tools/json-schema.ts';
+import { compileJsonSchema } from '../src/tools/json-schema/json-schema.ts';
 
 /** What a check says, as the MCP libraries read it. */
 export type LinearCheck<T> = (

@@ -1,6 +1,6 @@
 /** Looks now and then for plans whose time has come, or whose process is gone. */
 
-import type { Planner } from '../src/orchestrator/planner/planner.ts';
+import type { Planner } from '../src/planner/planner.ts';
 
 const everyMs = 15_000;
 

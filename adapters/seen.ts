@@ -1,5 +1,5 @@
-import type { Audit } from '../src/audit.ts';
-import type { EventRing } from '../src/event-ring.ts';
+import type { Audit } from '../src/events/audit.ts';
+import type { EventRing } from '../src/events/event-ring.ts';
 
 /** For what stands beside a runtime, as a registry does: where its changes are written down, and seen. */
 export interface Seen {

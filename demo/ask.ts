@@ -2,7 +2,7 @@
 
 import process from 'node:process';
 import { createClient } from '../adapters/transport/client.ts';
-import { PinnaceError } from '../src/errors.ts';
+import { PinnaceError } from '../src/base/errors.ts';
 import { createCertificateSource } from './certificate-source.ts';
 import { readAskAccess } from './development-issuer.ts';
 

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import type { SessionCredential } from '../adapters/transport/issuer.ts';
-import { PinnaceError } from '../src/errors.ts';
+import { PinnaceError } from '../src/base/errors.ts';
 
 const Issued = v.object({ certificate: v.string() });
 

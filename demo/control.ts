@@ -1,6 +1,6 @@
 /** What the page asks of its workers besides runs: which agents there are, which model they use, where an endpoint is. */
 
-import type { ErrorData } from '../src/errors.ts';
+import type { ErrorData } from '../src/base/errors.ts';
 import type { Found, RunNews, RunRecord } from './inspector/control.ts';
 
 /** An agent as the page shows it. */

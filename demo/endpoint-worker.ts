@@ -3,7 +3,7 @@
 import { expose } from 'comlink';
 import { type Client, createClient } from '../adapters/transport/client.ts';
 import { exposeRuntime } from '../adapters/transport/comlink.ts';
-import { PinnaceError, toData } from '../src/errors.ts';
+import { PinnaceError, toData } from '../src/base/errors.ts';
 import { createCertificateSource } from './certificate-source.ts';
 import { createConsoleHost } from './console/host.ts';
 import type { EndpointControl } from './control.ts';

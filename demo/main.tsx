@@ -3,7 +3,7 @@
 import { effect, type Signal } from '@preact/signals';
 import { render } from 'preact';
 import { connectRuntime as connectPort } from '../adapters/transport/comlink.ts';
-import { localPrincipal } from '../src/runtime/principal.ts';
+import { localPrincipal } from '../src/base/principal.ts';
 import { connect } from './state/connect.ts';
 import { createEndpointConnector } from './state/connect-endpoint.ts';
 import { createNotes, type Notes } from './state/notes.ts';

@@ -1,8 +1,8 @@
 /** An endpoint as a runtime, so that the page speaks with it as with its own worker. */
 
 import type { Client } from '../adapters/transport/client.ts';
-import type { UIMessageChunk } from '../src/ai-types.ts';
-import { PinnaceError } from '../src/errors.ts';
+import type { UIMessageChunk } from '../src/contracts/ai-types.ts';
+import { PinnaceError } from '../src/base/errors.ts';
 import type { Runtime } from '../src/runtime/runtime.ts';
 
 /** Gives the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */

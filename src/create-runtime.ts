@@ -1,41 +1,39 @@
 /** Composes a runtime: the one file that knows every room. */
 
-import { answeringStorage } from './answering-storage.ts';
+import { answeringStorage } from './log/answering-storage.ts';
 import type { Rerank } from './discovery/rerank.ts';
 import { createRunDiscovery } from './discovery/run-discovery.ts';
-import { PinnaceError } from './errors.ts';
-import { type Audit, createRecorder } from './audit.ts';
-import { createEventRing, type EventRing } from './event-ring.ts';
-import { createEmit, createTraceId, unheard } from './events.ts';
-import { createInputDigests, noInputDigests } from './input-digests.ts';
+import { PinnaceError } from './base/errors.ts';
+import { type Audit, createRecorder } from './events/audit.ts';
+import { createEventRing, type EventRing } from './events/event-ring.ts';
+import { createEmit, createTraceId, unheard } from './events/events.ts';
+import { createInputDigests, noInputDigests } from './events/input-digests.ts';
 import { createMcpServers } from './mcp/mcp-servers.ts';
-import { createMetrics } from './metrics.ts';
-import { createAgentGrounding } from './orchestrator/grounding/agent-grounding.ts';
-import type { Grounding } from './orchestrator/grounding/create-grounding.ts';
-import { guardPlanner } from './orchestrator/planner/guard-planner.ts';
-import { modelAgent } from './orchestrator/planner/model-agent.ts';
-import type { PlanLimits } from './orchestrator/planner/plan-limits.ts';
-import type { PlanRequestInput } from './orchestrator/planner/plan-request.ts';
-import { createPlanner, type CreatePlannerOptions, type Planner } from './orchestrator/planner/planner.ts';
-import type {
-  Authorize,
-  Catalog,
-  Egress,
-  EventSink,
-  McpConnector,
-  ModelSource,
-  Sandbox,
-  SecretSource,
-  Storage,
-} from './ports.ts';
-import { cacheKeyOf } from './record-kinds.ts';
-import { steadyStorage } from './outage.ts';
-import { decide, type DecideOptions } from './runtime/decide.ts';
-import { defaultLimits, type Limits } from './runtime/limits.ts';
-import { createPrincipal, localPrincipal, type Principal, type Scope } from './runtime/principal.ts';
+import { createMetrics } from './base/metrics.ts';
+import { createAgentGrounding } from './grounding/agent-grounding.ts';
+import type { Grounding } from './grounding/create-grounding.ts';
+import { guardPlanner } from './planner/host/guard-planner.ts';
+import { modelAgent } from './planner/host/model-agent.ts';
+import type { PlanLimits } from './planner/model/plan-limits.ts';
+import type { PlanRequestInput } from './planner/model/plan-request.ts';
+import { createPlanner, type CreatePlannerOptions, type Planner } from './planner/planner.ts';
+import type { Authorize } from './contracts/authorize.ts';
+import type { Catalog } from './contracts/catalog.ts';
+import type { Egress } from './contracts/egress.ts';
+import type { EventSink } from './contracts/event-sink.ts';
+import type { McpConnector } from './contracts/mcp-connector.ts';
+import type { ModelSource } from './contracts/model-source.ts';
+import type { Sandbox } from './contracts/sandbox.ts';
+import type { SecretSource } from './contracts/secret-source.ts';
+import type { Storage } from './contracts/storage.ts';
+import { cacheKeyOf } from './tools/records/record-kinds.ts';
+import { steadyStorage } from './log/outage.ts';
+import { decide, type DecideOptions } from './runtime/calls/decide.ts';
+import { defaultLimits, type Limits } from './runtime/resolve/limits.ts';
+import { createPrincipal, localPrincipal, type Principal, type Scope } from './base/principal.ts';
 import { createPipeline } from './runtime/pipeline.ts';
 import type { HostedRuntime } from './runtime/runtime.ts';
-import { createBuiltins } from './tools/builtins.ts';
+import { createBuiltins } from './tools/builtin/builtins.ts';
 import type { Handlers } from './tools/extension.ts';
 import { isToolSource, toolsOf, type ToolSource } from './tools/tool-source.ts';
 import type { Tool } from './tools/tool.ts';

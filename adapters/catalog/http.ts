@@ -1,15 +1,15 @@
 /** Definitions from an existing control plane, over HTTP. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import type { Catalog } from '../../src/ports.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Catalog } from '../../src/contracts/catalog.ts';
 import {
   type CatalogRecords,
   collectionNames,
   kindNames,
   readRecord,
   type RecordKind,
-} from '../../src/record-kinds.ts';
-import type { ToolDefinition } from '../../src/schema.ts';
+} from '../../src/tools/records/record-kinds.ts';
+import type { ToolDefinition } from '../../src/base/schema.ts';
 import { baseOf, segmentOf } from '../remote/address.ts';
 import { ask, type HeaderRecord, invalidAnswer, type Remote, type Reply } from '../remote/ask.ts';
 import { guardedSend, type GuardedSendOptions } from '../remote/guarded-send.ts';

@@ -1,6 +1,6 @@
-import { PinnaceError } from '../../src/errors.ts';
-import { parse } from '../../src/parse.ts';
-import type { Catalog } from '../../src/ports.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { parse } from '../../src/base/parse.ts';
+import type { Catalog } from '../../src/contracts/catalog.ts';
 import {
   Agent,
   type AgentInput,
@@ -9,8 +9,8 @@ import {
   Provider,
   type ProviderInput,
   ToolDefinition,
-} from '../../src/schema.ts';
-import { compileJsonSchema } from '../../src/tools/json-schema.ts';
+} from '../../src/base/schema.ts';
+import { compileJsonSchema } from '../../src/tools/json-schema/json-schema.ts';
 
 /** What a static catalog holds. */
 export interface StaticCatalogOptions {

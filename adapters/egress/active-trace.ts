@@ -1,7 +1,7 @@
 /** The trace of a request, for platforms that put a `traceparent` of their own in place of ours: Deno does, where it traces. */
 
 import { context, ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api';
-import { parseTraceparent } from '../../src/traceparent.ts';
+import { parseTraceparent } from '../../src/events/traceparent.ts';
 
 /** Does the work within the trace that a `traceparent` names, so that what the platform tells elsewhere is the same trace. */
 export function withinTrace<T>(traceparent: string | null, work: () => T): T {

@@ -1,6 +1,6 @@
 /** Makes an answer safe to read: harmless headers, text or JSON only, its body counted and ended in time. */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 import type { Deadline } from './deadline.ts';
 import { allowedResponseHeaders } from './headers.ts';
 import { unreachable, unusable } from './refusals.ts';

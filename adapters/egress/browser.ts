@@ -1,6 +1,6 @@
 /** The guarded fetch in a browser: it cannot see addresses or redirects, so origins are fixed and a redirect is an error. */
 
-import type { Egress } from '../../src/ports.ts';
+import type { Egress } from '../../src/contracts/egress.ts';
 import { guardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
 import { hostOf, unreachable } from './refusals.ts';
 

@@ -2,7 +2,7 @@
 
 import type { RequestOptions } from 'node:http';
 import { isIP } from 'node:net';
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 import { refused, unreachable } from './refusals.ts';
 
 /** Gives the addresses behind a name. */

@@ -11,7 +11,7 @@ import {
   type IPolicy,
   SamplingBreaker,
 } from 'cockatiel';
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 
 /** When a path of an origin is left alone. */
 export interface CircuitOptions {

@@ -1,6 +1,6 @@
 /** One end for a whole exchange: its time, or the caller's signal, whichever comes first. */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 
 /** The end of an exchange. */
 export interface Deadline {

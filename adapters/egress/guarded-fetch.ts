@@ -1,9 +1,9 @@
 /** The guarded fetch without its platform: checks every hop, follows redirects by hand, bounds time, size and kind. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import type { Egress, EgressOptions } from '../../src/ports.ts';
-import { checkPrivateOrigins } from '../../src/private-origins.ts';
-import { parseTraceparent } from '../../src/traceparent.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Egress, EgressOptions } from '../../src/contracts/egress.ts';
+import { checkPrivateOrigins } from '../../src/base/private-origins.ts';
+import { parseTraceparent } from '../../src/events/traceparent.ts';
 import { guardAnswer } from './answer.ts';
 import { type CircuitOptions, createCircuits, type HeldAnswer, pathKind } from './circuits.ts';
 import { createDeadline, type Deadline } from './deadline.ts';

@@ -1,8 +1,8 @@
 /** One request of an exchange: where it goes, with what, and where an answer sends it next. */
 
-import { checkUrl } from '../../src/check-url.ts';
-import { PinnaceError } from '../../src/errors.ts';
-import { isPrivateOriginAllowed, type PrivateOrigins } from '../../src/private-origins.ts';
+import { checkUrl } from '../../src/base/check-url.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/private-origins.ts';
 import { checkRequestHeaders, harmlessRequestHeaders } from './headers.ts';
 import { refused } from './refusals.ts';
 

@@ -1,6 +1,6 @@
 /** The servers of this machine: out of reach, unless whoever composes lists them one by one. */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 
 /**
  * Checks that every origin is one of this machine, by address: a name could lead anywhere.

@@ -1,7 +1,7 @@
 /** The errors of the way out. None names a URL, a header value or a body. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import type { EgressOptions } from '../../src/ports.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { EgressOptions } from '../../src/contracts/egress.ts';
 
 /** The error of a request that may not go where it wants to. */
 export function refused(reason: string, why: string, details: Readonly<Record<string, unknown>> = {}): PinnaceError {

@@ -1,7 +1,7 @@
 /** Code as a grounding source: symbols, identifiers, exact text and linear-time regular expressions, with lines that stay true. */
 
-import { compileFilters, type Filter, filterOps, readField } from '../../src/filter.ts';
-import type { GroundingSource, SourceHit } from '../../src/ports.ts';
+import { compileFilters, type Filter, filterOps, readField } from '../../src/contracts/filter.ts';
+import type { GroundingSource, SourceHit } from '../../src/contracts/grounding-source.ts';
 import { type CodeIndex, type CodeLimits, type IndexedFile, indexTree } from './code/code-index.ts';
 import { type CodeFinding, searchCode } from './code/code-search.ts';
 import type { CodeTree } from './code/tree.ts';

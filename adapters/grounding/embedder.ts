@@ -2,8 +2,8 @@
 
 import { embedMany } from 'ai';
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
-import { PinnaceError } from '../../src/errors.ts';
-import type { Embedder } from '../../src/ports.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Embedder } from '../../src/contracts/embedder.ts';
 
 /** How a model is called. */
 export interface EmbedderOptions {

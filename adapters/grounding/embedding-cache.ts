@@ -1,8 +1,9 @@
 /** Makes each vector once: texts go to the embedder in batches, and what it gave is kept by the hash of the text. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import type { Embedder, Storage } from '../../src/ports.ts';
-import { sha256 } from '../../src/hash.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Embedder } from '../../src/contracts/embedder.ts';
+import type { Storage } from '../../src/contracts/storage.ts';
+import { sha256 } from '../../src/base/hash.ts';
 import { requireRunning } from './turns.ts';
 
 /** Gives the vectors of texts, in their order. */

@@ -1,6 +1,6 @@
 /** Vectors of texts without a model: words and their parts, counted into a fixed number of places by their hashes. */
 
-import type { Embedder } from '../../src/ports.ts';
+import type { Embedder } from '../../src/contracts/embedder.ts';
 import { normalizeWord, tokenize } from './words.ts';
 
 /**

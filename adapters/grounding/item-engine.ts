@@ -1,6 +1,6 @@
 /** What finds items: words or vectors, over items that a shelf holds. */
 
-import type { GroundingRequest, SourceHit } from '../../src/ports.ts';
+import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
 import { type KeptItem, originOf } from './item.ts';
 import type { KeptRow } from './log-part.ts';
 

@@ -3,10 +3,10 @@
  * head that says how far the log goes. Every commit names the head's version, so instances that share a storage take turns.
  */
 
-import { PinnaceError } from '../../src/errors.ts';
-import type { Key } from '../../src/key.ts';
-import { commitMarked } from '../../src/outage.ts';
-import type { Change, Storage } from '../../src/ports.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Key } from '../../src/base/key.ts';
+import { commitMarked } from '../../src/log/outage.ts';
+import type { Change, Storage } from '../../src/contracts/storage.ts';
 import { checkPart, type KeptRow, type LogChange, type LogPart, toParts } from './log-part.ts';
 
 /** Where the log of an open shelf goes, and what others have written there. */

@@ -1,15 +1,15 @@
 /** A source of items that are given to it, whatever the engine that finds them. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import { opsOf } from '../../src/filter.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { opsOf } from '../../src/contracts/filter.ts';
 import type {
   GroundingCapabilities,
   GroundingItem,
   GroundingKind,
   GroundingRequest,
-  Storage,
   WritableGroundingSource,
-} from '../../src/ports.ts';
+} from '../../src/contracts/grounding-source.ts';
+import type { Storage } from '../../src/contracts/storage.ts';
 import { invalidItem, type KeptItem, toKeptItems } from './item.ts';
 import type { KeptRow } from './log-part.ts';
 import type { ItemEngine } from './item-engine.ts';

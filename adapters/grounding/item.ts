@@ -1,10 +1,10 @@
 /** An item as sources keep it, and what of it filters can read. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import { readField } from '../../src/filter.ts';
-import { canonicalJson, checkData } from '../../src/json.ts';
-import type { GroundingItem, GroundingOrigin } from '../../src/ports.ts';
-import { sha256 } from '../../src/hash.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { readField } from '../../src/contracts/filter.ts';
+import { canonicalJson, checkData } from '../../src/base/json.ts';
+import type { GroundingItem, GroundingOrigin } from '../../src/contracts/grounding-source.ts';
+import { sha256 } from '../../src/base/hash.ts';
 import { createTurns } from './turns.ts';
 
 /** What is kept of an item. Times are milliseconds since 1970. */

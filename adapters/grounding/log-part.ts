@@ -1,8 +1,8 @@
 /** One part of an item log: items, their vectors as bytes, removed ids, and a hash over it all. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import { canonicalJson } from '../../src/json.ts';
-import { sha256 } from '../../src/hash.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { canonicalJson } from '../../src/base/json.ts';
+import { sha256 } from '../../src/base/hash.ts';
 import type { KeptItem } from './item.ts';
 
 /** An item with its vector, where the source has vectors. */

@@ -1,8 +1,8 @@
 /** What was done under which idempotency key, for a day. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import type { Key } from '../../src/key.ts';
-import type { Change, Storage } from '../../src/ports.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Key } from '../../src/base/key.ts';
+import type { Change, Storage } from '../../src/contracts/storage.ts';
 
 /** A key, and a digest of what is done under it. */
 export interface Keyed {

@@ -1,10 +1,10 @@
 /** Figures over records: counts, sums, means and extremes, for all or by the values of a field. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import { readField } from '../../src/filter.ts';
-import { canonicalJson } from '../../src/json.ts';
-import type { GroundingAggregate, SourceHit } from '../../src/ports.ts';
-import type { DataRecord } from '../../src/csv.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { readField } from '../../src/contracts/filter.ts';
+import { canonicalJson } from '../../src/base/json.ts';
+import type { GroundingAggregate, SourceHit } from '../../src/contracts/grounding-source.ts';
+import type { DataRecord } from '../../src/grounding/ingest/csv.ts';
 
 type Figure = GroundingAggregate['figures'][number];
 

@@ -1,14 +1,14 @@
 /** Structured data as a grounding source: filters, sorting and figures over records that a function lists. */
 
-import { wordConfidence } from '../../src/confidence.ts';
-import { PinnaceError } from '../../src/errors.ts';
-import { compileFilters, type Filter, filterOps, readField } from '../../src/filter.ts';
-import { canonicalJson, checkData } from '../../src/json.ts';
-import type { GroundingRequest, GroundingSource, SourceHit } from '../../src/ports.ts';
-import type { JsonSchema } from '../../src/schema.ts';
-import { compileJsonSchema } from '../../src/tools/json-schema.ts';
-import type { DataRecord } from '../../src/csv.ts';
-import { sha256 } from '../../src/hash.ts';
+import { wordConfidence } from '../../src/base/confidence.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { compileFilters, type Filter, filterOps, readField } from '../../src/contracts/filter.ts';
+import { canonicalJson, checkData } from '../../src/base/json.ts';
+import type { GroundingRequest, GroundingSource, SourceHit } from '../../src/contracts/grounding-source.ts';
+import type { JsonSchema } from '../../src/base/schema.ts';
+import { compileJsonSchema } from '../../src/tools/json-schema/json-schema.ts';
+import type { DataRecord } from '../../src/grounding/ingest/csv.ts';
+import { sha256 } from '../../src/base/hash.ts';
 import { requireAnswerable } from './item-source.ts';
 import { addUp, compareValues } from './record-figures.ts';
 import { createTurns, requireRunning } from './turns.ts';

@@ -1,11 +1,12 @@
 /** The items of one tenant in one source: kept in a log, searched by an engine, which follows the log. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import { compileFilters, type Filter } from '../../src/filter.ts';
-import { canonicalJson } from '../../src/json.ts';
-import type { Key } from '../../src/key.ts';
-import type { GroundingRequest, SourceHit, Storage } from '../../src/ports.ts';
-import { sha256 } from '../../src/hash.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { compileFilters, type Filter } from '../../src/contracts/filter.ts';
+import { canonicalJson } from '../../src/base/json.ts';
+import type { Key } from '../../src/base/key.ts';
+import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
+import type { Storage } from '../../src/contracts/storage.ts';
+import { sha256 } from '../../src/base/hash.ts';
 import { createHeldItems, type HeldItems } from './held-items.ts';
 import { type KeptItem, readItem } from './item.ts';
 import { type ItemEngine, plainHit, type SearchContext } from './item-engine.ts';

@@ -1,9 +1,9 @@
 /** What an engine has made of the items, kept beside their log in parts: whoever opens it next need not make it again. */
 
-import type { Key } from '../../src/key.ts';
-import { commitOwn } from '../../src/outage.ts';
-import type { Storage } from '../../src/ports.ts';
-import { sha256 } from '../../src/hash.ts';
+import type { Key } from '../../src/base/key.ts';
+import { commitOwn } from '../../src/log/outage.ts';
+import type { Storage } from '../../src/contracts/storage.ts';
+import { sha256 } from '../../src/base/hash.ts';
 
 /** A snapshot that is there, before it is read. */
 export interface StoredSnapshot {

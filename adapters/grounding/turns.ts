@@ -1,6 +1,6 @@
 /** Keeps long work from holding the event loop: it stops for others every few milliseconds. */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 
 /** Work in turns. */
 export interface Turns {

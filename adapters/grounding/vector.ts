@@ -1,8 +1,9 @@
 /** Vectors in plain JavaScript: exact while they are few, by one-bit codes and exact scores beyond, kept in a storage in parts. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import { filterOps } from '../../src/filter.ts';
-import type { Embedder, GroundingRequest } from '../../src/ports.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { filterOps } from '../../src/contracts/filter.ts';
+import type { Embedder } from '../../src/contracts/embedder.ts';
+import type { GroundingRequest } from '../../src/contracts/grounding-source.ts';
 import { cacheEmbeddings } from './embedding-cache.ts';
 import type { KeptItem } from './item.ts';
 import { createItemSource, type ItemSource, type ItemSourceOptions, type Preparing } from './item-source.ts';

@@ -1,6 +1,6 @@
 /** Reads what a tool call came to. */
 
-import type { McpCallResult } from '../../src/ports.ts';
+import type { McpCallResult } from '../../src/contracts/mcp-connector.ts';
 import { invalidAnswer } from './failures.ts';
 
 /**

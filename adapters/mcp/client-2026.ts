@@ -1,7 +1,7 @@
 /** MCP servers of all revisions, 2026-07-28 too, through `@modelcontextprotocol/client`. */
 
 import { Client, type StandardSchemaV1, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { McpCall, McpConnector } from '../../src/ports.ts';
+import type { McpCall, McpConnector } from '../../src/contracts/mcp-connector.ts';
 import { linearValidator } from '../linear-validator.ts';
 import { connectorOver, type McpConnectorOptions } from './connector.ts';
 import {

@@ -1,6 +1,6 @@
 /** MCP servers of the revisions up to 2025-11-25, through `@modelcontextprotocol/sdk`. */
 
-import type { McpConnector } from '../../src/ports.ts';
+import type { McpConnector } from '../../src/contracts/mcp-connector.ts';
 import { linearValidator } from '../linear-validator.ts';
 import { connectorOver, type McpConnectorOptions } from './connector.ts';
 import { Client, ResultSchema, StreamableHTTPClientTransport } from './sdk.ts';

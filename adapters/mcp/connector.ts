@@ -1,8 +1,9 @@
 /** Connects to MCP servers through either library: times, lost sessions and errors are the same for both. */
 
-import type { Egress, McpCall, McpConnection, McpConnector } from '../../src/ports.ts';
-import type { McpServer } from '../../src/schema.ts';
-import type { Secret } from '../../src/secret.ts';
+import type { Egress } from '../../src/contracts/egress.ts';
+import type { McpCall, McpConnection, McpConnector } from '../../src/contracts/mcp-connector.ts';
+import type { McpServer } from '../../src/base/schema.ts';
+import type { Secret } from '../../src/base/secret.ts';
 import { readCallResult } from './call-result.ts';
 import { connectionClosed } from './failures.ts';
 import { listAllTools } from './list-tools.ts';

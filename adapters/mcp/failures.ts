@@ -1,6 +1,6 @@
 /** The errors of connections to MCP servers. None says a word of the server's. */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 
 /** The error of an answer that is not what the protocol says. */
 export function invalidAnswer(why: string): PinnaceError {

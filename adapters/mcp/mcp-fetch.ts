@@ -3,10 +3,10 @@
  * else, and lets every request have an end. Redirects, OAuth discovery and streams that wait for news get nowhere.
  */
 
-import { PinnaceError } from '../../src/errors.ts';
-import type { Egress } from '../../src/ports.ts';
-import { readText } from '../../src/read-text.ts';
-import type { Secret } from '../../src/secret.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Egress } from '../../src/contracts/egress.ts';
+import { readText } from '../../src/base/read-text.ts';
+import type { Secret } from '../../src/base/secret.ts';
 import { createExchanges, type Exchange, type Exchanges } from './exchange.ts';
 import { invalidAnswer, notOurs, sessionExpired, statusError, unanswered } from './failures.ts';
 import { createHeldResults, type HeldResults } from './held-results.ts';

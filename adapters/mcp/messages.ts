@@ -1,7 +1,7 @@
 /** What an MCP server says, before anyone believes it: JSON-RPC messages of a bounded depth. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import { checkJsonDepth } from '../../src/json.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { checkJsonDepth } from '../../src/base/json.ts';
 import { invalidAnswer } from './failures.ts';
 
 /** A JSON-RPC message of any kind. */

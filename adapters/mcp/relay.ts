@@ -4,7 +4,7 @@
  */
 
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 import type { Exchange, Exchanges } from './exchange.ts';
 import { unanswered } from './failures.ts';
 import { answers, type Message, readMessages } from './messages.ts';

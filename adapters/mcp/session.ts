@@ -1,6 +1,6 @@
 /** What the two MCP libraries have in common, as the connector needs it. */
 
-import type { McpCall } from '../../src/ports.ts';
+import type { McpCall } from '../../src/contracts/mcp-connector.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 
 /** What a session is opened with. */

@@ -1,6 +1,6 @@
 /** Does one thing with an MCP server in its time, and says in our own words why it could not be done. */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 import { createDeadline } from '../egress/deadline.ts';
 import { invalidAnswer, protocolUnsupported, rpcError } from './failures.ts';
 import type { McpFetch } from './mcp-fetch.ts';

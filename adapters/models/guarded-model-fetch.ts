@@ -1,9 +1,9 @@
 /** The `fetch` of a model's endpoint: over the guarded egress, to one origin, with the secret added last. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import type { Egress } from '../../src/ports.ts';
-import type { PrivateOrigins } from '../../src/private-origins.ts';
-import { Secret } from '../../src/secret.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Egress } from '../../src/contracts/egress.ts';
+import type { PrivateOrigins } from '../../src/base/private-origins.ts';
+import { Secret } from '../../src/base/secret.ts';
 
 /** Where the endpoint is, and what reaches it. */
 export interface GuardedModelFetchOptions {

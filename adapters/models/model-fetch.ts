@@ -1,6 +1,6 @@
 /** Requests to a model endpoint as they must be: without the header that is the page's own, and with an answer that is a stream. */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 
 /** What a server answers that is no model: a page of its own, or one document. */
 const notStreams = /^(text\/html|application\/xhtml\+xml|(application|text)\/([a-z0-9.-]+\+)?(json|xml))$/;

@@ -1,7 +1,7 @@
 /** Language models behind any endpoint that speaks OpenAI's chat completions. */
 
-import type { LanguageModel } from '../../src/ai-types.ts';
-import { PinnaceError } from '../../src/errors.ts';
+import type { LanguageModel } from '../../src/contracts/ai-types.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 import { modelFetch } from './model-fetch.ts';
 
 /** Where the model lives and how to reach it. */

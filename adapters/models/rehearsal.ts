@@ -1,6 +1,6 @@
 /** A language model in plain code, to rehearse with: no network, no intelligence, the same answer every time. */
 
-import type { LanguageModel } from '../../src/ai-types.ts';
+import type { LanguageModel } from '../../src/contracts/ai-types.ts';
 import { answer } from './rehearsal/answer.ts';
 import { pacedStream } from './rehearsal/paced-stream.ts';
 import { contentOf, partsOf } from './rehearsal/parts.ts';

@@ -1,12 +1,13 @@
 /** The models that a provider record can name. */
 
-import type { LanguageModel } from '../../src/ai-types.ts';
-import { PinnaceError } from '../../src/errors.ts';
-import { checkUrl } from '../../src/check-url.ts';
-import type { Egress, ModelSource } from '../../src/ports.ts';
-import { checkPrivateOrigins, isPrivateOriginAllowed, type PrivateOrigins } from '../../src/private-origins.ts';
-import type { Provider } from '../../src/schema.ts';
-import type { Secret } from '../../src/secret.ts';
+import type { LanguageModel } from '../../src/contracts/ai-types.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { checkUrl } from '../../src/base/check-url.ts';
+import type { Egress } from '../../src/contracts/egress.ts';
+import type { ModelSource } from '../../src/contracts/model-source.ts';
+import { checkPrivateOrigins, isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/private-origins.ts';
+import type { Provider } from '../../src/base/schema.ts';
+import type { Secret } from '../../src/base/secret.ts';
 import { guardedModelFetch } from './guarded-model-fetch.ts';
 import { openAiCompatible } from './openai-compatible.ts';
 import { rehearsal, type RehearsalOptions } from './rehearsal.ts';

@@ -1,6 +1,6 @@
 /** Where another service is, and where in it a record is. */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 
 /**
  * Gives origin and path of a URL, without a slash at the end.

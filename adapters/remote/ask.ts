@@ -1,9 +1,9 @@
 /** Asks another service for JSON: one bounded answer, and one error for each way to get none. No error repeats what was sent or came. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import { parseJson } from '../../src/json.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { parseJson } from '../../src/base/json.ts';
 import { readLimited } from './read-limited.ts';
-import { untilAborted } from '../../src/until-aborted.ts';
+import { untilAborted } from '../../src/base/until-aborted.ts';
 
 /** Headers as plain data. */
 export type HeaderRecord = Readonly<Record<string, string>>;

@@ -1,9 +1,9 @@
 /** Sends requests to one service of the composition over the guarded egress: its own origin, no redirect. */
 
-import { checkUrl } from '../../src/check-url.ts';
-import { PinnaceError } from '../../src/errors.ts';
-import type { Egress } from '../../src/ports.ts';
-import { checkPrivateOrigins, isPrivateOriginAllowed, type PrivateOrigins } from '../../src/private-origins.ts';
+import { checkUrl } from '../../src/base/check-url.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Egress } from '../../src/contracts/egress.ts';
+import { checkPrivateOrigins, isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/private-origins.ts';
 import { browserEgress } from '../egress/browser.ts';
 
 /** How a service of the composition is reached. */

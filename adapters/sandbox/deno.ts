@@ -3,7 +3,7 @@
  * in Deno 2.9, a worker that is out of memory ends its host, and one without permissions still loads `npm:` modules.
  */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 import { prelude } from './prelude.ts';
 import { type Cell, createSandbox, type ProbedSandbox, type Spawn } from './sandbox.ts';
 

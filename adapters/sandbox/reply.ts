@@ -1,6 +1,6 @@
 /** Reads what a sandbox says. Nothing of it is trusted: it may come from the code instead of the prelude. */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 
 /**
  * Gives the output that a reply carries. Of code that threw, the error tells the line and the column where that can be known.

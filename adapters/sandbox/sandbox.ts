@@ -1,7 +1,7 @@
 /** What every sandbox does around its walls: refuses code that reaches for other code, keeps time, reads the reply. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import type { Sandbox, SandboxOptions } from '../../src/ports.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Sandbox, SandboxOptions } from '../../src/contracts/sandbox.ts';
 import type { PreludeSettings } from './prelude.ts';
 import { invalidCode, readReply } from './reply.ts';
 

@@ -1,10 +1,15 @@
 /** Secrets from a secret manager, over HTTP. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import type { SecretScope, SecretSource } from '../../src/ports.ts';
-import type { SecretRef } from '../../src/schema.ts';
-import { Secret } from '../../src/secret.ts';
-import { isDestination, requireDestination, secretOrigins, type UnboundSecrets } from '../../src/secret-origins.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { SecretScope, SecretSource } from '../../src/contracts/secret-source.ts';
+import type { SecretRef } from '../../src/base/schema.ts';
+import { Secret } from '../../src/base/secret.ts';
+import {
+  isDestination,
+  requireDestination,
+  secretOrigins,
+  type UnboundSecrets,
+} from '../../src/base/secret-origins.ts';
 import { baseOf, segmentOf } from '../remote/address.ts';
 import { ask, type HeaderRecord, invalidAnswer, type Remote, type Reply } from '../remote/ask.ts';
 import { guardedSend, type GuardedSendOptions } from '../remote/guarded-send.ts';

@@ -1,6 +1,6 @@
 /** The IndexedDB database of a vault. It is opened for each transaction: vaults are used seldom, and nothing is held open. */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 
 /** The object stores, within one transaction. Nothing but their requests may be awaited in it. */
 export interface VaultStores {

@@ -3,7 +3,7 @@
  * export, and around that by a key that is derived from the passphrase. Its bytes are never seen by any script.
  */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 
 /** The data key as it is kept. */
 export interface WrappedKey {

@@ -1,6 +1,6 @@
 /** What a vault keeps: one row with its key, and one for each version of a secret. Each function runs within one transaction. */
 
-import type { SecretRef } from '../../src/schema.ts';
+import type { SecretRef } from '../../src/base/schema.ts';
 import { settled, type VaultStores } from './vault-database.ts';
 import { type DataKey, keyLost, type WrappedKey } from './vault-keys.ts';
 

@@ -1,12 +1,12 @@
 /** Secrets in the browser, encrypted in IndexedDB and locked with a passphrase. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import { parse } from '../../src/parse.ts';
-import type { SecretSource } from '../../src/ports.ts';
-import { SecretRef } from '../../src/schema.ts';
-import { Secret } from '../../src/secret.ts';
-import { requireDestination, secretOrigins, type UnboundSecrets } from '../../src/secret-origins.ts';
-import { untilAborted } from '../../src/until-aborted.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { parse } from '../../src/base/parse.ts';
+import type { SecretSource } from '../../src/contracts/secret-source.ts';
+import { SecretRef } from '../../src/base/schema.ts';
+import { Secret } from '../../src/base/secret.ts';
+import { requireDestination, secretOrigins, type UnboundSecrets } from '../../src/base/secret-origins.ts';
+import { untilAborted } from '../../src/base/until-aborted.ts';
 import { type VaultDatabase, vaultDatabase } from './vault-database.ts';
 import { createKey, type DataKey, keyLost, openKey, rewrapKey, seal, unseal } from './vault-keys.ts';
 import {

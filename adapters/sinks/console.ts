@@ -1,5 +1,5 @@
-import type { ObservedEvent } from '../../src/events.ts';
-import type { EventSink } from '../../src/ports.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import type { EventSink } from '../../src/contracts/event-sink.ts';
 
 /** How the console shows events. */
 export interface ConsoleSinkOptions {

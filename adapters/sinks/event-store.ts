@@ -1,8 +1,9 @@
-import { createEventBlocks, type EventBlocks } from '../../src/event-blocks.ts';
-import type { EventLogOptions } from '../../src/event-chain.ts';
-import { type EventStore, lostAction } from '../../src/event-store.ts';
-import { createTraceId, type ObservedEvent } from '../../src/events.ts';
-import { summaryOf } from '../../src/payload-summary.ts';
+import { createEventBlocks, type EventBlocks } from '../../src/events/event-blocks.ts';
+import type { EventLogOptions } from '../../src/events/event-chain.ts';
+import { type EventStore, lostAction } from '../../src/events/event-store.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import { createTraceId } from '../../src/events/events.ts';
+import { summaryOf } from '../../src/events/payload-summary.ts';
 import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
 
 /** A store with what is known of its queues. */

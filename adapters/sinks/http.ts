@@ -1,4 +1,4 @@
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 import { guardedSend, type GuardedSendOptions } from '../remote/guarded-send.ts';
 import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
 

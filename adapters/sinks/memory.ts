@@ -1,5 +1,5 @@
-import type { ObservedEvent } from '../../src/events.ts';
-import type { EventSink } from '../../src/ports.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import type { EventSink } from '../../src/contracts/event-sink.ts';
 
 /** A sink with the events that it holds, oldest first. */
 export interface MemorySink {

@@ -1,8 +1,8 @@
 /** The metrics of the conventions for generative AI, counted where an action ends. Labels are names of which there are few. */
 
 import { type Attributes, type Histogram, type Meter, type MetricOptions } from '@opentelemetry/api';
-import type { ObservedEvent } from '../../src/events.ts';
-import { readSummary } from '../../src/payload-summary.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import { readSummary } from '../../src/events/payload-summary.ts';
 import { attribute, mcpToolCall, metric, operation } from './otel-names.ts';
 
 /** What was called within one run. */

@@ -1,8 +1,8 @@
 /** What an event says as a span: its name, its kind and its attributes. */
 
 import { type Attributes, SpanKind, type SpanStatus, SpanStatusCode } from '@opentelemetry/api';
-import type { ObservedEvent } from '../../src/events.ts';
-import { readSummary } from '../../src/payload-summary.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import { readSummary } from '../../src/events/payload-summary.ts';
 import { attribute, mcpToolCall, operation } from './otel-names.ts';
 
 /** What a span is called, and what is known when it begins. */

@@ -11,8 +11,9 @@ import {
   TraceFlags,
   type TracerProvider,
 } from '@opentelemetry/api';
-import { createSpanId, type ObservedEvent } from '../../src/events.ts';
-import type { EventSink } from '../../src/ports.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import { createSpanId } from '../../src/events/events.ts';
+import type { EventSink } from '../../src/contracts/event-sink.ts';
 import { createFigures, type RunCounts } from './otel-figures.ts';
 import type { EventIds } from './otel-ids.ts';
 import { scope } from './otel-names.ts';

@@ -1,8 +1,8 @@
 /** What sinks that write elsewhere have in common: a bounded queue, batches, a few tries, and a count of what was lost. */
 
-import type { ObservedEvent } from '../../src/events.ts';
-import type { Metrics } from '../../src/metrics.ts';
-import type { EventSink } from '../../src/ports.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import type { Metrics } from '../../src/base/metrics.ts';
+import type { EventSink } from '../../src/contracts/event-sink.ts';
 
 /** A sink that writes later than it is told. */
 export interface QueuedSink {

@@ -1,5 +1,5 @@
-import { createEventBlocks, type EventBlocks } from '../../src/event-blocks.ts';
-import type { EventLogOptions } from '../../src/event-chain.ts';
+import { createEventBlocks, type EventBlocks } from '../../src/events/event-blocks.ts';
+import type { EventLogOptions } from '../../src/events/event-chain.ts';
 import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
 
 /** A sink with the log that it writes. */

@@ -1,8 +1,8 @@
 /** What every storage adapter checks and decides alike, before it touches what is stored. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import { afterPrefix, encodeKey, encodePrefix, type Key } from '../../src/key.ts';
-import type { Change, Storage } from '../../src/ports.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { afterPrefix, encodeKey, encodePrefix, type Key } from '../../src/base/key.ts';
+import type { Change, Storage } from '../../src/contracts/storage.ts';
 
 /** A change whose key, value and lifetime have been checked. */
 export interface PreparedChange {

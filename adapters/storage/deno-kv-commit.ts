@@ -1,7 +1,7 @@
 /** How one commit becomes one atomic operation of Deno KV. */
 
-import type { Key } from '../../src/key.ts';
-import type { CommitResult } from '../../src/ports.ts';
+import type { Key } from '../../src/base/key.ts';
+import type { CommitResult } from '../../src/contracts/storage.ts';
 import { findConflicts, invalid, isExpired, type PreparedChange } from './changes.ts';
 import { packKey } from './deno-kv-key.ts';
 import {

@@ -1,6 +1,6 @@
 /** Commits that come at once go to Deno KV as one atomic operation: each costs it a transaction, whatever it writes. */
 
-import type { CommitResult } from '../../src/ports.ts';
+import type { CommitResult } from '../../src/contracts/storage.ts';
 import { findConflicts } from './changes.ts';
 import {
   commitDrafts,

@@ -1,8 +1,8 @@
 /** State in Deno KV: in a file, in memory, or in the database that Deno Deploy gives an app. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import { encodeKey } from '../../src/key.ts';
-import type { ClosableStorage, Entry, Watchable } from '../../src/ports.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { encodeKey } from '../../src/base/key.ts';
+import type { ClosableStorage, Entry, Watchable } from '../../src/contracts/storage.ts';
 import { isExpired, type ListBounds, listBounds, prepareChanges } from './changes.ts';
 import { createConnection } from './connection.ts';
 import { draftChanges, type Head, headKey } from './deno-kv-commit.ts';

@@ -1,9 +1,9 @@
 /** State in the browser's IndexedDB, for pages and workers. The only file that knows idb-keyval. */
 
 import { promisifyRequest, type UseStore } from 'idb-keyval';
-import { PinnaceError } from '../../src/errors.ts';
-import { encodeKey } from '../../src/key.ts';
-import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/ports.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { encodeKey } from '../../src/base/key.ts';
+import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/contracts/storage.ts';
 import {
   byteString,
   findConflicts,

@@ -1,7 +1,7 @@
 /** State in memory: for tests, for pages that may not keep data, and for what need not outlive the process. */
 
-import { encodeKey } from '../../src/key.ts';
-import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/ports.ts';
+import { encodeKey } from '../../src/base/key.ts';
+import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/contracts/storage.ts';
 import {
   byteString,
   copyOf,

@@ -2,9 +2,9 @@
 
 import { Buffer } from 'node:buffer';
 import type { ISql, PendingQuery, Sql, TransactionSql } from 'postgres';
-import { PinnaceError } from '../../src/errors.ts';
-import { encodeKey, type Key } from '../../src/key.ts';
-import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/ports.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { encodeKey, type Key } from '../../src/base/key.ts';
+import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/contracts/storage.ts';
 import { invalid, type ListBounds, listBounds, prepareChanges, type PreparedChange } from './changes.ts';
 import { createConnection } from './connection.ts';
 import { createNews } from './news.ts';

@@ -1,6 +1,6 @@
 /** The errors of a store that cannot be used, the same for every adapter. */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 
 /** The error of a call after `close`. */
 export function storageClosed(): PinnaceError {

@@ -1,9 +1,10 @@
 /** Verifies signed requests: a session certificate, a signature over the request, a digest of its body, and a nonce used once. */
 
-import { groupCommits } from '../../src/group-commit.ts';
-import type { Authenticator, Storage } from '../../src/ports.ts';
-import { createPrincipal, type Principal } from '../../src/runtime/principal.ts';
-import { bodyLimitOf } from './body-limits.ts';
+import { groupCommits } from '../../src/log/group-commit.ts';
+import type { Authenticator } from '../../src/contracts/authenticator.ts';
+import type { Storage } from '../../src/contracts/storage.ts';
+import { createPrincipal, type Principal } from '../../src/base/principal.ts';
+import { bodyLimitOf } from './http/body-limits.ts';
 import { type BodyOptions, readBody } from './signed/body.ts';
 import type { Certificate } from './signed/certificate.ts';
 import { createCertificateCache } from './signed/certificate-cache.ts';

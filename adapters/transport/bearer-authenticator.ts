@@ -1,9 +1,9 @@
 /** Tokens that are bound to principals, for clients that cannot sign requests, as those of MCP. Only digests of tokens are kept. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import type { Authenticator } from '../../src/ports.ts';
-import { createPrincipal, type Scope } from '../../src/runtime/principal.ts';
-import { sha256 } from '../../src/hash.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Authenticator } from '../../src/contracts/authenticator.ts';
+import { createPrincipal, type Scope } from '../../src/base/principal.ts';
+import { sha256 } from '../../src/base/hash.ts';
 
 /** Whom a token stands for. */
 export interface BearerToken {

@@ -1,8 +1,8 @@
 /** Several ways to authenticate on one endpoint, told apart by the scheme of `Authorization`. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import type { Principal } from '../../src/runtime/principal.ts';
-import type { HandlerOptions } from './http.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Principal } from '../../src/base/principal.ts';
+import type { HandlerOptions } from './http/handler.ts';
 
 type RequestAuthenticator = HandlerOptions['authenticator'];
 

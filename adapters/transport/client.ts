@@ -1,8 +1,8 @@
 /** The client of an endpoint: signs, retries and resumes, so that whoever uses it sees one run and one stream. */
 
-import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/ai-types.ts';
-import { PinnaceError } from '../../src/errors.ts';
-import type { McpValidation, McpValidationInput } from '../../src/mcp-validation.ts';
+import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp-validation.ts';
 import type { PlanReply } from '../../src/runtime/plans.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import { createRemoteAudit, type RemoteAudit } from './client/audit.ts';

@@ -1,12 +1,12 @@
 /** The way between a page and its agent worker: runs go in, streams come out by transfer, errors cross as data. */
 
 import { type Endpoint, expose, type Remote, transfer, wrap } from 'comlink';
-import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/ai-types.ts';
-import { type ErrorData, fromData, PinnaceError, toData } from '../../src/errors.ts';
-import type { SeenEvent, WatchOptions } from '../../src/event-ring.ts';
-import type { Decision } from '../../src/interruption.ts';
+import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
+import { type ErrorData, fromData, PinnaceError, toData } from '../../src/base/errors.ts';
+import type { SeenEvent, WatchOptions } from '../../src/events/event-ring.ts';
+import type { Decision } from '../../src/permission/interruption.ts';
 import type { PlanReply } from '../../src/runtime/plans.ts';
-import { localPrincipal } from '../../src/runtime/principal.ts';
+import { localPrincipal } from '../../src/base/principal.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { HostedRuntime, Manifest, Runtime } from '../../src/runtime/runtime.ts';
 

@@ -1,8 +1,8 @@
 /** Who may call an endpoint on a developer's own machine, until the endpoint has issuers of certificates. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import type { Authenticator } from '../../src/ports.ts';
-import { createPrincipal, scopes } from '../../src/runtime/principal.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Authenticator } from '../../src/contracts/authenticator.ts';
+import { createPrincipal, scopes } from '../../src/base/principal.ts';
 
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 

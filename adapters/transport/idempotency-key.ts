@@ -1,7 +1,7 @@
 /** The `Idempotency-Key` header: a quoted string (RFC 8941), as the IETF draft asks. */
 
 import { isInnerList, type Item, parseItem } from 'structured-headers';
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 
 /** The fewest and most characters that a key may have. */
 export const idempotencyKeyLength = { min: 16, max: 255 } as const;

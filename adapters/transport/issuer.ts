@@ -1,8 +1,8 @@
 /** Issues session certificates: for development and tests, and for Group Controllers that have no issuer of their own. */
 
 import { calculateJwkThumbprint, exportJWK, importJWK, SignJWT } from 'jose';
-import { PinnaceError } from '../../src/errors.ts';
-import type { Scope } from '../../src/runtime/principal.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Scope } from '../../src/base/principal.ts';
 import { certificateType, maxCertificateSeconds } from './signed/profile.ts';
 import type { Issuer, RootKey } from './signed/roots.ts';
 

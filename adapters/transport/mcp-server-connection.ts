@@ -1,6 +1,6 @@
 /** Tools for an MCP client on one connection, in process or over a `MessagePort`: what it loads joins its list of tools. */
 
-import type { Principal } from '../../src/runtime/principal.ts';
+import type { Principal } from '../../src/base/principal.ts';
 import { linearValidator } from '../linear-validator.ts';
 import { callActive } from './mcp-server/call.ts';
 import { type McpTool, toMcpTool } from './mcp-server/definitions.ts';

@@ -7,8 +7,8 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { AgentTools } from '../../src/runtime/agent-tools.ts';
-import type { Principal } from '../../src/runtime/principal.ts';
+import type { AgentTools } from '../../src/runtime/resolve/agent-tools.ts';
+import type { Principal } from '../../src/base/principal.ts';
 import { linearValidator } from '../linear-validator.ts';
 import type { CallContext } from './mcp-server/call.ts';
 import { defaultInfo, type McpHost, statelessInstructions } from './mcp-server/host.ts';

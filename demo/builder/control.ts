@@ -1,7 +1,7 @@
 /** What the page asks the worker about tools that are being made: what they would send, and what they answer. */
 
 import type { Agent } from '../../src/index.ts';
-import type { ErrorData } from '../../src/errors.ts';
+import type { ErrorData } from '../../src/base/errors.ts';
 import type { Answer } from '../registry/control.ts';
 import type { AgentDocument } from '../state/agent-file.ts';
 

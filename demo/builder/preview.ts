@@ -1,9 +1,9 @@
 /** Makes the request that an HTTP tool would send, to be looked at. */
 
 import { Secret, type Tool, type ToolDefinition } from '../../src/index.ts';
-import { invalid, parse } from '../../src/parse.ts';
-import { buildRequest } from '../../src/tools/http-request.ts';
-import { HttpToolConfig, needsApproval } from '../../src/tools/http-tool-config.ts';
+import { invalid, parse } from '../../src/base/parse.ts';
+import { buildRequest } from '../../src/tools/http/request.ts';
+import { HttpToolConfig, needsApproval } from '../../src/tools/http/config.ts';
 import type { ToolRequest } from './control.ts';
 
 /**

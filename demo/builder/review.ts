@@ -1,8 +1,8 @@
 /** What a document from elsewhere would bring: told before anything of it is taken in, and with its teeth drawn. */
 
 import { PinnaceError, type RecordKind } from '../../src/index.ts';
-import { readItems } from '../../src/orchestrator/registry/catalog-document.ts';
-import { HttpToolConfig, secretNames } from '../../src/tools/http-tool-config.ts';
+import { readItems } from '../../src/registry/catalog-document.ts';
+import { HttpToolConfig, secretNames } from '../../src/tools/http/config.ts';
 import type { AgentDocument } from '../state/agent-file.ts';
 import { readAs } from '../state/run-data.ts';
 import type { AgentReview, NamedHost } from './control.ts';

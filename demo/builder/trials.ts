@@ -14,10 +14,10 @@ import {
   type Storage,
   type Tool,
 } from '../../src/index.ts';
-import { parse } from '../../src/parse.ts';
-import { readText } from '../../src/read-text.ts';
-import { ToolDefinition } from '../../src/schema.ts';
-import { requireDestination } from '../../src/secret-origins.ts';
+import { parse } from '../../src/base/parse.ts';
+import { readText } from '../../src/base/read-text.ts';
+import { ToolDefinition } from '../../src/base/schema.ts';
+import { requireDestination } from '../../src/base/secret-origins.ts';
 import { createCodeTool } from '../../src/tools/code-tool.ts';
 import { answer } from '../registry/answer.ts';
 import type { ToolTrial, TrialControl } from './control.ts';

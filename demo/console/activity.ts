@@ -1,7 +1,7 @@
 /** What an endpoint's events tell of its runs and plans. */
 
-import type { ObservedEvent } from '../../src/events.ts';
-import { readSummary } from '../../src/payload-summary.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import { readSummary } from '../../src/events/payload-summary.ts';
 import type { Activity, SeenPlan, SeenRun } from './control.ts';
 
 /** Takes events in, and gives what they tell. */

@@ -1,10 +1,10 @@
 /** What the page asks of an endpoint as its console, through the worker that signs. */
 
-import type { EventQuery } from '../../src/event-query.ts';
-import type { LoggedEvent } from '../../src/event-log.ts';
+import type { EventQuery } from '../../src/events/event-query.ts';
+import type { LoggedEvent } from '../../src/events/event-log.ts';
 import type { Page } from '../../src/index.ts';
-import type { PlanView } from '../../src/orchestrator/planner/plan-view.ts';
-import type { Verification } from '../../src/verify-chain.ts';
+import type { PlanView } from '../../src/planner/view/plan-view.ts';
+import type { Verification } from '../../src/events/verify-chain.ts';
 import type { PlanSteering } from '../control.ts';
 import type { Answer, RegistryControl } from '../registry/control.ts';
 

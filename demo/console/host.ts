@@ -1,7 +1,7 @@
 /** The console of an endpoint, in the worker that signs. */
 
 import type { Client } from '../../adapters/transport/client.ts';
-import { toData } from '../../src/errors.ts';
+import { toData } from '../../src/base/errors.ts';
 import { answer } from '../registry/answer.ts';
 import { createActivityLog } from './activity.ts';
 import type { ConsoleControl, Readiness } from './control.ts';

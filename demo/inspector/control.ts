@@ -1,7 +1,7 @@
 /** What the page asks the worker about runs: their events, their tools, and the prompts as the models saw them. */
 
-import type { ErrorData } from '../../src/errors.ts';
-import type { EventStatus, ObservedEvent } from '../../src/events.ts';
+import type { ErrorData } from '../../src/base/errors.ts';
+import type { EventStatus, ObservedEvent } from '../../src/contracts/event-sink.ts';
 
 /** A run in the list. Times in milliseconds since 1970. */
 export interface RunHead {

@@ -1,8 +1,11 @@
 /** The inspector's part in the page's worker: sees what its runtime does, and answers the page. */
 
-import { toData } from '../../src/errors.ts';
-import type { EventSink, ModelSource, SecretSource, Storage } from '../../src/ports.ts';
-import { localPrincipal } from '../../src/runtime/principal.ts';
+import { toData } from '../../src/base/errors.ts';
+import type { EventSink } from '../../src/contracts/event-sink.ts';
+import type { ModelSource } from '../../src/contracts/model-source.ts';
+import type { SecretSource } from '../../src/contracts/secret-source.ts';
+import type { Storage } from '../../src/contracts/storage.ts';
+import { localPrincipal } from '../../src/base/principal.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import type { Found, InspectorControl } from './control.ts';
 import { createPrompts } from './prompts.ts';

@@ -1,7 +1,7 @@
 /** A run that is being recorded: its events as they come, and its head as they make it. */
 
-import type { ObservedEvent } from '../../src/events.ts';
-import { readSummary } from '../../src/payload-summary.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import { readSummary } from '../../src/events/payload-summary.ts';
 import type { RunHead, RunRecord, RunTools } from './control.ts';
 
 /** The most events of one run that are kept. */

@@ -1,6 +1,6 @@
 /** What a model is called with, as data to look at. */
 
-import type { LanguageModel } from '../../src/ai-types.ts';
+import type { LanguageModel } from '../../src/contracts/ai-types.ts';
 import type { Prompt, PromptMessage, PromptPart } from './control.ts';
 
 /** What a model is called with. */

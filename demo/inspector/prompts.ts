@@ -1,10 +1,11 @@
 /** The prompts of the latest runs, as their models saw them: in the worker's memory, and nowhere else. */
 
-import type { LanguageModel } from '../../src/ai-types.ts';
-import type { ObservedEvent } from '../../src/events.ts';
-import type { ModelSource, SecretSource } from '../../src/ports.ts';
-import { createRunRedaction } from '../../src/runtime/run-redaction.ts';
-import type { Secret } from '../../src/secret.ts';
+import type { LanguageModel } from '../../src/contracts/ai-types.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import type { ModelSource } from '../../src/contracts/model-source.ts';
+import type { SecretSource } from '../../src/contracts/secret-source.ts';
+import { createRunRedaction } from '../../src/runtime/calls/run-redaction.ts';
+import type { Secret } from '../../src/base/secret.ts';
 import type { Prompt } from './control.ts';
 import { type CallOptions, promptOf } from './prompt-of.ts';
 

@@ -1,8 +1,8 @@
 /** Records runs from the events that a runtime tells: in memory while they go on, in storage for later, to the page as news. */
 
-import { PinnaceError } from '../../src/errors.ts';
-import type { ObservedEvent } from '../../src/events.ts';
-import type { EventSink } from '../../src/ports.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import type { EventSink } from '../../src/contracts/event-sink.ts';
 import type { RunHead, RunList, RunNews, RunRecord, RunTools } from './control.ts';
 import { createDelay } from './delay.ts';
 import { createLiveRun, type LiveRun, resumeLiveRun } from './live-run.ts';

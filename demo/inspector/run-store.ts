@@ -1,8 +1,8 @@
 /** Runs in storage: a head for each, and its events in parts, so that a long run is never written as a whole. */
 
 import * as v from 'valibot';
-import type { ObservedEvent } from '../../src/events.ts';
-import type { Change, Entry, Storage } from '../../src/ports.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import type { Change, Entry, Storage } from '../../src/contracts/storage.ts';
 import type { RunHead, RunRecord, RunTools } from './control.ts';
 
 /** Reads and writes runs. Rejects as the storage does. */

@@ -1,6 +1,6 @@
 /** Events of traces that nobody has begun here: a plan goes on after a reload, and its run was kept before it. */
 
-import type { ObservedEvent } from '../../src/events.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
 import type { KeptRun } from './run-store.ts';
 
 /** Looks for the runs of such events. */

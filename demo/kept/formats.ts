@@ -4,7 +4,7 @@
  */
 
 import type { StorageFormat } from '../../adapters/storage/indexeddb.ts';
-import type { Entry } from '../../src/ports.ts';
+import type { Entry } from '../../src/contracts/storage.ts';
 
 /** A key and its value. */
 type Kept = Pick<Entry, 'key' | 'value'>;

@@ -1,6 +1,6 @@
 /** A full disk in a person's words: what the worker says of it does not tell what to do about it. */
 
-import type { ErrorData } from '../../src/errors.ts';
+import type { ErrorData } from '../../src/base/errors.ts';
 
 /** What a person does about it. */
 const advice = 'The browser’s storage for this site is full: make room on the page “Privacy and data”, and try again';

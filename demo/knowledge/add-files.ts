@@ -6,7 +6,7 @@ import type { AddReport, Upload } from './control.ts';
 import { decodeText } from './decode.ts';
 import { type FileKind, fileKind } from './file-kind.ts';
 import type { FileRecord, Library } from './library.ts';
-import { sha256 } from '../../src/hash.ts';
+import { sha256 } from '../../src/base/hash.ts';
 
 /** The longest file, and the longest archive. */
 const mostBytes = { document: 16_777_216, code: 2_097_152, archive: 67_108_864 } as const;

@@ -1,6 +1,6 @@
 /** The work of the privacy page in a browser. */
 
-import type { ClosableStorage } from '../../src/ports.ts';
+import type { ClosableStorage } from '../../src/contracts/storage.ts';
 import { openKept } from '../kept/open-kept.ts';
 import type { RegistryControl } from '../registry/control.ts';
 import type { PrivacyWork } from '../state/privacy-page.ts';

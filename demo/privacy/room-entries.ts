@@ -1,7 +1,7 @@
 /** The entries of a room, and how they are written. */
 
-import type { Key } from '../../src/key.ts';
-import type { Change, Entry, Storage } from '../../src/ports.ts';
+import type { Key } from '../../src/base/key.ts';
+import type { Change, Entry, Storage } from '../../src/contracts/storage.ts';
 import type { Room } from './rooms.ts';
 
 /** A key and its value. */

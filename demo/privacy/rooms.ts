@@ -1,6 +1,6 @@
 /** What of the browser's databases can be taken along, and how it is put elsewhere. Only what stands here is exported or imported. */
 
-import type { Key } from '../../src/key.ts';
+import type { Key } from '../../src/base/key.ts';
 import type { Place } from '../kept/formats.ts';
 
 /** Part of a database. */

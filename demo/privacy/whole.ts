@@ -1,9 +1,9 @@
 /** Everything of a page as one document: out, what it would change here, and in. */
 
 import * as v from 'valibot';
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 import type { CatalogExport, ImportReport } from '../../src/index.ts';
-import type { Storage } from '../../src/ports.ts';
+import type { Storage } from '../../src/contracts/storage.ts';
 import { formatOf, type Place, places, upgrade } from '../kept/formats.ts';
 import type { Answer } from '../registry/control.ts';
 import { fromPortable, toPortable } from './portable.ts';

@@ -1,6 +1,6 @@
 /** What the page asks the worker's registry, and the vault beside it. */
 
-import type { ErrorData } from '../../src/errors.ts';
+import type { ErrorData } from '../../src/base/errors.ts';
 import type {
   CatalogExport,
   CatalogRecords,

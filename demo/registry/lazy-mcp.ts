@@ -1,7 +1,8 @@
 /** The way to MCP servers, fetched with its first use: most visits have none. */
 
 import { browserEgress } from '../../adapters/egress/browser.ts';
-import type { Egress, McpConnector } from '../../src/ports.ts';
+import type { Egress } from '../../src/contracts/egress.ts';
+import type { McpConnector } from '../../src/contracts/mcp-connector.ts';
 
 interface LazyMcpOptions {
   readonly egress: Egress;

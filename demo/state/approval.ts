@@ -1,7 +1,7 @@
 /** What a person is asked about a tool call, and what they answered. */
 
-import type { ErrorData } from '../../src/errors.ts';
-import type { Decision } from '../../src/interruption.ts';
+import type { ErrorData } from '../../src/base/errors.ts';
+import type { Decision } from '../../src/permission/interruption.ts';
 import type { AssistantMessage, ToolPart } from './message.ts';
 import type { Approval } from './run-data.ts';
 

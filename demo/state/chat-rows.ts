@@ -1,8 +1,8 @@
 /** Chats as they stand in storage: which entries there are, and how they are read and written. */
 
 import * as v from 'valibot';
-import type { Key } from '../../src/key.ts';
-import type { Change, Entry, Storage } from '../../src/ports.ts';
+import type { Key } from '../../src/base/key.ts';
+import type { Change, Entry, Storage } from '../../src/contracts/storage.ts';
 import type { ChatHead } from './chat.ts';
 import { fromKept, toKept, withoutOutputs } from './kept-message.ts';
 import type { Message } from './message.ts';

@@ -1,7 +1,7 @@
 /** Runs in chats: each fills an answer, and is kept while it goes on. */
 
 import { batch, computed, effect, untracked } from '@preact/signals';
-import type { Decision } from '../../src/interruption.ts';
+import type { Decision } from '../../src/permission/interruption.ts';
 import type { PlanSteering } from '../control.ts';
 import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
 import { type Chat, headOf } from './chat.ts';

@@ -1,7 +1,7 @@
 /** The chats of the page: which there are, which one is open, and what is done with them. */
 
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
-import type { Decision } from '../../src/interruption.ts';
+import type { Decision } from '../../src/permission/interruption.ts';
 import type { PlanSteering } from '../control.ts';
 import { type Chat, createChat, headOf, isRunning, titleOf } from './chat.ts';
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';

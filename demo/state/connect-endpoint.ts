@@ -1,7 +1,7 @@
 /** Connects the page to a Pinnace endpoint, through a worker of its own that holds the key and signs. */
 
 import { proxy, type Remote, transfer, wrap } from 'comlink';
-import { fromData } from '../../src/errors.ts';
+import { fromData } from '../../src/base/errors.ts';
 import type { ConsoleControl } from '../console/control.ts';
 import type { AskedRun, EndpointControl } from '../control.ts';
 // oxlint-disable-next-line import/default -- Vite makes this module: it exports the address

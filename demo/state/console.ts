@@ -2,10 +2,10 @@
 
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { proxy } from 'comlink';
-import type { ErrorData } from '../../src/errors.ts';
-import type { LoggedEvent } from '../../src/event-log.ts';
-import type { PlanView } from '../../src/orchestrator/planner/plan-view.ts';
-import type { Verification } from '../../src/verify-chain.ts';
+import type { ErrorData } from '../../src/base/errors.ts';
+import type { LoggedEvent } from '../../src/events/event-log.ts';
+import type { PlanView } from '../../src/planner/view/plan-view.ts';
+import type { Verification } from '../../src/events/verify-chain.ts';
 import type { Activity, ConsoleControl, Readiness } from '../console/control.ts';
 import type { PlanSteering } from '../control.ts';
 import type { Answer } from '../registry/control.ts';

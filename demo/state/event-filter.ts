@@ -1,6 +1,6 @@
 /** Which of a run's events are looked at. */
 
-import type { ObservedEvent } from '../../src/events.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
 
 /** What an event must have; what is empty asks for nothing. */
 export interface EventFilter {

@@ -2,7 +2,7 @@
 
 import { proxy } from 'comlink';
 import { batch, type ReadonlySignal, signal } from '@preact/signals';
-import { type ErrorData, toData } from '../../src/errors.ts';
+import { type ErrorData, toData } from '../../src/base/errors.ts';
 import type { AskedRun } from '../control.ts';
 import type { Found, InspectorControl, RunHead, RunList, RunNews, RunRecord } from '../inspector/control.ts';
 import { createOpenedRun, type OpenedRun } from './opened-run.ts';

@@ -1,9 +1,9 @@
 /** Keeps chats in storage: one head per chat, one value per message, so that a long chat is never written as a whole. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { PinnaceError } from '../../src/errors.ts';
-import type { Key } from '../../src/key.ts';
-import type { Storage } from '../../src/ports.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Key } from '../../src/base/key.ts';
+import type { Storage } from '../../src/contracts/storage.ts';
 import type { ChatHead } from './chat.ts';
 import { changesOf, commitAll, headKey, type PlacedMessage, readHeads, readPlaced, removeChat } from './chat-rows.ts';
 import { type ChatTabs, noTabs } from './chat-tabs.ts';

@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { FilePart, KnowledgeControl, KnowledgeFile } from '../knowledge/control.ts';
-import { sha256 } from '../../src/hash.ts';
+import { sha256 } from '../../src/base/hash.ts';
 
 /** Where a person should look. */
 export interface ReadingPlace {

@@ -1,7 +1,7 @@
 /** Everything that the page's components share, put together. */
 
 import { effect, type Signal, signal, untracked } from '@preact/signals';
-import type { Decision } from '../../src/interruption.ts';
+import type { Decision } from '../../src/permission/interruption.ts';
 import type { AgentCard, PlanSteering } from '../control.ts';
 import type { InspectorControl } from '../inspector/control.ts';
 import type { KnowledgeControl } from '../knowledge/control.ts';

@@ -1,6 +1,6 @@
 /** What each kind of chunk does to an answer. */
 
-import type { UIMessageChunk } from '../../src/ai-types.ts';
+import type { UIMessageChunk } from '../../src/contracts/ai-types.ts';
 import { type CitationsPart, CitedSources } from './citations.ts';
 import { type AssistantMessage, isSettled, type Outcome, type Part, type RunFacts, type ToolCall } from './message.ts';
 import { receivePlan } from './plan.ts';

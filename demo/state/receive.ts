@@ -1,7 +1,7 @@
 /** Turns the chunks of a stream into the parts of an answer. A delta costs one string concatenation, whatever the answer's length. */
 
 import { batch } from '@preact/signals';
-import type { UIMessageChunk } from '../../src/ai-types.ts';
+import type { UIMessageChunk } from '../../src/contracts/ai-types.ts';
 import type { AssistantMessage, Outcome, Part } from './message.ts';
 import { cancelPlan, planOf } from './plan.ts';
 import { type Draft, handlerOf } from './receive-chunk.ts';

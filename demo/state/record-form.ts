@@ -1,7 +1,7 @@
 /** The form of a record: its fields, what is wrong with them, and what somebody else has changed meanwhile. */
 
 import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
-import type { ErrorData } from '../../src/errors.ts';
+import type { ErrorData } from '../../src/base/errors.ts';
 import type { RecordKind } from '../../src/index.ts';
 import type { Answer, AnyRecord } from '../registry/control.ts';
 import {

@@ -1,9 +1,9 @@
 /** A run as a file: written for a person to keep or to send, and read again whoever has written it. */
 
 import * as v from 'valibot';
-import { PinnaceError } from '../../src/errors.ts';
-import { parseJson } from '../../src/json.ts';
-import { parse } from '../../src/parse.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { parseJson } from '../../src/base/json.ts';
+import { parse } from '../../src/base/parse.ts';
 import type { Prompt, RunRecord } from '../inspector/control.ts';
 
 /** What a file holds. */

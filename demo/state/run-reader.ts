@@ -1,8 +1,8 @@
 /** Reads what a run says, in one go or in several: who leaves reads on behind the last chunk. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { UIMessage, UIMessageChunk } from '../../src/ai-types.ts';
-import { comingBack } from '../../src/runtime/chunks-of.ts';
+import type { UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
+import { comingBack } from '../../src/runtime/log/chunks-of.ts';
 import type { PlanTerms, Transport } from './run.ts';
 
 /** How far a run was read. */

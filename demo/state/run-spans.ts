@@ -1,7 +1,7 @@
 /** A run's events as a tree of what took time: whatever is missing, doubled or out of order, every event has its place. */
 
-import type { EventStatus, ObservedEvent } from '../../src/events.ts';
-import { readSummary } from '../../src/payload-summary.ts';
+import type { EventStatus, ObservedEvent } from '../../src/contracts/event-sink.ts';
+import { readSummary } from '../../src/events/payload-summary.ts';
 
 /** What kind of work a span is, for its colour and for sums. */
 export type SpanKind = 'run' | 'step' | 'model' | 'tool' | 'other';

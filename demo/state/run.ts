@@ -1,9 +1,9 @@
 /** One run as the page sees it: a stream that is read into an answer, and a way to stop it. */
 
 import { batch, type ReadonlySignal } from '@preact/signals';
-import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/ai-types.ts';
-import { type ErrorData, toData } from '../../src/errors.ts';
-import type { Decision } from '../../src/interruption.ts';
+import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
+import { type ErrorData, toData } from '../../src/base/errors.ts';
+import type { Decision } from '../../src/permission/interruption.ts';
 import { createFrameQueue, type Schedule } from './frame-queue.ts';
 import type { AssistantMessage, Outcome } from './message.ts';
 import { createReceiver } from './receive.ts';

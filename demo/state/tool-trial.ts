@@ -1,7 +1,7 @@
 /** A call of a tool by the person who makes it: the input, what would be sent, and what came of it. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { ErrorData } from '../../src/errors.ts';
+import type { ErrorData } from '../../src/base/errors.ts';
 import type { JsonSchema } from '../../src/index.ts';
 import type { ToolRequest, ToolTrial, TrialControl } from '../builder/control.ts';
 import { sampleOf } from './params-table.ts';

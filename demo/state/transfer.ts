@@ -1,7 +1,7 @@
 /** The whole catalogue out, as a document, and in again: first what it would change, then the change. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { ErrorData } from '../../src/errors.ts';
+import type { ErrorData } from '../../src/base/errors.ts';
 import type { ImportReport } from '../../src/index.ts';
 import type { Answer, RegistryControl } from '../registry/control.ts';
 

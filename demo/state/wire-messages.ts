@@ -1,6 +1,6 @@
 /** Gives a chat's messages as AI SDK transports send them. */
 
-import type { UIMessage } from '../../src/ai-types.ts';
+import type { UIMessage } from '../../src/contracts/ai-types.ts';
 import type { AssistantMessage, Message, Part, ToolPart, ToolState } from './message.ts';
 import type { Approval } from './run-data.ts';
 

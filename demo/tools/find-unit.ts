@@ -1,6 +1,6 @@
 /** Which unit a text means. */
 
-import { PinnaceError } from '../../src/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 import { suggest } from '../../src/tools/builtin/suggest.ts';
 import { type Unit, units } from './units.ts';
 

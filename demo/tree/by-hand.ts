@@ -1,6 +1,6 @@
 /** What a person does to the kept tree: told of and written into the audit, as what an agent does is. */
 
-import { type ErrorData, toData } from '../../src/errors.ts';
+import { type ErrorData, toData } from '../../src/base/errors.ts';
 import { type HostedRuntime, localPrincipal, PinnaceError, type TreeOutcome } from '../../src/index.ts';
 
 /** A runtime as far as it is asked. */

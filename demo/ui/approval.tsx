@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
-import type { Decision } from '../../src/interruption.ts';
+import type { Decision } from '../../src/permission/interruption.ts';
 import type { ToolCall } from '../state/message.ts';
 import { ApprovalFacts } from './approval-facts.tsx';
 import { useFocusAfter } from './use-focus-after.ts';

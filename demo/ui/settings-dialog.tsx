@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { toData } from '../../src/errors.ts';
+import { toData } from '../../src/base/errors.ts';
 import { checkEndpoint, checkPinnaceUrl, type EndpointFields, type FieldErrors } from '../state/endpoint.ts';
 import type { Playground } from '../state/playground.ts';
 import { describeProblem } from '../state/problem.ts';

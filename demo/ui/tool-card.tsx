@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
-import type { Decision } from '../../src/interruption.ts';
+import type { Decision } from '../../src/permission/interruption.ts';
 import type { ToolCall, ToolPart, ToolState } from '../state/message.ts';
 import { Approval } from './approval.tsx';
 import { formatDuration, summarize } from './format.ts';

@@ -4,12 +4,12 @@ import * as v from 'valibot';
 import { defineTool } from '../tools/define-tool.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ActiveTools } from './active-tools.ts';
-import type { IndexedTool } from './fields.ts';
-import { lowFit } from './fit.ts';
+import type { IndexedTool } from './index/fields.ts';
+import { lowFit } from './index/fit.ts';
 import type { Lookup } from './lookup.ts';
 import { applyRerank, type FoundTool, type Rerank, rerankedHits } from './rerank.ts';
-import type { ToolIndex } from './tool-index.ts';
-import { wordsOf } from './words.ts';
+import type { ToolIndex } from './index/tool-index.ts';
+import { wordsOf } from './index/words.ts';
 
 interface Parts {
   readonly index: ToolIndex;

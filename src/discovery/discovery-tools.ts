@@ -1,15 +1,15 @@
 /** The four tools by which an agent finds, inspects and loads all others: `tool_find`, `tool_describe`, `tool_load`, `tool_active`. */
 
-import { PinnaceError, toData } from '../errors.ts';
-import { invalid } from '../parse.ts';
-import type { Storage } from '../ports.ts';
+import { PinnaceError, toData } from '../base/errors.ts';
+import { invalid } from '../base/parse.ts';
+import type { Storage } from '../contracts/storage.ts';
 import type { ToolSource } from '../tools/tool-source.ts';
 import type { Tool, ToolContext, ToolOutcome } from '../tools/tool.ts';
 import { createActiveTools } from './active-tools.ts';
 import { defineDiscoveryTools } from './definitions.ts';
 import { createLookup } from './lookup.ts';
 import type { Rerank } from './rerank.ts';
-import type { ToolIndex } from './tool-index.ts';
+import type { ToolIndex } from './index/tool-index.ts';
 
 export { discoveryToolNames } from './tool-names.ts';
 

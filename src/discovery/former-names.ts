@@ -1,6 +1,6 @@
 /** Which tools had a name before: an old name is answered with the new one. */
 
-import type { IndexedTool } from './fields.ts';
+import type { IndexedTool } from './index/fields.ts';
 
 /** Former names of the tools of an index. */
 export interface FormerNames {

@@ -2,8 +2,8 @@
 
 export { type DiscoveryOptions, type DiscoveryTools, discoveryTools } from './discovery-tools.ts';
 export { discoveryToolNames } from './tool-names.ts';
-export type { Explanation, TermScore } from './explain.ts';
-export { type Field, type IndexedTool, toIndexedTool } from './fields.ts';
+export type { Explanation, TermScore } from './index/explain.ts';
+export { type Field, type IndexedTool, toIndexedTool } from './index/fields.ts';
 export type { FoundTool, Rerank } from './rerank.ts';
-export { commonSynonyms, createThesaurus, type Thesaurus } from './thesaurus.ts';
-export { createToolIndex, type ToolHit, type ToolIndex } from './tool-index.ts';
+export { commonSynonyms, createThesaurus, type Thesaurus } from './index/thesaurus.ts';
+export { createToolIndex, type ToolHit, type ToolIndex } from './index/tool-index.ts';

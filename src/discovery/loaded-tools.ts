@@ -1,10 +1,10 @@
 /** Remembers between requests which tools were loaded, so that any instance can go on where another stopped. */
 
 import * as v from 'valibot';
-import { PinnaceError } from '../errors.ts';
-import { parse } from '../parse.ts';
-import type { Storage } from '../ports.ts';
-import { hexOf } from '../hash.ts';
+import { PinnaceError } from '../base/errors.ts';
+import { parse } from '../base/parse.ts';
+import type { Storage } from '../contracts/storage.ts';
+import { hexOf } from '../base/hash.ts';
 
 /** Where a loaded set is kept, and whose it is. */
 export interface LoadedToolsOptions {

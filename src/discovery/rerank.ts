@@ -1,7 +1,7 @@
 /** Where a model may put what was found into another order: a port, off unless the host gives one. */
 
-import type { IndexedTool } from './fields.ts';
-import type { ToolHit } from './tool-index.ts';
+import type { IndexedTool } from './index/fields.ts';
+import type { ToolHit } from './index/tool-index.ts';
 
 /** A hit with its tool. */
 export interface FoundTool extends ToolHit {

@@ -1,12 +1,12 @@
 /** Discovery for runs: one index for all runs with the same tools, and the four tools anew for each run. */
 
-import type { Storage } from '../ports.ts';
+import type { Storage } from '../contracts/storage.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import { type DiscoveryTools, discoveryTools } from './discovery-tools.ts';
 import { discoveryToolNames } from './tool-names.ts';
-import { toIndexedTool } from './fields.ts';
+import { toIndexedTool } from './index/fields.ts';
 import type { Rerank } from './rerank.ts';
-import { createToolIndex, type ToolIndex } from './tool-index.ts';
+import { createToolIndex, type ToolIndex } from './index/tool-index.ts';
 
 /** Whose run it is. */
 export interface RunOfDiscovery {

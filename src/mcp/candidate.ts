@@ -1,10 +1,10 @@
 /** What an approval would pin: the offer of a server beside what is pinned now. */
 
 import * as v from 'valibot';
-import { checkData } from '../json.ts';
-import type { McpValidationRequest, OfferedTool } from '../mcp-validation.ts';
-import type { McpConnection } from '../ports.ts';
-import { type McpFinding, McpPin, type McpServer, type PinnedTool } from '../schema.ts';
+import { checkData } from '../base/json.ts';
+import type { McpValidationRequest, OfferedTool } from '../contracts/mcp-validation.ts';
+import type { McpConnection } from '../contracts/mcp-connector.ts';
+import { type McpFinding, McpPin, type McpServer, type PinnedTool } from '../base/schema.ts';
 import { asRecord } from './as-record.ts';
 import { changedFields } from './drift.ts';
 import { digestOf, fingerprintOf } from './fingerprint.ts';

@@ -1,6 +1,6 @@
 /** What this instance knows of servers that no longer offer what was approved. */
 
-import type { McpServer } from '../schema.ts';
+import type { McpServer } from '../base/schema.ts';
 import { compareWithPin, type Drift, type Offer } from './drift.ts';
 
 /** Watches the servers that this instance talks to. */

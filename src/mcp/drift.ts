@@ -1,7 +1,7 @@
 /** Compares what a server offers now with what was approved. */
 
-import { canonicalJson, checkData } from '../json.ts';
-import type { McpPin, PinnedTool } from '../schema.ts';
+import { canonicalJson, checkData } from '../base/json.ts';
+import type { McpPin, PinnedTool } from '../base/schema.ts';
 import { asRecord } from './as-record.ts';
 import { knownFields } from './known-fields.ts';
 import { fingerprintOf } from './fingerprint.ts';

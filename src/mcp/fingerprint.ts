@@ -1,7 +1,7 @@
 /** Fingerprints of tool definitions: what a person has approved, to the last character. */
 
-import { canonicalJson } from '../json.ts';
-import { sha256 } from '../hash.ts';
+import { canonicalJson } from '../base/json.ts';
+import { sha256 } from '../base/hash.ts';
 
 /**
  * Gives the fingerprint of a raw definition: SHA-256, as hexadecimal digits, over `mcp-tool/v1`, a line feed and the canonical JSON

@@ -1,7 +1,7 @@
 /** The deterministic checks of what a server offers. They find what rules can find; what a text means, a person must judge. */
 
-import { checkData } from '../json.ts';
-import type { McpFinding } from '../schema.ts';
+import { checkData } from '../base/json.ts';
+import type { McpFinding } from '../base/schema.ts';
 import { asRecord } from './as-record.ts';
 import { checkFields, needsTask } from './checks/fields.ts';
 import { error, type Remark } from './checks/finding.ts';

@@ -1,10 +1,11 @@
 /** The MCP servers of a runtime: the tools of their pins, and what becomes of them when they drift. */
 
-import { createTraceId, type Emit } from '../events.ts';
-import type { McpValidation } from '../mcp-validation.ts';
-import { summaryOf } from '../payload-summary.ts';
-import type { Catalog, McpConnector } from '../ports.ts';
-import type { McpServer } from '../schema.ts';
+import { createTraceId, type Emit } from '../events/events.ts';
+import type { McpValidation } from '../contracts/mcp-validation.ts';
+import { summaryOf } from '../events/payload-summary.ts';
+import type { Catalog } from '../contracts/catalog.ts';
+import type { McpConnector } from '../contracts/mcp-connector.ts';
+import type { McpServer } from '../base/schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Drift, ToolChange } from './drift.ts';
 import { createDriftWatch } from './drift-watch.ts';

@@ -1,14 +1,14 @@
 /** A pinned MCP tool as a tool that can be called: over the run's one connection, and only while its server keeps to the pin. */
 
-import { PinnaceError } from '../errors.ts';
-import type { McpCallResult, McpConnection } from '../ports.ts';
-import type { McpServer } from '../schema.ts';
-import { type Span, within } from '../span.ts';
+import { PinnaceError } from '../base/errors.ts';
+import type { McpCallResult, McpConnection } from '../contracts/mcp-connector.ts';
+import type { McpServer } from '../base/schema.ts';
+import { type Span, within } from '../events/span.ts';
 import { toolError } from '../tools/failure.ts';
-import { checkBy, compileJsonSchema } from '../tools/json-schema.ts';
+import { checkBy, compileJsonSchema } from '../tools/json-schema/json-schema.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
-import { toTraceparent } from '../traceparent.ts';
+import { toTraceparent } from '../events/traceparent.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { PinnedDefinition } from './pinned-tools.ts';
 import { shapeResult } from './result.ts';

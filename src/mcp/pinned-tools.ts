@@ -1,7 +1,14 @@
 /** From a pin to tool definitions: everything that a model sees of an MCP tool is made here, of what was approved alone. */
 
 import * as v from 'valibot';
-import { JsonSchema, type McpServer, type PinnedTool, ToolAnnotations, ToolDefinition, ToolName } from '../schema.ts';
+import {
+  JsonSchema,
+  type McpServer,
+  type PinnedTool,
+  ToolAnnotations,
+  ToolDefinition,
+  ToolName,
+} from '../base/schema.ts';
 import { fingerprintOf } from './fingerprint.ts';
 
 /** A tool of a pin, as the tool set of an agent takes it. */

@@ -1,8 +1,8 @@
 /** Writes what is known of MCP servers into the catalog, where it takes it. */
 
-import { PinnaceError } from '../errors.ts';
-import type { Catalog, McpServerWriter } from '../ports.ts';
-import type { McpServer } from '../schema.ts';
+import { PinnaceError } from '../base/errors.ts';
+import type { Catalog, McpServerWriter } from '../contracts/catalog.ts';
+import type { McpServer } from '../base/schema.ts';
 
 /** The catalog with a tenant's own records; without a tenant, the one with what is shared. */
 export function catalogOf(catalog: Catalog, tenant: string | undefined): Catalog | undefined {

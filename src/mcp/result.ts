@@ -1,8 +1,8 @@
 /** What a model gets of an MCP result: little, cut to size, and marked as the words of a stranger. */
 
-import { PinnaceError } from '../errors.ts';
-import { canonicalJson } from '../json.ts';
-import type { McpCallResult } from '../ports.ts';
+import { PinnaceError } from '../base/errors.ts';
+import { canonicalJson } from '../base/json.ts';
+import type { McpCallResult } from '../contracts/mcp-connector.ts';
 import type { ToolContext } from '../tools/tool.ts';
 import { asRecord } from './as-record.ts';
 

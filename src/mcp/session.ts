@@ -1,9 +1,9 @@
 /** The connections of one run: one for each server, opened with the first call, closed with the run. */
 
-import { PinnaceError } from '../errors.ts';
-import type { McpConnection, McpConnector } from '../ports.ts';
-import type { McpServer } from '../schema.ts';
-import type { Secret } from '../secret.ts';
+import { PinnaceError } from '../base/errors.ts';
+import type { McpConnection, McpConnector } from '../contracts/mcp-connector.ts';
+import type { McpServer } from '../base/schema.ts';
+import type { Secret } from '../base/secret.ts';
 import type { Closable } from '../tools/run-scope.ts';
 
 /** The connections of a run. */

@@ -1,13 +1,14 @@
 /** Looks at what an MCP server offers, and pins it when a person approves. */
 
-import { createTraceId, type Emit } from '../events.ts';
-import { PinnaceError, toData } from '../errors.ts';
-import type { McpValidation, McpValidationRequest } from '../mcp-validation.ts';
-import { summaryOf } from '../payload-summary.ts';
-import type { Catalog, McpConnection, McpConnector } from '../ports.ts';
-import type { McpServer } from '../schema.ts';
-import type { Secret } from '../secret.ts';
-import { sharedRecord } from '../shared-record.ts';
+import { createTraceId, type Emit } from '../events/events.ts';
+import { PinnaceError, toData } from '../base/errors.ts';
+import type { McpValidation, McpValidationRequest } from '../contracts/mcp-validation.ts';
+import { summaryOf } from '../events/payload-summary.ts';
+import type { Catalog } from '../contracts/catalog.ts';
+import type { McpConnection, McpConnector } from '../contracts/mcp-connector.ts';
+import type { McpServer } from '../base/schema.ts';
+import type { Secret } from '../base/secret.ts';
+import { sharedRecord } from '../contracts/shared-record.ts';
 import { type Candidate, toCandidate } from './candidate.ts';
 import { compareWithPin } from './drift.ts';
 import type { DriftWatch } from './drift-watch.ts';

@@ -1,26 +1,26 @@
 /** What an agent does outside a run, one step at a time: a model call or a tool call. Plans are made of such steps. */
 
-import type { JSONValue } from '../ai-types.ts';
-import { type ErrorData, fromData, type PinnaceError, toData } from '../errors.ts';
-import { type Span, traceAt } from '../span.ts';
+import type { JSONValue } from '../contracts/ai-types.ts';
+import { type ErrorData, fromData, type PinnaceError, toData } from '../base/errors.ts';
+import { type Span, traceAt } from '../events/span.ts';
 import { describedText } from '../tools/approval.ts';
 import { checkCall } from '../tools/check-input.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
-import type { ToolDefinition } from '../schema.ts';
-import { approvalNeeded } from './approvals.ts';
-import { type CallOptions, callTool } from './call-tool.ts';
-import { withContext } from './context.ts';
-import { narrowToSources, reachableBy } from './data-sources.ts';
+import type { ToolDefinition } from '../base/schema.ts';
+import { approvalNeeded } from './calls/approvals.ts';
+import { type CallOptions, callTool } from './calls/call-tool.ts';
+import { withContext } from './loop/context.ts';
+import { narrowToSources, reachableBy } from './resolve/data-sources.ts';
 import { unboundDelegation } from '../tools/delegation.ts';
-import { narrow } from './limits.ts';
-import { callModelOnce, type ModelCall } from './model-turn.ts';
-import { createPrincipal, type Principal, requireScope } from './principal.ts';
-import type { ModelMessage } from './model-messages.ts';
-import { redactedPlace } from './redacted-place.ts';
-import { createRunRedaction, redactedEmit } from './run-redaction.ts';
+import { narrow } from './resolve/limits.ts';
+import { callModelOnce, type ModelCall } from './loop/model-turn.ts';
+import { createPrincipal, type Principal, requireScope } from '../base/principal.ts';
+import type { ModelMessage } from './loop/model-messages.ts';
+import { redactedPlace } from './calls/redacted-place.ts';
+import { createRunRedaction, redactedEmit } from './calls/run-redaction.ts';
 import type { StartParts } from './start-run.ts';
-import { createStepTools } from './step-tools.ts';
+import { createStepTools } from './loop/step-tools.ts';
 
 /** Whose step it is. */
 export interface StepOf {

@@ -1,12 +1,12 @@
 /** How a run continues a chat that waited for a person: approved calls are made first, and the model is told of all of them. */
 
-import type { UIMessage, UIMessageChunk } from '../ai-types.ts';
-import { PinnaceError, toData } from '../errors.ts';
-import type { UnspendableReason } from '../interruption.ts';
+import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
+import { PinnaceError, toData } from '../base/errors.ts';
+import type { UnspendableReason } from '../permission/interruption.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
-import type { AskedCall } from './approvals.ts';
-import { outcomeChunks } from './call-chunks.ts';
-import type { Invoke } from './run-calls.ts';
+import type { AskedCall } from './calls/approvals.ts';
+import { outcomeChunks } from './calls/call-chunks.ts';
+import type { Invoke } from './calls/run-calls.ts';
 
 /** What continuing needs. */
 export interface ContinueOptions {

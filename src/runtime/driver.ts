@@ -1,7 +1,7 @@
 /** The one place where a run's stream begins and ends: it opens once, closes once, on every path. */
 
-import type { UIMessageChunk } from '../ai-types.ts';
-import type { RunEnd } from './run-end.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { RunEnd } from './log/run-end.ts';
 
 /** What drives a run, and where its chunks go. */
 export interface DriverOptions {

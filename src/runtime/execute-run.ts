@@ -1,39 +1,41 @@
 /** Executes one run: the loop drives, the live run records, tool calls are made and observed. */
 
-import type { LanguageModel, UIMessageChunk } from '../ai-types.ts';
-import type { Recorder } from '../audit.ts';
-import { toPinnaceError } from '../errors.ts';
-import type { Interruptions } from '../interruption.ts';
-import type { InputDigests } from '../input-digests.ts';
-import type { Metrics } from '../metrics.ts';
-import type { Authorize, SecretScope, Storage } from '../ports.ts';
-import type { Agent, SecretRef } from '../schema.ts';
-import type { Secret } from '../secret.ts';
-import type { Place, Span, SpanEnd } from '../span.ts';
-import { askedIn, createLoopApprovals, spendApprovals } from './approvals.ts';
+import type { LanguageModel, UIMessageChunk } from '../contracts/ai-types.ts';
+import type { Recorder } from '../events/audit.ts';
+import { toPinnaceError } from '../base/errors.ts';
+import type { Interruptions } from '../permission/interruption.ts';
+import type { InputDigests } from '../events/input-digests.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Authorize } from '../contracts/authorize.ts';
+import type { SecretScope } from '../contracts/secret-source.ts';
+import type { Storage } from '../contracts/storage.ts';
+import type { Agent, SecretRef } from '../base/schema.ts';
+import type { Secret } from '../base/secret.ts';
+import type { Place, Span, SpanEnd } from '../events/span.ts';
+import { askedIn, createLoopApprovals, spendApprovals } from './calls/approvals.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Slots } from '../tools/slots.ts';
-import type { ToolSet } from './assemble.ts';
-import { createCitations } from './citations.ts';
-import { withContext } from './context.ts';
+import type { ToolSet } from './resolve/assemble.ts';
+import { createCitations } from './loop/citations.ts';
+import { withContext } from './loop/context.ts';
 import { settleCalls } from './continue-run.ts';
 import { createDriver, type Driver } from './driver.ts';
-import { type IssuedMetadata, readIssued } from './issued-metadata.ts';
-import type { Limits } from './limits.ts';
-import { createLiveCalls } from './live-calls.ts';
-import type { LiveRun } from './live-run.ts';
-import { createLoopSpans } from './loop-spans.ts';
+import { type IssuedMetadata, readIssued } from './loop/issued-metadata.ts';
+import type { Limits } from './resolve/limits.ts';
+import { createLiveCalls } from './calls/live-calls.ts';
+import type { LiveRun } from './log/live-run.ts';
+import { createLoopSpans } from './loop/loop-spans.ts';
 import type { FollowedPlan } from './plans.ts';
-import type { Principal } from './principal.ts';
-import { type ModelMessage, toModelMessages } from './model-messages.ts';
-import { endOfAbort, failed, type Loop, startLoop, type Usage } from './run.ts';
+import type { Principal } from '../base/principal.ts';
+import { type ModelMessage, toModelMessages } from './loop/model-messages.ts';
+import { endOfAbort, failed, type Loop, startLoop, type Usage } from './loop/sdk-loop.ts';
 import type { RunAbort } from './run-abort.ts';
-import { createAnnouncements, createInvoke } from './run-calls.ts';
-import { closingChunks, openingChunks } from './run-chunks.ts';
-import type { RunEnd } from './run-end.ts';
-import type { RunRedaction } from './run-redaction.ts';
+import { createAnnouncements, createInvoke } from './calls/run-calls.ts';
+import { closingChunks, openingChunks } from './log/run-chunks.ts';
+import type { RunEnd } from './log/run-end.ts';
+import type { RunRedaction } from './calls/run-redaction.ts';
 import type { RunRequest } from './run-request.ts';
-import { createStepTools, type Discovery } from './step-tools.ts';
+import { createStepTools, type Discovery } from './loop/step-tools.ts';
 
 /** Everything that one run needs, resolved. */
 export interface RunOptions {

@@ -1,7 +1,7 @@
 /** What those who operate a runtime ask of it besides runs. */
 
-import { toData } from '../errors.ts';
-import type { Caller, Resolver } from './resolver.ts';
+import { toData } from '../base/errors.ts';
+import type { Caller, Resolver } from './resolve/resolver.ts';
 
 /** What a prewarm has loaded, and the code of each agent that cannot be resolved. */
 export interface Prewarmed {

@@ -1,8 +1,8 @@
 /** What principals do beside runs: where it is told of, and the one way to do it. */
 
-import { createTraceId } from '../events.ts';
-import { guarded } from '../guarded.ts';
-import { traceAt } from '../span.ts';
+import { createTraceId } from '../events/events.ts';
+import { guarded } from '../permission/guarded.ts';
+import { traceAt } from '../events/span.ts';
 import type { RuntimeOptions } from './pipeline.ts';
 import type { HostedRuntime } from './runtime.ts';
 

@@ -1,12 +1,12 @@
 /** Runs that follow a plan: what the runtime is given of a planner, and how a plan's stream becomes a run's. */
 
-import type { UIMessage, UIMessageChunk } from '../ai-types.ts';
-import { type ErrorData, PinnaceError } from '../errors.ts';
-import type { Principal } from './principal.ts';
-import { failed, type Loop, type Usage } from './run.ts';
-import type { RunEnd } from './run-end.ts';
+import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
+import { type ErrorData, PinnaceError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
+import { failed, type Loop, type Usage } from './loop/sdk-loop.ts';
+import type { RunEnd } from './log/run-end.ts';
 import type { RunRequest } from './run-request.ts';
-import type { Span } from '../span.ts';
+import type { Span } from '../events/span.ts';
 
 /** What the runtime is given of a planner. */
 export interface Plans {

@@ -1,6 +1,7 @@
 /** Whether an instance can serve: its parts are probed side by side, in limited time, and once for all who ask. */
 
-import type { Catalog, Storage } from '../ports.ts';
+import type { Catalog } from '../contracts/catalog.ts';
+import type { Storage } from '../contracts/storage.ts';
 
 /** What each part of an instance answered to its probe. */
 export type Readiness = Readonly<Record<string, 'ok' | 'failed'>>;

@@ -1,7 +1,7 @@
 /** Counts the runs that were refused before they started. */
 
-import { toPinnaceError } from '../errors.ts';
-import type { Metrics } from '../metrics.ts';
+import { toPinnaceError } from '../base/errors.ts';
+import type { Metrics } from '../base/metrics.ts';
 
 /** Adds to the metric of refused runs, under the error's code and its reason, which are fixed words. */
 export function countRefusedRun(metrics: Metrics, thrown: unknown): void {

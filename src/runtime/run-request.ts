@@ -1,12 +1,12 @@
 /** What a caller asks for: one run of an agent on a chat. */
 
 import * as v from 'valibot';
-import type { UIMessage } from '../ai-types.ts';
-import { PinnaceError } from '../errors.ts';
-import { checkData } from '../json.ts';
-import { parse } from '../parse.ts';
-import { LimitOverrides } from '../schema.ts';
-import type { Limits } from './limits.ts';
+import type { UIMessage } from '../contracts/ai-types.ts';
+import { PinnaceError } from '../base/errors.ts';
+import { checkData } from '../base/json.ts';
+import { parse } from '../base/parse.ts';
+import { LimitOverrides } from '../base/schema.ts';
+import type { Limits } from './resolve/limits.ts';
 
 const Id = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
 

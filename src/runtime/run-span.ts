@@ -1,6 +1,6 @@
 /** A run as it is told of: `run.start` when it begins, `run.end` when it has ended, whoever finds that out. */
 
-import { type Span, type SpanFacts, type SpanOptions, startSpan } from '../span.ts';
+import { type Span, type SpanFacts, type SpanOptions, startSpan } from '../events/span.ts';
 
 /** The run and who asked for it. */
 export interface RunFacts extends Pick<SpanFacts, 'traceId' | 'parentSpanId' | 'spanId' | 'beganAt'> {

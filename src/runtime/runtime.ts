@@ -1,24 +1,24 @@
 /** The Agents Worker: what it does. `pipeline.ts` composes it; the way of one request, first to last, is `start-run.ts`. */
 
-import type { UIMessageChunk } from '../ai-types.ts';
-import type { EventFeed } from '../event-feed.ts';
-import type { EventLog } from '../event-log.ts';
-import type { SeenEvent, WatchOptions } from '../event-ring.ts';
-import type { GuardedDeed } from '../guarded.ts';
-import type { Decision } from '../interruption.ts';
-import type { McpValidation, McpValidationInput } from '../mcp-validation.ts';
-import type { Metrics } from '../metrics.ts';
-import type { Authorize } from '../ports.ts';
-import type { Place } from '../span.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { EventFeed } from '../events/event-feed.ts';
+import type { EventLog } from '../events/event-log.ts';
+import type { SeenEvent, WatchOptions } from '../events/event-ring.ts';
+import type { GuardedDeed } from '../permission/guarded.ts';
+import type { Decision } from '../permission/interruption.ts';
+import type { McpValidation, McpValidationInput } from '../contracts/mcp-validation.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Authorize } from '../contracts/authorize.ts';
+import type { Place } from '../events/span.ts';
 import type { AgentSteps } from './agent-steps.ts';
-import type { AgentTools } from './agent-tools.ts';
-import type { ManifestEntry } from './assemble.ts';
+import type { AgentTools } from './resolve/agent-tools.ts';
+import type { ManifestEntry } from './resolve/assemble.ts';
 import type { PlanReply } from './plans.ts';
 import type { Prewarmed } from './operations.ts';
-import type { Principal } from './principal.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Readiness } from './readiness.ts';
 import type { RunRequestInput } from './run-request.ts';
-import type { ClaimOptions, Runs, RunStatus } from './runs.ts';
+import type { ClaimOptions, Runs, RunStatus } from './log/runs.ts';
 
 /** A tool set as data. */
 export interface Manifest {

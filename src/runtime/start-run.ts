@@ -1,30 +1,30 @@
 /** The way of one request, first to last: parse, replay, resolve, assemble, run. Its stream is read from the run log. */
 
-import { toData, toPinnaceError } from '../errors.ts';
-import { createTraceId } from '../events.ts';
-import type { Interruptions } from '../interruption.ts';
-import { type Span, statusOfError } from '../span.ts';
+import { toData, toPinnaceError } from '../base/errors.ts';
+import { createTraceId } from '../events/events.ts';
+import type { Interruptions } from '../permission/interruption.ts';
+import { type Span, statusOfError } from '../events/span.ts';
 import type { Slots } from '../tools/slots.ts';
-import { askedIn } from './approvals.ts';
-import { withContext } from './context.ts';
+import { askedIn } from './calls/approvals.ts';
+import { withContext } from './loop/context.ts';
 import { executeRun } from './execute-run.ts';
-import { findContinued } from './issued-metadata.ts';
-import { narrow } from './limits.ts';
-import type { LiveTexts } from './live-texts.ts';
+import { findContinued } from './loop/issued-metadata.ts';
+import { narrow } from './resolve/limits.ts';
+import type { LiveTexts } from './calls/live-texts.ts';
 import { type FollowedPlan, type Plans, takePlan } from './plans.ts';
-import { type Principal, requireScope } from './principal.ts';
-import type { Resolver } from './resolver.ts';
-import { toModelMessages } from './model-messages.ts';
+import { type Principal, requireScope } from '../base/principal.ts';
+import type { Resolver } from './resolve/resolver.ts';
+import { toModelMessages } from './loop/model-messages.ts';
 import { createRunAbort, type RunAbort } from './run-abort.ts';
-import { createRunRedaction, redactedEmit, type RunRedaction } from './run-redaction.ts';
-import type { RunState } from './run-record.ts';
+import { createRunRedaction, redactedEmit, type RunRedaction } from './calls/run-redaction.ts';
+import type { RunState } from './log/run-record.ts';
 import { spanOfRun } from './run-span.ts';
-import { throwIfAborted, untilAborted } from '../until-aborted.ts';
+import { throwIfAborted, untilAborted } from '../base/until-aborted.ts';
 import { parseRunRequest, type RunRequest } from './run-request.ts';
-import type { ClaimOptions, Runs } from './runs.ts';
+import type { ClaimOptions, Runs } from './log/runs.ts';
 import type { RuntimeOptions } from './pipeline.ts';
 import type { Started, StartOptions } from './runtime.ts';
-import type { ToolSetOf } from './tool-sets.ts';
+import type { ToolSetOf } from './resolve/tool-sets.ts';
 
 /** What starting a run works with. */
 export interface StartParts extends RuntimeOptions {

@@ -1,8 +1,8 @@
-import { type McpValidation, type McpValidationInput, McpValidationRequest } from '../mcp-validation.ts';
-import { parse } from '../parse.ts';
+import { type McpValidation, type McpValidationInput, McpValidationRequest } from '../contracts/mcp-validation.ts';
+import { parse } from '../base/parse.ts';
 import type { RuntimeOptions } from './pipeline.ts';
-import type { Principal } from './principal.ts';
-import type { Resolver } from './resolver.ts';
+import type { Principal } from '../base/principal.ts';
+import type { Resolver } from './resolve/resolver.ts';
 import type { HostedRuntime } from './runtime.ts';
 
 interface Parts extends Pick<RuntimeOptions, 'mcp' | 'tools' | 'dataSources'>, Pick<HostedRuntime, 'guard'> {

@@ -1,9 +1,9 @@
 /** What is seen of a runtime by those who may: its events as they happen and from their store, and its audit. */
 
-import { type EventFeed, ringFeed } from '../event-feed.ts';
-import { storeFeed } from '../event-store.ts';
+import { type EventFeed, ringFeed } from '../events/event-feed.ts';
+import { storeFeed } from '../events/event-store.ts';
 import type { RuntimeOptions } from './pipeline.ts';
-import { type Principal, requireScope } from './principal.ts';
+import { type Principal, requireScope } from '../base/principal.ts';
 import type { HostedRuntime } from './runtime.ts';
 
 /** Gives what `HostedRuntime` shows; `closing` ends whoever watches. */

@@ -1,6 +1,6 @@
 /** Which calls a person must approve, and what that person is shown: facts of the call, never words of the model. */
 
-import type { ToolDefinition } from '../schema.ts';
+import type { ToolDefinition } from '../base/schema.ts';
 import { type CallFact, callFacts, factLines } from './call-facts.ts';
 import type { Tool } from './tool.ts';
 import { visible } from './visible-text.ts';

@@ -1,6 +1,6 @@
 /** What an agent may use of all tools, as far as their definitions say: the one rule for runs, the registry and plans. */
 
-import type { ToolDefinition } from '../schema.ts';
+import type { ToolDefinition } from '../base/schema.ts';
 
 /** Why a definition is of no use to an agent. The first that holds is the one that is told. */
 export type Unavailable = 'not_allowed' | 'disabled' | 'hidden';

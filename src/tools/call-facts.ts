@@ -3,8 +3,8 @@
  * shown unescaped, nothing long hides what is short, and two different inputs never look the same.
  */
 
-import { sha256 } from '../hash.ts';
-import { canonicalJson } from '../json.ts';
+import { sha256 } from '../base/hash.ts';
+import { canonicalJson } from '../base/json.ts';
 import { declaredFields, elementSchemas } from './declared-fields.ts';
 import { visible } from './visible-text.ts';
 

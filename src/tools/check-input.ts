@@ -1,6 +1,6 @@
 /** Whether an input may go to a tool: it passes the tool's check, and a tool that may act gets no field that it does not declare. */
 
-import { pathText } from '../parse.ts';
+import { pathText } from '../base/parse.ts';
 import { undeclaredField } from './declared-fields.ts';
 import { mayAct } from './lost-call.ts';
 import type { InputCheck, Tool } from './tool.ts';

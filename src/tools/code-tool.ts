@@ -1,10 +1,10 @@
 /** Makes a tool of code that is data: it runs in the sandbox, and nowhere else. */
 
 import * as v from 'valibot';
-import { parse } from '../parse.ts';
-import type { Sandbox } from '../ports.ts';
-import type { ToolDefinition } from '../schema.ts';
-import { checkBy } from './json-schema.ts';
+import { parse } from '../base/parse.ts';
+import type { Sandbox } from '../contracts/sandbox.ts';
+import type { ToolDefinition } from '../base/schema.ts';
+import { checkBy } from './json-schema/json-schema.ts';
 import type { Tool } from './tool.ts';
 
 /** The `config` of a tool of type `code`. */

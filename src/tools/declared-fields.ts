@@ -1,6 +1,6 @@
 /** Which fields of an input its JSON Schema declares, in the order of the schema, and whether it permits others. */
 
-import { readPointer } from '../json-pointer.ts';
+import { readPointer } from '../base/json-pointer.ts';
 
 /** What the schemas that apply to one object say of its fields. */
 export interface DeclaredFields {

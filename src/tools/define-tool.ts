@@ -1,11 +1,11 @@
 /** Makes a tool of a valibot schema and a function. */
 
 import * as v from 'valibot';
-import { PinnaceError } from '../errors.ts';
-import { jsonSchemaOf } from '../json-schema-of.ts';
-import { parse, toIssue } from '../parse.ts';
-import { ToolDefinition } from '../schema.ts';
-import type { JsonSchema } from '../schema.ts';
+import { PinnaceError } from '../base/errors.ts';
+import { jsonSchemaOf } from '../base/json-schema-of.ts';
+import { parse, toIssue } from '../base/parse.ts';
+import { ToolDefinition } from '../base/schema.ts';
+import type { JsonSchema } from '../base/schema.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
 type InputSchema = v.GenericSchema<unknown, unknown>;

@@ -1,6 +1,6 @@
 /** What a tool that hands work to another agent knows of the call around it. */
 
-import type { UIMessageChunk } from '../ai-types.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
 
 /** The call's place among agents, and what it may still use. */
 export interface Delegation {

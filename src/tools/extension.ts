@@ -1,9 +1,9 @@
 /** Tools from an ESM module of somebody else, and tools whose definition is data and whose code was given at composition. */
 
-import { PinnaceError } from '../errors.ts';
-import type { ToolDefinition } from '../schema.ts';
+import { PinnaceError } from '../base/errors.ts';
+import type { ToolDefinition } from '../base/schema.ts';
 import { defineTool } from './define-tool.ts';
-import { checkBy } from './json-schema.ts';
+import { checkBy } from './json-schema/json-schema.ts';
 import type { Tool } from './tool.ts';
 
 /** What an extension module exports. */

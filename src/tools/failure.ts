@@ -1,6 +1,6 @@
 /** Why a call has failed, as it is told of and counted. */
 
-import type { ErrorData } from '../errors.ts';
+import type { ErrorData } from '../base/errors.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
 /** The error of a call whose result says that the tool failed, as streams show it; the result itself says why. */

@@ -1,10 +1,10 @@
 /** Tools whose definition is data and whose input is fixed by their type. */
 
 import * as v from 'valibot';
-import { toIssue } from '../parse.ts';
-import type { ToolDefinition } from '../schema.ts';
+import { toIssue } from '../base/parse.ts';
+import type { ToolDefinition } from '../base/schema.ts';
 import { paramsSchemaOf } from './define-tool.ts';
-import { checkBy } from './json-schema.ts';
+import { checkBy } from './json-schema/json-schema.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
 /**

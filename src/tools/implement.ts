@@ -1,10 +1,11 @@
 /** From a definition to a tool that can be called, for the types whose work is data. */
 
-import type { Egress, Sandbox } from '../ports.ts';
-import type { ToolDefinition } from '../schema.ts';
+import type { Egress } from '../contracts/egress.ts';
+import type { Sandbox } from '../contracts/sandbox.ts';
+import type { ToolDefinition } from '../base/schema.ts';
 import { createCodeTool } from './code-tool.ts';
 import { createHandledTool, type Handlers } from './extension.ts';
-import { createHttpTool, type HttpToolDefinition } from './http-tool.ts';
+import { createHttpTool, type HttpToolDefinition } from './http/http-tool.ts';
 import type { Tool } from './tool.ts';
 
 /** What tools made of data work with. */

@@ -1,8 +1,8 @@
 /** The input of a tool call as an event describes it: its length, its declared names and a digest. Never a value. */
 
-import type { DigestOf } from '../input-digests.ts';
-import { canonicalJson } from '../json.ts';
-import type { SummaryValue } from '../payload-summary.ts';
+import type { DigestOf } from '../events/input-digests.ts';
+import { canonicalJson } from '../base/json.ts';
+import type { SummaryValue } from '../events/payload-summary.ts';
 import { declaredFields } from './declared-fields.ts';
 import { visible } from './visible-text.ts';
 

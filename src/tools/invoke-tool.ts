@@ -1,12 +1,12 @@
 /** The only way to call a tool: check the input, ask for permission, execute within limits, shape the output. */
 
-import { PinnaceError, toData } from '../errors.ts';
-import { invalid } from '../parse.ts';
-import { askPermission, refusal } from '../permission.ts';
-import type { Authorize } from '../ports.ts';
-import type { Principal } from '../runtime/principal.ts';
-import type { Secret } from '../secret.ts';
-import type { Span } from '../span.ts';
+import { PinnaceError, toData } from '../base/errors.ts';
+import { invalid } from '../base/parse.ts';
+import { askPermission, refusal } from '../permission/authorize.ts';
+import type { Authorize } from '../contracts/authorize.ts';
+import type { Principal } from '../base/principal.ts';
+import type { Secret } from '../base/secret.ts';
+import type { Span } from '../events/span.ts';
 import { needsApproval } from './approval.ts';
 import { checkCall, undeclaredReason } from './check-input.ts';
 import { leavesDoubt, lossOfError, lossOfSignal, outcomeUnknown, stoppedCall } from './lost-call.ts';

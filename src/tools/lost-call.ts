@@ -1,7 +1,7 @@
 /** Calls that ended without a result: which of them may have acted, and the error that says so. */
 
-import { type ErrorData, PinnaceError } from '../errors.ts';
-import type { ToolDefinition } from '../schema.ts';
+import { type ErrorData, PinnaceError } from '../base/errors.ts';
+import type { ToolDefinition } from '../base/schema.ts';
 
 /** Whether a call of the tool may change something: the tool does not declare that it only reads. */
 export function mayAct({ annotations }: Pick<ToolDefinition, 'annotations'>): boolean {

@@ -1,6 +1,6 @@
 /** How many calls of one tool go on at once on this instance; more wait their turn. */
 
-import { PinnaceError } from '../errors.ts';
+import { PinnaceError } from '../base/errors.ts';
 
 /** Places for calls, by tool. */
 export interface Slots {

@@ -1,8 +1,8 @@
 /** Where tools come from that are called by name: a room or a server gives its tools as one of these. */
 
-import { fromData } from '../errors.ts';
-import type { ToolDefinition } from '../schema.ts';
-import type { Span } from '../span.ts';
+import { fromData } from '../base/errors.ts';
+import type { ToolDefinition } from '../base/schema.ts';
+import type { Span } from '../events/span.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
 /** Tools with one way to call them. `call` never throws; a name that is not among the definitions is `not_found`. */

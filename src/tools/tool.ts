@@ -1,12 +1,12 @@
 /** What a tool is: a definition, a check of its input, and the work. */
 
-import type { ErrorData } from '../errors.ts';
-import type { Issue } from '../parse.ts';
+import type { ErrorData } from '../base/errors.ts';
+import type { Issue } from '../base/parse.ts';
 import type { Delegation } from './delegation.ts';
-import type { Principal } from '../runtime/principal.ts';
-import type { ToolDefinition } from '../schema.ts';
-import type { Secret } from '../secret.ts';
-import type { Span } from '../span.ts';
+import type { Principal } from '../base/principal.ts';
+import type { ToolDefinition } from '../base/schema.ts';
+import type { Secret } from '../base/secret.ts';
+import type { Span } from '../events/span.ts';
 import type { RunScope } from './run-scope.ts';
 
 /** How much a line of a tool's log matters. */

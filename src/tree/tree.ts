@@ -1,16 +1,16 @@
 /** A tree of domain objects: fast at a million nodes, for people and agents at once. */
 
-import { PinnaceError } from '../errors.ts';
-import { childAt, childrenIn, countAt } from './children.ts';
-import { type Core, createCore, cursorOf, find, isInside, slotOf } from './core.ts';
-import { type Cursor, depthAt, sizeOf, slotAt, subtree } from './layout.ts';
-import { mutate, type Mutation, type Origin, type TreeEvent } from './mutate.ts';
-import { none } from './node-store.ts';
-import type { TreeOp } from './op.ts';
-import { badPayload, type PayloadTypes } from './payload-types.ts';
-import { checkRows, type TreeRow } from './row.ts';
-import { rowOf, rowsOf } from './rows.ts';
-import { createTreeView, type TreeView } from './tree-view.ts';
+import { PinnaceError } from '../base/errors.ts';
+import { childAt, childrenIn, countAt } from './nodes/children.ts';
+import { type Core, createCore, cursorOf, find, isInside, slotOf } from './nodes/core.ts';
+import { type Cursor, depthAt, sizeOf, slotAt, subtree } from './nodes/layout.ts';
+import { mutate, type Mutation, type Origin, type TreeEvent } from './nodes/mutate.ts';
+import { none } from './nodes/node-store.ts';
+import type { TreeOp } from './nodes/op.ts';
+import { badPayload, type PayloadTypes } from './nodes/payload-types.ts';
+import { checkRows, type TreeRow } from './nodes/row.ts';
+import { rowOf, rowsOf } from './nodes/rows.ts';
+import { createTreeView, type TreeView } from './views/tree-view.ts';
 
 /** A node of the tree, as it is now. */
 export interface TreeNode extends TreeRow {

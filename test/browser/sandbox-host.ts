@@ -2,7 +2,7 @@
 
 import { expose } from 'comlink';
 import { workerSandbox } from '../../adapters/sandbox/worker.ts';
-import { type ErrorData, toData } from '../../src/errors.ts';
+import { type ErrorData, toData } from '../../src/base/errors.ts';
 
 const sandbox = workerSandbox();
 const { signal } = new AbortController();

@@ -2,7 +2,7 @@ import { wrap } from 'comlink';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import type { ProbedSandbox } from '../../adapters/sandbox/sandbox.ts';
 import { workerSandbox } from '../../adapters/sandbox/worker.ts';
-import { fromData } from '../../src/errors.ts';
+import { fromData } from '../../src/base/errors.ts';
 import { describeSandbox } from '../fixtures/sandbox.ts';
 import type { SandboxHost } from './sandbox-host.ts';
 

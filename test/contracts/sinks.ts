@@ -6,8 +6,8 @@
  * for (const { name, run } of queuedSinkContract) it(name, () => run(freshSubject()));
  */
 
-import type { ObservedEvent } from '../../src/events.ts';
-import type { EventSink } from '../../src/ports.ts';
+import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import type { EventSink } from '../../src/contracts/event-sink.ts';
 import { assertEqual } from './assert.ts';
 
 /** A sink, and the other side of it. */

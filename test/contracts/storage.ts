@@ -6,7 +6,7 @@
  * for (const { name, run } of storageContract) it(name, () => run(freshSubject()));
  */
 
-import type { ClosableStorage, Watchable } from '../../src/ports.ts';
+import type { ClosableStorage, Watchable } from '../../src/contracts/storage.ts';
 import type { StorageCheck } from './storage/check.ts';
 import { closingChecks } from './storage/closing.ts';
 import { commitChecks, isolationChecks } from './storage/commits.ts';

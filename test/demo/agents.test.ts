@@ -8,7 +8,7 @@ import { createKnowledge } from '../../demo/knowledge/knowledge.ts';
 import { flakySecret } from '../../demo/tools/flaky.ts';
 import { sampleTools } from '../../demo/tools/index.ts';
 import { Agent, createRuntime, localPrincipal, ToolDefinition, type UIMessageChunk } from '../../src/index.ts';
-import { compileJsonSchema } from '../../src/tools/json-schema.ts';
+import { compileJsonSchema } from '../../src/tools/json-schema/json-schema.ts';
 import { lastData, readAll, runRequest, terminalChunks, textOf, userMessage } from '../fixtures/runtime.ts';
 
 const tools = sampleTools({ storage: memoryStorage() });

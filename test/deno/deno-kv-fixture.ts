@@ -2,7 +2,7 @@
 
 import { afterEach } from 'vitest';
 import { denoKvStorage, type DenoKvStorageOptions } from '../../adapters/storage/deno-kv.ts';
-import type { ClosableStorage, Watchable } from '../../src/ports.ts';
+import type { ClosableStorage, Watchable } from '../../src/contracts/storage.ts';
 import { createTestClock, type StorageSubject } from '../contracts/storage.ts';
 
 /** A text of four parts. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Storage } from '../../src/ports.ts';
+import type { Storage } from '../../src/contracts/storage.ts';
 import { freshPath, large, open } from './deno-kv-fixture.ts';
 
 /** Opens Deno KV, and counts its atomic operations. */

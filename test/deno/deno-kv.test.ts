@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { maxValueBytes } from '../../adapters/storage/value-codec.ts';
 import { denoKvStorage } from '../../adapters/storage/deno-kv.ts';
-import type { Change } from '../../src/ports.ts';
+import type { Change } from '../../src/contracts/storage.ts';
 import { watchableStorageContract } from '../contracts/storage.ts';
 import { blocked, freshPath, freshSubject, interrupted, large, open, openRaw, rawKeys } from './deno-kv-fixture.ts';
 

@@ -6,7 +6,7 @@ import { type Client, createClient } from '../../adapters/transport/client.ts';
 import { createHandler } from '../../adapters/transport/http.ts';
 import { createIssuer } from '../../adapters/transport/issuer.ts';
 import { createRuntime, type UIMessageChunk } from '../../src/index.ts';
-import { scopes } from '../../src/runtime/principal.ts';
+import { scopes } from '../../src/base/principal.ts';
 import { callsTools, says, scriptedModel, streamOf } from '../fixtures/model.ts';
 import { lastData, readAll, runRequest, textOf, userMessage } from '../fixtures/runtime.ts';
 

@@ -5,7 +5,7 @@ import { type Client, createClient } from '../../adapters/transport/client.ts';
 import { createHandler } from '../../adapters/transport/http.ts';
 import { createIssuer } from '../../adapters/transport/issuer.ts';
 import { createRegistry, createRuntime, type HostedRuntime, type UIMessageChunk } from '../../src/index.ts';
-import { scopes } from '../../src/runtime/principal.ts';
+import { scopes } from '../../src/base/principal.ts';
 import { says, scriptedModel, stallingStream } from '../fixtures/model.ts';
 import { agent, provider, tool } from '../fixtures/records.ts';
 import { lastData, readAll, runRequest } from '../fixtures/runtime.ts';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CertificateIssuer, createIssuer } from '../../adapters/transport/issuer.ts';
 import { createContentDigest } from '../../adapters/transport/signed/digest.ts';
 import { signRequest } from '../../adapters/transport/signed/signature.ts';
-import { scopes as allScopes } from '../../src/runtime/principal.ts';
+import { scopes as allScopes } from '../../src/base/principal.ts';
 import { runRequest, userMessage } from '../fixtures/runtime.ts';
 import { type EndpointProcess, startEndpoint } from '../tools/endpoint.ts';
 

@@ -10,9 +10,9 @@ import { gaugeSink } from '../../adapters/sinks/queue.ts';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../adapters/transport/development-authenticator.ts';
 import { createHandler } from '../../adapters/transport/http.ts';
-import { encodeSse } from '../../adapters/transport/sse.ts';
+import { encodeSse } from '../../adapters/transport/http/sse.ts';
 import { createEventRing, createRuntime, defineTool, localPrincipal, PinnaceError } from '../../src/index.ts';
-import { metricCatalog } from '../../src/metric-catalog.ts';
+import { metricCatalog } from '../../src/base/metric-catalog.ts';
 import { type Family, readPrometheus } from '../tools/prometheus.ts';
 
 interface Query {

@@ -7,7 +7,7 @@ import { developmentAuthenticator } from '../../adapters/transport/development-a
 import { createHandler, type Handler } from '../../adapters/transport/http.ts';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { createPrincipal, type LanguageModel } from '../../src/index.ts';
-import { scopes } from '../../src/runtime/principal.ts';
+import { scopes } from '../../src/base/principal.ts';
 import { createHostileRequests } from '../fixtures/hostile.ts';
 import { says, streamOf } from '../fixtures/model.ts';
 import { runRequest, testRuntime } from '../fixtures/runtime.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as whole from '../../src/index.ts';
 import * as discovery from '../../src/discovery/index.ts';
-import * as grounding from '../../src/orchestrator/grounding/index.ts';
-import * as planner from '../../src/orchestrator/planner/index.ts';
-import * as registry from '../../src/orchestrator/registry/index.ts';
+import * as grounding from '../../src/grounding/index.ts';
+import * as planner from '../../src/planner/index.ts';
+import * as registry from '../../src/registry/index.ts';
 import * as tree from '../../src/tree/index.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileJsonSchema } from '../../src/tools/json-schema.ts';
+import { compileJsonSchema } from '../../src/tools/json-schema/json-schema.ts';
 import { attackOf, redosPatterns } from '../fixtures/redos-patterns.ts';
 
 describe('compileJsonSchema', () => {

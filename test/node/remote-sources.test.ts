@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { denoEgress } from '../../adapters/egress/deno.ts';
 import { httpCatalog } from '../../adapters/catalog/http.ts';
 import { httpSecrets } from '../../adapters/secrets/http.ts';
-import type { Catalog } from '../../src/ports.ts';
+import type { Catalog } from '../../src/contracts/catalog.ts';
 import { textsIn } from '../contracts/secrets/printing.ts';
 import { closeServer, listen } from '../tools/http-server.ts';
 

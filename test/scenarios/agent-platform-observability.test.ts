@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { memorySink } from '../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { createAudit, createTree, defineTool, localPrincipal, PinnaceError, treeTools } from '../../src/index.ts';
-import { readSummary } from '../../src/payload-summary.ts';
+import { readSummary } from '../../src/events/payload-summary.ts';
 import { faultsOf, linesOf } from '../fixtures/events.ts';
 import { callsTools, says, scriptedModel, streamOf } from '../fixtures/model.ts';
 import { readAll, runRequest, testRuntime, userMessage } from '../fixtures/runtime.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentTask, ObservedEvent, StepOutcome } from '../../src/index.ts';
-import { createEmit } from '../../src/events.ts';
+import { createEmit } from '../../src/events/events.ts';
 import { done, me, next, resultsOf, testPlanner } from '../fixtures/plan.ts';
 
 const request = {

@@ -6,7 +6,7 @@ import { preview } from 'vite';
 import { type CertificateIssuer, createIssuer } from '../../adapters/transport/issuer.ts';
 import { developmentAudience } from '../../demo/development-issuer.ts';
 import { developmentIssuerPlugin } from '../../demo/issuer-plugin.ts';
-import type { Scope } from '../../src/runtime/principal.ts';
+import type { Scope } from '../../src/base/principal.ts';
 import { type EndpointProcess, startEndpoint } from './endpoint.ts';
 import { freePort } from './http-server.ts';
 import type { Whereabouts } from './screens/screen.ts';

@@ -1,6 +1,6 @@
 /** Reads the text format of Prometheus (version 0.0.4), as strictly as its own checker: what is out of order is an error. */
 
-import { canonicalJson } from '../../src/json.ts';
+import { canonicalJson } from '../../src/base/json.ts';
 
 /** One line with a number. */
 export interface Sample {

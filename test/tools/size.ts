@@ -8,7 +8,7 @@ import { alias } from '../../demo/alias.ts';
 
 const root = join(import.meta.dirname, '../..');
 const budgets: Readonly<Record<string, number>> = {
-  'src/errors.ts': 2,
+  'src/base/errors.ts': 2,
   'src/tools/define-tool.ts': 12,
   'adapters/storage/indexeddb.ts': 5,
   'adapters/transport/comlink.ts': 4,

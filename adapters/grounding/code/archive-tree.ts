@@ -1,6 +1,6 @@
 /** A ZIP archive (APPNOTE 6.3) as a repository: what a person drops on the page, or a code host gives for download. */
 
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 
 /** The longest file that is unpacked: an archive of a megabyte may hold terabytes. */

@@ -1,7 +1,7 @@
 /** The index of one repository: its files by line, their symbols, words and runs of three characters. */
 
-import { PinnaceError } from '../../../src/errors.ts';
-import { sha256 } from '../../../src/hash.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
+import { sha256 } from '../../../src/base/hash.ts';
 import { createTurns } from '../turns.ts';
 import { languageOf } from './language.ts';
 import { type CodeSymbol, symbolsOf } from './symbols.ts';

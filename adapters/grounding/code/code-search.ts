@@ -4,8 +4,8 @@ import { createTurns, type Turns } from '../turns.ts';
 import type { CodeIndex, IndexedFile } from './code-index.ts';
 import { identifierTokens } from './identifiers.ts';
 import { type CodeQuery, globTest, parseCodeQuery } from './query.ts';
-import { findMatch } from '../../../src/regex/find.ts';
-import { parseRegex, type Program } from '../../../src/regex/program.ts';
+import { findMatch } from '../../../src/permission/regex/find.ts';
+import { parseRegex, type Program } from '../../../src/permission/regex/program.ts';
 import type { CodeSymbol } from './symbols.ts';
 
 /** What a place in the code is to what was asked for. */

@@ -1,6 +1,6 @@
 /** A folder of this machine as a repository, on Deno. */
 
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 
 /**

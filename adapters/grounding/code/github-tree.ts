@@ -1,11 +1,11 @@
 /** A repository behind the HTTP API of GitHub, or of whoever speaks it, at one commit. */
 
 import * as v from 'valibot';
-import { PinnaceError } from '../../../src/errors.ts';
-import { parse } from '../../../src/parse.ts';
-import type { Egress } from '../../../src/ports.ts';
-import { readText } from '../../../src/read-text.ts';
-import type { Secret } from '../../../src/secret.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
+import { parse } from '../../../src/base/parse.ts';
+import type { Egress } from '../../../src/contracts/egress.ts';
+import { readText } from '../../../src/base/read-text.ts';
+import type { Secret } from '../../../src/base/secret.ts';
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 
 /** Which repository, and how it is reached. */

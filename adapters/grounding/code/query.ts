@@ -1,6 +1,6 @@
 /** Reads a question to code: words, `"exact text"`, `/regular expression/`, `sym:name`, `path:src/*.ts`, `lang:go`. */
 
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 
 /** A question in parts. */
 export interface CodeQuery {

@@ -1,7 +1,7 @@
 /** Which rows pass filters: found once for each version, and then at hand. */
 
-import { compileFilters, type Filter } from '../../../src/filter.ts';
-import { canonicalJson } from '../../../src/json.ts';
+import { compileFilters, type Filter } from '../../../src/contracts/filter.ts';
+import { canonicalJson } from '../../../src/base/json.ts';
 import { type KeptItem, readItem } from '../item.ts';
 import { createTurns } from '../turns.ts';
 

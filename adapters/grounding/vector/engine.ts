@@ -1,7 +1,7 @@
 /** Finds items by their vectors: exactly while they are few, then by one-bit codes first. */
 
-import { cosineConfidence, type CosineSpread } from '../../../src/confidence.ts';
-import type { SourceHit } from '../../../src/ports.ts';
+import { cosineConfidence, type CosineSpread } from '../../../src/base/confidence.ts';
+import type { SourceHit } from '../../../src/contracts/grounding-source.ts';
 import { excerptOf } from '../excerpt.ts';
 import { type ItemEngine, plainHit } from '../item-engine.ts';
 import { createTurns, type Turns } from '../turns.ts';

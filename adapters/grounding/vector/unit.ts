@@ -1,6 +1,6 @@
 /** Vectors of length one, as rows and queries are compared. */
 
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 
 /**
  * Gives the vector at length one, in 64-bit floats.

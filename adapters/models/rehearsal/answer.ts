@@ -7,7 +7,7 @@ import { type CallOptions, type Conversation, type PastCall, readConversation, s
 import { correctedCall } from './correct-call.ts';
 import { isDiscovery, isSearch, mayDiscover, type Search, searchFor } from './discover.ts';
 import { type Call, explicitCallsOf } from './explicit-calls.ts';
-import { completed, fillInput } from './fill-input.ts';
+import { completed, fillInput } from './fill/fill-input.ts';
 import { askFor, type Plan, planCalls, sharedWords } from './plan-calls.ts';
 import { asksToThink, asksWhoItIs, echoOf, introduction, longText, wordsAskedFor } from './prose.ts';
 import { hashOf } from './random.ts';

@@ -2,7 +2,7 @@
 
 import { expressionIn } from './arithmetic.ts';
 import type { CallOptions } from './conversation.ts';
-import { isExpression, isSource, isTarget } from './fill-format.ts';
+import { isExpression, isSource, isTarget } from './fill/fill-format.ts';
 import { readShape, type Shape } from './shape.ts';
 import { relativesOf, stem, stemsOf, wordsOf } from './words.ts';
 import { escapeRegExp } from './patterns.ts';

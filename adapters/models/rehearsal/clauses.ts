@@ -1,7 +1,7 @@
 /** Cuts a message into the things that it asks for. */
 
 import { mask } from './clause.ts';
-import { numberOf } from './fill-number.ts';
+import { numberOf } from './fill/fill-number.ts';
 
 /** Longer messages are texts to work on, not lists of things to do. */
 const maxLength = 4000;

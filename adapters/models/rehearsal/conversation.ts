@@ -1,6 +1,6 @@
 /** What the rehearsal model reads in a prompt: the last user message, and what was called since then. */
 
-import type { LanguageModel } from '../../../src/ai-types.ts';
+import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 import { asRecord, own } from './shape.ts';
 
 /** What a model is called with. */

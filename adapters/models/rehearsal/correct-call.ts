@@ -4,7 +4,7 @@ import type { ActiveTool } from './choose-tool.ts';
 import { stringify } from './conversation.ts';
 import type { Outcome, PastCall } from './conversation.ts';
 import type { Call } from './explicit-calls.ts';
-import { fillInput } from './fill-input.ts';
+import { fillInput } from './fill/fill-input.ts';
 import { lookUp } from './look-up.ts';
 import { asList, asRecord, type Field, own } from './shape.ts';
 import { allStemsOf } from './words.ts';

@@ -1,7 +1,7 @@
 /** Calls that the message spells out, for rehearsing failures: the JSON is passed on as it stands, also where it is wrong. */
 
 import { endOfJson } from './clause.ts';
-import { numberOf } from './fill-number.ts';
+import { numberOf } from './fill/fill-number.ts';
 
 /** A call with its input as JSON text. */
 export interface Call {

@@ -1,6 +1,6 @@
 /** An answer as the parts of a language model's stream. */
 
-import type { LanguageModel } from '../../../src/ai-types.ts';
+import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 import type { Answer, IdentifiedCall } from './answer.ts';
 import { type CallOptions, stringify } from './conversation.ts';
 import { cutTo } from './prose.ts';

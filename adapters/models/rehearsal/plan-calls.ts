@@ -5,7 +5,7 @@ import { repeatsOf } from './clauses.ts';
 import { parseJson } from './clause.ts';
 import { stringify } from './conversation.ts';
 import type { Call } from './explicit-calls.ts';
-import { completed, type Filled, fillInput } from './fill-input.ts';
+import { completed, type Filled, fillInput } from './fill/fill-input.ts';
 import type { Field } from './shape.ts';
 import { type Planner, type Unit, unitsOf } from './units.ts';
 import { stem, stemsOf, wordsOf } from './words.ts';

@@ -2,7 +2,7 @@
 
 import { type ChooseTool, isPlain, type Match } from './choose-tool.ts';
 import { partsOf } from './clauses.ts';
-import type { Filled } from './fill-input.ts';
+import type { Filled } from './fill/fill-input.ts';
 import { stemsOf, wordsOf } from './words.ts';
 
 /** A part of the stage with the tool that it asks for. */

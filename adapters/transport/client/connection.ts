@@ -1,8 +1,8 @@
 /** The ways to speak with an endpoint: ask for an answer, start a run, join one. */
 
 import { serializeItem } from 'structured-headers';
-import type { UIMessageChunk } from '../../../src/ai-types.ts';
-import { PinnaceError } from '../../../src/errors.ts';
+import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import type { RunRequestInput } from '../../../src/runtime/run-request.ts';
 import { idempotencyKeyLength } from '../idempotency-key.ts';
 import { type FollowOptions, followRun, type Position } from './follow.ts';

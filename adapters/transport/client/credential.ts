@@ -1,7 +1,7 @@
 /** The certificate in use and the key that goes with it, renewed before it ends. */
 
 import { calculateJwkThumbprint, decodeJwt, type JWK } from 'jose';
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import type { SessionCredential } from '../issuer.ts';
 
 /** A certificate, or a function that gives a fresh one, alone or with its new key. */

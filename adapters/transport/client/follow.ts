@@ -1,7 +1,7 @@
 /** Follows a run over as many connections as it takes, so that each of its chunks arrives once and in order. */
 
-import type { UIMessageChunk } from '../../../src/ai-types.ts';
-import { PinnaceError } from '../../../src/errors.ts';
+import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import { readEvents, type ReadOptions } from './events.ts';
 import { unreachable } from './problem.ts';
 import { unexpected } from './send.ts';

@@ -1,8 +1,8 @@
 /** The data sources of an endpoint: asked as in process, and filled with files while whoever sends them is told how far it is. */
 
-import { type ErrorData, fromData } from '../../../src/errors.ts';
-import type { IngestProgress, IngestReport } from '../../../src/orchestrator/grounding/ingest/ingest.ts';
-import type { GroundingAnswer, RetrieveInput } from '../../../src/orchestrator/grounding/request.ts';
+import { type ErrorData, fromData } from '../../../src/base/errors.ts';
+import type { IngestProgress, IngestReport } from '../../../src/grounding/ingest/ingest.ts';
+import type { GroundingAnswer, RetrieveInput } from '../../../src/grounding/request.ts';
 import { ask, type Connection, openEvents } from './connection.ts';
 import { readEvents } from './events.ts';
 import { unreachable } from './problem.ts';

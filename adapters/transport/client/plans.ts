@@ -1,6 +1,6 @@
 /** The plans of an endpoint: looked at and steered over signed requests by those for whom they work. */
 
-import type { PlanView } from '../../../src/orchestrator/planner/plan-view.ts';
+import type { PlanView } from '../../../src/planner/view/plan-view.ts';
 
 /** What may be given with any call. */
 interface CallOptions {

@@ -1,6 +1,6 @@
 /** What an endpoint answers when it refuses: a problem (RFC 9457), or whatever a proxy on the way says. */
 
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 
 /** A refused request. */
 export interface Refused {

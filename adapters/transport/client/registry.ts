@@ -1,13 +1,13 @@
 /** The registries of an endpoint, as in process: what is registered, found, changed and retired over signed requests. */
 
-import type { FoundRecords, Patch, Registration } from '../../../src/orchestrator/registry/collection.ts';
-import type { CatalogExport } from '../../../src/orchestrator/registry/catalog-document.ts';
-import type { HistoryEntry } from '../../../src/orchestrator/registry/history.ts';
-import type { ImportReport } from '../../../src/orchestrator/registry/import-catalog.ts';
-import type { RegistryQuery } from '../../../src/orchestrator/registry/list.ts';
-import type { Page, PageOptions } from '../../../src/page.ts';
-import type { CatalogRecords, RecordKind } from '../../../src/record-kinds.ts';
-import type { ToolDefinition } from '../../../src/schema.ts';
+import type { FoundRecords, Patch, Registration } from '../../../src/registry/collection.ts';
+import type { CatalogExport } from '../../../src/registry/catalog-document.ts';
+import type { HistoryEntry } from '../../../src/registry/history.ts';
+import type { ImportReport } from '../../../src/registry/import-catalog.ts';
+import type { RegistryQuery } from '../../../src/registry/list.ts';
+import type { Page, PageOptions } from '../../../src/base/page.ts';
+import type { CatalogRecords, RecordKind } from '../../../src/tools/records/record-kinds.ts';
+import type { ToolDefinition } from '../../../src/base/schema.ts';
 import { queryOf } from './query.ts';
 
 /** What may be given with any call. */

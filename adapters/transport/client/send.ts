@@ -1,6 +1,6 @@
 /** Sends signed requests, each as often as it takes and is allowed. */
 
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import { createContentDigest } from '../signed/digest.ts';
 import { scheme } from '../signed/profile.ts';
 import { signRequest } from '../signed/signature.ts';

@@ -1,8 +1,8 @@
 /** Watches what happens at an endpoint, over as many connections as it takes. */
 
-import type { GapReason } from '../../../src/event-feed.ts';
-import type { EventFilter } from '../../../src/event-query.ts';
-import type { ObservedEvent } from '../../../src/events.ts';
+import type { GapReason } from '../../../src/events/event-feed.ts';
+import type { EventFilter } from '../../../src/events/event-query.ts';
+import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import { type Connection, resolvePath } from './connection.ts';
 import { readEvents } from './events.ts';
 import { queryOf } from './query.ts';

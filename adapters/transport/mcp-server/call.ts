@@ -1,8 +1,8 @@
 /** One `tools/call`, from the name to the answer, the same for every way in. */
 
-import { type PinnaceError, toData } from '../../../src/errors.ts';
-import type { AgentTools } from '../../../src/runtime/agent-tools.ts';
-import { parseTraceparent } from '../../../src/traceparent.ts';
+import { type PinnaceError, toData } from '../../../src/base/errors.ts';
+import type { AgentTools } from '../../../src/runtime/resolve/agent-tools.ts';
+import { parseTraceparent } from '../../../src/events/traceparent.ts';
 import type { LogLevel, Progress, Tool } from '../../../src/tools/tool.ts';
 import { requireCapabilities } from './capabilities.ts';
 import { type CallResult, toCallResult, toErrorResult, toProtocolError } from './result.ts';

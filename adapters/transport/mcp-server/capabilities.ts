@@ -1,6 +1,6 @@
 /** What a tool needs its client to be able to do: a server never relies on a capability that the client has not declared. */
 
-import type { ToolDefinition } from '../../../src/schema.ts';
+import type { ToolDefinition } from '../../../src/base/schema.ts';
 
 const missingClientCapability = -32021;
 

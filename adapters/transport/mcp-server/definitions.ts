@@ -1,8 +1,8 @@
 /** Tool definitions as MCP writes them, and those that only an MCP server has. */
 
 import * as v from 'valibot';
-import { jsonSchemaOf } from '../../../src/json-schema-of.ts';
-import type { JsonSchema, ToolDefinition } from '../../../src/schema.ts';
+import { jsonSchemaOf } from '../../../src/base/json-schema-of.ts';
+import type { JsonSchema, ToolDefinition } from '../../../src/base/schema.ts';
 import { toolCallName } from './toolbox.ts';
 
 /** A tool in an answer to `tools/list`. */

@@ -1,9 +1,9 @@
 /** What an MCP server is made of: the tools of a caller, and where the loaded ones are remembered. */
 
 import type { Rerank } from '../../../src/discovery/rerank.ts';
-import type { Storage } from '../../../src/ports.ts';
-import type { AgentTools } from '../../../src/runtime/agent-tools.ts';
-import type { Principal } from '../../../src/runtime/principal.ts';
+import type { Storage } from '../../../src/contracts/storage.ts';
+import type { AgentTools } from '../../../src/runtime/resolve/agent-tools.ts';
+import type { Principal } from '../../../src/base/principal.ts';
 import type { ToolSource } from '../../../src/tools/tool-source.ts';
 
 /** Whose tools a server offers, and which of them it offers unasked. */

@@ -1,7 +1,7 @@
 /** What became of a tool call, as MCP writes it. */
 
-import type { ErrorData, PinnaceError } from '../../../src/errors.ts';
-import type { ToolDefinition } from '../../../src/schema.ts';
+import type { ErrorData, PinnaceError } from '../../../src/base/errors.ts';
+import type { ToolDefinition } from '../../../src/base/schema.ts';
 import { type ContentBlock, readContent } from '../../../src/tools/content.ts';
 import type { ToolOutcome } from '../../../src/tools/tool.ts';
 import { isOfObject } from './definitions.ts';

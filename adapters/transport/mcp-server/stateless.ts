@@ -1,9 +1,9 @@
 /** An MCP server that remembers nothing: what was loaded travels as a handle, and the list of tools depends on the caller alone. */
 
 import type { InferOutput } from 'valibot';
-import { toData } from '../../../src/errors.ts';
-import { parse } from '../../../src/parse.ts';
-import type { Principal } from '../../../src/runtime/principal.ts';
+import { toData } from '../../../src/base/errors.ts';
+import { parse } from '../../../src/base/parse.ts';
+import type { Principal } from '../../../src/base/principal.ts';
 import { callActive, type CallContext } from './call.ts';
 import { type McpTool, toMcpTool, toolCallDefinition, ToolCallInput, withToolset } from './definitions.ts';
 import type { McpHost } from './host.ts';

@@ -1,10 +1,10 @@
 /** The tools of one caller as an MCP server sees them: the discovery four, those that are always listed, those that are loaded. */
 
 import { discoveryToolNames, type DiscoveryTools, discoveryTools } from '../../../src/discovery/discovery-tools.ts';
-import { toIndexedTool } from '../../../src/discovery/fields.ts';
-import { createToolIndex, type ToolIndex } from '../../../src/discovery/tool-index.ts';
-import type { AgentTools } from '../../../src/runtime/agent-tools.ts';
-import type { Principal } from '../../../src/runtime/principal.ts';
+import { toIndexedTool } from '../../../src/discovery/index/fields.ts';
+import { createToolIndex, type ToolIndex } from '../../../src/discovery/index/tool-index.ts';
+import type { AgentTools } from '../../../src/runtime/resolve/agent-tools.ts';
+import type { Principal } from '../../../src/base/principal.ts';
 import { toolsOf } from '../../../src/tools/tool-source.ts';
 import type { Tool } from '../../../src/tools/tool.ts';
 import type { McpHost } from './host.ts';

@@ -1,7 +1,7 @@
 /** The bytes of a request's body, received once for every reader, within limits. */
 
-import { PinnaceError } from '../../../src/errors.ts';
-import { type BodyIntake, type BodyLimits, type BodySender, createBodyIntake } from '../body-intake.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
+import { type BodyIntake, type BodyLimits, type BodySender, createBodyIntake } from '../http/body-intake.ts';
 import { refusal } from './refusal.ts';
 
 /** How a body is received. */

@@ -1,8 +1,8 @@
 /** Session certificates: who may sign requests for a while, with which key, for which tenant and agents. */
 
 import { calculateJwkThumbprint, decodeProtectedHeader, errors, importJWK, type JWTPayload, jwtVerify } from 'jose';
-import type { PinnaceError } from '../../../src/errors.ts';
-import { type Scope, scopes as knownScopes } from '../../../src/runtime/principal.ts';
+import type { PinnaceError } from '../../../src/base/errors.ts';
+import { type Scope, scopes as knownScopes } from '../../../src/base/principal.ts';
 import { certificateAlgorithms, certificateType, clockSkewSeconds, maxCertificateSeconds } from './profile.ts';
 import { refusal, type RefusalOptions, type RefusalReason } from './refusal.ts';
 import { type FindRoot, mayDeploy, type Root } from './roots.ts';

@@ -1,6 +1,6 @@
 /** What a 401 answer tells a client besides its problem: what is wrong, what to sign, what time it is here. */
 
-import type { PinnaceError } from '../../../src/errors.ts';
+import type { PinnaceError } from '../../../src/base/errors.ts';
 import {
   alwaysCovered,
   coveredWherePresent,

@@ -1,7 +1,7 @@
 /** What is no longer to be believed before its time, as it stands in a storage. */
 
-import type { Key } from '../../../src/key.ts';
-import type { Change, Storage } from '../../../src/ports.ts';
+import type { Key } from '../../../src/base/key.ts';
+import type { Change, Storage } from '../../../src/contracts/storage.ts';
 import { clockSkewSeconds, maxCertificateSeconds } from './profile.ts';
 
 /** One thing that is revoked. Times are seconds, as in certificates. */

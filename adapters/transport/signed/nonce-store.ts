@@ -1,8 +1,8 @@
 /** Which signatures have been used: each nonce counts once, whatever the instance that saw it. */
 
-import { PinnaceError } from '../../../src/errors.ts';
-import { commitOwn } from '../../../src/outage.ts';
-import type { CommitResult, Storage } from '../../../src/ports.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
+import { commitOwn } from '../../../src/log/outage.ts';
+import type { CommitResult, Storage } from '../../../src/contracts/storage.ts';
 import { clockSkewSeconds, maxSignatureSeconds } from './profile.ts';
 import { refusal } from './refusal.ts';
 

@@ -1,6 +1,6 @@
 /** Why a signed request is refused: the codes, each with its status, and whether the same request signed anew may pass. */
 
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import { maxCertificateSeconds, maxSignatureSeconds } from './profile.ts';
 
 interface Refusal {

@@ -1,6 +1,6 @@
 /** Revoking sessions: who adds to the denylist, who asks it, and who hears of it while a run goes on. */
 
-import type { Storage } from '../../../src/ports.ts';
+import type { Storage } from '../../../src/contracts/storage.ts';
 import { type Denylist, readDenylist, type Revocable, type Revocation, toChange } from './denylist.ts';
 import { refusal } from './refusal.ts';
 

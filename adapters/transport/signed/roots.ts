@@ -1,6 +1,6 @@
 /** Whom the endpoint trusts to issue certificates. */
 
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 
 /** The public root key of an issuer, an Ed25519 JWK. */
 export interface RootKey {

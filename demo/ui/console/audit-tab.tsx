@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { LoggedEvent } from '../../../src/event-log.ts';
-import type { BreakReason, Verification } from '../../../src/verify-chain.ts';
+import type { LoggedEvent } from '../../../src/events/event-log.ts';
+import type { BreakReason, Verification } from '../../../src/events/verify-chain.ts';
 import type { AuditFilter, Console } from '../../state/console.ts';
 import { formatCount } from '../format.ts';
 import { Asking, Refusal } from './refusal.tsx';

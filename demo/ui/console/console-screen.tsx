@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { type ErrorData, toData } from '../../../src/errors.ts';
+import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import type { ConsoleControl } from '../../console/control.ts';
 import { type Console, type ConsoleTab, createConsole } from '../../state/console.ts';
 import { hostOf } from '../../state/endpoint.ts';

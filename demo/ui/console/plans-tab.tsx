@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { PlanView } from '../../../src/orchestrator/planner/plan-view.ts';
+import type { PlanView } from '../../../src/planner/view/plan-view.ts';
 import type { Console } from '../../state/console.ts';
 import { formatCount } from '../format.ts';
 import { Asking, Refusal } from './refusal.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { ErrorData } from '../../../src/errors.ts';
+import type { ErrorData } from '../../../src/base/errors.ts';
 import { describeProblem } from '../../state/problem.ts';
 import { Icon } from '../icon.tsx';
 import { Swell } from '../mark.tsx';

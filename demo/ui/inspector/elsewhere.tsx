@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { ErrorData } from '../../../src/errors.ts';
+import type { ErrorData } from '../../../src/base/errors.ts';
 import { hostOf } from '../../state/endpoint.ts';
 import { CopyButton } from '../copy-button.tsx';
 

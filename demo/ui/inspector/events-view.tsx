@@ -1,6 +1,6 @@
 import { useComputed, useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { ObservedEvent } from '../../../src/events.ts';
+import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import type { OpenedRun } from '../../state/opened-run.ts';
 import { formatCount } from '../format.ts';
 import { JsonView } from '../json-view.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { EventStatus } from '../../../src/events.ts';
+import type { EventStatus } from '../../../src/contracts/event-sink.ts';
 import { Icon, type IconName } from '../icon.tsx';
 
 const looks: Readonly<Record<EventStatus, { readonly icon: IconName; readonly word: string }>> = {

@@ -1,6 +1,6 @@
 /** What checks say, and where. */
 
-import type { McpFinding } from '../../schema.ts';
+import type { McpFinding } from '../../base/schema.ts';
 
 /** A finding before it is known whose it is. */
 export type Remark = Omit<McpFinding, 'tool'>;

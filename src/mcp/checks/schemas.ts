@@ -1,9 +1,9 @@
 /** Rules for JSON Schemas: none that leads elsewhere, grows without bounds, or asks for what a tool should not get. */
 
-import { PinnaceError } from '../../errors.ts';
-import { createMatcher } from '../../regex/matcher.ts';
+import { PinnaceError } from '../../base/errors.ts';
+import { createMatcher } from '../../permission/regex/matcher.ts';
 import { asRecord } from '../as-record.ts';
-import { compileJsonSchema } from '../../tools/json-schema.ts';
+import { compileJsonSchema } from '../../tools/json-schema/json-schema.ts';
 import { expandedSize } from './expansion.ts';
 import { below, error, type Remark, warning } from './finding.ts';
 

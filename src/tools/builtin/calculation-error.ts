@@ -1,6 +1,6 @@
 /** Why an expression has no value. */
 
-import { PinnaceError } from '../../errors.ts';
+import { PinnaceError } from '../../base/errors.ts';
 
 /** Gives the error, with the place (counted from 1) and, in its details, what would have been right. */
 export function calculationError(

@@ -1,11 +1,11 @@
 /** The tool that reads a page whose address the model chose: without secrets, only to read, and only where a composition adds it. */
 
 import * as v from 'valibot';
-import { PinnaceError } from '../../errors.ts';
-import type { Egress } from '../../ports.ts';
-import { readText } from '../../read-text.ts';
+import { PinnaceError } from '../../base/errors.ts';
+import type { Egress } from '../../contracts/egress.ts';
+import { readText } from '../../base/read-text.ts';
 import { defineTool } from '../define-tool.ts';
-import { withinRequest } from '../request-span.ts';
+import { withinRequest } from '../http/request-span.ts';
 import type { Tool } from '../tool.ts';
 
 const maxBytes = 1_048_576;

@@ -1,6 +1,6 @@
 /** Which time zone a name means. */
 
-import { PinnaceError } from '../../errors.ts';
+import { PinnaceError } from '../../base/errors.ts';
 import { suggest } from './suggest.ts';
 
 /** The zone of the machine; UTC where it has none. */

@@ -1,6 +1,6 @@
 /** The keywords of JSON Schema for arrays. */
 
-import { canonicalJson } from '../../json.ts';
+import { canonicalJson } from '../../base/json.ts';
 import type { EvaluateOptions, Findings } from './findings.ts';
 
 /** Evaluates an array by the keywords that are about arrays. */

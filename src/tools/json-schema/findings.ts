@@ -1,6 +1,6 @@
 /** What the keywords of a JSON Schema share while a value is evaluated. */
 
-import type { Work } from '../../regex/work.ts';
+import type { Work } from '../../permission/regex/work.ts';
 
 /** A schema as it is evaluated: {@link compileJsonSchema} has checked its keywords. */
 export type Schema = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 /** The patterns of a JSON Schema, each compiled once, or refused with its place. */
 
-import { PinnaceError } from '../../errors.ts';
-import { createMatcher, type Matcher } from '../../regex/matcher.ts';
+import { PinnaceError } from '../../base/errors.ts';
+import { createMatcher, type Matcher } from '../../permission/regex/matcher.ts';
 import type { Schema } from './findings.ts';
 
 /** The matchers of a schema by their patterns. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { httpCatalog, type HttpCatalogOptions } from '../../../adapters/catalog/http.ts';
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import { textsIn } from '../../contracts/secrets/printing.ts';
 import { endlessBody, fakeFetch, json } from '../remote/fake-fetch.ts';
 import { agent, tool } from '../../fixtures/records.ts';

@@ -10,7 +10,7 @@ import {
   type RetrieveInput,
   type WritableGroundingSource,
 } from '../../../src/index.ts';
-import { calibrationError } from '../../../src/orchestrator/grounding/calibration.ts';
+import { calibrationError } from '../../../src/grounding/calibration.ts';
 import { quiet } from '../../fixtures/grounding.ts';
 import { randomNumbers } from '../../fixtures/random.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Secret } from '../../../src/secret.ts';
+import { Secret } from '../../../src/base/secret.ts';
 import { echoing, list, secret, server } from '../../contracts/mcp/check.ts';
 import { type Answer, createPeer, echo, event, events, failure, listFields, result } from '../../contracts/mcp/peer.ts';
 import { connectors, connectTo, egressTo } from '../../fixtures/mcp-peer.ts';

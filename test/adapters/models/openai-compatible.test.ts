@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { openAiCompatible, type OpenAiCompatibleOptions } from '../../../adapters/models/openai-compatible.ts';
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import { fault, only, run, spy, statsOf, textOf } from './endpoint.ts';
 
 const { aimock, faults } = inject('peers');

@@ -1,9 +1,9 @@
 import { describe, expect, inject, it } from 'vitest';
 import { modelSource } from '../../../adapters/models/source.ts';
 import { rehearsal } from '../../../adapters/models/rehearsal.ts';
-import { PinnaceError } from '../../../src/errors.ts';
-import type { Provider } from '../../../src/schema.ts';
-import { Secret } from '../../../src/secret.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
+import type { Provider } from '../../../src/base/schema.ts';
+import { Secret } from '../../../src/base/secret.ts';
 import { scriptedEgress } from '../../fixtures/egress.ts';
 import { platformEgress } from '../../fixtures/platform-egress.ts';
 

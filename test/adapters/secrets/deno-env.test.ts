@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { denoEnvSecrets, type DenoEnvSecretsOptions, type Environment } from '../../../adapters/secrets/deno-env.ts';
-import type { Secret } from '../../../src/secret.ts';
+import type { Secret } from '../../../src/base/secret.ts';
 import { type DeniableSecrets, deniableSecretsContract } from '../../contracts/secrets.ts';
 
 function variableOf(secretId: string): string {

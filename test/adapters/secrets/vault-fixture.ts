@@ -1,7 +1,7 @@
 /** Vaults for tests: each in a database of its own, and a hand on what is in it. */
 
 import { type Vault, vaultSecrets } from '../../../adapters/secrets/vault.ts';
-import type { Secret } from '../../../src/secret.ts';
+import type { Secret } from '../../../src/base/secret.ts';
 
 /** The passphrase of every vault here. */
 export const passphrase = 'correct horse battery staple';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { otelMetrics } from '../../../adapters/sinks/otel-metrics.ts';
-import { createMetrics } from '../../../src/metrics.ts';
+import { createMetrics } from '../../../src/base/metrics.ts';
 import { readPrometheus } from '../../tools/prometheus.ts';
 import { collectMetrics } from './otel-fixture.ts';
 

@@ -4,8 +4,8 @@ import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerPro
 import { describe, expect, it } from 'vitest';
 import { eventIds } from '../../../adapters/sinks/otel-ids.ts';
 import { otelSink } from '../../../adapters/sinks/otel.ts';
-import { createEmit, type Emit } from '../../../src/events.ts';
-import { type SpanFacts, startSpan } from '../../../src/span.ts';
+import { createEmit, type Emit } from '../../../src/events/events.ts';
+import { type SpanFacts, startSpan } from '../../../src/events/span.ts';
 import { collectMetrics } from './otel-fixture.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { indexedDbStorage, type StorageFormat } from '../../../adapters/storage/indexeddb.ts';
-import type { Change, ClosableStorage, Watchable } from '../../../src/ports.ts';
+import type { Change, ClosableStorage, Watchable } from '../../../src/contracts/storage.ts';
 import { createTestClock, type StorageSubject, watchableStorageContract } from '../../contracts/storage.ts';
 
 const opened: { readonly name: string; readonly storage: ClosableStorage }[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createTestClock, type StorageSubject, watchableStorageContract } from '../../contracts/storage.ts';
-import type { ClosableStorage, Watchable } from '../../../src/ports.ts';
+import type { ClosableStorage, Watchable } from '../../../src/contracts/storage.ts';
 
 function freshSubject(): StorageSubject<ClosableStorage & Watchable> {
   const clock = createTestClock();

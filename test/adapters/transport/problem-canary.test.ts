@@ -6,7 +6,7 @@ import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
 import { createHandler } from '../../../adapters/transport/http.ts';
-import { describeEndpoint } from '../../../adapters/transport/openapi.ts';
+import { describeEndpoint } from '../../../adapters/transport/http/openapi/openapi.ts';
 import {
   type Authenticator,
   createGrounding,

@@ -13,7 +13,7 @@ import {
   createRuntime,
   defineTool,
 } from '../../../src/index.ts';
-import { scopes } from '../../../src/runtime/principal.ts';
+import { scopes } from '../../../src/base/principal.ts';
 import { fakeMcp } from '../../fixtures/mcp.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { agent, dataSource, mcpServer, provider, tool } from '../../fixtures/records.ts';

@@ -6,7 +6,7 @@
 import process from 'node:process';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createToolIndex, discoveryTools, type IndexedTool, localPrincipal } from '../../../src/index.ts';
-import { lowFit } from '../../../src/discovery/fit.ts';
+import { lowFit } from '../../../src/discovery/index/fit.ts';
 import { collect, cpuMs, median, quantile, report, type Row } from '../measure.ts';
 import { type BenchData, type CreateSearcher, loadBenchData } from './data.ts';
 

@@ -7,7 +7,7 @@ import { toUnitRow } from '../../../adapters/grounding/vector/unit.ts';
 import { vectorSource } from '../../../adapters/grounding/vector.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createGrounding } from '../../../src/index.ts';
-import { fuse } from '../../../src/orchestrator/grounding/fuse.ts';
+import { fuse } from '../../../src/grounding/fuse.ts';
 import { hitOf } from '../../fixtures/grounding-source.ts';
 import { collect, cpuMs, median, report, type Row } from '../measure.ts';
 import { dimensions, queriesOf, sayHowToCompare, type Search, shapes, textQueries, textsOf } from './data.ts';

@@ -17,7 +17,7 @@ import process from 'node:process';
 import * as v from 'valibot';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { encodeSse } from '../../../adapters/transport/sse.ts';
+import { encodeSse } from '../../../adapters/transport/http/sse.ts';
 import { createRuntime, defineTool, type LanguageModel, localPrincipal } from '../../../src/index.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { collect, cpuRounds, median, quantile, ratioOf, report, type Row } from '../measure.ts';

@@ -3,7 +3,7 @@
 import process from 'node:process';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createPlanner, type Storage } from '../../../src/index.ts';
-import { readState } from '../../../src/orchestrator/planner/read-state.ts';
+import { readState } from '../../../src/planner/journal/read-state.ts';
 import { collect, cpuMs, median, type Row } from '../measure.ts';
 import { counted, leaf, me, runFlat } from './plans.ts';
 import { parallelism } from './peers.ts';

@@ -1,14 +1,14 @@
 /** What a tool call costs besides its work, and what it costs to assemble a tool set from very many. */
 
-import { defaultLimits } from '../../../src/runtime/limits.ts';
+import { defaultLimits } from '../../../src/runtime/resolve/limits.ts';
 import * as v from 'valibot';
 import { defineTool, invokeTool, localPrincipal, type Tool, type ToolCall } from '../../../src/index.ts';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { createMcpServers } from '../../../src/mcp/mcp-servers.ts';
-import { assemble, type KnownTool } from '../../../src/runtime/assemble.ts';
-import { createLiveTexts } from '../../../src/runtime/live-texts.ts';
-import { createToolSets } from '../../../src/runtime/tool-sets.ts';
-import { Agent } from '../../../src/schema.ts';
+import { assemble, type KnownTool } from '../../../src/runtime/resolve/assemble.ts';
+import { createLiveTexts } from '../../../src/runtime/calls/live-texts.ts';
+import { createToolSets } from '../../../src/runtime/resolve/tool-sets.ts';
+import { Agent } from '../../../src/base/schema.ts';
 import { cpuMs, cpuRounds, median, type Row } from '../measure.ts';
 
 const add = defineTool({

@@ -1,6 +1,6 @@
 /** How fast secrets are taken out of a stream: 20 secrets, text as models write it, chunks as they come. */
 
-import { createRedactor } from '../../../src/redactor.ts';
+import { createRedactor } from '../../../src/permission/redaction/redactor.ts';
 import { median, type Row } from '../measure.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=';

@@ -1,6 +1,11 @@
 /** What a check of the grounding contract is given, and the few words that the checks share. */
 
-import type { GroundingRequest, GroundingSource, SourceHit, WritableGroundingSource } from '../../../src/ports.ts';
+import type {
+  GroundingRequest,
+  GroundingSource,
+  SourceHit,
+  WritableGroundingSource,
+} from '../../../src/contracts/grounding-source.ts';
 
 /** A document that a source holds in its own way: an item, a record, a file. */
 export interface ContractDocument {

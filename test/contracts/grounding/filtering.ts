@@ -1,6 +1,6 @@
 /** Laws of filters: they hold for every hit, and everything that passes can be found. */
 
-import type { Filter } from '../../../src/filter.ts';
+import type { Filter } from '../../../src/contracts/filter.ts';
 import { assertEqual, assertRejects } from '../assert.ts';
 import { acmeDocuments, ask, type ContractDocument, type GroundingCheck, openBoth } from './check.ts';
 

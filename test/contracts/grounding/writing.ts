@@ -1,6 +1,6 @@
 /** Laws of remembering and forgetting. */
 
-import type { GroundingItem, WritableGroundingSource } from '../../../src/ports.ts';
+import type { GroundingItem, WritableGroundingSource } from '../../../src/contracts/grounding-source.ts';
 import { assert, assertEqual, assertRejects } from '../assert.ts';
 import { type GroundingCheck, quiet, type WritableSubject } from './check.ts';
 

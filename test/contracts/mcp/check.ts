@@ -1,10 +1,10 @@
 /** What a check of the connector's contract is given, and the few words that the checks share. */
 
-import { PinnaceError } from '../../../src/errors.ts';
-import type { McpCall, McpConnection, McpConnector } from '../../../src/ports.ts';
-import { parse } from '../../../src/parse.ts';
-import { McpServer } from '../../../src/schema.ts';
-import { Secret } from '../../../src/secret.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
+import type { McpCall, McpConnection, McpConnector } from '../../../src/contracts/mcp-connector.ts';
+import { parse } from '../../../src/base/parse.ts';
+import { McpServer } from '../../../src/base/schema.ts';
+import { Secret } from '../../../src/base/secret.ts';
 import { assert } from '../assert.ts';
 import { type Answer, createPeer, echo, type Era, type Peer } from './peer.ts';
 

@@ -1,6 +1,6 @@
 /** Laws of how things end: calls, sessions, connections. */
 
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import { assertEqual } from '../assert.ts';
 import { connect, echoing, failureOf, list, type McpConnectorCheck, reasonOf, secret, server } from './check.ts';
 import { type Answer, createPeer, echo, events } from './peer.ts';

@@ -1,8 +1,8 @@
 /** What a check of the secrets contract is given, and the few words that the checks share. */
 
-import { PinnaceError } from '../../../src/errors.ts';
-import type { SecretScope, SecretSource } from '../../../src/ports.ts';
-import type { Secret } from '../../../src/secret.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
+import type { SecretScope, SecretSource } from '../../../src/contracts/secret-source.ts';
+import type { Secret } from '../../../src/base/secret.ts';
 import { assert } from '../assert.ts';
 
 /** A source, and a hand on what is behind it. */

@@ -1,6 +1,6 @@
 /** Every way in which a value may slip into a text. */
 
-import type { Secret } from '../../../src/secret.ts';
+import type { Secret } from '../../../src/base/secret.ts';
 
 interface Inspecting {
   readonly Deno?: { readonly inspect: (value: unknown, options: object) => string };

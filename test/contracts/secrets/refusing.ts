@@ -1,6 +1,6 @@
 /** Laws of refusing: denied, missing and late are three codes. */
 
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import { assert, assertEqual } from '../assert.ts';
 import { type DeniableSecrets, failureOf, origin, resolve, type SecretsCheck, type WaitingSecrets } from './check.ts';
 import { textsIn } from './printing.ts';

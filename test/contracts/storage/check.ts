@@ -1,6 +1,6 @@
 /** What a check of the storage contract is given, and the few words that the checks share. */
 
-import type { Change, Entry, Storage } from '../../../src/ports.ts';
+import type { Change, Entry, Storage } from '../../../src/contracts/storage.ts';
 import { assert } from '../assert.ts';
 
 /** A clock that stands still until it is told otherwise. */

@@ -1,6 +1,6 @@
 /** Laws of closing: afterwards nothing works, and says so. */
 
-import type { ClosableStorage } from '../../../src/ports.ts';
+import type { ClosableStorage } from '../../../src/contracts/storage.ts';
 import { assertEqual, assertRejects } from '../assert.ts';
 import { put, type StorageCheck } from './check.ts';
 

@@ -1,6 +1,6 @@
 /** Laws of commits: what is written, when nothing is, and who wins. */
 
-import type { Change, CommitResult } from '../../../src/ports.ts';
+import type { Change, CommitResult } from '../../../src/contracts/storage.ts';
 import { assert, assertEqual, assertRejects } from '../assert.ts';
 import { listAll, mustGet, put, type StorageCheck } from './check.ts';
 

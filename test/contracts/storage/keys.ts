@@ -1,6 +1,6 @@
 /** Laws of keys: any text and number is kept apart from any other, and what is no key is refused. */
 
-import { encodeKey, type Key, maxKeyBytes } from '../../../src/key.ts';
+import { encodeKey, type Key, maxKeyBytes } from '../../../src/base/key.ts';
 import { assertEqual, assertRejects } from '../assert.ts';
 import { listAll, mustGet, put, type StorageCheck } from './check.ts';
 

@@ -1,7 +1,7 @@
 /** Laws of lists: what belongs to a prefix, in which order, and page by page. */
 
-import type { Key } from '../../../src/key.ts';
-import type { Storage } from '../../../src/ports.ts';
+import type { Key } from '../../../src/base/key.ts';
+import type { Storage } from '../../../src/contracts/storage.ts';
 import { assertEqual, assertRejects } from '../assert.ts';
 import { listAll, put, type StorageCheck } from './check.ts';
 

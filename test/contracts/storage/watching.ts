@@ -1,5 +1,5 @@
-import type { Key } from '../../../src/key.ts';
-import type { Storage, Watchable } from '../../../src/ports.ts';
+import type { Key } from '../../../src/base/key.ts';
+import type { Storage, Watchable } from '../../../src/contracts/storage.ts';
 import { assertEqual } from '../assert.ts';
 import type { StorageCheck } from './check.ts';
 

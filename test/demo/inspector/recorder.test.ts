@@ -4,8 +4,8 @@ import type { RunRecord } from '../../../demo/inspector/control.ts';
 import { maxEventsOfRun } from '../../../demo/inspector/live-run.ts';
 import { createRecorder, type Recorder } from '../../../demo/inspector/recorder.ts';
 import { createRunStore } from '../../../demo/inspector/run-store.ts';
-import type { ObservedEvent } from '../../../src/events.ts';
-import type { Storage } from '../../../src/ports.ts';
+import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
+import type { Storage } from '../../../src/contracts/storage.ts';
 import { longRun, runTrace, teller, toldRun } from '../../fixtures/run-events.ts';
 
 function startRecorder(storage: Storage = memoryStorage()) {

@@ -8,7 +8,7 @@ import { formatOf, type Place, places, type Step, storageFormat, upgrade } from 
 import { openKept } from '../../../demo/kept/open-kept.ts';
 import { createKeeper } from '../../../demo/state/keeper.ts';
 import { createNotes } from '../../../demo/state/notes.ts';
-import type { Change } from '../../../src/ports.ts';
+import type { Change } from '../../../src/contracts/storage.ts';
 
 const fixture = (name: string): Promise<string> =>
   readFile(join(import.meta.dirname, '../../fixtures/kept', name), 'utf8');

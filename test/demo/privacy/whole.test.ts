@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { exportWhole, importWhole, lookAtWhole, parseWhole, type WholeOptions } from '../../../demo/privacy/whole.ts';
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import type { CatalogExport, ImportReport } from '../../../src/index.ts';
-import type { Change, Storage } from '../../../src/ports.ts';
+import type { Change, Storage } from '../../../src/contracts/storage.ts';
 
 interface Device extends WholeOptions {
   readonly stored: (database: string) => Storage;

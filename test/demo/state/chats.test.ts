@@ -5,7 +5,7 @@ import { saveEveryMs } from '../../../demo/state/chat-runs.ts';
 import { type Chats, createChats } from '../../../demo/state/chats.ts';
 import { createKeeper, type Keeper } from '../../../demo/state/keeper.ts';
 import { answerText, type Message } from '../../../demo/state/message.ts';
-import type { ClosableStorage } from '../../../src/ports.ts';
+import type { ClosableStorage } from '../../../src/contracts/storage.ts';
 import { type FakeTransport, fakeTransport } from '../../fixtures/fake-transport.ts';
 
 let storage: ClosableStorage;

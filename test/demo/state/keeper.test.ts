@@ -9,8 +9,8 @@ import {
   createToolPart,
   type Message,
 } from '../../../demo/state/message.ts';
-import { PinnaceError } from '../../../src/errors.ts';
-import type { Storage } from '../../../src/ports.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
+import type { Storage } from '../../../src/contracts/storage.ts';
 
 const head: ChatHead = { id: 'c', agentId: 'mate', title: 'Tides', createdAt: 1, updatedAt: 2 };
 const question: Message = { role: 'user', id: 'q', text: 'Hi' };

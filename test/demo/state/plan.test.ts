@@ -4,7 +4,7 @@ import type { AssistantMessage } from '../../../demo/state/message.ts';
 import { openQuestions, planOf, type PlanPart, planToFollow, treeOf } from '../../../demo/state/plan.ts';
 import { createReceiver } from '../../../demo/state/receive.ts';
 import { toWireMessages } from '../../../demo/state/wire-messages.ts';
-import type { UIMessageChunk } from '../../../src/ai-types.ts';
+import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import type { PlanView } from '../../../src/index.ts';
 import { planQuestion, planTask, planView } from '../../fixtures/plan-view.ts';
 import { receive } from '../../fixtures/receive.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeProblem } from '../../../demo/state/problem.ts';
-import { errorCodes } from '../../../src/errors.ts';
+import { errorCodes } from '../../../src/base/errors.ts';
 
 describe('describeProblem', () => {
   it.each(errorCodes.filter((code) => code !== 'internal'))('has words of its own for %s', (code) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readPrometheus } from '../../../demo/state/prometheus.ts';
-import { createMetrics } from '../../../src/metrics.ts';
+import { createMetrics } from '../../../src/base/metrics.ts';
 
 describe('readPrometheus', () => {
   it('reads what the runtime writes: counters, gauges, histograms', () => {

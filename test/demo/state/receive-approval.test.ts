@@ -3,7 +3,7 @@ import { cutOff, fromKept, toKept } from '../../../demo/state/kept-message.ts';
 import { answerText, type AssistantMessage, type ToolPart } from '../../../demo/state/message.ts';
 import { createReceiver } from '../../../demo/state/receive.ts';
 import type { Approval } from '../../../demo/state/run-data.ts';
-import type { UIMessageChunk } from '../../../src/ai-types.ts';
+import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { receive } from '../../fixtures/receive.ts';
 
 const toolCallId = 'c';

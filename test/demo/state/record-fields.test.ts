@@ -5,8 +5,8 @@ import { readSelections, writeSelections } from '../../../demo/state/mcp-selecti
 import { changedFields, placeIssue, valuesOf, withFields } from '../../../demo/state/record-fields.ts';
 import { kindNames, kinds } from '../../../demo/state/record-forms.ts';
 import { type CatalogInputs, createRegistry, type RecordKind } from '../../../src/index.ts';
-import { recordSchemas } from '../../../src/record-kinds.ts';
-import { readRecord } from '../../../src/record-kinds.ts';
+import { recordSchemas } from '../../../src/tools/records/record-kinds.ts';
+import { readRecord } from '../../../src/tools/records/record-kinds.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 
 const full: { readonly [Kind in RecordKind]: CatalogInputs[Kind] } = {

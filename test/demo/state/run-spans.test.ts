@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type RunSpan, spansOf } from '../../../demo/state/run-spans.ts';
 import { rowsOf } from '../../../demo/state/span-rows.ts';
-import type { ObservedEvent } from '../../../src/events.ts';
+import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import { longRun, teller, toldRun } from '../../fixtures/run-events.ts';
 
 /** `run > step > tool.call`, one line a span. */

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { answerText, type AssistantMessage, createAnswer } from '../../../demo/state/message.ts';
 import { type Run, startRun, stopWithinMs, type Transport } from '../../../demo/state/run.ts';
-import type { UIMessageChunk } from '../../../src/ai-types.ts';
-import { PinnaceError } from '../../../src/errors.ts';
+import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import { fakeTransport } from '../../fixtures/fake-transport.ts';
 
 function start(transport: Transport): { run: Run; answer: AssistantMessage } {

@@ -6,7 +6,7 @@ import type { ChatTabs } from '../../../demo/state/chat-tabs.ts';
 import { type Chats, createChats } from '../../../demo/state/chats.ts';
 import { createKeeper } from '../../../demo/state/keeper.ts';
 import { answerText } from '../../../demo/state/message.ts';
-import type { ClosableStorage } from '../../../src/ports.ts';
+import type { ClosableStorage } from '../../../src/contracts/storage.ts';
 import { type FakeTransport, fakeTransport } from '../../fixtures/fake-transport.ts';
 import { createTabs } from '../../fixtures/tabs.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import { mount, type Page, send } from '../../fixtures/playground.tsx';
 
 let page: Page;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Activity, ConsoleControl } from '../../../demo/console/control.ts';
 import type { Answer } from '../../../demo/registry/control.ts';
-import { toData } from '../../../src/errors.ts';
+import { toData } from '../../../src/base/errors.ts';
 import { PinnaceError } from '../../../src/index.ts';
 import { mount, type Page } from '../../fixtures/playground.tsx';
 

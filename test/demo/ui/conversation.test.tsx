@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { PinnaceError } from '../../../src/errors.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import { answer, mount, type Page, send } from '../../fixtures/playground.tsx';
 
 let page: Page;

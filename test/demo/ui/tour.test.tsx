@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { UIMessageChunk } from '../../../src/ai-types.ts';
+import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { mount, type Page } from '../../fixtures/playground.tsx';
 
 let page: Page;

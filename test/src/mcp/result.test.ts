@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { shapeResult } from '../../../src/mcp/result.ts';
 import type { McpCallResult } from '../../../src/index.ts';
-import { compileJsonSchema } from '../../../src/tools/json-schema.ts';
+import { compileJsonSchema } from '../../../src/tools/json-schema/json-schema.ts';
 
 const frame = { source: 'docs', untrusted: true };
 const shape = (result: Partial<McpCallResult>, options: Partial<Parameters<typeof shapeResult>[1]> = {}) =>

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createAudit, createRegistry, defineTool, localPrincipal, type Storage } from '../../../src/index.ts';
-import { createPrincipal } from '../../../src/runtime/principal.ts';
+import { createPrincipal } from '../../../src/base/principal.ts';
 import { faultsOf } from '../../fixtures/events.ts';
 import { virtualTime } from '../../fixtures/faults/virtual-time.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';

@@ -11,8 +11,8 @@ import {
   PinnaceError,
   type Storage,
 } from '../../../src/index.ts';
-import { readSummary } from '../../../src/payload-summary.ts';
-import { createPrincipal } from '../../../src/runtime/principal.ts';
+import { readSummary } from '../../../src/events/payload-summary.ts';
+import { createPrincipal } from '../../../src/base/principal.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { endOf, shapeOf } from '../../../adapters/sinks/otel-spans.ts';
 import { localPrincipal } from '../../../src/index.ts';
-import { readSummary } from '../../../src/payload-summary.ts';
+import { readSummary } from '../../../src/events/payload-summary.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 

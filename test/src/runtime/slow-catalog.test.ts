@@ -3,8 +3,8 @@ import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { Catalog } from '../../../src/index.ts';
-import { createMetrics } from '../../../src/metrics.ts';
-import { createResolver } from '../../../src/runtime/resolver.ts';
+import { createMetrics } from '../../../src/base/metrics.ts';
+import { createResolver } from '../../../src/runtime/resolve/resolver.ts';
 import { type VirtualTime, virtualTime } from '../../fixtures/faults/virtual-time.ts';
 import { scriptedModel } from '../../fixtures/model.ts';
 

@@ -12,8 +12,8 @@ import {
   PinnaceError,
   treeTools,
 } from '../../../src/index.ts';
-import { createPrincipal } from '../../../src/runtime/principal.ts';
-import { readSummary } from '../../../src/payload-summary.ts';
+import { createPrincipal } from '../../../src/base/principal.ts';
+import { readSummary } from '../../../src/events/payload-summary.ts';
 import { faultsOf, linesOf } from '../../fixtures/events.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';

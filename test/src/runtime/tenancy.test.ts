@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { type Catalog, createRuntime, type PlanningRuntime, type Principal } from '../../../src/index.ts';
-import { createPrincipal, localPrincipal, scopes } from '../../../src/runtime/principal.ts';
+import { createPrincipal, localPrincipal, scopes } from '../../../src/base/principal.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
 import { readAll, runRequest, textOf } from '../../fixtures/runtime.ts';
 

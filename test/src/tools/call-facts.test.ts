@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../../src/json.ts';
+import { canonicalJson } from '../../../src/base/json.ts';
 import { defineTool } from '../../../src/index.ts';
 import { describeCall, describedText } from '../../../src/tools/approval.ts';
 import { callFacts } from '../../../src/tools/call-facts.ts';

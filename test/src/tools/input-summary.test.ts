@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hmacSha256Sync } from '../../../src/sha256-sync.ts';
+import { hmacSha256Sync } from '../../../src/base/sha256-sync.ts';
 import { inputSummary } from '../../../src/tools/input-summary.ts';
 
 const schemaOf = (...names: string[]) => ({

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { defineTool, type Egress, type Sandbox, type Tool } from '../../../src/index.ts';
 import { invokeTool } from '../../../src/tools/invoke-tool.ts';
 import { implement } from '../../../src/tools/implement.ts';
-import { ToolDefinition } from '../../../src/schema.ts';
+import { ToolDefinition } from '../../../src/base/schema.ts';
 import { toolCall } from '../../fixtures/tool-call.ts';
 
 let done = 0;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { openTree, type Storage } from '../../../src/index.ts';
-import { createStoredTree } from '../../../src/tree/stored-tree.ts';
+import { createStoredTree } from '../../../src/tree/stored/stored-tree.ts';
 import { losingStorage, repeatingStorage } from '../../fixtures/repeating-storage.ts';
 import { payloadTypes, row } from './fixtures.ts';
 import { company, companyTypes, editor, ok } from './tool-fixtures.ts';

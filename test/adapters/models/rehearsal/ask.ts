@@ -1,7 +1,7 @@
 /** Short ways to talk to the rehearsal model. */
 
 import { rehearsal, type RehearsalOptions } from '../../../../adapters/models/rehearsal.ts';
-import type { LanguageModel } from '../../../../src/ai-types.ts';
+import type { LanguageModel } from '../../../../src/contracts/ai-types.ts';
 
 export type CallOptions = Parameters<LanguageModel['doStream']>[0];
 export type Prompt = CallOptions['prompt'];

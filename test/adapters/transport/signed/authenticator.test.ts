@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createAuthenticator } from '../../../../adapters/transport/authenticator.ts';
 import { PinnaceError, type Storage } from '../../../../src/index.ts';
-import { requireScope } from '../../../../src/runtime/principal.ts';
+import { requireScope } from '../../../../src/base/principal.ts';
 import { audience, createSession, forgeCertificate, iss, startSeconds, tamper, verdict } from './session.ts';
 
 /** A storage that counts what it is asked. */

@@ -1,0 +1,114 @@
+/** Limits on bodies that are being received: how long one may take, how many may arrive at once, and how much they may hold. */
+
+import { PinnaceError } from '../../../src/base/errors.ts';
+
+/** The limits of one endpoint. */
+export interface BodyLimits {
+  /** A body may take this long, and longer only while it keeps to the rate. */
+  readonly deadlineMs: number;
+  /** What has arrived extends the deadline at this rate: an import over a slow line may go on, a trickle may not. */
+  readonly bytesPerSecond: number;
+  /** Bodies at once of one tenant, of one client address where it is known, and of the endpoint. */
+  readonly perTenant: number;
+  readonly perAddress: number;
+  readonly total: number;
+  /** The bytes that all bodies being received hold together. */
+  readonly totalBytes: number;
+}
+
+/** The limits that apply when the composition sets none. */
+export const defaultBodyLimits: BodyLimits = {
+  deadlineMs: 10_000,
+  bytesPerSecond: 65_536,
+  perTenant: 64,
+  perAddress: 128,
+  total: 512,
+  totalBytes: 134_217_728,
+};
+
+/** Who sends a body. */
+export interface BodySender {
+  readonly tenant?: string | undefined;
+  readonly address?: string | undefined;
+}
+
+/** One body that is being received. */
+export interface Arrival {
+  /** Counts bytes. @throws PinnaceError `overloaded` when the endpoint holds as many as it may. */
+  take(bytes: number): void;
+  /** Ends it: its place and its bytes are free again. */
+  leave(): void;
+}
+
+/** The bodies that an endpoint is receiving. */
+export interface BodyIntake {
+  readonly limits: BodyLimits;
+  /** @throws PinnaceError `rate_limited` (429) or `overloaded` (503) when a limit is reached. */
+  enter(sender: BodySender): Arrival;
+}
+
+/** Creates an intake that receives nothing yet. */
+export function createBodyIntake(given: Partial<BodyLimits> = {}): BodyIntake {
+  const limits = { ...defaultBodyLimits, ...given };
+  const counts = new Map<string, number>();
+  let bytes = 0;
+  const add = (name: string, by: 1 | -1): void => {
+    const next = (counts.get(name) ?? 0) + by;
+    if (next === 0) counts.delete(name);
+    else counts.set(name, next);
+  };
+  return {
+    limits,
+    enter({ tenant, address }) {
+      const places = placesOf({ tenant, address }, limits);
+      for (const { name, most, error } of places) if ((counts.get(name) ?? 0) >= most) throw error();
+      for (const { name } of places) add(name, 1);
+      let own = 0;
+      let left = false;
+      return {
+        take(length) {
+          own += length;
+          bytes += length;
+          if (bytes > limits.totalBytes) throw busy('instance_body_bytes');
+        },
+        leave() {
+          if (left) return;
+          left = true;
+          bytes -= own;
+          for (const { name } of places) add(name, -1);
+        },
+      };
+    },
+  };
+}
+
+interface Place {
+  readonly name: string;
+  readonly most: number;
+  readonly error: () => PinnaceError;
+}
+
+/** What one body counts against. */
+function placesOf({ tenant, address }: BodySender, { total, perTenant, perAddress }: BodyLimits): readonly Place[] {
+  const all: Place[] = [{ name: 'total', most: total, error: () => busy('instance_bodies') }];
+  if (tenant !== undefined) {
+    all.push({ name: `tenant:${tenant}`, most: perTenant, error: () => tooMany('tenant_bodies', 'this tenant') });
+  }
+  if (address !== undefined) {
+    all.push({ name: `address:${address}`, most: perAddress, error: () => tooMany('address_bodies', 'this address') });
+  }
+  return all;
+}
+
+function tooMany(reason: string, whose: string): PinnaceError {
+  const message = `Cannot receive the body: too many bodies of ${whose} are on their way, send fewer at once`;
+  return new PinnaceError('rate_limited', message, { details: { reason } });
+}
+
+function busy(reason: string): PinnaceError {
+  return new PinnaceError('overloaded', 'Cannot receive the body: the endpoint receives as much as it can', {
+    status: 503,
+    retryable: true,
+    details: { reason },
+  });
+}

@@ -1,0 +1,49 @@
+/** Reads what a request carries: its body as JSON, and the fingerprint of what it asks for. */
+
+import { PinnaceError } from '../../../src/base/errors.ts';
+import { parseJson } from '../../../src/base/json.ts';
+import { readBody } from '../signed/body.ts';
+import { sha256 } from '../../../src/base/hash.ts';
+
+/** A body that was read. */
+export interface JsonBody {
+  readonly data: unknown;
+  /** SHA-256 over the bytes, the path and the query. */
+  readonly fingerprint: string;
+}
+
+/** @throws PinnaceError with status 400, 413 or 415 for anything but so many bytes of JSON in UTF-8. */
+export async function readJson(request: Request, maxBytes: number): Promise<JsonBody> {
+  const contentType = request.headers.get('content-type') ?? '';
+  if (!/^application\/json\s*(;|$)/i.test(contentType)) {
+    throw new PinnaceError('content_type_not_supported', 'Cannot read the body: send it as application/json', {
+      status: 415,
+    });
+  }
+  if (request.headers.has('content-encoding')) {
+    throw new PinnaceError('content_encoding_not_allowed', 'Cannot read the body: send it without content-encoding', {
+      status: 415,
+    });
+  }
+  const bytes = await readBody(request, { maxBytes });
+  return { data: parseJson(decodeUtf8(bytes)), fingerprint: await fingerprintOf(request, bytes) };
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new PinnaceError('invalid_argument', 'Cannot read the body: it is not UTF-8', {
+      details: { reason: 'malformed_text' },
+    });
+  }
+}
+
+async function fingerprintOf({ url }: Request, bytes: Uint8Array): Promise<string> {
+  const { pathname, search } = new URL(url);
+  const place = new TextEncoder().encode(`${pathname}\n${search}\n`);
+  const all = new Uint8Array(place.length + bytes.length);
+  all.set(place);
+  all.set(bytes, place.length);
+  return await sha256(all);
+}

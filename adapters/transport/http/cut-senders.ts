@@ -1,0 +1,112 @@
+/**
+ * Closes connections whose senders go on sending a body that nobody reads, and limits what a body in small pieces holds. Deno by itself
+ * would read on until the body ends, and allocate 64 KiB for each piece.
+ */
+
+import type { Handler } from './handler.ts';
+
+/**
+ * Returns the same handler for `Deno.serve`. When the handler has stopped reading the body before its end, the client gets the whole
+ * answer with the next bytes that arrive from it, and the connection is closed.
+ */
+export function cutSenders(handler: Handler): Handler {
+  return async (request, connection) => {
+    if (request.body === null) return await handler(request, connection);
+    const { body, isRead, rest } = observeBody(request.body);
+    const observed = new Request(request, { body, duplex: 'half' } as RequestInit); // the type does not know `duplex` yet
+    const response = await handler(observed, connection);
+    if (isRead() || await within(rest)) return response;
+    const bytes = new Uint8Array(await response.arrayBuffer()); // a problem, for the body was not read: it is short
+    const headers = new Headers(response.headers);
+    headers.set('content-length', String(bytes.length));
+    return new Response(cutAfter(bytes), { status: response.status, headers });
+  };
+}
+
+interface ObservedBody {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly isRead: () => boolean;
+  /** Resolves when nothing of the body is read any more: whether it was read to its end. */
+  readonly rest: Promise<boolean>;
+}
+
+type Piece = ReadableStreamReadResult<Uint8Array>;
+
+/** Deno cannot close a connection while it waits for bytes of the body, so the pending read is awaited. */
+function observeBody(source: ReadableStream<Uint8Array>): ObservedBody {
+  const reader = source.getReader();
+  const { promise: rest, resolve } = Promise.withResolvers<boolean>();
+  let pending: Promise<Piece | undefined> = Promise.resolve(undefined);
+  let read = false;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = reader.read();
+      pending = next.catch(() => undefined);
+      next.catch(() => resolve(false)); // the sender has left
+      const { done, value } = await next;
+      if (!done) return controller.enqueue(compact(value));
+      read = true;
+      resolve(true);
+      controller.close();
+    },
+    async cancel() {
+      resolve(read || await discard(reader, pending));
+    },
+  }, { highWaterMark: 0 });
+  return { body, isRead: () => read, rest };
+}
+
+/** Copies bytes that fill less than half of their buffer: readers keep the pieces of a body, and with each its whole buffer. */
+function compact(piece: Uint8Array): Uint8Array {
+  return piece.length * 2 < piece.buffer.byteLength ? piece.slice() : piece;
+}
+
+/** What is on its way may still arrive for this long, up to so many bytes: then the connection can be used again. */
+const discardMs = 1_000;
+const discardBytes = 65_536;
+
+/** Reads and drops the rest of a body; whether that was all. No read is pending when it resolves. */
+async function discard(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  pending: Promise<Piece | undefined>,
+): Promise<boolean> {
+  let late = false;
+  const timer = setTimeout(() => (late = true), discardMs);
+  try {
+    let bytes = 0;
+    for (let next = await pending; next?.done !== true; next = await reader.read()) {
+      bytes += next?.value.length ?? 0;
+      if (late || bytes > discardBytes) {
+        await reader.cancel();
+        return false;
+      }
+    }
+    return true;
+  } catch {
+    return false; // the sender has left
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A sender that sends nothing at all is answered without an end of its body, and Deno holds the connection until it leaves. */
+const longestWaitMs = 2_000;
+
+async function within(rest: Promise<boolean>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(() => resolve(false), longestWaitMs);
+  return await Promise.race([rest, late]).finally(() => clearTimeout(timer));
+}
+
+/** The bytes, and then an error: that is what closes a connection. The client knows the length, so its answer is whole. */
+function cutAfter(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let sent = bytes.length === 0;
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller) {
+      // A text without a stack: Deno prints it.
+      if (sent) return controller.error('Closed a connection whose request body did not arrive in time');
+      sent = true;
+      controller.enqueue(bytes);
+    },
+  }, { highWaterMark: 0 });
+}

@@ -1,0 +1,52 @@
+/** Problem answers (RFC 9457): what went wrong, without a stack, a cause or anything that the caller sent. */
+
+import type { Context } from 'hono';
+import { PinnaceError, toPinnaceError, toProblem } from '../../../src/base/errors.ts';
+import { traceHeader, traceOf } from './trace.ts';
+import { challengeHeaders } from '../signed/challenge.ts';
+
+/** What a problem answer is made with. */
+export interface ProblemOptions {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** From 0 to 1, for the spread of `Retry-After`; `Math.random` when absent. */
+  readonly random?: () => number;
+}
+
+/** Returns the problem answer for an error. A 429 or 503 that may be retried carries `Retry-After`. */
+export function problemResponse(c: Context, thrown: unknown, { now, random = Math.random }: ProblemOptions): Response {
+  const error = toPinnaceError(thrown);
+  const { traceId } = traceOf(c.req.raw);
+  const retryAfterMs = error.retryAfterMs ?? defaultRetryMs(error, random);
+  const problem = { ...toProblem(error, { traceId, now }), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const { details } = problem;
+  const headers: Record<string, string> = {
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+    [traceHeader]: traceId,
+    ...challengeHeaders(error, now),
+  };
+  if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
+  if (typeof details?.['location'] === 'string') headers['location'] = details['location'];
+  // 499 says that the client left: nobody reads it, and Hono's types know only registered statuses.
+  return c.body(JSON.stringify(problem), problem.status as 500, headers);
+}
+
+/** The middle of the pauses that the endpoint asks for when the error names none. */
+const usualRetryMs = 1000;
+
+/** Spreads retries by 20 %, so that rejected clients do not come back all at once. */
+function defaultRetryMs({ status, retryable }: PinnaceError, random: () => number): number | undefined {
+  if (!retryable || (status !== 429 && status !== 503)) return undefined;
+  return Math.round(usualRetryMs * (0.8 + 0.4 * random()));
+}
+
+/** The problem of a key whose run goes on: it names the stream to join. */
+export function runInProgress(runId: string, lastSeq: number): PinnaceError {
+  return new PinnaceError('run_in_progress', 'The run of this key is in progress: join its stream', {
+    status: 409,
+    retryable: true,
+    retryAfterMs: 1000,
+    details: { runId, lastEventId: `${runId}:${lastSeq}`, location: `/v1/runs/${runId}/stream` },
+  });
+}

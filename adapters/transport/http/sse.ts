@@ -1,0 +1,63 @@
+/** Encodes a run's events as server-sent events, the way the AI SDK's clients and `EventSource` read them. */
+
+import type { Metrics } from '../../../src/base/metrics.ts';
+import type { RunCursor } from '../../../src/runtime/log/runs.ts';
+
+/** The headers of an event stream. */
+export const sseHeaders: Readonly<Record<string, string>> = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+  'x-vercel-ai-ui-message-stream': 'v1',
+};
+
+/** What an encoder needs besides the cursor. */
+export interface SseOptions {
+  readonly runId: string;
+  /** The time without an event after which a comment is sent. */
+  readonly keepAliveMs: number;
+  readonly metrics: Metrics;
+}
+
+const encoder = new TextEncoder();
+const opening = encoder.encode('retry: 1000\n\n');
+const keepAlive = encoder.encode(': keep-alive\n\n');
+const done = encoder.encode('data: [DONE]\n\n');
+
+/**
+ * Gives the bytes of a run's events, each with the id `<runId>:<seq>`. Events are read when they are asked for, so a slow reader
+ * holds nothing up and fills no buffer. Cancelling the bytes leaves the run, which goes on for a while.
+ */
+export function encodeSse(cursor: RunCursor, options: SseOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const { runId, keepAliveMs, metrics } = options;
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let idle = false;
+  const close = (): void => {
+    clearInterval(timer);
+    cursor.close();
+    metrics.count('pinnace_streams_closed_total');
+  };
+  metrics.count('pinnace_streams_opened_total');
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start(controller) {
+      controller.enqueue(opening);
+      timer = setInterval(() => {
+        const isRead = (controller.desiredSize ?? -1) >= 0; // to a reader that stalls, comments would pile up
+        if (idle && isRead) controller.enqueue(keepAlive);
+        idle = true;
+      }, keepAliveMs);
+    },
+    async pull(controller) {
+      const events = await cursor.next();
+      idle = false;
+      if (events) {
+        const frames = events.map(({ seq, text }) => `id: ${runId}:${seq}\ndata: ${text}\n\n`);
+        return controller.enqueue(encoder.encode(frames.join('')));
+      }
+      controller.enqueue(done);
+      close();
+      controller.close();
+    },
+    cancel: close,
+  }, { highWaterMark: 0 });
+}

@@ -1,0 +1,93 @@
+/** The verified caller. A principal is made here and nowhere else, so that no literal, spread or clone passes for one. */
+
+import { PinnaceError } from './errors.ts';
+
+/** What a principal may do over HTTP. */
+export type Scope =
+  | 'run:create'
+  | 'run:read'
+  | 'run:cancel'
+  | 'tool:approve'
+  | 'registry:read'
+  | 'registry:write'
+  | 'grounding:read'
+  | 'admin';
+
+/** Every scope there is. */
+export const scopes: readonly Scope[] = [
+  'run:create',
+  'run:read',
+  'run:cancel',
+  'tool:approve',
+  'registry:read',
+  'registry:write',
+  'grounding:read',
+  'admin',
+];
+
+/** The certificate that a principal came with. Times are milliseconds since 1970. */
+export interface Session {
+  /** The `iss` of the certificate: idempotency keys are scoped by it. */
+  readonly issuer: string;
+  /** The `jti` of the certificate. */
+  readonly certificateId: string;
+  /** The thumbprint (RFC 7638) of the key that signs the session's requests. */
+  readonly keyThumbprint: string;
+  /** The `kid` of the root key that signed the certificate. */
+  readonly rootKeyId: string;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+/** Who asks, for which tenant, and what they may do. */
+export interface Principal {
+  readonly via: 'in-process' | 'http';
+  readonly tenant: string;
+  /** Identifies the session or the person within the tenant. */
+  readonly subject: string;
+  /** The agents that may be run. */
+  readonly agents: '*' | readonly string[];
+  readonly scopes: readonly Scope[];
+  /** Speaks for the deployment as well: writes the registry's shared records. Absent, the principal is its tenant's alone. */
+  readonly deployment?: boolean;
+  /** Present where the principal came with a certificate. */
+  readonly session?: Session;
+}
+
+const verified = new WeakSet<Principal>();
+
+/** Makes a principal of facts that an authenticator has verified. Never call it with anything that a request merely claims. */
+export function createPrincipal(facts: Principal): Principal {
+  const principal = Object.freeze({ ...facts });
+  verified.add(principal);
+  return principal;
+}
+
+/** The principal of the code that composes the runtime: the tenant `local`, every scope, and the deployment. */
+export function localPrincipal(): Principal {
+  return createPrincipal({
+    via: 'in-process',
+    tenant: 'local',
+    subject: 'local',
+    agents: '*',
+    scopes,
+    deployment: true,
+  });
+}
+
+/**
+ * Checks that the value was made by {@link createPrincipal} and may do this.
+ *
+ * @throws PinnaceError `unauthenticated` for anything else than a principal, `forbidden` when scope or agent is not its own.
+ */
+export function requireScope(principal: Principal, scope: Scope, agentId?: string): void {
+  if (!verified.has(principal)) {
+    throw new PinnaceError('unauthenticated', 'Cannot accept the caller: a principal comes from an authenticator');
+  }
+  if (!principal.scopes.includes(scope)) {
+    throw new PinnaceError('forbidden', `Cannot go on: the caller lacks the scope "${scope}"`);
+  }
+  if (agentId !== undefined && principal.agents !== '*' && !principal.agents.includes(agentId)) {
+    throw new PinnaceError('forbidden', 'Cannot run this agent: it is not among those that the caller may run');
+  }
+}

@@ -1,0 +1,54 @@
+/** The port to the network. */
+
+import type { PrivateOrigins } from '../base/private-origins.ts';
+import type { SecretText } from './secret-source.ts';
+
+/** The terms of one request. */
+export interface EgressOptions {
+  /** The only origins that may be reached, as `URL.origin` writes them; `any`: every public one, and then without secrets. */
+  readonly origins: readonly string[] | 'any';
+  /** The longest body of the answer, in bytes as they are read. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  /** For the whole exchange, the body too; 10 s when absent. */
+  readonly timeoutMs?: number;
+  /** Of the listed origins, those that the composition lets lead to a private address, or over plain http. Never from a record. */
+  readonly privateOrigins?: PrivateOrigins;
+  /**
+   * `caller`: the caller limits time, load and the kind of the answer, as for a model's stream: without `timeoutMs` there is no
+   * timeout, neither the circuit breaker nor the limit of concurrent calls applies, and a body of any type is read. An abort then
+   * rejects with the signal's own reason.
+   */
+  readonly limits?: 'caller';
+  /** The W3C `traceparent` of the request, for its own origin alone; platforms whose servers would refuse it leave it out. */
+  readonly traceparent?: string | undefined;
+  /** Header values with secrets. */
+  readonly secretHeaders?: Readonly<Record<string, SecretText>>;
+  /** Fields of a body of JSON or form data, with secrets. */
+  readonly secretFields?: Readonly<Record<string, SecretText>>;
+  /** Names the requests that share a circuit breaker at their origin; those of the same path, ids aside, when absent. */
+  readonly circuit?: string;
+  /** `refuse`: an answer that is a redirect is `forbidden`; `follow` when absent. */
+  readonly redirects?: 'follow' | 'refuse';
+}
+
+/**
+ * The way out: sends a request where it may go, and nowhere else.
+ *
+ * Every hop is checked before its socket opens: `checkUrl`, the listed origins, and, where the platform can, that every address
+ * behind the name is public and is the one that the socket uses. Redirects are followed by hand, at most 5, never from https to
+ * http. Another origin gets neither secrets nor the request's own headers, nor has it them back later. PUT, PATCH and DELETE
+ * follow no redirect, a POST is repeated at its own origin only; 303, and 301 or 302 of a POST, go on as a GET without body.
+ * Secrets are added last, to header values and named body fields, never to a URL.
+ *
+ * Requests to a path that fails again and again are refused for a while as `unavailable` with the reason `dependency_unavailable`,
+ * `retryAfterMs` and the cause in `details.lastFailure`; other paths of its origin are not.
+ *
+ * A request that may not go is `forbidden`, one that is not well formed `invalid_argument`. A host that does not answer, a
+ * body that is neither text nor JSON, and a platform that cannot check are `unavailable`; a body that is too long is
+ * `budget_exceeded`, on reading too. An answer of any status is no error. Its headers are the harmless ones; never a cookie.
+ * No error names a URL, a header value or a body; one may name the host of a listed origin, which is configuration.
+ */
+export interface Egress {
+  fetch(request: Request, options: EgressOptions): Promise<Response>;
+}

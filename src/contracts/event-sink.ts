@@ -1,0 +1,30 @@
+/** Observed events, and the port that receives them. */
+
+import type { ErrorData } from '../base/errors.ts';
+
+/** How an action stands. */
+export type EventStatus = 'pending' | 'ok' | 'error' | 'denied' | 'cancelled';
+
+/** One thing that happened. The fields are the platform specification's. */
+export interface ObservedEvent {
+  /** ISO 8601, UTC. */
+  readonly timestamp: string;
+  /** 32 hexadecimal digits, W3C Trace Context. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits, where the action is a span of its own. */
+  readonly spanId?: string;
+  readonly parentSpanId?: string;
+  readonly actor: { readonly type: 'agent' | 'user' | 'system'; readonly id: string };
+  /** Noun then verb: `run.start`, `run.end`, `tool.call`. What takes time is told of twice, see `startSpan`. */
+  readonly action: string;
+  readonly target: { readonly type: string; readonly id: string };
+  readonly status: EventStatus;
+  /** Milliseconds, from the start of the action. */
+  readonly latency: number;
+  readonly error: ErrorData | null;
+  /** Shape and size, never content: `key=value` pairs, see `summaryOf`. */
+  readonly payloadSummary: string;
+}
+
+/** Receives what happens, in order and already redacted. What it throws, or a promise that it rejects, cannot break a run. */
+export type EventSink = (event: ObservedEvent) => void;

@@ -1,0 +1,88 @@
+/**
+ * Observed events in blocks, each one value with one hash: what a sink writes that hears of everything. To find events, the blocks
+ * that have some of them are read.
+ */
+
+import { createEventChain, type EventChain, type EventLogOptions } from './event-chain.ts';
+import { createPlaces, eventFields, type Places } from './event-query.ts';
+import { type Draft, type KeptEvent, type Link, maxPlaces, type RecordForm } from './event-records.ts';
+import type { ObservedEvent } from '../contracts/event-sink.ts';
+
+/** The log. */
+export type EventBlocks = EventChain<KeptEvent>;
+
+/** Gives the log. All instances that name the same storage write one chain. Each `append` makes blocks of its own. */
+export function createEventBlocks(options: EventLogOptions): EventBlocks {
+  return createEventChain(inBlocks, options);
+}
+
+/** The most text of a block, as long as no event alone has more: Deno KV takes 64 KiB a value. */
+const maxLength = 60_000;
+
+const maxEvents = 200;
+
+/** A block as it is stored: the number of its first event stands in its text, so that the hash covers it. */
+interface Block extends Link {
+  /** JSON: `{ seq, events }`. */
+  readonly text: string;
+}
+
+const inBlocks: RecordForm<KeptEvent> = {
+  root: 'event-blocks',
+  records: 'block',
+  most: maxEvents,
+  readAtOnce: 20,
+  draft: cutBlocks,
+  eventsOf: (record) => eventsOf(textOf(record)),
+  textOf,
+};
+
+function textOf(record: Link): string {
+  return (record as Block).text; // made below
+}
+
+interface OpenBlock {
+  readonly texts: string[];
+  readonly places: Places;
+  length: number;
+}
+
+function cutBlocks(events: readonly ObservedEvent[]): readonly Draft[] {
+  const blocks: OpenBlock[] = [];
+  for (const event of events) {
+    const text = JSON.stringify(event);
+    let block = blocks.at(-1);
+    if (!block || isFull(block, text)) {
+      block = { texts: [], places: createPlaces(), length: 0 };
+      blocks.push(block);
+    }
+    block.texts.push(text);
+    block.places.add(event);
+    block.length += text.length + 1;
+  }
+  return blocks.map(draftOf);
+}
+
+function isFull({ texts, length, places }: OpenBlock, next: string): boolean {
+  return texts.length >= maxEvents || length + next.length > maxLength || places.size + eventFields.length > maxPlaces;
+}
+
+function draftOf({ texts, places }: OpenBlock): Draft {
+  const events = texts.join(',');
+  return {
+    count: texts.length,
+    places: places.keys(),
+    textAt: (seq) => `{"seq":${seq},"events":[${events}]}`,
+    recordOf: (_seq, text, { prevHash, hash }): Block => ({ text, prevHash, hash }),
+  };
+}
+
+/** A text that somebody has broken has no events: `verify` tells of it. */
+function eventsOf(text: string): readonly KeptEvent[] {
+  try {
+    const { seq, events } = JSON.parse(text) as { seq: number; events: readonly ObservedEvent[] }; // as written
+    return events.map((event, i) => ({ seq: seq + i, event }));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * Events that are only ever added, in records of which each has the hash of the one before, and found by indexes. How many events
+ * one record has is said by its form: `event-log.ts` keeps one in each, `event-blocks.ts` many.
+ */
+
+import { PinnaceError } from '../base/errors.ts';
+import type { EventQuery } from './event-query.ts';
+import {
+  type Draft,
+  hashOf,
+  type Head,
+  headOf,
+  type KeptEvent,
+  type Link,
+  maxPlaces,
+  numberOf,
+  type RecordForm,
+  type StoredChain,
+} from './event-records.ts';
+import type { ObservedEvent } from '../contracts/event-sink.ts';
+import { listEvents } from './list-events.ts';
+import { commitOwn } from '../log/outage.ts';
+import type { Page } from '../base/page.ts';
+import type { Change, Storage, Watchable } from '../contracts/storage.ts';
+import { type Verification, verifyChain, type VerifyOptions } from './verify-chain.ts';
+import { watchKey } from '../log/watch.ts';
+
+/** The chain. */
+export interface EventChain<Kept extends KeptEvent> {
+  /**
+   * Adds events, in this order, and resolves when they are kept. What several callers add at once goes in one commit. Rejects as
+   * the storage does, and with `unavailable` when too many instances write at once; then none of these events is kept, or where
+   * they take several commits, those of the first alone.
+   */
+  append(events: readonly ObservedEvent[]): Promise<void>;
+  /** Gives a page, the oldest first. @throws PinnaceError `invalid_argument` for a limit or a page token that is none. */
+  list(query?: EventQuery): Promise<Page<Kept>>;
+  /** The numbers of the first event that is kept, and of the last that there was: one less where none is kept. */
+  bounds(): Promise<Bounds>;
+  /** Calls back after events may have been added, here or elsewhere, until the returned function is called. */
+  watch(onNews: () => void): () => void;
+  /**
+   * Reads the whole chain, from the oldest event that is stored, computes it again and compares its indexes. A writer of the storage
+   * can also write another chain, or an older one: store the `head` of an earlier verification elsewhere, and pass it as `anchor`.
+   *
+   * @throws PinnaceError `invalid_argument` with the reason `anchor_invalid` for an anchor that no chain can have.
+   */
+  verify(options?: VerifyOptions): Promise<Verification>;
+}
+
+/** Where a chain begins and ends. */
+interface Bounds {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What a chain works with. */
+export interface EventLogOptions {
+  readonly storage: Storage & Partial<Watchable>;
+  /** Two names in one storage never see each other. */
+  readonly name?: string;
+  /** How long events are kept; for ever when absent. */
+  readonly retentionMs?: number | undefined;
+}
+
+interface Waiting {
+  readonly drafts: readonly Draft[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const maxTries = 50;
+
+/** Gives the chain. All instances that name the same storage write one. */
+export function createEventChain<Kept extends KeptEvent>(
+  form: RecordForm<Kept>,
+  { storage, name = 'events', retentionMs }: EventLogOptions,
+): EventChain<Kept> {
+  const ttl = retentionMs === undefined ? {} : { ttlMs: retentionMs };
+  const chain: StoredChain<Kept> = { storage, prefix: [form.root, name], ttl, form };
+  const queue: Waiting[] = [];
+  let busy = false;
+  const work = async (): Promise<void> => {
+    if (busy) return;
+    busy = true;
+    await Promise.resolve(); // what is added in this turn goes together
+    while (queue.length > 0) await appendGroup(chain, takeFitting(queue, ({ drafts }) => sizeOf(drafts)));
+    busy = false;
+  };
+  return {
+    async append(events) {
+      if (events.length === 0) return;
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      queue.push({ drafts: form.draft(events), resolve, reject });
+      void work();
+      await promise;
+    },
+    list: (query = {}) => listEvents(chain, query),
+    bounds: () => readBounds(chain),
+    watch: (onNews) => watchKey(storage, [...chain.prefix, 'head'], onNews),
+    verify: (options = {}) => verifyChain(chain, options),
+  };
+}
+
+async function readBounds({ storage, prefix, form }: StoredChain<KeptEvent>): Promise<Bounds> {
+  const { seq: last } = headOf(await storage.get([...prefix, 'head'])); // first: what is added meanwhile stands behind it
+  const [oldest] = await storage.list({ prefix: [...prefix, form.records], limit: 1 });
+  return { first: oldest ? Math.min(numberOf(oldest), last + 1) : last + 1, last };
+}
+
+/** The changes that records take: themselves, and their places. */
+function sizeOf(drafts: readonly Draft[]): number {
+  return drafts.reduce((sum, { places }) => sum + 1 + places.length, 0);
+}
+
+/** Takes from the front as many as one commit holds, one at least. */
+function takeFitting<T>(queue: T[], size: (item: T) => number): T[] {
+  let sum = 0;
+  const end = queue.findIndex((item, at) => (sum += size(item)) > maxPlaces + 1 && at > 0);
+  return queue.splice(0, end < 0 ? queue.length : end);
+}
+
+async function appendGroup(chain: StoredChain<KeptEvent>, group: readonly Waiting[]): Promise<void> {
+  try {
+    const drafts = group.flatMap((waiting) => waiting.drafts);
+    while (drafts.length > 0) await appendSome(chain, takeFitting(drafts, (draft) => sizeOf([draft])));
+    for (const { resolve } of group) resolve();
+  } catch (error) {
+    for (const { reject } of group) reject(error);
+  }
+}
+
+async function appendSome(chain: StoredChain<KeptEvent>, drafts: readonly Draft[]): Promise<void> {
+  const { storage, prefix } = chain;
+  const key = [...prefix, 'head'];
+  for (let tries = 0; tries < maxTries; tries++) {
+    const entry = await storage.get(key);
+    const { head, changes } = await link(chain, headOf(entry), drafts);
+    const by = crypto.randomUUID(); // two may add the same event in the same moment: only this tells their commits apart
+    const value = { ...head, by };
+    const result = await commitOwn(storage, [{ key, value, ifVersion: entry?.version ?? null }, ...changes], {
+      written: async () => {
+        const found = await storage.get(key);
+        return (found?.value as Partial<typeof value> | undefined)?.by === by ? found?.version : undefined; // written here alone
+      },
+    });
+    if (result.ok) return;
+  }
+  throw new PinnaceError('unavailable', 'Cannot add to the event log: too many write it at once');
+}
+
+/** Gives the records their places behind the head, and the head that they make. */
+async function link({ prefix, ttl, form }: StoredChain<KeptEvent>, from: Head, drafts: readonly Draft[]) {
+  let head = from;
+  const changes: Change[] = [];
+  for (const { count, places, textAt, recordOf } of drafts) {
+    const number = head.seq + 1;
+    const text = textAt(number);
+    const tie: Link = { prevHash: head.hash, hash: await hashOf(head.hash, text) };
+    changes.push({ key: [...prefix, form.records, number], value: recordOf(number, text, tie), ...ttl });
+    for (const place of places) changes.push({ key: [...prefix, ...place, number], value: true, ...ttl });
+    head = { seq: head.seq + count, hash: tie.hash };
+  }
+  return { head, changes };
+}

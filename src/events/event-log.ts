@@ -1,0 +1,44 @@
+/** Observed events one by one, each with a hash of its own and kept before anything goes on: what an audit is written to. */
+
+import { createEventChain, type EventChain, type EventLogOptions } from './event-chain.ts';
+import { createPlaces } from './event-query.ts';
+import type { Draft, KeptEvent, Link, RecordForm } from './event-records.ts';
+import type { ObservedEvent } from '../contracts/event-sink.ts';
+import { canonicalJson } from '../base/json.ts';
+
+/** An event in its place, with the hash of the one before, and its own: over `prevHash` and the event as canonical JSON (RFC 8785). */
+export interface LoggedEvent extends KeptEvent, Link {}
+
+/** The log. */
+export type EventLog = EventChain<LoggedEvent>;
+
+/** Gives the log. All instances that name the same storage write one chain. */
+export function createEventLog(options: EventLogOptions): EventLog {
+  return createEventChain(oneByOne, options);
+}
+
+const oneByOne: RecordForm<LoggedEvent> = {
+  root: 'event-log',
+  records: 'event',
+  most: 1,
+  readAtOnce: 200,
+  draft: (events) => events.map(draftOf),
+  eventsOf: (record) => [logged(record)],
+  textOf: (record) => canonicalJson(logged(record).event),
+};
+
+function logged(record: Link): LoggedEvent {
+  return record as LoggedEvent; // made below
+}
+
+function draftOf(event: ObservedEvent): Draft {
+  const places = createPlaces();
+  places.add(event);
+  const text = canonicalJson(event);
+  return {
+    count: 1,
+    places: places.keys(),
+    textAt: () => text,
+    recordOf: (seq, _text, { prevHash, hash }): LoggedEvent => ({ seq, event, prevHash, hash }),
+  };
+}

@@ -1,0 +1,85 @@
+/** What happens, as events that audit, metrics, traces and the playground read. */
+
+import { type ErrorData, toLoggable } from '../base/errors.ts';
+import type { EventRing } from './event-ring.ts';
+import type { EventSink, ObservedEvent } from '../contracts/event-sink.ts';
+import { hexOf } from '../base/hash.ts';
+
+/** An event as it is told: the time is added, and the tenant, whose event it is, is for those who choose who may see it. */
+export type ToldEvent =
+  & Omit<ObservedEvent, 'timestamp' | 'spanId' | 'parentSpanId'>
+  & {
+    readonly [field in 'spanId' | 'parentSpanId' | 'tenant']?: string | undefined;
+  };
+
+/** Hands an event to every sink. */
+export type Emit = (event: ToldEvent) => void;
+
+/** Tells nobody: whoever would tell this need not even put it into words. */
+export const unheard: Emit = () => undefined;
+
+/** Who is told of events. */
+export interface EmitOptions {
+  readonly sinks: readonly EventSink[];
+  /** Keeps the last events for those who watch. */
+  readonly ring?: Pick<EventRing, 'capacity' | 'hear' | 'store'> | undefined;
+  readonly now: () => number;
+}
+
+/** Gives the function that hands events to the sinks in order. A sink that fails loses its event and nothing else. */
+export function createEmit({ sinks, ring: given, now }: EmitOptions): Emit {
+  const ring = given && (given.capacity > 0 || given.store) ? given : undefined;
+  if (sinks.length === 0 && !ring) return unheard;
+  const timestamp = createTimestamps();
+  return (told) => {
+    const { tenant, error } = told;
+    const stamped = stamp(told, timestamp(now()), error && toLoggable(error));
+    ring?.hear(stamped, tenant);
+    for (const sink of sinks) {
+      try {
+        const result: unknown = sink(stamped);
+        // A sink may be an async function all the same: its rejection must not become an unhandled one.
+        if (result !== undefined) void Promise.resolve(result).catch(() => undefined);
+      } catch {
+        // Only this sink loses the event.
+      }
+    }
+  };
+}
+
+/** The event without its tenant. Written out: copying all fields but one takes several times as long, for every event. */
+function stamp(
+  { traceId, spanId, parentSpanId, actor, action, target, status, latency, payloadSummary }: ToldEvent,
+  timestamp: string,
+  error: ErrorData | null,
+): ObservedEvent {
+  const facts = { actor, action, target, status, latency, error, payloadSummary };
+  if (spanId !== undefined && parentSpanId !== undefined) return { timestamp, traceId, spanId, parentSpanId, ...facts };
+  if (spanId !== undefined) return { timestamp, traceId, spanId, ...facts };
+  if (parentSpanId !== undefined) return { timestamp, traceId, parentSpanId, ...facts };
+  return { timestamp, traceId, ...facts };
+}
+
+/** Gives the function that writes a time. Events come in bursts: those of the same second share all but its milliseconds. */
+function createTimestamps(): (time: number) => string {
+  let [second, text] = [NaN, ''];
+  return (time) => {
+    const now = Math.floor(time / 1000);
+    if (now !== second) [second, text] = [now, new Date(now * 1000).toISOString().slice(0, -4)];
+    return `${text}${String(Math.floor(time - now * 1000)).padStart(3, '0')}Z`;
+  };
+}
+
+/** A new W3C trace id: 16 random bytes as hexadecimal digits. */
+export function createTraceId(): string {
+  return crypto.randomUUID().replaceAll('-', '');
+}
+
+/** Random digits for the next ids: asked for one by one they would cost more than all else that a span does. */
+let [digits, used] = ['', 0];
+
+/** A new W3C span id: 8 random bytes as hexadecimal digits. */
+export function createSpanId(): string {
+  if (used === digits.length) [digits, used] = [hexOf(crypto.getRandomValues(new Uint8Array(1024))), 0];
+  return digits.slice(used, used += 16);
+}

@@ -1,0 +1,105 @@
+/** Listing a chain of events: those that a query asks for, page by page. */
+
+import { type EventQuery, matchesQuery, placeFor } from './event-query.ts';
+import { headOf, type KeptEvent, numberOf, recordOf, type StoredChain } from './event-records.ts';
+import { limitOf, type Page, readPageToken, writePageToken } from '../base/page.ts';
+
+/** Where a page begins: in the records behind the number `record`, with the events behind the number `seq`. */
+interface Start {
+  readonly record: number;
+  readonly seq: number;
+}
+
+/** Gives a page. @throws PinnaceError `invalid_argument` for a limit or a page token that is none. */
+export async function listEvents<Kept extends KeptEvent>(
+  chain: StoredChain<Kept>,
+  query: EventQuery,
+): Promise<Page<Kept>> {
+  const { pageToken, limit: _, ...wanted } = query;
+  const limit = limitOf(query);
+  const asked = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
+  const start = pageToken === undefined ? undefined : parseStart(await readPageToken(asked, pageToken));
+  const behind = Math.max(start?.seq ?? 0, query.after ?? 0);
+  let after = start ? start.record : Math.max(await lastBefore(chain, query.from), await lastWhole(chain, query.after));
+  const items: Kept[] = [];
+  for (;;) {
+    const { records, last } = await readSome(chain, query, after);
+    for (const { number, events } of records) {
+      for (const kept of events) {
+        if (kept.seq <= behind || !matchesQuery(kept.event, query)) continue;
+        items.push(kept);
+        if (items.length < limit) continue;
+        return { items, nextPageToken: await writePageToken(asked, `${number - 1}:${kept.seq}`) };
+      }
+    }
+    if (last === undefined) return { items };
+    after = last;
+  }
+}
+
+/** The tokens of former versions hold the first number alone. */
+function parseStart(text: string): Start {
+  const [record = 0, seq = 0] = text.split(':').map(Number);
+  return { record, seq };
+}
+
+interface Some<Kept extends KeptEvent> {
+  readonly records: readonly { readonly number: number; readonly events: readonly Kept[] }[];
+  /** Where to go on; absent at the end. */
+  readonly last: number | undefined;
+}
+
+/** Reads records behind `after`: those that have what the query asks for, by its most telling field. */
+async function readSome<Kept extends KeptEvent>(
+  { storage, prefix, form: { records: name, readAtOnce, eventsOf } }: StoredChain<Kept>,
+  query: EventQuery,
+  after: number,
+): Promise<Some<Kept>> {
+  const place = placeFor(query);
+  const keys = [...prefix, ...place ?? [name]];
+  const page = await storage.list({ prefix: keys, after: [...keys, after], limit: readAtOnce });
+  const entries = place
+    ? await Promise.all(page.map((entry) => storage.get([...prefix, name, numberOf(entry)])))
+    : page;
+  const records = entries.flatMap((entry) =>
+    entry ? [{ number: numberOf(entry), events: eventsOf(recordOf(entry)) }] : []
+  );
+  const last = page.at(-1);
+  return { records, last: last && page.length === readAtOnce ? numberOf(last) : undefined };
+}
+
+/** A number of which all records up to it end there or before: those behind it have what comes after `seq`. */
+async function lastWhole<Kept extends KeptEvent>(
+  { storage, prefix, form }: StoredChain<Kept>,
+  seq: number | undefined,
+): Promise<number> {
+  if (seq === undefined || seq === 0) return 0;
+  const records = [...prefix, form.records];
+  const [next] = await storage.list({ prefix: records, after: [...records, seq], limit: 1 });
+  const beginsNext = next ? numberOf(next) : headOf(await storage.get([...prefix, 'head'])).seq + 1;
+  return beginsNext === seq + 1 ? seq : Math.max(0, seq - form.most);
+}
+
+/** Clocks of instances differ: an event may stand so much before older ones. */
+const skewMs = 60_000;
+
+/** The number of the last record that is too old: times go up with numbers, but for the skew. */
+async function lastBefore<Kept extends KeptEvent>(
+  { storage, prefix, form }: StoredChain<Kept>,
+  time: number | undefined,
+): Promise<number> {
+  if (time === undefined) return 0;
+  const records = [...prefix, form.records];
+  let high = headOf(await storage.get([...prefix, 'head'])).seq;
+  let low = 0;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    // A record is named by its first event: the next one is at this number, or behind it.
+    const [next] = await storage.list({ prefix: records, after: [...records, middle - 1], limit: 1 });
+    const newest = next && form.eventsOf(recordOf(next)).at(-1);
+    const isOlder = next && newest && Date.parse(newest.event.timestamp) < time - skewMs;
+    if (isOlder) low = numberOf(next);
+    else high = middle - 1;
+  }
+  return low;
+}

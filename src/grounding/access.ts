@@ -1,0 +1,102 @@
+/** Who may use a source: what the host's hooks say, and nothing when they fail. */
+
+import { PinnaceError } from '../base/errors.ts';
+import type { Filter } from '../contracts/filter.ts';
+import { askPermission, refusal } from '../permission/authorize.ts';
+import type { Authorize } from '../contracts/authorize.ts';
+import type { Place } from '../events/span.ts';
+import type { ToolContext } from '../tools/tool.ts';
+
+type Principal = ToolContext['principal'];
+
+/** The host's hooks. */
+export interface AccessHooks {
+  /** Is asked before every access (`grounding.retrieve`, `grounding.remember`, `grounding.forget`); an error in it denies. */
+  readonly authorize?: Authorize;
+  /** Access rights as filters, added to every question, whatever it says; an error in it denies. */
+  readonly access?: (
+    principal: Principal | undefined,
+    dataSourceId: string,
+  ) => readonly Filter[] | Promise<readonly Filter[]>;
+  /** Knows which sources are out of service, as a registry does; one that it does not know is in service. */
+  readonly records?: {
+    /** With a tenant, the tenant's own record before the shared one. */
+    dataSource(
+      dataSourceId: string,
+      signal?: AbortSignal,
+      tenant?: string,
+    ): Promise<{ readonly state: 'active' | 'disabled' } | undefined>;
+  };
+}
+
+/** For whom a call works. Without a principal it is whoever composes in process: the tenant `local`. */
+export interface GroundingCallOptions {
+  readonly principal?: Principal | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Who asks, where it is an agent: the hooks are told. */
+  readonly agentId?: string | undefined;
+  /** Is asked besides the host's own hook. */
+  readonly authorize?: Authorize | undefined;
+  /** Where it is told of. */
+  readonly span?: Place | undefined;
+}
+
+/** What is wanted, and by whom. */
+export interface Wanted {
+  readonly action: 'grounding.retrieve' | 'grounding.remember' | 'grounding.forget';
+  readonly dataSourceId: string;
+  readonly call: GroundingCallOptions;
+}
+
+/** The tenant whose data a call is about. */
+export function tenantOf({ principal }: GroundingCallOptions): string {
+  return principal?.tenant ?? 'local';
+}
+
+/**
+ * Gives the caller's rights as filters.
+ *
+ * @throws PinnaceError `forbidden`, also for a source that is disabled, and what the records throw.
+ */
+export async function requireAccess(
+  { authorize, access, records }: AccessHooks,
+  wanted: Wanted,
+): Promise<readonly Filter[]> {
+  const { action, dataSourceId: id, call: { principal, agentId, authorize: more } } = wanted;
+  await requireActive(records, { id, tenant: tenantOf(wanted.call) });
+  for (const ask of new Set([authorize, more])) {
+    if (!ask) continue;
+    if (!principal) throw forbidden(id, 'it is not known for whom');
+    const context = agentId === undefined ? {} : { agentId };
+    const ruling = await askPermission(ask, { action, principal, resource: { type: 'data-source', id }, context });
+    // Nobody can be asked here: what would have to be is denied.
+    if (ruling.decision !== 'allow') {
+      throw refusal({ ...ruling, decision: 'deny' }, `Cannot use the data source "${id}"`);
+    }
+  }
+  return access ? await closed(() => access(principal, id), id) : [];
+}
+
+/** What is disabled for all stays so for a tenant with a record of its own. */
+async function requireActive(
+  records: AccessHooks['records'],
+  { id, tenant }: { readonly id: string; readonly tenant: string },
+): Promise<void> {
+  const found = await Promise.all([records?.dataSource(id), records?.dataSource(id, undefined, tenant)]);
+  if (found.every((record) => record?.state !== 'disabled')) return;
+  throw new PinnaceError('forbidden', `Cannot use the data source "${id}": it is disabled`, {
+    details: { reason: 'data_source_disabled' },
+  });
+}
+
+async function closed<T>(hook: () => T | Promise<T>, id: string): Promise<T> {
+  try {
+    return await hook();
+  } catch {
+    throw forbidden(id, 'the permission check failed');
+  }
+}
+
+function forbidden(id: string, why: string): PinnaceError {
+  return new PinnaceError('forbidden', `Cannot use the data source "${id}": ${why}`);
+}

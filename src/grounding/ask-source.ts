@@ -1,0 +1,74 @@
+/** Asks one source within the call's time, and makes of everything that can go wrong a report. */
+
+import { PinnaceError, toData } from '../base/errors.ts';
+import type { GroundingRequest, GroundingSource, SourceHit } from '../contracts/grounding-source.ts';
+import type { SourceReport } from './request.ts';
+
+/** What came of asking: the hits that keep the port's rules, and the report. */
+export interface Asked {
+  readonly hits: readonly SourceHit[];
+  readonly report: SourceReport;
+}
+
+/** How a source is asked. */
+export interface AskOptions {
+  /** Aborts when the time is up or the caller is gone. */
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+  /** Gives the request to this source, or rejects when it may not be asked. */
+  readonly prepare: () => Promise<GroundingRequest>;
+}
+
+/** Gives the source's hits; never rejects, and never waits longer than the signal. */
+export async function askSource(source: GroundingSource, { signal, now, prepare }: AskOptions): Promise<Asked> {
+  const start = now();
+  const about = { dataSourceId: source.id, kind: source.kind };
+  try {
+    const { given, version } = await untilAborted(signal, () => ask(source, { prepare, signal }));
+    const hits = keepRules(given);
+    const status = hits.length === given.length ? 'ok' : 'partial';
+    return { hits, report: { ...about, tookMs: now() - start, candidates: hits.length, status, version } };
+  } catch (error) {
+    return { hits: [], report: { ...about, ...failed(error), tookMs: now() - start } };
+  }
+}
+
+/** The report of a source that there is not. */
+export function unknownSource(dataSourceId: string): Asked {
+  const error = new PinnaceError('not_found', `Cannot ask the data source "${dataSourceId}": there is none of this id`);
+  return { hits: [], report: { dataSourceId, ...failed(error), tookMs: 0 } };
+}
+
+function failed(error: unknown): Pick<SourceReport, 'candidates' | 'status' | 'error'> {
+  return { candidates: 0, status: 'error', error: toData(error) };
+}
+
+/** The version is read first: what is found is at least as new. */
+async function ask(source: GroundingSource, { prepare, signal }: Pick<AskOptions, 'prepare' | 'signal'>) {
+  const request = await prepare();
+  const { version } = await source.stats(request.tenant, signal);
+  return { given: (await source.retrieve(request, signal)).slice(0, request.topK), version };
+}
+
+/** A source of somebody else may give anything; a hit without an honest confidence or a source is none. */
+function keepRules(hits: readonly SourceHit[]): readonly SourceHit[] {
+  const ids = new Set<string>();
+  return hits.filter((hit) => {
+    const fits = typeof hit.id === 'string' && typeof hit.content === 'string' && typeof hit.source?.uri === 'string' &&
+      hit.confidence >= 0 && hit.confidence <= 1 && Number.isFinite(hit.score) && !ids.has(hit.id);
+    ids.add(hit.id);
+    return fits;
+  });
+}
+
+async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason as Error); // the reasons are ours
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([promise, work()]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,117 @@
+/** Fits a source's confidence to hits that were judged, and says how far off it is. */
+
+import { PinnaceError } from '../base/errors.ts';
+import { logit, sigmoid } from '../base/confidence.ts';
+
+/** A hit that somebody judged, with the confidence that it had. */
+export interface JudgedHit {
+  readonly confidence: number;
+  readonly relevant: boolean;
+}
+
+/** The fitted map of one source: confidence becomes `sigmoid(slope * logit(confidence) + offset)`. */
+export interface Calibration {
+  readonly slope: number;
+  readonly offset: number;
+  /** The expected calibration error on the judged hits, 0 to 1. */
+  readonly error: number;
+}
+
+/** The fewest judged hits that a fit is worth something with. */
+export const fewestJudged = 200;
+
+/** Gives the confidence by the fitted map. */
+export function calibrated(confidence: number, { slope, offset }: Pick<Calibration, 'slope' | 'offset'>): number {
+  return sigmoid(slope * logit(confidence) + offset);
+}
+
+/**
+ * Fits by logistic regression (Newton's method with halved steps, a small ridge toward no change). The map never falls.
+ *
+ * @throws PinnaceError `invalid_argument` for fewer than {@link fewestJudged} judged hits, or when all were judged alike.
+ */
+export function fitCalibration(judged: readonly JudgedHit[]): Calibration {
+  const relevantCount = judged.filter(({ relevant }) => relevant).length;
+  if (judged.length < fewestJudged || relevantCount === 0 || relevantCount === judged.length) {
+    throw new PinnaceError(
+      'invalid_argument',
+      `Cannot calibrate: at least ${fewestJudged} judged hits are needed, relevant ones and others`,
+      { details: { reason: 'too_few_judged', judged: judged.length } },
+    );
+  }
+  const points = judged.map((hit) => ({ x: logit(hit.confidence), y: Number(hit.relevant) }));
+  const { slope, offset } = descend(points);
+  const map = { slope: Math.max(0, slope), offset };
+  const error = calibrationError(
+    judged.map(({ confidence, relevant }) => ({ confidence: calibrated(confidence, map), relevant })),
+  );
+  return { ...map, error };
+}
+
+/** The expected calibration error: over ten bins of confidence, how far the share of relevant hits is from the mean, by size. */
+export function calibrationError(judged: readonly JudgedHit[]): number {
+  const bins = Map.groupBy(judged, ({ confidence }) => Math.min(9, Math.floor(confidence * 10)));
+  let error = 0;
+  for (const bin of bins.values()) {
+    error += Math.abs(bin.reduce((sum, { confidence, relevant }) => sum + confidence - Number(relevant), 0));
+  }
+  return error / Math.max(1, judged.length);
+}
+
+const ridge = 1e-3;
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+interface Line {
+  readonly slope: number;
+  readonly offset: number;
+}
+
+/** Newton's steps, each halved until it leads down: a whole one may lead far beyond the lowest point, and back, for ever. */
+function descend(points: readonly Point[]): Line {
+  let line: Line = { slope: 1, offset: 0 };
+  let loss = lossOf(points, line);
+  for (let round = 0; round < 100; round++) {
+    const step = newtonStep(points, line);
+    let share = 1;
+    let next = moved(line, step, share);
+    while (lossOf(points, next) > loss && share > 1e-9) next = moved(line, step, share /= 2);
+    const better = lossOf(points, next);
+    if (!(loss - better > 1e-10 * Math.max(1, loss))) break;
+    [line, loss] = [next, better];
+  }
+  return line;
+}
+
+function moved({ slope, offset }: Line, step: Line, share: number): Line {
+  return { slope: slope + share * step.slope, offset: offset + share * step.offset };
+}
+
+/** How surprising the judgements are, and a little for every deviation from no change. */
+function lossOf(points: readonly Point[], { slope, offset }: Line): number {
+  let loss = (ridge / 2) * ((slope - 1) ** 2 + offset ** 2);
+  for (const { x, y } of points) {
+    const z = slope * x + offset;
+    loss += Math.max(z, 0) + Math.log1p(Math.exp(-Math.abs(z))) - y * z;
+  }
+  return loss;
+}
+
+function newtonStep(points: readonly Point[], { slope, offset }: Line): Line {
+  let [a, b] = [-ridge * (slope - 1), -ridge * offset]; // the gradient
+  let [aa, ab, bb] = [ridge, 0, ridge]; // the curvature
+  for (const { x, y } of points) {
+    const p = sigmoid(slope * x + offset);
+    const weight = p * (1 - p);
+    a += (y - p) * x;
+    b += y - p;
+    aa += weight * x * x;
+    ab += weight * x;
+    bb += weight;
+  }
+  const determinant = aa * bb - ab * ab;
+  return { slope: (bb * a - ab * b) / determinant, offset: (aa * b - ab * a) / determinant };
+}

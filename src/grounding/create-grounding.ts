@@ -1,0 +1,123 @@
+/** Grounding: one question to every kind of source, one list of hits with a confidence that means something. */
+
+import { type ErrorData, PinnaceError } from '../base/errors.ts';
+import { parse } from '../base/parse.ts';
+import type { GroundingSource, WritableGroundingSource } from '../contracts/grounding-source.ts';
+import { type InnerFacts, statusOfError, type Told, within } from '../events/span.ts';
+import { type GroundingCallOptions, requireAccess, tenantOf } from './access.ts';
+import { ForgetInput, type GroundingAnswer, RememberInput, type RetrieveInput, RetrieveRequest } from './request.ts';
+import { retrieve, type RetrieveOptions } from './retrieve.ts';
+
+/** What grounding is composed of. */
+export interface CreateGroundingOptions extends RetrieveOptions {
+  readonly sources: readonly GroundingSource[];
+  /** Tells agents what they find in a source, by its id. */
+  readonly descriptions?: Readonly<Record<string, string>>;
+}
+
+/** One question to many sources. */
+export interface Grounding {
+  readonly sources: readonly GroundingSource[];
+  readonly descriptions: Readonly<Record<string, string>>;
+  /**
+   * Gives the best hits of the sources. One that fails or is too slow is reported, and the others answer.
+   *
+   * @throws PinnaceError `invalid_argument` for a request that breaks its schema or asks nothing, `cancelled` with the signal.
+   */
+  retrieve(request: RetrieveInput, options?: GroundingCallOptions): Promise<GroundingAnswer>;
+  /** Keeps items in a source that can be written, and gives their ids. */
+  remember(input: RememberInput, options?: GroundingCallOptions): Promise<{ readonly ids: readonly string[] }>;
+  /** Removes items of the caller's tenant by their ids or by filters, and gives how many there were. */
+  forget(input: ForgetInput, options?: GroundingCallOptions): Promise<{ readonly forgotten: number }>;
+}
+
+/**
+ * Gives grounding over these sources.
+ *
+ * @throws PinnaceError `invalid_argument` when two sources share an id.
+ * @example
+ * const grounding = createGrounding({ sources: [textSource({ id: 'handbook', storage }), recordSource({ id: 'orders', list: () => orders })] });
+ * const { hits } = await grounding.retrieve({ dataSourceIds: ['handbook', 'orders'], query: 'late orders', topK: 5 });
+ */
+export function createGrounding(options: CreateGroundingOptions): Grounding {
+  const byId = distinct(options.sources);
+  return {
+    sources: [...byId.values()],
+    descriptions: options.descriptions ?? {},
+    async retrieve(input, call = {}) {
+      const request = parse(RetrieveRequest, input, { what: 'the question' });
+      return await within(call.span, factsOf('retrieve', request.dataSourceId, request.dataSourceIds), async (span) => {
+        const answer = await retrieve(byId, request, { ...options, call });
+        for (const { dataSourceId: id, error } of answer.sources) {
+          if (error && statusOfError(error) === 'denied') span?.tell(denied(id, error));
+        }
+        span?.note({ hits: answer.hits.length, failed: answer.sources.filter(({ error }) => error).length });
+        return answer;
+      });
+    },
+    async remember(input, call = {}) {
+      const { dataSourceId, items, idempotencyKey } = parse(RememberInput, input, { what: 'what to remember' });
+      const source = writable(byId, dataSourceId);
+      const request = { tenant: tenantOf(call), items: items.map(withLines), idempotencyKey };
+      return await within(call.span, factsOf('remember', dataSourceId), async () => {
+        await requireAccess(options, { action: 'grounding.remember', dataSourceId, call });
+        return { ids: await source.remember(request, signalOf(call)) };
+      });
+    },
+    async forget(input, call = {}) {
+      const { dataSourceId, ids, filters } = parse(ForgetInput, input, { what: 'what to forget' });
+      if (!ids && !filters?.length) throw nothingNamed();
+      const source = writable(byId, dataSourceId);
+      return await within(call.span, factsOf('forget', dataSourceId), async () => {
+        const rights = await requireAccess(options, { action: 'grounding.forget', dataSourceId, call });
+        const all = [...filters ?? [], ...rights];
+        const request = { tenant: tenantOf(call), ids, ...(all.length > 0 && { filters: all }) };
+        return { forgotten: await source.forget(request, signalOf(call)) };
+      });
+    },
+  };
+}
+
+/** A source that may not be asked is told of by itself: the others answer all the same. */
+function denied(id: string, error: ErrorData): Told {
+  return { action: 'grounding.retrieve', target: { type: 'data-source', id }, status: 'denied', error };
+}
+
+/** What is told of a call: which sources, and how many. */
+function factsOf(action: string, id: string | undefined, others: readonly string[] = []): InnerFacts {
+  const all = [...(id === undefined ? [] : [id]), ...others];
+  return { action, target: { type: 'data-source', id: all[0] ?? '' }, payload: { sources: all.length } };
+}
+
+function withLines<Item extends { readonly lines?: readonly number[] | undefined }>({ lines, ...item }: Item) {
+  const [from, to] = lines ?? [];
+  return { ...item, ...(from !== undefined && to !== undefined && { lines: [from, to] as const }) };
+}
+
+function writable(byId: ReadonlyMap<string, GroundingSource>, id: string): WritableGroundingSource {
+  const source = byId.get(id);
+  if (source && isWritable(source)) return source;
+  const why = source ? 'it can only be read' : 'there is none of this id';
+  throw new PinnaceError(source ? 'invalid_argument' : 'not_found', `Cannot write to the data source "${id}": ${why}`);
+}
+
+/** Whether a source can be written. */
+export function isWritable(source: GroundingSource): source is WritableGroundingSource {
+  return 'remember' in source && 'forget' in source;
+}
+
+function signalOf({ signal }: GroundingCallOptions): AbortSignal {
+  return signal ?? new AbortController().signal;
+}
+
+function distinct(sources: readonly GroundingSource[]): ReadonlyMap<string, GroundingSource> {
+  const byId = new Map(sources.map((source) => [source.id, source]));
+  if (byId.size === sources.length) return byId;
+  throw new PinnaceError('invalid_argument', 'Cannot compose grounding: two sources share an id');
+}
+
+function nothingNamed(): PinnaceError {
+  return new PinnaceError('invalid_argument', 'Cannot forget: name ids or filters', {
+    details: { reason: 'nothing_named' },
+  });
+}

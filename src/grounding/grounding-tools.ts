@@ -1,0 +1,74 @@
+/** The tools by which an agent asks, keeps and forgets: `retrieve`, `remember`, `forget`. */
+
+import { PinnaceError } from '../base/errors.ts';
+import type { Authorize } from '../contracts/authorize.ts';
+import * as v from 'valibot';
+import { defineTool } from '../tools/define-tool.ts';
+import type { Tool, ToolContext } from '../tools/tool.ts';
+import { aboutGrounding } from './about-grounding.ts';
+import type { GroundingCallOptions } from './access.ts';
+import type { ContextOptions } from './context.ts';
+import { type Grounding, isWritable } from './create-grounding.ts';
+import { ForgetInput, RememberInput } from './request.ts';
+import { retrieveTool } from './retrieve-tool.ts';
+
+/** What the tools may reach. */
+export interface GroundingToolsOptions extends Omit<ContextOptions, 'number'> {
+  /** The ids of the sources; all when absent. One that there is not is told of as such. */
+  readonly dataSources?: readonly string[];
+  /** The agent whose tools they are: hooks are told. */
+  readonly agentId?: string;
+  /** Is asked before every access, besides the hook of the grounding. */
+  readonly authorize?: Authorize;
+}
+
+/**
+ * Gives the three tools. What `retrieve` finds comes as numbered blocks of data that is not trusted; no hits are said to be none.
+ * `remember` and `forget` wait for a person, unless the definition is changed.
+ */
+export function groundingTools(grounding: Grounding, options: GroundingToolsOptions = {}): readonly Tool[] {
+  const { dataSources, agentId, authorize, ...budget } = options;
+  const ids = [...new Set(dataSources ?? grounding.sources.map(({ id }) => id))];
+  const requireKnown = (id: string): void => {
+    if (!ids.includes(id)) {
+      throw new PinnaceError('not_found', `Cannot use the data source "${id}": there is ${ids.join(', ') || 'none'}`, {
+        details: { reason: 'unknown_data_source', suggestions: ids },
+      });
+    }
+  };
+  const callOf = ({ principal, signal, span }: ToolContext): GroundingCallOptions => {
+    return { principal, signal, span, agentId, authorize };
+  };
+  const dataSourceId = writableId(grounding, ids);
+  return [
+    retrieveTool(grounding, { budget, ids, requireKnown, callOf }),
+    defineTool({
+      ...aboutGrounding('remember', 'Remember'),
+      description: 'Keeps texts in a data source, so that they can be retrieved later, also in other chats.',
+      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+      approval: 'mutating',
+      input: v.strictObject({ ...RememberInput.entries, dataSourceId }),
+      execute: (input, context) => {
+        requireKnown(input.dataSourceId);
+        return grounding.remember(input, callOf(context));
+      },
+    }),
+    defineTool({
+      ...aboutGrounding('forget', 'Forget'),
+      description: 'Removes items from a data source, by their ids or by filters.',
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+      approval: 'mutating',
+      input: v.strictObject({ ...ForgetInput.entries, dataSourceId }),
+      execute: (input, context) => {
+        requireKnown(input.dataSourceId);
+        return grounding.forget(input, callOf(context));
+      },
+    }),
+  ];
+}
+
+/** Nobody is asked to approve what could not be done: the model chooses among the sources that can be written. */
+function writableId({ sources }: Grounding, ids: readonly string[]): v.GenericSchema<string> {
+  const writable = sources.filter((source) => ids.includes(source.id) && isWritable(source)).map(({ id }) => id);
+  return writable.length > 0 ? v.picklist(writable) : RememberInput.entries.dataSourceId;
+}

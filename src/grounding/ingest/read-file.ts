@@ -1,0 +1,37 @@
+/** Which files can be read, and by what. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import { numberedLines, type Piece, piecesOf } from './pieces.ts';
+import { readHtml } from './read-html.ts';
+import { readMarkdown } from './read-markdown.ts';
+import { readCsv, readJson } from './read-records.ts';
+
+type Read = (text: string, options: { readonly length: number }) => Piece[];
+
+const readText: Read = (text, options) => piecesOf(numberedLines(text), options);
+
+/** By media types and endings of names. */
+const readers: readonly (readonly [types: readonly string[], endings: readonly string[], read: Read])[] = [
+  [['text/markdown'], ['md', 'markdown'], readMarkdown],
+  [['text/html', 'application/xhtml+xml'], ['html', 'htm', 'xhtml'], readHtml],
+  [['application/json'], ['json'], readJson],
+  [['text/csv'], ['csv'], readCsv],
+  [['text/plain'], ['txt', 'text', 'log'], readText],
+];
+
+/**
+ * Gives the reader of a file by its name, or by its media type where the name says nothing.
+ *
+ * @throws PinnaceError `invalid_argument` for other files.
+ */
+export function readerOf(name: string, type?: string): Read {
+  const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
+  const media = type?.split(';')[0]?.trim().toLowerCase() ?? '';
+  const found = readers.find(([, endings]) => endings.includes(ending)) ??
+    readers.find(([types]) => types.includes(media));
+  if (found) return found[2];
+  const known = readers.flatMap(([, endings]) => endings).join(', ');
+  throw new PinnaceError('invalid_argument', `Cannot read a file of this type: there is ${known}`, {
+    details: { reason: 'unsupported_type' },
+  });
+}

@@ -1,0 +1,101 @@
+/** The tool by which an agent asks its data sources. */
+
+import * as v from 'valibot';
+import { fromData, PinnaceError } from '../base/errors.ts';
+import { defineTool } from '../tools/define-tool.ts';
+import type { Tool, ToolContext } from '../tools/tool.ts';
+import { aboutGrounding } from './about-grounding.ts';
+import type { GroundingCallOptions } from './access.ts';
+import { type ContextOptions, createContext, type GroundingContext } from './context.ts';
+import type { Grounding } from './create-grounding.ts';
+import { type GroundingAnswer, type RetrieveInput, RetrieveRequest, type SourceReport } from './request.ts';
+
+const { entries: asked } = RetrieveRequest;
+/** An agent has words, not vectors; it is told of sources by their ids. */
+const AgentQuestion = v.strictObject({
+  dataSourceIds: v.pipe(asked.dataSourceIds, v.description('Where to look; everywhere when absent')),
+  query: v.pipe(asked.query, v.description('What to look for, in words')),
+  topK: asked.topK,
+  filters: v.pipe(asked.filters, v.description('Conditions that all hits must meet')),
+  minConfidence: asked.minConfidence,
+  sort: asked.sort,
+  aggregate: v.pipe(asked.aggregate, v.description('Figures of records instead of records')),
+});
+
+interface RetrieveToolOptions {
+  readonly budget: Omit<ContextOptions, 'number'>;
+  readonly ids: readonly string[];
+  readonly requireKnown: (id: string) => void;
+  readonly callOf: (context: ToolContext) => GroundingCallOptions;
+}
+
+/** Gives `retrieve`, over these sources and no others. */
+export function retrieveTool(grounding: Grounding, options: RetrieveToolOptions): Tool {
+  const { ids, requireKnown, callOf } = options;
+  return defineTool({
+    ...aboutGrounding('retrieve', 'Retrieve'),
+    description: describe(grounding, ids),
+    annotations: { readOnlyHint: true },
+    input: AgentQuestion,
+    async execute({ dataSourceIds = ids, ...question }, context) {
+      dataSourceIds.forEach(requireKnown);
+      if (dataSourceIds.length === 0) requireKnown('');
+      // The schemas differ in what is optional only.
+      const input = { ...question, dataSourceIds } as RetrieveInput;
+      const answer = await grounding.retrieve(input, callOf(context));
+      requireAny(answer.sources);
+      // Redacted before it is cut: afterwards nobody would know the beginning of a secret.
+      const hits = answer.hits.map((hit) => ({ ...hit, content: context.redact(hit.content) }));
+      return toOutput(await createContext(hits, { ...options.budget, number: context.cite }), answer);
+    },
+  });
+}
+
+/** Where to look stands with the tool: a model knows no ids by itself. */
+function describe({ sources, descriptions }: Grounding, ids: readonly string[]): string {
+  const known = ids.map((id) => {
+    const kind = sources.find((source) => source.id === id)?.kind;
+    const about = Object.hasOwn(descriptions, id) ? `: ${descriptions[id]}` : '';
+    return `- ${id} (${kind ?? 'not there now'})${about}`;
+  });
+  const what =
+    'Finds what is known about something, in numbered blocks, each with its source and a confidence from 0 to 1. ' +
+    'Cite what an answer rests on by its number, as in [1].';
+  return `${what} Data sources:\n${known.join('\n') || 'none'}`.slice(0, 4096);
+}
+
+/** Some hits are an answer, and so are none; that nobody could be asked is an error. */
+function requireAny(sources: readonly SourceReport[]): void {
+  const errors = sources.flatMap(({ status, error }) => status === 'error' && error ? [error] : []);
+  const [first] = errors;
+  if (!first || errors.length < sources.length) return;
+  if (errors.length === 1) throw fromData(first);
+  throw new PinnaceError(first.code, `Cannot retrieve: ${errors.map(({ message }) => message).join('; ')}`, {
+    retryable: errors.some(({ retryable }) => retryable),
+    details: { reason: 'no_data_source_answered' },
+  });
+}
+
+/** What the model needs; hashes and versions are for the record. */
+function toOutput({ text, citations, omitted }: GroundingContext, { sources, fused }: GroundingAnswer) {
+  return {
+    untrusted: true,
+    text,
+    citations: citations.map(({ n, dataSourceId, id, title, uri, lines, confidence }) => ({
+      n,
+      dataSourceId,
+      id,
+      ...(title !== undefined && { title }),
+      uri,
+      ...(lines && { lines }),
+      confidence,
+    })),
+    omitted,
+    sources: sources.map(({ dataSourceId, status, error }) => ({
+      dataSourceId,
+      status,
+      ...(error && { error: { code: error.code, message: error.message, retryable: error.retryable } }),
+    })),
+    fused,
+  };
+}

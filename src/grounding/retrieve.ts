@@ -1,0 +1,140 @@
+/** Asks the sources all at once, and makes one list of what they give. */
+
+import { PinnaceError } from '../base/errors.ts';
+import type { GroundingSource } from '../contracts/grounding-source.ts';
+import { type AccessHooks, type GroundingCallOptions, requireAccess, tenantOf } from './access.ts';
+import { type Asked, askSource, unknownSource } from './ask-source.ts';
+import { calibrated, type Calibration } from './calibration.ts';
+import { type Citation, citationsOf } from './citation.ts';
+import { fuse, type SourceHits } from './fuse.ts';
+import type { GroundingAnswer, GroundingHit, RetrieveRequest } from './request.ts';
+
+/** What is kept of an answer. */
+export interface RetrievalRecord {
+  readonly tenant: string;
+  readonly dataSourceIds: readonly string[];
+  readonly hits: readonly Citation[];
+}
+
+/** What answers are made with. */
+export interface RetrieveOptions extends AccessHooks {
+  /** What each source counts for in the common order, by id; 1 where nothing is said. */
+  readonly weights?: Readonly<Record<string, number>>;
+  /** What `fitCalibration` gave, by source id. */
+  readonly calibrations?: Readonly<Record<string, Calibration>>;
+  /** Keeps which hits were given, contents by their hash; it is waited for, and an error in it fails the call. */
+  readonly record?: (retrieval: RetrievalRecord) => void | Promise<void>;
+  /** Milliseconds since any time. */
+  readonly now?: () => number;
+}
+
+/** How sources are asked, and for whom. */
+interface Circumstances extends RetrieveOptions {
+  readonly call: GroundingCallOptions;
+}
+
+/**
+ * Gives the answer of the sources.
+ *
+ * @throws PinnaceError `invalid_argument` for a request that asks nothing, `cancelled` with the signal.
+ */
+export async function retrieve(
+  byId: ReadonlyMap<string, GroundingSource>,
+  request: RetrieveRequest,
+  circumstances: Circumstances,
+): Promise<GroundingAnswer> {
+  const ids = idsOf(request);
+  const { call, record, weights = {}, calibrations = {} } = circumstances;
+  const asked = await askAll(byId, { ids, request, circumstances });
+  const lists = asked.flatMap(({ hits, report: { dataSourceId, kind } }): SourceHits[] => {
+    const calibration = Object.hasOwn(calibrations, dataSourceId) ? calibrations[dataSourceId] : undefined;
+    const weight = Object.hasOwn(weights, dataSourceId) ? weights[dataSourceId] ?? 1 : 1;
+    const fitted = calibration
+      ? hits.map((hit) => ({ ...hit, confidence: calibrated(hit.confidence, calibration) }))
+      : hits;
+    return kind ? [{ dataSourceId, kind, weight, calibrated: calibration !== undefined, hits: fitted }] : [];
+  });
+  const hits = fuse(lists)
+    .filter(({ confidence }) => confidence >= request.minConfidence)
+    .slice(0, request.topK)
+    .map((hit) => request.include ? including(hit, request.include) : hit);
+  await record?.({ tenant: tenantOf(call), dataSourceIds: ids, hits: await citationsOf(hits) });
+  return {
+    hits,
+    sources: asked.map(({ report }) => report),
+    fused: lists.filter((list) => list.hits.length > 0).length > 1,
+  };
+}
+
+/** All at once, for as long as the budget lasts. */
+async function askAll(
+  byId: ReadonlyMap<string, GroundingSource>,
+  { ids, request, circumstances }: {
+    readonly ids: readonly string[];
+    readonly request: RetrieveRequest;
+    readonly circumstances: Circumstances;
+  },
+): Promise<Asked[]> {
+  const { call, now = () => performance.now() } = circumstances;
+  const { query, embedding, filters, sort, aggregate, topK, budgetMs } = request;
+  const limit = new AbortController();
+  const stop = (): void => limit.abort(cancelled());
+  const timer = setTimeout(() => limit.abort(late(budgetMs)), budgetMs);
+  call.signal?.addEventListener('abort', stop, { once: true });
+  if (call.signal?.aborted) stop();
+  try {
+    const asked = await Promise.all(ids.map(async (id) => {
+      const source = byId.get(id);
+      if (!source) return unknownSource(id);
+      const prepare = async () => {
+        const rights = await requireAccess(circumstances, {
+          action: 'grounding.retrieve',
+          dataSourceId: id,
+          call,
+        });
+        const depth = ids.length > 1 ? Math.min(200, topK * 3) : topK; // what others rank high may stand low here
+        return {
+          tenant: tenantOf(call),
+          query,
+          embedding,
+          filters: [...filters, ...rights],
+          sort,
+          aggregate,
+          topK: depth,
+        };
+      };
+      return await askSource(source, { signal: limit.signal, now, prepare });
+    }));
+    if (call.signal?.aborted) throw cancelled();
+    return asked;
+  } finally {
+    clearTimeout(timer);
+    call.signal?.removeEventListener('abort', stop);
+    limit.abort(cancelled()); // whoever is still at it may stop
+  }
+}
+
+function idsOf({ dataSourceId, dataSourceIds = [], query, embedding, filters, sort, aggregate }: RetrieveRequest) {
+  const ids = [...new Set([...(dataSourceId === undefined ? [] : [dataSourceId]), ...dataSourceIds])].toSorted();
+  if (ids.length === 0) throw badRequest('it names no data source');
+  const asks = (query ?? '').trim() !== '' || embedding || filters.length > 0 || sort?.length || aggregate;
+  if (!asks) throw badRequest('it needs a query, an embedding or filters');
+  return ids;
+}
+
+function including(hit: GroundingHit, fields: readonly string[]): GroundingHit {
+  const wanted = Object.entries(hit.metadata).filter(([field]) => fields.includes(field));
+  return { ...hit, metadata: Object.fromEntries(wanted) };
+}
+
+function badRequest(why: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot retrieve: ${why}`, { details: { reason: 'nothing_asked' } });
+}
+
+function cancelled(): PinnaceError {
+  return new PinnaceError('cancelled', 'The retrieval was stopped');
+}
+
+function late(budgetMs: number): PinnaceError {
+  return new PinnaceError('deadline_exceeded', `The data source took longer than ${budgetMs} ms`);
+}

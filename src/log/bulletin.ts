@@ -1,0 +1,94 @@
+/**
+ * Messages to every instance that shares a storage: an invalidation, a cancel, a revocation. A publisher writes one and counts the
+ * head up in the same commit; a subscriber watches the head and reads what is new, each message once and in order.
+ */
+
+import { PinnaceError } from '../base/errors.ts';
+import { canonicalJson } from '../base/json.ts';
+import type { Key } from '../base/key.ts';
+import { commitOwn } from './outage.ts';
+import { watchKey } from './watch.ts';
+import type { Storage } from '../contracts/storage.ts';
+
+/** A bulletin that many write and many read. */
+export interface Bulletin<M> {
+  /** Resolves when the message is stored. @throws PinnaceError `unavailable` when the storage refuses it. */
+  publish(message: M): Promise<void>;
+  /** Calls back with each message published from now on, here or elsewhere, until the signal aborts. */
+  subscribe(listener: (message: M) => void, signal: AbortSignal): void;
+  /** Reads all that was published before, rather than when the storage tells of it. */
+  refresh(): Promise<void>;
+  /** The number of the last message read, in hand while a listener runs; `undefined` before the first read. It only grows. */
+  readonly position: number | undefined;
+}
+
+/** Longer than any subscriber may be out of touch without asking anew. */
+const ttlMs = 3_600_000;
+const maxTries = 50;
+
+/** Gives the bulletin of this name. */
+export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
+  const head: Key = ['bulletin', name];
+  const messages: Key = ['bulletin-message', name];
+  const listeners = new Set<(message: M) => void>();
+  let seen: number | undefined;
+  /** The read that began last, and the one that begins after it, for all who ask meanwhile. */
+  let current: Promise<void> = Promise.resolve();
+  let following: Promise<void> | undefined;
+  const read = async (): Promise<void> => {
+    const last = countOf(await storage.get(head));
+    seen ??= last; // a new subscriber begins with now
+    while (seen < last) {
+      const page = await storage.list({ prefix: messages, after: [...messages, seen], limit: 100 });
+      for (const { key, value } of page) {
+        seen = Number(key.at(-1));
+        for (const listener of listeners) listener(value as M); // written by `publish` alone
+      }
+      if (page.length === 0) seen = last;
+    }
+  };
+  const readNext = async (): Promise<void> => {
+    await current.catch(() => undefined);
+    following = undefined;
+    current = read();
+    await current;
+  };
+  const refresh = (): Promise<void> => following ??= readNext();
+  return {
+    refresh,
+    get position() {
+      return seen;
+    },
+    async publish(message) {
+      for (let tries = 0; tries < maxTries; tries++) {
+        const entry = await storage.get(head);
+        const next = countOf(entry) + 1;
+        const result = await commitOwn(storage, [
+          { key: head, value: next, ifVersion: entry?.version ?? null },
+          { key: [...messages, next], value: message, ttlMs },
+        ], {
+          // The same message under this number does what this one was to do.
+          written: async () => {
+            const found = await storage.get([...messages, next]);
+            return found && canonicalJson(found.value) === canonicalJson(message) ? found.version : undefined;
+          },
+        });
+        if (result.ok) return await refresh();
+      }
+      throw new PinnaceError('unavailable', `Cannot publish on "${name}": too many do at once`);
+    },
+    subscribe(listener, signal) {
+      listeners.add(listener);
+      void refresh().catch(() => undefined); // the next news tries again
+      const stop = watchKey(storage, head, () => void refresh().catch(() => undefined));
+      signal.addEventListener('abort', () => {
+        listeners.delete(listener);
+        stop();
+      }, { once: true });
+    },
+  };
+}
+
+function countOf(entry: { readonly value: unknown } | undefined): number {
+  return typeof entry?.value === 'number' ? entry.value : 0;
+}

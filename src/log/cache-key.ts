@@ -1,0 +1,62 @@
+/** The keys that name what caches hold: `agent:<id>`, `tools`, `*`; with `@<tenant>` behind it, what is this tenant's own. */
+
+import { PinnaceError } from '../base/errors.ts';
+
+/** A key, read. */
+export interface CacheKey {
+  /** `agent`, `provider`, `mcp-server`, `tools`, `secrets` or `*`. */
+  readonly kind: string;
+  readonly id: string | undefined;
+  readonly tenant: string | undefined;
+}
+
+/** Reads a key. Neither kinds nor ids have an `@`, so the tenant may be any text. */
+export function readCacheKey(key: string): CacheKey {
+  const at = key.indexOf('@');
+  const [name, tenant] = at < 0 ? [key, undefined] : [key.slice(0, at), key.slice(at + 1)];
+  const colon = name.indexOf(':');
+  return colon < 0 ? { kind: name, id: undefined, tenant } : {
+    kind: name.slice(0, colon),
+    id: name.slice(colon + 1),
+    tenant,
+  };
+}
+
+/** The forms of keys, for errors and descriptions. */
+export const cacheKeyForms =
+  'agent, agent:<id>, provider, provider:<id>, mcp-server, mcp-server:<id>, tools, secrets, *; each may end in @<tenant>';
+
+const kindsWithIds = new Set(['agent', 'provider', 'mcp-server', 'tool', 'secret']);
+const kindsAlone = new Set(['*', 'agent', 'provider', 'mcp-server', 'tool', 'tools', 'secret', 'secrets']);
+
+/** @throws PinnaceError `invalid_argument` (`unknown_invalidation_key`) for a key that names nothing that is cached. */
+export function requireCacheKeys(keys: readonly string[]): void {
+  const isKnown = (key: string): boolean => {
+    const { kind, id, tenant } = readCacheKey(key);
+    if (tenant === '') return false;
+    return id === undefined ? kindsAlone.has(kind) : id !== '' && kindsWithIds.has(kind);
+  };
+  if (keys.every(isKnown)) return;
+  throw new PinnaceError('invalid_argument', `Cannot invalidate: a key is unknown, use ${cacheKeyForms}`, {
+    details: { reason: 'unknown_invalidation_key', forms: cacheKeyForms.replace(/;.*/, '').split(', ') },
+  });
+}
+
+/** The key of a tenant's own; without a tenant, the key as it is. */
+export function withTenant(key: string, tenant: string | undefined): string {
+  return tenant === undefined ? key : `${key}@${tenant}`;
+}
+
+/**
+ * Limits keys to what belongs to the tenant.
+ *
+ * @throws PinnaceError `invalid_argument` for a key that names a tenant itself.
+ */
+export function keysOfTenant(keys: readonly string[], tenant: string): readonly string[] {
+  if (keys.every((key) => !key.includes('@'))) return keys.map((key) => withTenant(key, tenant));
+  throw new PinnaceError(
+    'invalid_argument',
+    'Cannot invalidate: a key names a tenant, which only a principal of the deployment may; leave out "@" and what follows',
+    { details: { reason: 'foreign_cache_key' } },
+  );
+}

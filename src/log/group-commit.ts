@@ -1,0 +1,62 @@
+/** Many small commits at once become one: what waits while the storage is busy goes with the next. */
+
+import type { Change, CommitResult, Storage, Watchable } from '../contracts/storage.ts';
+
+/** The most changes that a commit may have. */
+const maxChanges = 100;
+
+interface Waiting {
+  readonly changes: readonly Change[];
+  readonly resolve: (result: CommitResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Gives the same storage with its commits grouped. Each stays all-or-nothing by itself: when a group is refused or fails, its
+ * members are committed one by one, so that none suffers for another.
+ */
+export function groupCommits(storage: Storage & Partial<Watchable>): Storage & Partial<Watchable> {
+  const queue: Waiting[] = [];
+  let busy = false;
+  const work = async (): Promise<void> => {
+    if (busy) return;
+    busy = true;
+    await Promise.resolve(); // whatever is committed in this turn goes together
+    while (queue.length > 0) await commitGroup(storage, takeGroup(queue));
+    busy = false;
+  };
+  return {
+    get: (key) => storage.get(key),
+    list: (options) => storage.list(options),
+    ...(storage.watch && { watch: storage.watch.bind(storage) }),
+    commit: (changes) =>
+      new Promise((resolve, reject) => {
+        queue.push({ changes, resolve, reject });
+        void work();
+      }),
+  };
+}
+
+/** Takes from the front as many as fit into one commit and touch different keys. */
+function takeGroup(queue: Waiting[]): Waiting[] {
+  const group: Waiting[] = [];
+  const keys = new Set<string>();
+  let changes = 0;
+  for (let next = queue[0]; next !== undefined; next = queue[0]) {
+    const own = next.changes.map(({ key }) => JSON.stringify(key));
+    changes += own.length;
+    if (group.length > 0 && (changes > maxChanges || own.some((key) => keys.has(key)))) break;
+    for (const key of own) keys.add(key);
+    group.push(next);
+    queue.shift();
+  }
+  return group;
+}
+
+async function commitGroup(storage: Storage, group: readonly Waiting[]): Promise<void> {
+  if (group.length > 1) {
+    const result = await storage.commit(group.flatMap(({ changes }) => changes)).catch(() => undefined);
+    if (result?.ok) return group.forEach(({ resolve }) => resolve(result));
+  }
+  await Promise.all(group.map(({ changes, resolve, reject }) => storage.commit(changes).then(resolve, reject)));
+}

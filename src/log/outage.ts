@@ -1,0 +1,125 @@
+/** Trying again while a storage is out of reach: a short outage delays work and does not end it. */
+
+import { PinnaceError } from '../base/errors.ts';
+import type { Key } from '../base/key.ts';
+import type { Change, CommitResult, Storage, Watchable } from '../contracts/storage.ts';
+
+/** How long calls are repeated while a storage is out of reach. */
+export const defaultGraceMs = 10_000;
+const firstWaitMs = 50;
+const longestWaitMs = 500;
+
+/** Returns whether the same call may succeed a moment later. */
+export function mayPass(error: unknown): boolean {
+  if (!(error instanceof PinnaceError)) return true; // a network error that the adapter did not translate
+  return error.code === 'unavailable' && error.retryable;
+}
+
+/**
+ * Repeats idempotent work while it fails as in an outage: once at once, then with growing, random pauses until `graceMs` have passed
+ * since the first failure. Sets no timer as long as nothing fails. Rejects with the last error; an attempt that is under way when the
+ * grace ends is abandoned.
+ */
+export async function outlast<T>(work: () => Promise<T>, graceMs: number): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!mayPass(error)) throw error;
+    return graceMs > 0 ? await repeat(work, { graceMs, last: error }) : await work();
+  }
+}
+
+async function repeat<T>(
+  work: () => Promise<T>,
+  { graceMs, last }: { readonly graceMs: number; last: unknown },
+): Promise<T> {
+  const { promise: over, resolve: end } = Promise.withResolvers<'over'>();
+  const deadline = setTimeout(() => end('over'), graceMs);
+  try {
+    for (let waitMs = firstWaitMs;; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+      const attempt = work().then((value) => ({ value }), (error: unknown) => ({ error }));
+      const outcome = await Promise.race([attempt, over]);
+      if (outcome === 'over') throw last;
+      if ('value' in outcome) return outcome.value;
+      if (!mayPass(outcome.error)) throw outcome.error;
+      last = outcome.error;
+      if (await pause(waitMs, over) === 'over') throw last;
+    }
+  } finally {
+    clearTimeout(deadline);
+  }
+}
+
+/** Waits between half of the time and all of it: instances that lost a storage together do not return together. */
+async function pause(waitMs: number, over: Promise<'over'>): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, waitMs * (1 + Math.random()) / 2);
+  return await Promise.race([promise, over]).finally(() => clearTimeout(timer));
+}
+
+/** How a commit is recognized as one's own. */
+export interface OwnCommit {
+  /** Reads something that this commit alone writes, and returns its version when it is there. */
+  readonly written: () => Promise<string | undefined>;
+  readonly graceMs?: number;
+}
+
+/**
+ * Commits changes with an `ifVersion`, and repeats that during an outage. A commit whose answer was lost conflicts with itself when it
+ * is repeated, here or inside the storage: `written` then shows that it was done.
+ */
+export async function commitOwn(
+  storage: Pick<Storage, 'commit'>,
+  changes: readonly Change[],
+  { written, graceMs = 0 }: OwnCommit,
+): Promise<CommitResult> {
+  return await outlast(async () => {
+    const result = await storage.commit(changes).catch((error: unknown) => ({ ok: undefined, error }));
+    if (result.ok) return result;
+    const version = await written();
+    if (version !== undefined) return { ok: true, version };
+    if (result.ok === undefined) throw result.error;
+    return result;
+  }, graceMs);
+}
+
+/** How long a mark is kept: far longer than a commit and its repeats take. */
+const markTtlMs = 60_000;
+
+/**
+ * Commits changes together with a random mark under `markKey`, by which the commit recognizes itself. No other writer may use this key,
+ * so other commits that follow at once do not hide the mark. Makes one change more.
+ */
+export async function commitMarked(
+  storage: Pick<Storage, 'commit' | 'get'>,
+  changes: readonly Change[],
+  { markKey, graceMs = 0 }: { readonly markKey: Key; readonly graceMs?: number },
+): Promise<CommitResult> {
+  const mark = crypto.randomUUID();
+  return await commitOwn(storage, [...changes, { key: markKey, value: mark, ttlMs: markTtlMs }], {
+    written: async () => {
+      const found = await storage.get(markKey);
+      return found?.value === mark ? found.version : undefined;
+    },
+    graceMs,
+  });
+}
+
+/**
+ * Returns the same storage, which repeats what is idempotent during an outage: reads, lists, and commits without an `ifVersion`. Other
+ * commits are passed on as they are.
+ */
+export function steadyStorage(
+  storage: Storage & Partial<Watchable>,
+  graceMs: number,
+): Storage & Partial<Watchable> {
+  return {
+    get: (key) => outlast(() => storage.get(key), graceMs),
+    list: (options) => outlast(() => storage.list(options), graceMs),
+    commit: (changes) =>
+      changes.some(({ ifVersion }) => ifVersion !== undefined)
+        ? storage.commit(changes)
+        : outlast(() => storage.commit(changes), graceMs),
+    ...(storage.watch && { watch: storage.watch.bind(storage) }),
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * The values that the caches of all instances share, in the storage. Each value carries the position of the last invalidation
+ * that its writer knew when the load started. A reader refuses a value whose position is older than an invalidation that concerns
+ * it, so a load in flight on another instance cannot bring back what was invalidated, and nothing has to be deleted.
+ */
+
+import type { Key } from '../base/key.ts';
+import type { Storage } from '../contracts/storage.ts';
+
+/** What shared values are made of. */
+export interface SharedOptions<T> {
+  readonly storage: Storage;
+  /** Names where the values come from. */
+  readonly source: string;
+  /** The position of the last invalidation that this instance knows; `undefined` before it has read any. */
+  readonly position: () => number | undefined;
+  /** The revision of a record. A shared one with a lower revision than this instance has loaded or read is refused. */
+  readonly revisionOf?: (value: T) => number;
+}
+
+/** A value and when its load started. `undefined` is a miss. */
+export interface Cached<T> {
+  readonly value: T | undefined;
+  readonly loadedAt: number;
+}
+
+/** The shared values of one cache. */
+export interface SharedValues<T> {
+  /** Returns the value, `undefined` when there is none that may be used, or the storage does not answer. */
+  read(id: string): Promise<Cached<T> | undefined>;
+  /** Writes what the source returned. `position` is the one before the load started. Never rejects. */
+  write(
+    id: string,
+    entry: Cached<T>,
+    options: { readonly position: number | undefined; readonly ttlMs: number },
+  ): Promise<void>;
+  /** Refuses values of loads that started before this position: that of an id, or of every id. */
+  refuseBefore(position: number, id?: string): void;
+}
+
+interface Stored<T> extends Cached<T> {
+  readonly position?: number; // absent in entries of earlier versions
+}
+
+const maxIds = 10_000;
+
+/** Creates the shared values of the cache with this name. */
+export function createSharedValues<T>(name: string, options: SharedOptions<T>): SharedValues<T> {
+  const { storage, source, position: current, revisionOf } = options;
+  const keyOf = (id: string): Key => ['cache', name, source, id];
+  const revisions = new Map<string, number>();
+  const firstOf = new Map<string, number>();
+  let first = 0;
+  let hasRead = false;
+  const note = (id: string, value: T): void => {
+    if (!revisionOf) return;
+    revisions.delete(id);
+    revisions.set(id, revisionOf(value));
+    const [oldest] = revisions.keys();
+    if (revisions.size > maxIds && oldest !== undefined) revisions.delete(oldest);
+  };
+  const isCurrent = (id: string, position = -1): boolean => position >= Math.max(first, firstOf.get(id) ?? 0);
+  const isLatest = (id: string, value: T): boolean => !revisionOf || revisionOf(value) >= (revisions.get(id) ?? 0);
+  return {
+    async read(id) {
+      const position = current();
+      if (position === undefined) return undefined;
+      // What was invalidated before the first read is unknown here, so all that is older is refused.
+      if (!hasRead) first = Math.max(first, position);
+      hasRead = true;
+      const found = await storage.get(keyOf(id)).catch(() => undefined);
+      const stored = found?.value as Stored<T> | undefined; // written by `write` alone
+      if (stored?.value === undefined || !isCurrent(id, stored.position) || !isLatest(id, stored.value)) {
+        return undefined;
+      }
+      note(id, stored.value);
+      return { value: stored.value, loadedAt: stored.loadedAt };
+    },
+    async write(id, { value, loadedAt }, { position, ttlMs }) {
+      if (value === undefined) return;
+      note(id, value); // also a lower one than before: the source decides
+      if (position === undefined) return;
+      const stored: Stored<T> = { value, loadedAt, position };
+      await storage.commit([{ key: keyOf(id), value: stored, ttlMs }]).catch(() => undefined);
+    },
+    refuseBefore(position, id) {
+      if (id !== undefined) firstOf.set(id, position);
+      if (id !== undefined && firstOf.size <= maxIds) return;
+      first = Math.max(first, position);
+      firstOf.clear();
+    },
+  };
+}

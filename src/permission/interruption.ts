@@ -1,0 +1,238 @@
+/**
+ * One record for everything that waits for a person: the approval of a tool call, a question of a plan. It is bound to what was
+ * asked about, decided once and spent once. Whoever only claims a decision has none.
+ */
+
+import { PinnaceError } from '../base/errors.ts';
+import { canonicalJson } from '../base/json.ts';
+import type { Key } from '../base/key.ts';
+import { commitOwn, outlast } from '../log/outage.ts';
+import type { Change, Storage } from '../contracts/storage.ts';
+import type { Principal } from '../base/principal.ts';
+
+/** Something that a person is asked. */
+export interface Interruption {
+  readonly id: string;
+  readonly kind: 'approval' | 'question';
+  readonly runId: string;
+  readonly tenant: string;
+  /** Empty where no agent of the registry asks. */
+  readonly agentId: string;
+  /** SHA-256 over all that the decision is about: with anything of it changed, the decision is worth nothing. */
+  readonly binding: string;
+  /** SHA-256 over where the decision holds: the chat and the agent. Absent in records of earlier versions, and of questions. */
+  readonly place?: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** `closed`: whoever asked no longer needs to know. */
+  readonly state: 'pending' | 'approved' | 'denied' | 'answered' | 'spent' | 'closed';
+  readonly decidedBy?: string;
+  readonly reason?: string;
+  /** One random mark of each write: an instance whose answer was lost finds its own. */
+  readonly marks?: readonly string[];
+  /** What was answered, as canonical JSON: the same answer again is no second one. */
+  readonly answer?: string;
+}
+
+/** What a person decides. */
+export interface Decision {
+  readonly approved: boolean;
+  readonly reason?: string | undefined;
+}
+
+/** Why an approval cannot be spent. */
+export type UnspendableReason =
+  | 'approval_not_found'
+  | 'approval_undecided'
+  | 'approval_expired'
+  | 'approval_spent'
+  | 'approval_moved'
+  | 'approval_altered';
+
+/** An approval that allows nothing. */
+export interface Unspendable {
+  readonly unspendable: UnspendableReason;
+}
+
+/** What a caller wants to spend an approval on. */
+export interface SpendClaim extends Required<Pick<Interruption, 'tenant' | 'binding' | 'place'>> {}
+
+/** The interruptions of one storage. */
+export interface Interruptions {
+  open(facts: Pick<Interruption, 'kind' | 'runId' | 'tenant' | 'agentId' | 'binding' | 'place'>): Promise<Interruption>;
+  /**
+   * Stores a decision.
+   *
+   * @throws PinnaceError `not_found` for an unknown one and one of another tenant, run or agent, `already_decided` (409) when it
+   * is, also by the same answer, `approval_expired` (410) when it is too late.
+   */
+  decide(principal: Principal, runId: string, id: string, decision: Decision): Promise<void>;
+  /** Spends a decision: of all callers, on every instance, one receives what was decided, the others why there is nothing to spend. */
+  spend(id: string, claim: SpendClaim): Promise<Decision | Unspendable>;
+}
+
+/** An answer to a question, and what is to be committed with it. */
+export interface Answering {
+  readonly storage: Storage;
+  readonly now: number;
+  readonly ttlMs: number;
+  readonly answer: unknown;
+  readonly changes: readonly Change[];
+}
+
+/** The change that writes a record, to be part of the commit of whoever asks. */
+export function interruptionChange(record: Interruption, ttlMs: number): Change {
+  return { key: keyOf(record.id), value: record, ttlMs };
+}
+
+/**
+ * Stores the answer to a question with what follows from it. The first answer counts: the same one again is `replayed`.
+ *
+ * @throws PinnaceError as `decide` does; another answer is `already_decided`.
+ */
+export async function answerInterruption(
+  principal: Principal,
+  { runId, id }: { readonly runId: string; readonly id: string },
+  { storage, now, ttlMs, answer, changes }: Answering,
+): Promise<'accepted' | 'replayed'> {
+  const text = canonicalJson(answer);
+  for (;;) {
+    const entry = id.length > 64 ? undefined : await storage.get(keyOf(id));
+    const record = entry?.value as Interruption | undefined; // written by this module alone
+    if (!entry || !record || !mayDecide(principal, runId, record)) throw notFound();
+    if (record.state !== 'pending') {
+      if (record.answer === text) return 'replayed';
+      if (record.state === 'closed' && record.expiresAt > now) throw closed();
+      if (record.state === 'closed') throw expired();
+      throw alreadyDecided();
+    }
+    if (record.expiresAt <= now) throw expired();
+    const mark = crypto.randomUUID();
+    const decided = { ...record, decidedBy: principal.subject, answer: text, marks: [...record.marks ?? [], mark] };
+    const own = { ...interruptionChange({ ...decided, state: 'answered' }, ttlMs), ifVersion: entry.version };
+    const written = () => markedVersion(storage, id, mark);
+    if ((await commitOwn(storage, [own, ...changes], { written })).ok) return 'accepted';
+  }
+}
+
+/** What interruptions are kept in. */
+export interface InterruptionOptions {
+  readonly storage: Storage;
+  readonly now: () => number;
+  /** How long a decision may be made and spent. */
+  readonly validMs: number;
+  /** How long a run outlasts a storage that is out of reach; people who decide are answered at once. */
+  readonly graceMs?: number;
+}
+
+/** Gives the interruptions of a storage. */
+export function createInterruptions({ storage, now, validMs, graceMs = 0 }: InterruptionOptions): Interruptions {
+  const ttlMs = 2 * validMs; // so that a late decision is told that it is late
+  const read = async (id: string) => {
+    const entry = id.length > 64 ? undefined : await storage.get(keyOf(id));
+    return entry && { record: entry.value as Interruption, version: entry.version }; // written by this module alone
+  };
+  const write = async (record: Interruption, ifVersion: string | null, patienceMs: number): Promise<boolean> => {
+    const mark = crypto.randomUUID();
+    const value: Interruption = { ...record, marks: [...record.marks ?? [], mark] };
+    const written = () => markedVersion(storage, record.id, mark);
+    const change = { key: keyOf(record.id), value, ifVersion, ttlMs };
+    return (await commitOwn(storage, [change], { written, graceMs: patienceMs })).ok;
+  };
+  return {
+    async open(facts) {
+      const id = `apr_${crypto.randomUUID().replaceAll('-', '')}`;
+      const record: Interruption = { ...facts, id, expiresAt: now() + validMs, state: 'pending' };
+      if (!await write(record, null, graceMs)) {
+        throw new PinnaceError('internal', 'Cannot ask for an approval: its id is taken');
+      }
+      return record;
+    },
+    async decide(principal, runId, id, { approved, reason }) {
+      const found = await read(id);
+      if (!found || !mayDecide(principal, runId, found.record)) throw notFound();
+      if (found.record.state === 'spent') throw alreadySpent();
+      if (found.record.state !== 'pending') throw alreadyDecided();
+      if (found.record.expiresAt <= now()) throw expired();
+      const decision = { decidedBy: principal.subject, ...(reason !== undefined && { reason: reason.slice(0, 500) }) };
+      const state = approved ? 'approved' : 'denied';
+      if (!await write({ ...found.record, ...decision, state }, found.version, 0)) throw alreadyDecided();
+    },
+    async spend(id, claim) {
+      const found = await outlast(() => read(id), graceMs);
+      const unspendable = whyUnspendable(found?.record, claim, now());
+      if (!found || unspendable) return { unspendable: unspendable ?? 'approval_not_found' };
+      const { state, reason } = found.record;
+      if (!await write({ ...found.record, state: 'spent' }, found.version, graceMs)) {
+        return { unspendable: 'approval_spent' };
+      }
+      return { approved: state === 'approved', ...(reason !== undefined && { reason }) };
+    },
+  };
+}
+
+/** Returns the version of the record, where the write with this mark was done. */
+async function markedVersion(storage: Storage, id: string, mark: string): Promise<string | undefined> {
+  const entry = await storage.get(keyOf(id));
+  const record = entry?.value as Interruption | undefined; // written by this module alone
+  return record?.marks?.includes(mark) ? entry?.version : undefined;
+}
+
+/** Another tenant's approval is none. What it is about is compared before its state: a moved one says nothing of that. */
+function whyUnspendable(
+  record: Interruption | undefined,
+  { tenant, place, binding }: SpendClaim,
+  now: number,
+): UnspendableReason | undefined {
+  if (!record || record.tenant !== tenant || record.kind !== 'approval') return 'approval_not_found';
+  if (record.place !== undefined && record.place !== place) return 'approval_moved';
+  if (record.binding !== binding) return 'approval_altered';
+  if (record.state === 'spent') return 'approval_spent';
+  if (record.expiresAt <= now) return 'approval_expired';
+  return record.state === 'approved' || record.state === 'denied' ? undefined : 'approval_undecided';
+}
+
+function keyOf(id: string): Key {
+  return ['interruption', id];
+}
+
+function mayDecide({ tenant, agents }: Principal, runId: string, record: Interruption): boolean {
+  return record.tenant === tenant && record.runId === runId &&
+    (agents === '*' || record.agentId === '' || agents.includes(record.agentId));
+}
+
+function notFound(): PinnaceError {
+  return new PinnaceError('not_found', 'No approval of this run has this id', {
+    details: { reason: 'approval_not_found' },
+  });
+}
+
+function alreadyDecided(): PinnaceError {
+  return new PinnaceError('already_decided', 'The approval has been decided; the first decision counts', {
+    status: 409,
+    retryable: false,
+    details: { reason: 'approval_decided' },
+  });
+}
+
+function alreadySpent(): PinnaceError {
+  return new PinnaceError('already_decided', 'The approval has been decided, and a run has used the decision', {
+    status: 409,
+    retryable: false,
+    details: { reason: 'approval_spent' },
+  });
+}
+
+function closed(): PinnaceError {
+  return new PinnaceError('conflict', 'Cannot take the answer: nobody waits for it any more', {
+    retryable: false,
+    details: { reason: 'question_closed' },
+  });
+}
+
+function expired(): PinnaceError {
+  return new PinnaceError('approval_expired', 'The approval came too late: ask the agent again', {
+    status: 410,
+    details: { reason: 'approval_expired' },
+  });
+}

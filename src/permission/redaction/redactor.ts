@@ -1,0 +1,224 @@
+/** Removes known secrets from text: in every encoding and letter case, with invisible characters between, and where chunks cut them. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import { type Automaton, buildAutomaton } from './automaton.ts';
+import { foldCase, type Invisible, separateInvisible } from './normalize.ts';
+import { patternsOf } from './patterns.ts';
+
+/** Text that arrives piece by piece. */
+export interface Redaction {
+  /** Gives what is safe to pass on now; only what may be the beginning of a secret waits. */
+  readonly push: (text: string) => string;
+  /** Gives the rest. The next piece begins another text. */
+  readonly end: () => string;
+}
+
+/** Takes secrets out. */
+export interface Redactor {
+  readonly text: (text: string) => string;
+  readonly stream: () => TransformStream<string, string>;
+  /** One for each text whose pieces are mixed with those of others, as the parts of a message are. */
+  readonly begin: () => Redaction;
+}
+
+/** The shortest secret that can be told from ordinary text. */
+const minSecretLength = 8;
+
+/** Whether a value is long enough to be removed from text: at least 8 visible code units. */
+export function isRedactable(value: string): boolean {
+  return separateInvisible(value).text.length >= minSecretLength;
+}
+
+/**
+ * Gives a redactor; a secret becomes `[secret id]`. Build one for a set of secrets and keep it: it has no state of its own.
+ * Letter case does not matter, nor do invisible characters (zero-width, soft hyphen and the like) within a secret.
+ *
+ * @throws PinnaceError `invalid_argument` for a value shorter than 8 visible characters: ordinary text would go with it.
+ * @example
+ * createRedactor([{ id: 'github', value: 'ghp_16C7e42F292c6912' }]).text('token ghp_16C7e42F292c6912'); // token [secret github]
+ */
+export function createRedactor(secrets: readonly { readonly id: string; readonly value: string }[]): Redactor {
+  const patterns = secrets.flatMap(toPatterns);
+  const automaton = buildAutomaton(patterns.map(({ pattern }) => pattern));
+  const begin = (): Redaction => beginRedaction({ automaton, patterns });
+  return {
+    begin,
+    text(text) {
+      const { push, end } = begin();
+      return push(text) + end();
+    },
+    stream() {
+      const { push, end } = begin();
+      return new TransformStream({
+        transform: (text, controller) => enqueue(controller, push(text)),
+        flush: (controller) => enqueue(controller, end()),
+      });
+    },
+  };
+}
+
+interface Pattern {
+  readonly pattern: string;
+  readonly marker: string;
+}
+
+function toPatterns({ id, value }: { readonly id: string; readonly value: string }): Pattern[] {
+  if (!isRedactable(value)) {
+    throw new PinnaceError(
+      'invalid_argument',
+      `Cannot redact secret "${id}": its value must have at least ${minSecretLength} visible characters`,
+      { details: { reason: 'secret_too_short' } },
+    );
+  }
+  const patterns = new Set(patternsOf(value).map((form) => foldCase(separateInvisible(form).text)));
+  return [...patterns].filter(({ length }) => length >= minSecretLength)
+    .map((pattern) => ({ pattern, marker: `[secret ${id}]` }));
+}
+
+function enqueue(controller: TransformStreamDefaultController<string>, text: string): void {
+  if (text !== '') controller.enqueue(text);
+}
+
+/** A place that a pattern covers. It may still grow. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly marker: string;
+}
+
+/** Where a text stands. Positions count visible code units from the beginning of what is held. */
+interface Progress {
+  readonly automaton: Automaton;
+  readonly patterns: readonly Pattern[];
+  state: number;
+  /** The first half of a character whose second half has not come. */
+  half: string;
+  held: string;
+  /** The invisible characters of what is held, in order. */
+  hidden: Invisible[];
+  /** How many of them were passed on or removed. */
+  hiddenDone: number;
+  /** Where what was not passed on begins. */
+  from: number;
+  spans: readonly Span[];
+}
+
+/** The most invisible code units to hold. Where a possible secret has more of them, they are dropped: none of it can be passed on. */
+const maxHidden = 1024;
+
+type Matcher = Pick<Progress, 'automaton' | 'patterns'>;
+
+function beginRedaction(matcher: Matcher): Redaction {
+  const empty = { state: 0, half: '', held: '', hiddenDone: 0, from: 0, spans: [] };
+  const start = (): Progress => ({ ...matcher, ...empty, hidden: [] });
+  let progress = start();
+  return {
+    push(text) {
+      const whole = progress.half + text;
+      const cut = whole.length - (endsInHalf(whole) ? 1 : 0);
+      progress.half = whole.slice(cut);
+      return feed(progress, whole.slice(0, cut));
+    },
+    end() {
+      const out = feed(progress, progress.half);
+      const { held } = progress;
+      const rest = pass(progress, { text: held, upTo: Infinity }) + write(progress, { text: held, upTo: held.length });
+      progress = start();
+      return out + rest;
+    },
+  };
+}
+
+function endsInHalf(text: string): boolean {
+  return (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
+}
+
+function feed(progress: Progress, chunk: string): string {
+  const { step, depth, match } = progress.automaton;
+  const visible = separateInvisible(chunk);
+  const { length } = progress.held;
+  const text = progress.held + visible.text;
+  const folded = foldCase(visible.text);
+  for (const { at, text: run } of visible.hidden) progress.hidden.push({ at: length + at, text: run });
+  let out = '';
+  let { state } = progress;
+  for (let i = 0; i < folded.length; i++) {
+    state = step(state, folded.charCodeAt(i));
+    const end = length + i + 1;
+    const found = match[state]!; // every state has an entry
+    if (found !== -1) cover(progress, { ...progress.patterns[found]!, end });
+    if (progress.spans.length > 0) out += pass(progress, { text, upTo: end - depth[state]! });
+  }
+  progress.state = state;
+  return out + release(progress, { text, upTo: text.length - depth[state]! });
+}
+
+function cover(progress: Progress, { pattern, marker, end }: Pattern & { readonly end: number }): void {
+  const start = end - pattern.length;
+  if (start >= progress.from) {
+    progress.spans = withSpan(progress.spans, { start, end, marker });
+    return;
+  }
+  // It overlaps what has its marker already, and covers all that came since.
+  progress.from = end;
+  progress.spans = [];
+}
+
+/** Spans that overlap are one: the marker is that of the one that began first. */
+function withSpan(spans: readonly Span[], added: Span): Span[] {
+  const apart = spans.filter(({ end }) => end <= added.start);
+  const joined = spans.slice(apart.length).reduce((one, { start, marker }) => ({
+    start: Math.min(one.start, start),
+    end: one.end,
+    marker: start < one.start ? marker : one.marker,
+  }), added);
+  return [...apart, joined];
+}
+
+interface Piece {
+  readonly text: string;
+  /** The place that no match can reach back over any more. */
+  readonly upTo: number;
+}
+
+/** Gives what ends in a marker. */
+function pass(progress: Progress, { text, upTo }: Piece): string {
+  let out = '';
+  for (let [span] = progress.spans; span !== undefined && span.start < upTo; [span] = progress.spans) {
+    out += write(progress, { text, upTo: span.start }) + span.marker;
+    progress.from = span.end;
+    progress.spans = progress.spans.slice(1);
+  }
+  return out;
+}
+
+/** Returns the text from what was passed on up to a place, with its invisible characters; those before it were part of a secret. */
+function write(progress: Progress, { text, upTo }: Piece): string {
+  const { from, hidden } = progress;
+  let out = '';
+  let at = from;
+  for (let next; (next = hidden[progress.hiddenDone]) !== undefined && next.at <= upTo; progress.hiddenDone++) {
+    if (next.at < from) continue;
+    out += text.slice(at, next.at) + next.text;
+    at = next.at;
+  }
+  return out + text.slice(at, upTo);
+}
+
+/** Gives the text that no match can begin in, and holds the rest. */
+function release(progress: Progress, { text, upTo }: Piece): string {
+  const { from, spans } = progress;
+  const limit = Math.max(from, Math.min(upTo, spans[0]?.start ?? upTo));
+  const out = upTo < from ? '' : write(progress, { text, upTo: limit });
+  progress.held = text.slice(limit);
+  progress.spans = spans.map(({ start, end, marker }) => ({ start: start - limit, end: end - limit, marker }));
+  const hidden = progress.hidden.slice(progress.hiddenDone);
+  progress.hidden = bounded(hidden.map(({ at, text: run }) => ({ at: at - limit, text: run })));
+  progress.hiddenDone = 0;
+  progress.from = 0;
+  return out;
+}
+
+function bounded(hidden: Invisible[]): Invisible[] {
+  return hidden.reduce((sum, { text }) => sum + text.length, 0) > maxHidden ? [] : hidden;
+}

@@ -1,0 +1,173 @@
+/** Permissions as data: rules that `authorize` follows, instead of code. */
+
+import * as v from 'valibot';
+import { PinnaceError, toPinnaceError } from '../base/errors.ts';
+import { parse } from '../base/parse.ts';
+import type { Authorization, Authorize } from '../contracts/authorize.ts';
+import { compileCondition, type Finding, RuleCondition } from './rule-condition.ts';
+import type { Principal } from '../base/principal.ts';
+
+const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(300));
+/** Whole names, or beginnings followed by `*`. */
+const Names = v.pipe(
+  v.array(v.pipe(Name, v.regex(/^[^*]*\*?$/, 'must have "*" at its end alone'))),
+  v.minLength(1),
+  v.maxLength(1000),
+);
+
+/** One rule. What it does not name is no condition: a rule of `effect` and `actions` alone is for everyone. */
+export const Rule = v.strictObject({
+  /** What decisions call it; its place among the rules when absent. */
+  id: v.optional(v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"'))),
+  /** `ask`: a person must approve. */
+  effect: v.picklist(['allow', 'deny', 'ask']),
+  /** As `tool.call`, `registry.*` or `*`. */
+  actions: Names,
+  /** The tenants of the callers. */
+  tenants: v.optional(Names),
+  /** The callers. */
+  subjects: v.optional(Names),
+  /** Scopes, of which the caller has one at least. */
+  scopes: v.optional(Names),
+  /** Roles, of which the caller has one at least, by `rolesOf`. */
+  roles: v.optional(Names),
+  /** The agents in whose name it is done. */
+  agents: v.optional(Names),
+  /** On what, as `tool:crm_*` or `agent:helper`. */
+  resources: v.optional(Names),
+  /** All must hold for the input. */
+  when: v.optional(v.pipe(v.array(RuleCondition), v.maxLength(50)), []),
+  /** Told with a denial, or to the person who is asked. */
+  reason: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(300))),
+});
+export type Rule = v.InferOutput<typeof Rule>;
+
+/** A rule as it is written. */
+export type RuleInput = v.InferInput<typeof Rule>;
+
+/** How rules are followed. */
+export interface RuleOptions {
+  /** Where no rule speaks; `deny` when absent. */
+  readonly otherwise?: 'allow' | 'deny';
+  /** The roles of a caller, where rules name roles. When it throws, the answer is no. */
+  readonly rolesOf?: (principal: Principal) => readonly string[] | Promise<readonly string[]>;
+}
+
+/**
+ * Gives an `authorize` that follows rules. Of those that speak, `deny` beats `ask` and `ask` beats `allow`, wherever they stand: a
+ * rule that is added can never undo a denial. Of equal ones the first is named. An input whose value has another type than a
+ * condition is about, in any rule that the rest speaks for, is denied.
+ *
+ * @throws PinnaceError `invalid_argument` that names the rule, for one that is wrong or an id that stands twice.
+ * @example
+ * createRules([
+ *   { effect: 'allow', actions: ['tool.call'], agents: ['support'], resources: ['tool:crm_*'] },
+ *   { id: 'large-refunds', effect: 'ask', actions: ['tool.call'], resources: ['tool:crm_refund'], when: [{ at: '/amount', gt: 100 }] },
+ * ]);
+ */
+export function createRules(
+  rules: readonly RuleInput[],
+  { otherwise = 'deny', rolesOf = () => [] }: RuleOptions = {},
+): Authorize {
+  const compiled = rules.map(compileRule);
+  requireDistinct(compiled);
+  const needsRoles = rules.some(({ roles }) => roles !== undefined);
+  return async (action, principal, { type, id }, { input, agentId }) => {
+    const roles = needsRoles ? await rolesOf(principal) : [];
+    const asked: Asked = { action, principal, resource: `${type}:${id}`, agentId, roles };
+    const speaking = compiled.filter((rule) => rule.isAbout(asked)).map((rule) => ({
+      rule,
+      finding: rule.judge(input),
+    }));
+    return decide(speaking, otherwise);
+  };
+}
+
+/** What is asked for. */
+interface Asked {
+  readonly action: string;
+  readonly principal: Principal;
+  readonly resource: string;
+  readonly agentId: string | undefined;
+  readonly roles: readonly string[];
+}
+
+interface CompiledRule {
+  readonly name: string;
+  readonly effect: Rule['effect'];
+  readonly reason: string;
+  readonly isAbout: (asked: Asked) => boolean;
+  readonly judge: (input: unknown) => Finding;
+}
+
+interface Speaking {
+  readonly rule: CompiledRule;
+  readonly finding: Finding;
+}
+
+function decide(speaking: readonly Speaking[], otherwise: 'allow' | 'deny'): Authorization {
+  const unfit = speaking.find(({ finding }) => finding === 'unfit');
+  if (unfit) return { decision: 'deny', reason: `rule "${unfit.rule.name}" cannot judge this input` };
+  for (const decision of ['deny', 'ask', 'allow'] as const) {
+    const found = speaking.find(({ rule, finding }) => finding === 'holds' && rule.effect === decision);
+    if (found) return { decision, reason: found.rule.reason };
+  }
+  return otherwise === 'allow' ? { decision: 'allow' } : { decision: 'deny', reason: 'no rule allows it' };
+}
+
+function compileRule(given: RuleInput, index: number): CompiledRule {
+  const rule = readRule(given, index);
+  const { id = String(index), effect, reason, when } = rule;
+  const actions = matcher(rule.actions);
+  const tenants = matcher(rule.tenants);
+  const subjects = matcher(rule.subjects);
+  const scopes = matcher(rule.scopes);
+  const roles = matcher(rule.roles);
+  const agents = matcher(rule.agents);
+  const resources = matcher(rule.resources);
+  const conditions = when.map(compileCondition);
+  return {
+    name: id,
+    effect,
+    reason: `rule "${id}"${reason === undefined ? '' : `: ${reason}`}`,
+    isAbout: ({ action, principal, resource, agentId, roles: had }) =>
+      actions([action]) && tenants([principal.tenant]) && subjects([principal.subject]) && scopes(principal.scopes) &&
+      roles(had) && agents(agentId === undefined ? [] : [agentId]) && resources([resource]),
+    judge(input) {
+      const findings = conditions.map((condition) => condition(input));
+      if (findings.includes('unfit')) return 'unfit';
+      return findings.includes('fails') ? 'fails' : 'holds';
+    },
+  };
+}
+
+function readRule(given: RuleInput, index: number): Rule {
+  try {
+    return parse(Rule, given, { what: `rule ${index}` });
+  } catch (error) {
+    const { code, message, details } = toPinnaceError(error);
+    throw new PinnaceError(code, message, { details: { ...details, rule: index } });
+  }
+}
+
+/** Whether one of the texts is named. */
+type Matcher = (texts: readonly string[]) => boolean;
+
+function matcher(names: readonly string[] | undefined): Matcher {
+  if (!names) return () => true;
+  const whole = new Set(names.filter((name) => !name.endsWith('*')));
+  const beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
+  return (texts) => texts.some((text) => whole.has(text) || beginnings.some((beginning) => text.startsWith(beginning)));
+}
+
+function requireDistinct(rules: readonly CompiledRule[]): void {
+  const names = new Set<string>();
+  for (const [index, { name }] of rules.entries()) {
+    if (names.has(name)) {
+      throw new PinnaceError('invalid_argument', `Cannot use rule ${index}: another has the id "${name}"`, {
+        details: { rule: index },
+      });
+    }
+    names.add(name);
+  }
+}

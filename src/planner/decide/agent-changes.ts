@@ -1,0 +1,203 @@
+/** How agents begin, become ready, are told things and end. */
+
+import { closeAccount, createAccount, hold, positive, use, useCall } from '../model/account.ts';
+import { leavingDoubt } from '../model/failure.ts';
+import { deliveredOf, type Refusal } from '../fold/folding.ts';
+import type { EventOf } from '../model/plan-event.ts';
+import { added, type AgentState, hasEnded, none, type PlanState, stepOf } from '../model/plan-state.ts';
+import type { InboxItem, Usage } from '../host/run-agent.ts';
+
+/** Makes an agent. Its address is its parent's and its number among the children, so it is never used again. */
+export function createAgent(state: PlanState, event: EventOf<'agent.created'>): Refusal | undefined {
+  const { id } = event;
+  if (state.agents.has(id)) return 'there is such an agent';
+  const parent = state.agents.get(id.slice(0, Math.max(0, id.lastIndexOf('-'))));
+  if (parent ? hasEnded(parent) : id !== '1') return 'there is no such living parent';
+  if (parent && id !== `${parent.id}-${parent.children.length + 1}`) return 'the address is not the next';
+  if (event.key !== undefined && parent?.keys?.has(event.key)) return 'there is a child with this key';
+  const after = event.after?.map((address) => state.agents.get(address)) ?? nobody;
+  if (after.includes(undefined)) return 'it comes after an agent that does not exist';
+  const above = parent?.account ?? state.account;
+  use(above, 'agents', 1);
+  if (event.budget) hold(above, event.budget);
+  const agent = newAgent(state, event, { parent, account: event.budget ? createAccount(event.budget, above) : above });
+  state.agents.set(id, agent);
+  if (parent) {
+    parent.children = added(parent.children, agent);
+    if (event.key !== undefined) (parent.keys ??= new Map()).set(event.key, agent);
+    parent.open++;
+  }
+  if (event.deadlineAt !== undefined) state.dues.add({ at: event.deadlineAt, kind: 'deadline', id });
+  for (const other of after as AgentState[]) { // all are there
+    if (hasEnded(other)) tellResult(agent, other);
+    else {
+      other.dependents = added(other.dependents, agent);
+      agent.blockers++;
+    }
+  }
+  settle(state, agent);
+  return undefined;
+}
+
+/** Gives an agent as it is made, next in the order of creation. */
+export function newAgent(
+  state: PlanState,
+  event: EventOf<'agent.created'>,
+  { parent, account }: Pick<AgentState, 'parent' | 'account'>,
+): AgentState {
+  const isGivenRoot = !parent && state.created?.terms.given === true;
+  return {
+    id: event.id,
+    parent,
+    depth: parent ? parent.depth + 1 : 0,
+    order: state.agents.size,
+    spec: event,
+    context: event.context === undefined ? undefined : deliveredOf(event, 'context'),
+    account,
+    status: 'waiting',
+    step: 1,
+    attempt: 1,
+    started: false,
+    memory: undefined,
+    inbox: none,
+    tokens: 0,
+    cost: 0,
+    children: none,
+    keys: undefined,
+    open: 0,
+    dependents: none,
+    blockers: 0,
+    // The first agent of a given plan has no steps: it ends with its tasks.
+    wait: isGivenRoot ? untilTasksEnd : noWait,
+    awaited: 0,
+    awaitedIds: undefined,
+    replies: undefined,
+    calls: undefined,
+    pending: 0,
+    woken: false,
+    retryAt: undefined,
+    digest: undefined,
+    repeats: 0,
+    stalls: 0,
+    revision: 0,
+    outline: none,
+    facts: none,
+    result: undefined,
+    cites: undefined,
+    error: undefined,
+    startedAt: event.at,
+    endedAt: undefined,
+  };
+}
+
+const nobody: readonly (AgentState | undefined)[] = [];
+/** How an agent waits for nothing. */
+export const noWait = { mode: 'none' } as const;
+const untilTasksEnd = { mode: 'message' } as const;
+
+/** Books what one of the agent's steps or calls has used. */
+export function bookUsage(agent: AgentState, usage?: Usage): void {
+  useCall(agent.account, usage);
+  agent.tokens += positive(usage?.tokens);
+  agent.cost += positive(usage?.cost);
+}
+
+/** Puts an item into the inbox. */
+export function deliver(agent: AgentState, item: InboxItem): void {
+  agent.inbox = added(agent.inbox, item);
+}
+
+/** Lets the agent go on, whatever children, replies or messages it waits for; calls and questions it waits for all the same. */
+export function wake(state: PlanState, agent: AgentState): void {
+  agent.woken = true;
+  settle(state, agent);
+}
+
+/** Makes the agent ready when all that it waits for is there. */
+export function settle(state: PlanState, agent: AgentState): void {
+  if (agent.status !== 'waiting' || agent.blockers > 0 || agent.pending > 0 || agent.retryAt !== undefined) return;
+  const isThere = agent.wait.mode !== 'message' && agent.awaited === 0 && (agent.replies?.size ?? 0) === 0;
+  if (isThere || agent.woken) markReady(state, agent);
+}
+
+/** Makes the agent's next step one that can be run. */
+export function markReady(state: PlanState, agent: AgentState): void {
+  agent.status = 'ready';
+  agent.woken = false;
+  agent.retryAt = undefined;
+  state.fresh.push(stepOf(agent));
+}
+
+/** Ends an agent: tells those who wait for it, and gives back what was set aside for it. */
+export function endAgent(
+  state: PlanState,
+  agent: AgentState,
+  event: EventOf<'agent.done' | 'agent.failed' | 'agent.cancelled'>,
+): void {
+  agent.endedAt = event.at;
+  if (event.type === 'agent.done') {
+    agent.status = 'done';
+    agent.result = deliveredOf(event, 'result');
+    agent.cites = event.cites;
+  } else if (event.type === 'agent.failed') {
+    agent.status = 'failed';
+    agent.error = event.error;
+  } else {
+    agent.status = 'cancelled';
+    const { reason, unknown } = event;
+    const error = { code: 'cancelled', message: 'The agent was cancelled', retryable: false, details: { reason } };
+    agent.error = unknown ? leavingDoubt(error, unknown) : error;
+  }
+  if (state.asks.size > 0) closeAsks(state, agent);
+  forget(agent);
+  if (agent.spec.budget) closeAccount(agent.account);
+  for (const dependent of agent.dependents) {
+    if (hasEnded(dependent)) continue;
+    dependent.blockers--;
+    tellResult(dependent, agent);
+    settle(state, dependent);
+  }
+  agent.dependents = none;
+  const { parent } = agent;
+  if (parent && !hasEnded(parent)) tellParent(state, parent, agent);
+}
+
+/** What only a living agent needs. */
+function forget(agent: AgentState): void {
+  agent.inbox = none;
+  agent.calls =
+    agent.memory =
+    agent.replies =
+    agent.awaitedIds =
+    agent.retryAt =
+    agent.digest =
+      undefined;
+  agent.wait = noWait;
+  agent.awaited =
+    agent.pending =
+    agent.blockers =
+    agent.repeats =
+    agent.stalls =
+      0;
+  agent.started = agent.woken = false;
+}
+
+function closeAsks(state: PlanState, agent: AgentState): void {
+  for (const { ask, agent: asking } of state.asks.values()) if (asking === agent.id) state.asks.delete(ask);
+}
+
+function tellParent(state: PlanState, parent: AgentState, agent: AgentState): void {
+  parent.open--;
+  if (!parent.parent && state.created?.terms.given === true) return; // nobody reads its inbox
+  tellResult(parent, agent);
+  if (parent.awaited === 0 || parent.awaitedIds?.has(agent.id) === false) return;
+  const isEnough = parent.wait.mode === 'race' || (parent.wait.mode === 'any' && agent.status === 'done');
+  parent.awaited = isEnough ? 0 : parent.awaited - 1;
+  if (parent.awaited === 0) settle(state, parent);
+}
+
+function tellResult(to: AgentState, { id, spec, status, result, error }: AgentState): void {
+  const facts = { type: 'result' as const, from: id, ...(spec.key !== undefined && { key: spec.key }) };
+  if (status === 'done' && result) deliver(to, { ...facts, ok: true, result });
+  else if (error && spec.onFailure !== 'ignore') deliver(to, { ...facts, ok: false, error });
+}

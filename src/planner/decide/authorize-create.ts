@@ -1,0 +1,100 @@
+/** Asks whether an agent may create the sub-agents that it wants. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import { askHook } from '../../permission/authorize.ts';
+import type { Authorization } from '../../contracts/authorize.ts';
+import type { Place } from '../../events/span.ts';
+import type { ActionInput, TaskInput } from '../model/action.ts';
+import type { PlanOwner, StepOutcome } from '../host/run-agent.ts';
+
+/** Who wants a sub-agent, and for whom. */
+export interface Creator {
+  readonly planId?: string;
+  readonly owner: PlanOwner;
+  /** `1` for the tasks of a given plan; none, as text of no length, for the first agent, which nobody makes but the owner. */
+  readonly address: string;
+  readonly agentId?: string;
+}
+
+/** What is known of a sub-agent before it is made. */
+export type CreateFacts = Pick<TaskInput, 'goal' | 'agentId' | 'role' | 'tools'>;
+
+/** Decides on one sub-agent, called before it is made. An error in it denies, and so does `ask`. */
+export type AuthorizeCreate = (creator: Creator, child: CreateFacts) => Authorization | Promise<Authorization>;
+
+/** Nothing is denied. */
+export const noneDenied: ReadonlyMap<number, string> = new Map();
+
+/** The actions of a step that are denied, by their place, each with the reason. */
+export async function deniedCreates(
+  outcome: StepOutcome,
+  authorize: AuthorizeCreate,
+  creator: Creator,
+): Promise<ReadonlyMap<number, string>> {
+  const actions = outcome.type === 'next' ? outcome.actions ?? [] : [];
+  const denied = new Map<number, string>();
+  for (const [index, action] of actions.entries()) {
+    const reason = isCreate(action) ? await reasonAgainst(authorize, creator, action) : undefined;
+    if (reason !== undefined) denied.set(index, reason);
+  }
+  return denied;
+}
+
+/**
+ * Checks those with whom a plan begins: its first agent, and the tasks where they are given.
+ *
+ * @throws PinnaceError `forbidden` for the first that is denied.
+ */
+export async function requireFirst(
+  { first, tasks }: { readonly first: CreateFacts; readonly tasks: readonly CreateFacts[] },
+  { authorize, owner, place }: {
+    readonly authorize: AuthorizeCreate;
+    readonly owner: PlanOwner;
+    /** Where a refusal is told of. */
+    readonly place: Place;
+  },
+): Promise<void> {
+  const { agentId } = first;
+  const mayCreate = async (creator: Creator, child: CreateFacts): Promise<void> => {
+    const reason = await reasonAgainst(authorize, creator, child);
+    if (reason === undefined) return;
+    tellDenied(place, child.agentId ?? agentId);
+    throw new PinnaceError('forbidden', `Cannot start the plan: ${reason}`, { details: { reason: 'not_authorized' } });
+  };
+  await mayCreate({ owner, address: '' }, first);
+  const leader = { owner, address: '1', ...(agentId !== undefined && { agentId }) };
+  for (const task of tasks) await mayCreate(leader, task);
+}
+
+/** Tells that an agent was not made. */
+export function tellDenied(place: Place, agentId = ''): void {
+  const { code, message, retryable, details } = new PinnaceError('forbidden', 'Cannot create the agent', {
+    details: { reason: 'not_authorized' },
+  });
+  place.tell({
+    action: 'planner.create',
+    target: { type: 'agent', id: agentId.slice(0, 128) },
+    status: 'denied',
+    error: { code, message, retryable, ...(details && { details }) },
+  });
+}
+
+/** Actions are not parsed yet: a model may have said anything. */
+function isCreate(action: ActionInput | undefined): action is ActionInput & { type: 'create' } {
+  return action?.type === 'create';
+}
+
+async function reasonAgainst(
+  authorize: AuthorizeCreate,
+  creator: Creator,
+  { goal, agentId, role, tools }: CreateFacts,
+): Promise<string | undefined> {
+  const child = {
+    goal,
+    ...(agentId !== undefined && { agentId }),
+    ...(role !== undefined && { role }),
+    ...(tools !== undefined && { tools }),
+  };
+  const ruling = await askHook(() => authorize(creator, child));
+  return ruling.decision === 'allow' ? undefined : ruling.reason;
+}

@@ -1,0 +1,71 @@
+/** Activities that wait for a slot, and which of them is next. */
+
+import type { Activity } from '../model/plan-state.ts';
+import { rank } from './schedule.ts';
+
+/** A queue in the order of `schedule`, in which nothing waits for ever. */
+export interface ReadyQueue {
+  add(activity: Activity): void;
+  /** Takes the next whose provider is free, unless its rank, with what its age adds, is below `least`. */
+  take(isFree: (provider: string | undefined) => boolean, least?: number): Activity | undefined;
+  readonly size: number;
+  all(): readonly Activity[];
+}
+
+/** Activities of one rank and provider, the oldest first. */
+interface Lane {
+  readonly rank: number;
+  readonly provider: string | undefined;
+  readonly items: { readonly activity: Activity; readonly since: number }[];
+  /** Where the oldest stands: taking from the front of an array would be linear. */
+  head: number;
+}
+
+/** So many starts of others make up for one rank. */
+const ageing = 256;
+
+/** Gives a queue, empty. */
+export function createReadyQueue(): ReadyQueue {
+  const lanes = new Map<string, Lane>();
+  let size = 0;
+  let starts = 0;
+  return {
+    add(activity) {
+      const provider = (activity.call?.spec ?? activity.agent.spec).provider;
+      const own = rank(activity);
+      const name = provider === undefined ? `${own}` : `${own} ${provider}`;
+      let lane = lanes.get(name);
+      if (!lane) lanes.set(name, lane = { rank: own, provider, items: [], head: 0 });
+      lane.items.push({ activity, since: starts });
+      size++;
+    },
+    take(isFree, least = -Infinity) {
+      let best: Lane | undefined;
+      let bestRank = -Infinity;
+      for (const lane of lanes.values()) {
+        const oldest = lane.items[lane.head];
+        if (!oldest || !isFree(lane.provider)) continue;
+        const aged = lane.rank + (starts - oldest.since) / ageing;
+        if (aged > bestRank) [best, bestRank] = [lane, aged];
+      }
+      if (!best || bestRank < least) return undefined;
+      size--;
+      starts++;
+      return takeOldest(best);
+    },
+    get size() {
+      return size;
+    },
+    all: () => [...lanes.values()].flatMap(({ items, head }) => items.slice(head).map(({ activity }) => activity)),
+  };
+}
+
+function takeOldest(lane: Lane): Activity | undefined {
+  const { activity } = lane.items[lane.head] ?? {};
+  lane.head++;
+  if (lane.head > 1024 && lane.head * 2 > lane.items.length) {
+    lane.items.splice(0, lane.head);
+    lane.head = 0;
+  }
+  return activity;
+}

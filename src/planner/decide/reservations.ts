@@ -1,0 +1,46 @@
+/** What activities under way are taken to use, so that those at once cannot use the same twice. */
+
+import { type Account, freeStep, hold, holdStep, lacks, remaining } from '../model/account.ts';
+import type { Budget } from '../model/action.ts';
+import type { PlanLimits } from '../model/plan-limits.ts';
+import type { Activity } from '../model/plan-state.ts';
+
+/** The reservations of one plan. */
+export interface Reservations {
+  /**
+   * Sets aside what the activity may use, and answers `undefined`; or answers what there is not enough of. Where nobody else has
+   * reserved any of it, whatever is left is enough: only the usage tells, and it is more by less than one reservation.
+   */
+  take(activity: Activity): keyof Budget | undefined;
+  /** Gives it back, when the usage is known or there is none. */
+  giveBack(activity: Activity): void;
+}
+
+/** Gives reservations, none made. */
+export function createReservations({ tokens, cost }: PlanLimits['reserve']): Reservations {
+  const made = new Map<string, { readonly account: Account; readonly amount: Budget }>();
+  const isReserved = (field: keyof Budget): boolean =>
+    [...made.values()].some(({ amount }) => (amount[field] ?? 0) > 0);
+  return {
+    take({ id, agent: { account } }) {
+      if (!account.isMetered && holdStep(account)) return undefined;
+      const left = remaining(account);
+      const amount: Budget = {
+        steps: 1,
+        ...(left.tokens !== Infinity && { tokens }),
+        ...(left.cost !== Infinity && { cost }),
+      };
+      const lacking = lacks(account, amount);
+      if (lacking && (lacking === 'steps' || left[lacking] <= 0 || isReserved(lacking))) return lacking;
+      hold(account, amount);
+      made.set(id, { account, amount });
+      return undefined;
+    },
+    giveBack({ id, agent: { account } }) {
+      const reserved = made.get(id);
+      made.delete(id);
+      if (reserved) hold(reserved.account, reserved.amount, -1);
+      else freeStep(account);
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** The state of a plan as a text, from which it can be made again without the events before. */
+
+import { addAgents, type AgentColumns, toColumns } from '../model/agent-columns.ts';
+import { createAccount } from '../model/account.ts';
+import { createDueHeap, type Due } from '../decide/due-heap.ts';
+import type { AskFacts, EventOf } from '../model/plan-event.ts';
+import { type AgentState, type PlanState, rootOf } from '../model/plan-state.ts';
+import { isValid } from '../decide/settle-due.ts';
+
+/** The version of the form below. A reader knows its own, and reads the journal where it is another. */
+export const snapshotVersion = 1;
+
+/** A state without the agents that have ended before the last snapshot: they are in others, and do not change. */
+interface KeptState {
+  readonly at: number;
+  readonly paused: boolean;
+  readonly created: EventOf<'run.created'>;
+  readonly asks: readonly AskFacts[];
+  readonly askCount: number;
+  readonly askedSince?: number | undefined;
+  readonly askedMs: number;
+  readonly used: PlanState['account']['used'];
+  readonly dues: readonly Due[];
+  /** How many agents there are, with those that have ended. */
+  readonly count: number;
+  readonly agents: AgentColumns;
+}
+
+/** Gives the text of a state with these agents, those that live; `undefined` where the plan has not begun or is over. */
+export function stateText(state: PlanState, living: readonly AgentState[]): string | undefined {
+  const { created, phase, at, paused, asks, askCount, askedSince, askedMs, account, dues } = state;
+  if (!created || !rootOf(state) || phase !== 'running') return undefined;
+  const kept: KeptState = {
+    at,
+    paused,
+    created,
+    asks: [...asks.values()],
+    askCount,
+    askedSince,
+    askedMs,
+    used: account.used,
+    dues: dues.all().filter((due) => isValid(state, due)),
+    count: state.agents.size,
+    agents: toColumns(living, created.at),
+  };
+  return JSON.stringify(kept);
+}
+
+/** Gives the text of agents that have ended. */
+export function endedText(state: PlanState, ended: readonly AgentState[]): string {
+  return JSON.stringify(toColumns(ended, state.created?.at ?? 0));
+}
+
+/**
+ * Makes the state again of its text and of those with all that had ended.
+ *
+ * @throws Error, or whatever a wrong form leads to: then the journal tells the state.
+ */
+export function stateOf(text: string, endedTexts: readonly string[]): PlanState {
+  const kept = JSON.parse(text) as KeptState; // written by this module; others are refused by version and sum before
+  const { at, paused, created, asks, askCount, askedSince, askedMs, used, dues, count, agents } = kept;
+  const state: PlanState = { // every field is named, so that none is forgotten
+    at,
+    phase: 'running',
+    paused,
+    created,
+    agents: new Map(),
+    asks: new Map(asks.map((ask) => [ask.ask, ask])),
+    askCount,
+    askedSince,
+    askedMs,
+    account: createAccount(created.terms.budget),
+    dues: createDueHeap(),
+    fresh: [],
+    result: undefined,
+    cites: [],
+    error: undefined,
+    reason: undefined,
+  };
+  addAgents(state, [...endedTexts.map((ended) => JSON.parse(ended) as AgentColumns), agents]);
+  if (state.agents.size !== count) throw new Error('An agent is missing');
+  Object.assign(state.account.used, used);
+  for (const due of dues) state.dues.add(due);
+  return state;
+}

@@ -1,0 +1,130 @@
+/** What comes to a plan from outside: it is put beside the journal, so that nobody takes it from its owner, and its owner takes it. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import { answerInterruption } from '../../permission/interruption.ts';
+import { checkData } from '../../base/json.ts';
+import { invalid } from '../../base/parse.ts';
+import type { Authorize } from '../../contracts/authorize.ts';
+import type { Change, Storage } from '../../contracts/storage.ts';
+import { compileJsonSchema } from '../../tools/json-schema/json-schema.ts';
+import type { AskFacts } from '../model/plan-event.ts';
+import type { PlanLimits } from '../model/plan-limits.ts';
+import { askKey, bellKey, type InboundItem, inboundKey, isOver, readPlan } from '../journal/plan-record.ts';
+
+type Principal = Parameters<Authorize>[1];
+
+/** Gives the principal when it may do this. @throws PinnaceError `forbidden`. */
+export function requireScope(principal: Principal, scope: Principal['scopes'][number]): Principal {
+  if (principal.scopes.includes(scope)) return principal;
+  throw new PinnaceError('forbidden', `Cannot go on: the caller lacks the scope "${scope}"`);
+}
+
+/** What bringing something to a plan needs. */
+export interface InboundOptions {
+  readonly storage: Storage;
+  readonly limits: PlanLimits;
+  readonly now: () => number;
+  /** Lets whoever has the plan take it, or goes on with the plan here. */
+  readonly bring: (planId: string) => Promise<void>;
+}
+
+/** The changes that put something before a plan. The same id twice is the same thing. */
+function inboundChanges({ planId, id, item, ttlMs }: {
+  readonly planId: string;
+  readonly id: string;
+  readonly item: InboundItem;
+  readonly ttlMs: number;
+}): readonly Change[] {
+  return [
+    { key: inboundKey(planId, id), value: item, ttlMs },
+    { key: bellKey(planId), value: crypto.randomUUID(), ttlMs },
+  ];
+}
+
+/** Answers a question. The answer and its record are one commit. */
+export async function replyToPlan(
+  { storage, limits, now, bring }: InboundOptions,
+  { planId, principal, askId, answer }: {
+    readonly planId: string;
+    readonly principal: Principal;
+    readonly askId: string;
+    readonly answer: unknown;
+  },
+): Promise<'accepted' | 'replayed'> {
+  requireScope(principal, 'tool:approve');
+  checkData(answer);
+  await readPlan(storage, planId, principal.tenant);
+  const entry = askId.length > 64 ? undefined : await storage.get(askKey(planId, askId));
+  if (entry) checkAnswer(entry.value as AskFacts, answer); // written with the events
+  const ttlMs = limits.retentionMs;
+  const item: InboundItem = { type: 'answer', ask: askId, by: principal.subject, answer };
+  const result = await answerInterruption(principal, { runId: planId, id: askId }, {
+    storage,
+    now: now(),
+    ttlMs,
+    answer,
+    changes: inboundChanges({ planId, id: askId, item, ttlMs }),
+  });
+  await bring(planId);
+  return result;
+}
+
+const approvalSchema = {
+  type: 'object',
+  properties: { approved: { type: 'boolean' }, reason: { type: 'string', maxLength: 500 } },
+  required: ['approved'],
+  additionalProperties: false,
+};
+
+function checkAnswer({ kind, schema, options }: AskFacts, answer: unknown): void {
+  if (options && !options.some((option) => option === answer)) {
+    throw invalid('the answer', [{ path: '', message: 'must be one of the options' }]);
+  }
+  const wanted = kind === 'approval' ? approvalSchema : schema ?? (options ? {} : { type: 'string' });
+  const issues = compileJsonSchema(wanted)(answer);
+  if (issues.length > 0) throw invalid('the answer', issues);
+}
+
+/** Cancels a plan, or one agent of it. */
+export async function cancelPlan(
+  options: InboundOptions,
+  { planId, principal, address = '1', reason = 'requested' }: {
+    readonly planId: string;
+    readonly principal: Principal;
+    readonly address?: string;
+    readonly reason?: string;
+  },
+): Promise<void> {
+  const item: InboundItem = { type: 'cancel', target: address, by: principal.subject, reason: reason.slice(0, 500) };
+  await put(options, { planId, principal, item, id: `cancel ${address}` });
+}
+
+/** Pauses a plan, or ends its pause. */
+export async function pausePlan(
+  options: InboundOptions,
+  { planId, principal, type }: {
+    readonly planId: string;
+    readonly principal: Principal;
+    readonly type: 'pause' | 'resume';
+  },
+): Promise<void> {
+  const id = `pause ${String(options.now()).padStart(16, '0')} ${crypto.randomUUID()}`; // taken in the order of time
+  await put(options, { planId, principal, item: { type, by: principal.subject }, id });
+}
+
+async function put(
+  { storage, limits, bring }: InboundOptions,
+  { planId, principal, item, id }: {
+    readonly planId: string;
+    readonly principal: Principal;
+    readonly item: InboundItem;
+    readonly id: string;
+  },
+): Promise<void> {
+  const { state } = await readPlan(storage, planId, requireScope(principal, 'run:cancel').tenant);
+  if (isOver(state)) return;
+  const changes = inboundChanges({ planId, id, item, ttlMs: limits.retentionMs });
+  const result = await storage.commit(changes);
+  if (!result.ok) throw new PinnaceError('internal', 'Cannot bring this to the plan: the storage refused it');
+  await bring(planId);
+}

@@ -1,0 +1,384 @@
+/** A plan in the hands of this process: it starts what the state allows, records what becomes of it, and lets go when there is nothing to run. */
+
+import type { PinnaceError } from '../../base/errors.ts';
+import type { JournalHead } from '../../log/journal.ts';
+import type { Storage } from '../../contracts/storage.ts';
+import { type ActivityRun, type ActivityRunOptions, startActivity } from './activity-run.ts';
+import type { AuthorizeCreate } from '../decide/authorize-create.ts';
+import type { Draft } from '../decide/draft.ts';
+import { failure, toFailure } from '../model/failure.ts';
+import type { OwnedPlan } from '../journal/found-plan.ts';
+import { createGate } from '../decide/gate.ts';
+import { planDeadlineAt } from '../model/plan-clock.ts';
+import type { PlanEvent } from '../model/plan-event.ts';
+import type { PlanTelling } from './tell-plan.ts';
+import { type NumberedEvent, openPlanJournal, type PlanJournal } from '../journal/plan-journal.ts';
+import type { PlanLimits } from '../model/plan-limits.ts';
+import type { Inbound, PlanHead } from '../journal/plan-record.ts';
+import { type Activity, hasEnded, type PlanState } from '../model/plan-state.ts';
+import type { ProviderPlaces } from '../decide/provider-places.ts';
+import { createReadyQueue } from '../decide/ready-queue.ts';
+import { createReservations, type Reservations } from '../decide/reservations.ts';
+import type { RunAgent, StepOutcome } from './run-agent.ts';
+import { schedule } from '../decide/schedule.ts';
+import { settleLostStart } from '../decide/settle-ask.ts';
+import { fireDue, isValid } from '../decide/settle-due.ts';
+import { breakDeadlock, settleInbound } from '../decide/settle-inbound.ts';
+import { failActivity, settleActivity } from '../decide/settle-step.ts';
+
+/** How a process was done with a plan. */
+export type Release = 'ended' | 'suspended' | 'lost' | 'closed';
+
+/** A plan that this process runs. */
+export interface LivePlan {
+  readonly state: PlanState;
+  readonly head: PlanHead;
+  /** How many events are committed. */
+  readonly committed: number;
+  /** Resolves when this process no longer has the plan. */
+  readonly released: Promise<Release>;
+  /** Decides and records; what follows is started. */
+  write(decide: (draft: Draft) => void): void;
+  /** Takes what came from outside. */
+  take(inbound: Inbound): void;
+  /** Looks at the time and at free places again. */
+  pump(): void;
+  /** Lets go of the plan as it is, as a process does that ends. */
+  close(): void;
+}
+
+/** What a live plan is made with. */
+export interface LivePlanOptions {
+  readonly storage: Storage;
+  readonly planId: string;
+  readonly head: JournalHead<PlanHead>;
+  readonly version: string;
+  /** Folded up to the head. */
+  readonly state: PlanState;
+  readonly snapshots: OwnedPlan['snapshots'];
+  /** What has come from outside before. */
+  readonly inbound: Inbound;
+  readonly runAgent: RunAgent;
+  readonly authorize: AuthorizeCreate | undefined;
+  readonly limits: PlanLimits;
+  readonly places: ProviderPlaces;
+  readonly now: () => number;
+  readonly telling: PlanTelling | undefined;
+  /** Counts each commit. */
+  readonly counting: ((events: readonly NumberedEvent[]) => void) | undefined;
+}
+
+/** So many events may wait for their commit before no more activities are started. */
+const mostUncommitted = 2048;
+/** The longest time that `setTimeout` can wait. */
+const longestTimeoutMs = 2_147_483_647;
+
+/** Gives a live plan, and starts what can be run. */
+export function runPlan(options: LivePlanOptions): LivePlan {
+  const plan = new Plan(options);
+  plan.begin();
+  return plan;
+}
+
+class Plan implements LivePlan {
+  readonly state: PlanState;
+  readonly #options: LivePlanOptions;
+  readonly #journal: PlanJournal;
+  readonly #queue = createReadyQueue();
+  readonly #gate = createGate();
+  /** Unsafe activities whose start is not committed yet. */
+  #starting: { readonly seq: number; readonly activity: Activity }[] = [];
+  readonly #running = new Map<string, ActivityRun>();
+  readonly #reservations: Reservations;
+  /** Activities that wait until others have settled what they used. */
+  #parked: Activity[] = [];
+  readonly #parallelism: number;
+  readonly #runOptions: ActivityRunOptions;
+  readonly #released = Promise.withResolvers<Release>();
+  #isReleased = false;
+  #isReleasing = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timerAt = Infinity;
+  #heartbeat: ReturnType<typeof setInterval>;
+
+  constructor(options: LivePlanOptions) {
+    const { state, limits, now, telling, counting } = options;
+    this.state = state;
+    this.#options = options;
+    const terms = state.created?.terms;
+    const { storage, runAgent, authorize } = options;
+    const onEnd: ActivityRunOptions['onEnd'] = (run, outcome, denied) => this.#settle(run, outcome, denied);
+    this.#runOptions = { state, storage, runAgent, authorize, telling, onEnd };
+    this.#reservations = createReservations(limits.reserve);
+    this.#parallelism = terms?.maxParallelism ?? limits.maxParallelism;
+    this.#journal = openPlanJournal({
+      ...options,
+      settings: {
+        allowHuman: terms?.allowHumanIntervention === true,
+        maxDepth: terms?.maxDepth ?? limits.maxDepth,
+        askMs: limits.askMs,
+        stallAfter: terms?.stallAfter ?? limits.stallAfter,
+      },
+      ttlMs: limits.retentionMs,
+      graceMs: Math.min(limits.storageGraceMs, limits.leaseMs / 3),
+      snapshots: { ...options.snapshots, every: limits.snapshotEvents },
+      onCommit: (events) => {
+        telling?.onCommit(events);
+        counting?.(events);
+        this.#afterCommit();
+      },
+      onLost: (error) => this.#lose(error),
+    });
+    this.#heartbeat = setInterval(() => this.#beat(), limits.leaseMs / 3);
+    this.#journal.setHead({ ...this.#journal.head, status: 'running', dueAt: now() + limits.leaseMs });
+  }
+
+  get head(): PlanHead {
+    return this.#journal.head;
+  }
+
+  get committed(): number {
+    return this.#journal.committed;
+  }
+
+  get released(): Promise<Release> {
+    return this.#released.promise;
+  }
+
+  /** What the state allows to run was allowed by committed events: it can be started. What was lost is asked about. */
+  begin(): void {
+    this.state.fresh = [];
+    const lost: Activity[] = [];
+    for (const activity of schedule(this.state)) {
+      if (!isStarted(activity)) this.#queue.add(activity);
+      else if (![...this.state.asks.values()].some(({ step }) => step === activity.id)) lost.push(activity);
+    }
+    if (lost.length > 0) this.write((draft) => lost.forEach((activity) => settleLostStart(draft, activity)));
+    this.#record(this.#options.inbound);
+    this.pump();
+  }
+
+  write(decide: (draft: Draft) => void, changes: Parameters<PlanJournal['write']>[1] = []): void {
+    if (this.#isReleased || this.#isReleasing) return;
+    const events = this.#journal.write(decide, changes);
+    if (events.some(endsOthers)) this.#abortEnded();
+    const { fresh } = this.state;
+    if (fresh.length > 0) {
+      this.state.fresh = [];
+      this.#gate.add(this.#journal.seq, fresh);
+    }
+    if (this.state.phase !== 'running') void this.#finish();
+  }
+
+  take(inbound: Inbound): void {
+    this.#record(inbound);
+    this.pump();
+  }
+
+  #record({ items, taken }: Inbound): void {
+    if (items.length > 0) this.write((draft) => items.forEach((item) => settleInbound(draft, item)), taken);
+  }
+
+  pump(): void {
+    if (this.#isReleased || this.#isReleasing) return;
+    const now = this.#options.now();
+    for (let due = this.state.dues.peek(); due && due.at <= now; due = this.state.dues.peek()) {
+      const taken = due;
+      this.state.dues.take();
+      if (isValid(this.state, taken)) this.write((draft) => fireDue(draft, taken));
+    }
+    this.#startMore();
+    this.#arm();
+    if (this.#isIdle()) this.#rest();
+  }
+
+  close(): void {
+    this.#release('closed');
+  }
+
+  #startMore(): void {
+    const { places } = this.#options;
+    const isFree = (provider: string | undefined): boolean => places.isFree(provider);
+    while (!this.state.paused && !this.#isReleasing && this.#free > 0) {
+      if (this.#journal.seq - this.#journal.committed > mostUncommitted) return;
+      const activity = this.#queue.take(isFree, this.#gate.leastRank(this.#free));
+      if (!activity) return;
+      if (isCurrent(activity) && this.#reserve(activity)) this.#start(activity);
+    }
+  }
+
+  get #free(): number {
+    return this.#parallelism - this.#running.size - this.#starting.length;
+  }
+
+  /** Sets aside what the activity may use; otherwise parks it, or fails it when nothing will ever be given back. */
+  #reserve(activity: Activity): boolean {
+    const lacking = this.#reservations.take(activity);
+    if (!lacking) return true;
+    if (this.#free < this.#parallelism) {
+      this.#parked.push(activity);
+      return false;
+    }
+    const reason = `${lacking}_limit`;
+    const error = failure('budget_exceeded', `Cannot go on: the budget of ${lacking} is used up`, { reason });
+    this.write((draft) => failActivity(draft, activity, { error }));
+    return false;
+  }
+
+  #start(activity: Activity): void {
+    this.#options.places.take(providerOf(activity));
+    const effect = activity.call?.spec.effect ?? activity.agent.spec.effect ?? 'pure';
+    if (effect !== 'unsafe') return this.#run(activity);
+    this.write((draft) => draft.add({ type: 'step.started', step: activity.id, effect }));
+    this.#starting.push({ seq: this.#journal.seq, activity });
+  }
+
+  #run(activity: Activity): void {
+    this.#running.set(activity.id, startActivity(activity, this.#runOptions));
+  }
+
+  #settle({ activity, seen }: ActivityRun, outcome: StepOutcome, denied: ReadonlyMap<number, string>): void {
+    if (hasEnded(activity.agent)) {
+      const { usage } = outcome;
+      this.write((draft) => draft.add({ type: 'step.late', step: activity.id, ...(usage && { usage }) }));
+    } else {
+      this.write((draft) => settleSafely(draft, activity, { outcome, seen, denied }));
+    }
+    this.#running.delete(activity.id); // only now, or the plan would look as if it had nothing to do
+    this.#giveBack(activity);
+    this.pump();
+  }
+
+  /** Frees the places of an activity that has ended. */
+  #giveBack(activity: Activity): void {
+    this.#reservations.giveBack(activity);
+    if (this.#parked.length > 0) {
+      for (const parked of this.#parked) this.#queue.add(parked);
+      this.#parked = [];
+    }
+    this.#options.places.free(providerOf(activity));
+  }
+
+  #afterCommit(): void {
+    const { committed } = this.#journal;
+    for (const activity of this.#gate.open(committed)) this.#queue.add(activity);
+    const recorded = this.#starting.filter(({ seq }) => seq <= committed);
+    this.#starting = this.#starting.filter(({ seq }) => seq > committed);
+    for (const { activity } of recorded) {
+      if (isCurrent(activity)) this.#run(activity);
+      else this.#giveBack(activity);
+    }
+    this.pump();
+  }
+
+  #abortEnded(): void {
+    for (const run of this.#running.values()) {
+      if (hasEnded(run.activity.agent)) run.abort(failureOf(run.activity));
+    }
+  }
+
+  #isIdle(): boolean {
+    return this.#running.size === 0 && this.#starting.length === 0 && this.#gate.size === 0 &&
+      this.#parked.length === 0 && this.#journal.committed === this.#journal.seq &&
+      (this.#queue.size === 0 || this.state.paused) && this.state.phase === 'running';
+  }
+
+  /** Nothing can be run: the plan is left, unless a timer is near. When nothing is to come either, it could only hang. */
+  #rest(): void {
+    const { limits, now } = this.#options;
+    const next = this.#nextDue();
+    if (!next && this.state.asks.size === 0 && !this.state.paused) {
+      this.write(breakDeadlock);
+      return;
+    }
+    if (next && next.at - now() <= limits.lingerMs) return;
+    void this.#leave(next?.at);
+  }
+
+  /** The next time at which something happens, apart from deadlines. */
+  #nextDue(): { readonly at: number } | undefined {
+    const dues = this.state.dues.all().filter((due) => due.kind !== 'deadline' && isValid(this.state, due));
+    return dues.length === 0 ? undefined : { at: dues.reduce((least, { at }) => Math.min(least, at), Infinity) };
+  }
+
+  async #leave(dueAt = Infinity): Promise<void> {
+    this.#isReleasing = true;
+    this.#journal.setHead({ ...this.head, status: 'waiting', dueAt: Math.min(dueAt, planDeadlineAt(this.state)) });
+    await this.#journal.flush().then(() => this.#release('suspended'), () => undefined);
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#isReleasing) return;
+    this.#isReleasing = true;
+    const { phase } = this.state;
+    const { dueAt: _, ...head } = this.head;
+    if (phase === 'done' || phase === 'failed' || phase === 'cancelled') {
+      this.#journal.setHead({ ...head, status: phase, endedAt: this.state.at });
+    }
+    for (const run of this.#running.values()) run.abort(failureOf(run.activity));
+    await this.#journal.flush().then(() => this.#release('ended'), () => undefined);
+  }
+
+  #beat(): void {
+    if (this.#isReleasing) return;
+    this.#journal.setHead({ ...this.head, dueAt: this.#options.now() + this.#options.limits.leaseMs });
+  }
+
+  #arm(): void {
+    const at = this.state.dues.peek()?.at ?? Infinity;
+    if (at === this.#timerAt || this.#isReleasing || this.#isReleased) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    const waitMs = Math.min(longestTimeoutMs, Math.max(0, at - this.#options.now()));
+    this.#timer = setTimeout(() => {
+      this.#timerAt = Infinity;
+      this.pump();
+    }, waitMs);
+  }
+
+  #lose(error: PinnaceError): void {
+    for (const run of this.#running.values()) run.abort(error);
+    this.#release('lost');
+  }
+
+  #release(how: Release): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    clearTimeout(this.#timer);
+    clearInterval(this.#heartbeat);
+    for (const { activity } of this.#starting) this.#giveBack(activity);
+    if (how === 'closed') { for (const run of this.#running.values()) run.abort(failureOf(run.activity)); }
+    this.#released.resolve(how);
+  }
+}
+
+function endsOthers({ type }: PlanEvent): boolean {
+  return type === 'agent.cancelled' || type === 'agent.failed';
+}
+
+function isStarted({ agent, call }: Activity): boolean {
+  return call ? call.started : agent.started;
+}
+
+/** Whether the activity is still to be run: its agent may have ended or gone on since. */
+function isCurrent({ id, agent, call, step }: Activity): boolean {
+  if (call) return agent.calls?.get(id) === call && call.status === 'ready';
+  return agent.status === 'ready' && agent.step === step;
+}
+
+function providerOf({ agent, call }: Activity): string | undefined {
+  return (call?.spec ?? agent.spec).provider;
+}
+
+function failureOf({ agent }: Activity): unknown {
+  return agent.error ?? failure('cancelled', 'The agent has ended');
+}
+
+/** What cannot be kept, because it is no JSON or too large, is a failure of the activity. */
+function settleSafely(draft: Draft, activity: Activity, settled: Parameters<typeof settleActivity>[2]): void {
+  try {
+    settleActivity(draft, activity, settled);
+  } catch (error) {
+    failActivity(draft, activity, { error: toFailure(error), usage: settled.outcome.usage });
+  }
+}

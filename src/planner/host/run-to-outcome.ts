@@ -1,0 +1,30 @@
+/** Begins a plan and waits for its outcome. */
+
+import type { Authorize } from '../../contracts/authorize.ts';
+import type { PlanOutcome } from '../view/plan-outcome.ts';
+import type { PlanRequestInput } from '../model/plan-request.ts';
+import type { Planner } from '../planner.ts';
+
+/** What is run, and for whom. */
+interface RunToOutcome {
+  readonly request: PlanRequestInput;
+  readonly principal: Parameters<Authorize>[1];
+  readonly signal?: AbortSignal;
+  readonly idempotencyKey?: string;
+}
+
+/** Gives how the plan has ended, or that it is suspended. An abort cancels it. */
+export async function runToOutcome(
+  planner: Pick<Planner, 'start' | 'cancel' | 'outcome'>,
+  { request, principal, signal, ...rest }: RunToOutcome,
+): Promise<PlanOutcome> {
+  const { planId } = await planner.start(request, principal, rest);
+  const abort = (): void => void planner.cancel(planId, principal, { reason: 'aborted' }).catch(() => undefined);
+  signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted) abort();
+  try {
+    return await planner.outcome(planId, principal);
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,186 @@
+/** Creates the journal of a new plan, and finds those that are there. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import { creationWith, type JournalHead, readHead, takeOver } from '../../log/journal.ts';
+import { canonicalJson } from '../../base/json.ts';
+import type { Key } from '../../base/key.ts';
+import { commitOwn } from '../../log/outage.ts';
+import type { Change, Storage } from '../../contracts/storage.ts';
+import type { Task } from '../model/action.ts';
+import { create } from '../decide/actions.ts';
+import { createDrafter, type Draft, type DraftedEvents } from '../decide/draft.ts';
+import { createOutliner } from './outline.ts';
+import { eventVersion } from '../model/plan-event.ts';
+import type { NumberedEvent } from './plan-journal.ts';
+import type { PlanLimits } from '../model/plan-limits.ts';
+import { dueKey, type Inbound, type PlanHead, planPrefix, readInbound } from './plan-record.ts';
+import type { PlanTerms } from '../model/plan-request.ts';
+import { type AgentState, createPlanState, type PlanState, rootOf } from '../model/plan-state.ts';
+import { readState } from './read-state.ts';
+import type { PlanOwner } from '../host/run-agent.ts';
+import type { SnapshotOptions } from './snapshot-store.ts';
+import { sha256 } from '../../base/hash.ts';
+
+/** A plan that this process owns. */
+export interface OwnedPlan {
+  readonly planId: string;
+  readonly head: JournalHead<PlanHead>;
+  readonly version: string;
+  readonly state: PlanState;
+  /** The events that the plan begins with, where it is new. */
+  readonly events: readonly NumberedEvent[];
+  /** The snapshots so far. */
+  readonly snapshots: Pick<SnapshotOptions, 'since' | 'last' | 'ended'>;
+  /** What has come from outside meanwhile. */
+  readonly inbound: Inbound;
+}
+
+/** What a plan is founded with. */
+export interface FoundOptions {
+  readonly storage: Storage;
+  readonly limits: PlanLimits;
+  readonly now: () => number;
+}
+
+/** What a plan is founded on. */
+export interface Founding {
+  readonly owner: PlanOwner;
+  readonly terms: PlanTerms;
+  readonly tasks: readonly Task[];
+  /** The caller's key with what was asked for. */
+  readonly idempotency: { readonly key: string; readonly request: unknown } | undefined;
+}
+
+/** Creates a plan with its first agent, and with the tasks where they are given, in one commit; or gives the id that the key stands for. */
+export async function foundPlan(
+  { storage, limits, now }: FoundOptions,
+  founding: Founding,
+): Promise<OwnedPlan | { readonly known: string }> {
+  const known = await findKnown(storage, founding);
+  if (known !== undefined) return { known };
+  const { owner, terms } = founding;
+  const planId = `plan_${crypto.randomUUID().replaceAll('-', '')}`;
+  const [at, ttlMs] = [now(), limits.retentionMs];
+  const state = createPlanState();
+  const { events, texts, changes } = firstEvents(state, founding, { planId, at, limits });
+  const dueAt = at + limits.leaseMs;
+  const { traceId, goal } = terms;
+  const headState: PlanHead = {
+    status: 'running',
+    tenant: owner.tenant,
+    subject: owner.subject,
+    traceId,
+    goal: goal.slice(0, 200).toWellFormed(),
+    startedAt: at,
+    dueAt,
+  };
+  const created = creationWith(planPrefix(planId), { state: headState, at, ttlMs, items: texts });
+  const founded = [
+    ...created.changes,
+    ...changes,
+    { key: dueKey(dueAt, planId), value: planId, ttlMs },
+    ...await keyChanges(founding, { planId, ttlMs }),
+  ];
+  // No other caller has this id: where its journal begins, all of it was written.
+  const written = async () => (await readHead(storage, planPrefix(planId)))?.version;
+  const result = await commitOwn(storage, founded, { written, graceMs: limits.storageGraceMs });
+  if (result.ok) {
+    const numbered = events.map((event, i) => ({ seq: i + 1, event }));
+    return {
+      planId,
+      head: created.head,
+      version: result.version,
+      state,
+      events: numbered,
+      snapshots: { since: events.length, last: undefined, ended: [] },
+      inbound: { items: [], taken: [] },
+    };
+  }
+  const faster = await findKnown(storage, founding);
+  if (faster !== undefined) return { known: faster };
+  throw new PinnaceError('internal', 'Cannot create the plan: its id is taken');
+}
+
+function firstEvents(
+  state: PlanState,
+  { owner, terms, tasks }: Founding,
+  { planId, at, limits }: { planId: string; at: number; limits: PlanLimits },
+): DraftedEvents {
+  const drafter = createDrafter(state, {
+    outliner: createOutliner({ planId, owner: '1', ttlMs: limits.retentionMs }),
+    settings: {
+      allowHuman: terms.allowHumanIntervention,
+      maxDepth: terms.maxDepth,
+      askMs: limits.askMs,
+      stallAfter: terms.stallAfter,
+    },
+  });
+  return drafter.write(at, (draft) => {
+    const { context, ...rest } = terms;
+    draft.add({ type: 'run.created', v: eventVersion, planId, owner, terms: rest });
+    draft.add({
+      type: 'agent.created',
+      id: '1',
+      goal: terms.goal,
+      ...(context.length > 0 && { context }),
+      ...(terms.agentId !== undefined && { agentId: terms.agentId }),
+      ...(terms.role !== undefined && { role: terms.role }),
+      ...(terms.constraints !== undefined && { constraints: terms.constraints }),
+    });
+    const root = rootOf(state);
+    if (root) { for (const task of tasks) createTask(draft, root, task); }
+  });
+}
+
+function createTask(draft: Draft, root: AgentState, task: Task): void {
+  const done = create(draft, root, task);
+  if (done && 'error' in done) throw new PinnaceError(done.error.code, done.error.message, done.error);
+}
+
+interface KeyRecord {
+  readonly planId: string;
+  /** SHA-256 of what was asked for. */
+  readonly fingerprint: string;
+}
+
+function idempotencyKey({ tenant }: PlanOwner, key: string): Key {
+  return ['plan-key', tenant, key];
+}
+
+async function findKnown(storage: Storage, { owner, idempotency }: Founding): Promise<string | undefined> {
+  if (!idempotency) return undefined;
+  const entry = await storage.get(idempotencyKey(owner, idempotency.key));
+  if (!entry) return undefined;
+  const { planId, fingerprint } = entry.value as KeyRecord; // written by this module alone
+  if (fingerprint === await sha256(canonicalJson(idempotency.request))) return planId;
+  throw new PinnaceError('idempotency_key_reused', 'Cannot use the key again: it stands for another request', {
+    status: 422,
+  });
+}
+
+async function keyChanges(
+  { owner, idempotency }: Founding,
+  { planId, ttlMs }: { planId: string; ttlMs: number },
+): Promise<readonly Change[]> {
+  if (!idempotency) return [];
+  const record: KeyRecord = { planId, fingerprint: await sha256(canonicalJson(idempotency.request)) };
+  return [{ key: idempotencyKey(owner, idempotency.key), value: record, ifVersion: null, ttlMs }];
+}
+
+/** Takes a plan that nobody has, or whose owner is gone; `undefined` when there is nothing to take. */
+export async function claimPlan(
+  planId: string,
+  { storage, limits, now }: FoundOptions,
+): Promise<OwnedPlan | undefined> {
+  const taken = await takeOver<PlanHead>({
+    storage,
+    prefix: planPrefix(planId),
+    now,
+    ttlMs: limits.retentionMs,
+    when: ({ at, state }) => state.status === 'waiting' || (state.status === 'running' && now() - at >= limits.leaseMs),
+  });
+  if (!taken) return undefined;
+  const { state, snapshot, ended } = await readState(storage, planId);
+  const snapshots = { since: snapshot?.seq ?? 0, last: snapshot, ended };
+  return { planId, ...taken, state, events: [], snapshots, inbound: await readInbound(storage, planId) };
+}

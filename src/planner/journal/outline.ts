@@ -1,0 +1,120 @@
+/** Keeps large values out of the journal: an event says where they are. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import type { Key } from '../../base/key.ts';
+import type { Change, Storage } from '../../contracts/storage.ts';
+import type { PlanEvent } from '../model/plan-event.ts';
+import type { ValueRef } from '../host/run-agent.ts';
+
+/** Values whose JSON text is longer stand out of line, in UTF-16 code units. */
+export const inlineLength = 8192;
+/** The longest value: a storage takes 4 MiB, and a code unit may take two bytes. */
+const mostLength = 2_000_000;
+const previewLength = 200;
+
+/** The fields that may be large. */
+const fields = ['result', 'memory', 'output', 'body', 'answer', 'context'] as const;
+
+/** An event as it is kept. */
+export interface Kept {
+  readonly event: PlanEvent;
+  /** Its JSON text. */
+  readonly text: string;
+  /** The values that stand out of line. */
+  readonly changes: readonly Change[];
+}
+
+/** Where the large values of a plan are. */
+export interface Outliner {
+  /**
+   * Gives an event as it is kept, and as a reader of the journal has it.
+   *
+   * @throws PinnaceError `internal` with the reason `output_not_json`, `budget_exceeded` with `output_too_large`.
+   */
+  keep(event: PlanEvent): Kept;
+  /** The same, with large values where they are: one commit takes only so many changes. */
+  keepWhole(event: PlanEvent): Kept;
+}
+
+/** Gives an outliner. `owner` is a text that no other owner of the plan has. */
+export function createOutliner({ planId, owner, ttlMs }: { planId: string; owner: string; ttlMs: number }): Outliner {
+  let count = 0;
+  return {
+    keep(event) {
+      const text = toText(event);
+      if (text.length <= inlineLength) return { event: hasObject(event) ? parsed(text) : event, text, changes: [] };
+      const changes: Change[] = [];
+      const shown: Record<string, unknown> = { ...event };
+      const refs = [...event.refs ?? []];
+      for (const field of fields) {
+        const value = shown[field];
+        if (value === undefined || refs.includes(field)) continue;
+        const own = toText(value);
+        if (own.length <= inlineLength) continue;
+        if (own.length > mostLength) throw tooLarge();
+        const name = `${owner}.${++count}`;
+        const ref: ValueRef = { name, length: own.length, preview: preview(own) };
+        changes.push({ key: valueKey(planId, name), value: own, ttlMs });
+        shown[field] = ref;
+        refs.push(field);
+      }
+      if (refs.length > 0) shown['refs'] = refs;
+      const short = toText(shown);
+      if (short.length > mostLength) throw tooLarge();
+      return { event: parsed(short), text: short, changes };
+    },
+    keepWhole(event) {
+      const text = toText(event);
+      if (text.length > mostLength) throw tooLarge();
+      return { event: parsed(text), text, changes: [] };
+    },
+  };
+}
+
+/**
+ * Reads a value that stands out of line.
+ *
+ * @throws PinnaceError `not_found` when the plan has none of this name.
+ */
+export async function readValue(storage: Storage, planId: string, { name }: ValueRef): Promise<unknown> {
+  const entry = await storage.get(valueKey(planId, name));
+  if (!entry) throw new PinnaceError('not_found', `Cannot read the value "${name}" of the plan: there is none`);
+  return JSON.parse(entry.value as string); // written by this module alone
+}
+
+function valueKey(planId: string, name: string): Key {
+  return ['plan', planId, 'b', name];
+}
+
+function hasObject(event: PlanEvent): boolean {
+  const shown = event as unknown as Record<string, unknown>; // every event is one
+  for (const field of fields) {
+    if (typeof shown[field] === 'object' && shown[field] !== null) return true;
+  }
+  return false;
+}
+
+function parsed(text: string): PlanEvent {
+  return JSON.parse(text) as PlanEvent; // just written
+}
+
+function toText(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new PinnaceError('internal', 'Cannot keep what an activity gave: it is not JSON', {
+      cause,
+      details: { reason: 'output_not_json' },
+    });
+  }
+}
+
+function preview(text: string): string {
+  return text.slice(0, previewLength).toWellFormed();
+}
+
+function tooLarge(): PinnaceError {
+  return new PinnaceError('budget_exceeded', `Cannot keep what an activity gave: it is longer than ${mostLength}`, {
+    details: { reason: 'output_too_large' },
+  });
+}

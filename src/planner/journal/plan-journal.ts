@@ -1,0 +1,158 @@
+/** The journal of a plan in the hands of its owner: groups of events, and what must be committed with them. */
+
+import type { PinnaceError } from '../../base/errors.ts';
+import { type Interruption, interruptionChange } from '../../permission/interruption.ts';
+import { type Journal, type JournalHead, openJournal } from '../../log/journal.ts';
+import type { Change, Storage } from '../../contracts/storage.ts';
+import { createDrafter, type Draft, type DraftSettings } from '../decide/draft.ts';
+import { createOutliner } from './outline.ts';
+import type { AskFacts, PlanEvent } from '../model/plan-event.ts';
+import { askKey, dueKey, isOver, type PlanHead, planPrefix } from './plan-record.ts';
+import type { PlanState } from '../model/plan-state.ts';
+import { createSnapshots, type SnapshotOptions } from './snapshot-store.ts';
+
+/** An event with its number. */
+export interface NumberedEvent {
+  readonly seq: number;
+  readonly event: PlanEvent;
+}
+
+/** The journal of one plan. */
+export interface PlanJournal {
+  /** How many events there are; those behind `committed` can still be lost. */
+  readonly seq: number;
+  readonly committed: number;
+  readonly head: PlanHead;
+  /** Decides and records in one: all events of the draft, and the changes, are in one commit. Gives the events. */
+  write(decide: (draft: Draft) => void, changes?: readonly Change[]): readonly PlanEvent[];
+  /** Changes the head; the index of due times follows it. */
+  setHead(head: PlanHead): void;
+  /** Commits everything so far. Rejects when another owner has the plan, or the storage fails. */
+  flush(): Promise<void>;
+}
+
+/** What a journal is opened with. */
+export interface PlanJournalOptions {
+  readonly storage: Storage;
+  readonly planId: string;
+  readonly head: JournalHead<PlanHead>;
+  readonly version: string;
+  readonly state: PlanState;
+  readonly settings: DraftSettings;
+  readonly now: () => number;
+  readonly ttlMs: number;
+  /** How long commits are repeated while the storage is out of reach. */
+  readonly graceMs?: number;
+  readonly snapshots: Pick<SnapshotOptions, 'every' | 'since' | 'last' | 'ended'>;
+  /** These events are committed now; in their order. */
+  readonly onCommit: (events: readonly NumberedEvent[]) => void;
+  readonly onLost: (error: PinnaceError) => void;
+}
+
+const noChanges: readonly Change[] = [];
+
+/** Gives the journal to its owner. */
+export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
+  const { storage, planId, state, settings, now, ttlMs, graceMs, onCommit, onLost } = options;
+  let head = options.head.state;
+  let seq = options.head.seq;
+  let committed = seq;
+  let tail: NumberedEvent[] = [];
+  const journal: Journal<PlanHead> = openJournal({
+    storage,
+    prefix: planPrefix(planId),
+    head: options.head,
+    version: options.version,
+    now,
+    spacingMs: 0,
+    ttlMs,
+    graceMs,
+    onCommit(upTo) {
+      const count = upTo - committed;
+      committed = upTo;
+      const events = count === tail.length ? tail : tail.slice(0, count);
+      tail = count === tail.length ? [] : tail.slice(count);
+      onCommit(events);
+    },
+    onLost,
+  });
+  const outliner = createOutliner({ planId, owner: `${options.head.fence}`, ttlMs });
+  const drafter = createDrafter(state, { settings, outliner });
+  const snapshots = createSnapshots(state, { ...options.snapshots, planId, ttlMs });
+  const questions = createQuestionRecords(state, { planId, ttlMs, tenant: head.tenant });
+  return {
+    get seq() {
+      return seq;
+    },
+    get committed() {
+      return committed;
+    },
+    get head() {
+      return head;
+    },
+    write(decide, changes = []) {
+      const { events, texts, changes: values } = drafter.write(Math.max(state.at, now()), decide);
+      if (events.length === 0 && changes.length === 0) return events;
+      for (const event of events) tail.push({ seq: ++seq, event });
+      const records = questions.changes(events);
+      const all = changes.length + values.length + records.length === 0
+        ? noChanges
+        : [...changes, ...values, ...records];
+      journal.append(texts, { changes: all });
+      const snapshot = snapshots.after(events, seq);
+      if (snapshot.length > 0) journal.append([], { changes: snapshot });
+      return events;
+    },
+    setHead(next) {
+      const changes: Change[] = [];
+      if (head.dueAt !== undefined && head.dueAt !== next.dueAt) changes.push({ key: dueKey(head.dueAt, planId) });
+      if (next.dueAt !== undefined && !isOver(next)) {
+        changes.push({ key: dueKey(next.dueAt, planId), value: planId, ttlMs });
+      }
+      head = next;
+      journal.append([], { state: next, changes });
+    },
+    flush: () => journal.flush(),
+  };
+}
+
+/** The records that people answer by: one for each open question, closed when the plan no longer needs the answer. */
+function createQuestionRecords(
+  state: PlanState,
+  { planId, ttlMs, tenant }: { planId: string; ttlMs: number; tenant: string },
+): { changes(events: readonly PlanEvent[]): readonly Change[] } {
+  const open = new Map<string, AskFacts>(state.asks);
+  const record = (ask: AskFacts, how: Interruption['state']): Change =>
+    interruptionChange({
+      id: ask.ask,
+      kind: ask.kind === 'approval' ? 'approval' : 'question',
+      runId: planId,
+      tenant,
+      agentId: state.agents.get(ask.agent)?.spec.agentId ?? '',
+      binding: `${ask.agent} ${ask.step ?? ''}`,
+      expiresAt: ask.expiresAt,
+      state: how,
+    }, ttlMs);
+  return {
+    changes(events) {
+      if (open.size === 0 && !events.some(({ type }) => type === 'ask.opened')) return [];
+      const changes: Change[] = [];
+      for (const event of events) {
+        if (event.type === 'ask.opened' && state.asks.has(event.ask)) {
+          open.set(event.ask, event);
+          const { at: _, type: _type, ...facts } = event;
+          changes.push(record(event, 'pending'), { key: askKey(planId, event.ask), value: facts, ttlMs });
+        } else if (event.type === 'ask.answered' && event.by !== 'timeout') {
+          open.delete(event.ask); // its record has the answer
+          changes.push({ key: askKey(planId, event.ask) });
+        }
+      }
+      for (const ask of open.values()) {
+        if (state.asks.has(ask.ask)) continue;
+        open.delete(ask.ask);
+        changes.push(record(ask, 'closed'), { key: askKey(planId, ask.ask) });
+      }
+      return changes;
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/** What is kept of a plan in the storage, and under which keys. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import { type JournalHead, readHead, readItems } from '../../log/journal.ts';
+import type { Key } from '../../base/key.ts';
+import type { Change, Storage } from '../../contracts/storage.ts';
+import type { PlanEvent } from '../model/plan-event.ts';
+import type { PlanPhase } from '../model/plan-state.ts';
+
+/** How a plan stands, in the head of its journal. `waiting`: nobody has it, for there is nothing to run. */
+export interface PlanHead {
+  readonly status: 'running' | 'waiting' | Exclude<PlanPhase, 'new' | 'running'>;
+  readonly tenant: string;
+  /** For whom the plan works; absent from plans that were begun before it was kept here. */
+  readonly subject?: string;
+  readonly traceId: string;
+  readonly goal: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  /** When somebody must look at it, and where the index of such times has it. */
+  readonly dueAt?: number;
+}
+
+/** Something that came from outside; whoever has the plan takes it. */
+export type InboundItem =
+  | { readonly type: 'answer'; readonly ask: string; readonly by: string; readonly answer: unknown }
+  | { readonly type: 'cancel'; readonly target: string; readonly by: string; readonly reason: string }
+  | { readonly type: 'pause' | 'resume'; readonly by: string };
+
+/** The keys of one plan. */
+export function planPrefix(planId: string): Key {
+  return ['plan', planId];
+}
+
+/** Where one thing from outside is put. */
+export function inboundKey(planId: string, id: string): Key {
+  return ['plan', planId, 'in', id];
+}
+
+/** What is asked by an open question, for whoever answers it. */
+export function askKey(planId: string, ask: string): Key {
+  return ['plan', planId, 'ask', ask];
+}
+
+/** Changes with everything that is put there. */
+export function bellKey(planId: string): Key {
+  return ['plan', planId, 'bell'];
+}
+
+/** The plans that somebody must look at, by time. */
+export const duePrefix: Key = ['plan-due'];
+
+/** Where the index has a plan. */
+export function dueKey(dueAt: number, planId: string): Key {
+  return [...duePrefix, dueAt, planId];
+}
+
+/** What has come to a plan from outside, and the changes that remove it there. */
+export interface Inbound {
+  readonly items: readonly InboundItem[];
+  readonly taken: readonly Change[];
+}
+
+/** Reads what has come, in the order of its ids. */
+export async function readInbound(storage: Storage, planId: string): Promise<Inbound> {
+  const entries = await storage.list({ prefix: ['plan', planId, 'in'], limit: 60 });
+  return {
+    items: entries.map(({ value }) => value as InboundItem), // written by this room alone
+    taken: entries.map(({ key }) => ({ key })),
+  };
+}
+
+/** Whether the plan has ended. */
+export function isOver({ status }: PlanHead): boolean {
+  return status !== 'running' && status !== 'waiting';
+}
+
+/** Reads the head of a plan of this tenant. @throws PinnaceError `not_found`. */
+export async function readPlan(storage: Storage, planId: string, tenant: string): Promise<JournalHead<PlanHead>> {
+  const found = planId.length > 64 ? undefined : await readHead<PlanHead>(storage, planPrefix(planId));
+  if (!found || found.head.state.tenant !== tenant) throw notFound();
+  return found.head;
+}
+
+/** Rejects unless the plan works for this very subject. @throws PinnaceError `not_found`, as for one that is not there. */
+export async function requireOwner(
+  storage: Storage,
+  planId: string,
+  { tenant, subject }: { readonly tenant: string; readonly subject: string },
+): Promise<void> {
+  const { state } = await readPlan(storage, planId, tenant);
+  if (state.subject !== undefined && state.subject !== subject) throw notFound();
+}
+
+function notFound(): PinnaceError {
+  return new PinnaceError('not_found', 'Cannot find the plan: it is unknown, or its records have expired', {
+    details: { reason: 'plan_not_found' },
+  });
+}
+
+/** Reads the events behind `after`, some at a time; none when there are no more for now. */
+export async function readPlanEvents(
+  storage: Storage,
+  planId: string,
+  after: number,
+): Promise<readonly { readonly seq: number; readonly event: PlanEvent }[]> {
+  const items = await readItems(storage, planPrefix(planId), after);
+  // One text is read faster than a thousand. Written by this module's room alone.
+  const events = JSON.parse(`[${items.map(({ item }) => item).join(',')}]`) as readonly PlanEvent[];
+  return events.map((event, i) => ({ seq: items[i]?.seq ?? 0, event })); // as many as items
+}

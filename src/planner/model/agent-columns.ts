@@ -1,0 +1,266 @@
+/**
+ * Agents in the form in which a snapshot has them: columns of what every agent has, and beside them what few have. Ten thousand are
+ * read in milliseconds, for a parser makes no object of each. What follows from the rest (children, dependents, what is set aside) is
+ * not kept: it is made again.
+ */
+
+import { type Account, createAccount, hold } from './account.ts';
+import { newAgent, noWait } from '../decide/agent-changes.ts';
+import type { EventOf } from './plan-event.ts';
+import {
+  added,
+  type AgentState,
+  type AgentStatus,
+  type CallState,
+  hasEnded,
+  none,
+  type PlanState,
+} from './plan-state.ts';
+import type { Delivered } from '../host/run-agent.ts';
+
+/** Some agents; the n-th of each column is the n-th agent. */
+export interface AgentColumns {
+  /** Times below are told from this one on. */
+  readonly since: number;
+  readonly orders: readonly number[];
+  readonly ids: readonly string[];
+  readonly goals: readonly string[];
+  readonly keys: readonly (string | null)[];
+  /** One letter of {@link letters} for each. */
+  readonly statuses: string;
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
+  readonly results: readonly unknown[];
+  /** What else there is of the agent at this place. */
+  readonly rest: readonly (readonly [number, AgentRest])[];
+}
+
+/** What most agents have as it was when they were made. */
+type AgentRest =
+  & {
+    readonly [K in (typeof plainFields)[number]]?: AgentState[K];
+  }
+  & {
+    /** More of the event that made it. */
+    readonly spec?: Readonly<Record<string, unknown>>;
+    readonly result?: Delivered;
+    /** `null`: until a timer says when. */
+    readonly retryAt?: number | null;
+    readonly awaitedIds?: readonly string[];
+    readonly replies?: readonly (readonly [string, number])[];
+    readonly calls?: readonly CallState[];
+    readonly used?: Account['used'];
+  };
+
+const letters: Readonly<Record<AgentStatus, string>> = {
+  waiting: 'w',
+  ready: 'r',
+  done: 'd',
+  failed: 'f',
+  cancelled: 'c',
+};
+const statusOf = new Map(Object.entries(letters).map(([status, letter]) => [letter, status as AgentStatus]));
+/** What is made again from the rest, and what has a form of its own. */
+type Derived = 'parent' | 'depth' | 'account' | 'context' | 'children' | 'keys' | 'open' | 'dependents' | 'blockers';
+type Formed =
+  | 'id'
+  | 'order'
+  | 'spec'
+  | 'status'
+  | 'startedAt'
+  | 'endedAt'
+  | 'result'
+  | 'retryAt'
+  | 'awaitedIds'
+  | 'replies'
+  | 'calls';
+/** The fields that are kept as they are, so that a new field of agents is kept, too. */
+type Plain = Exclude<keyof AgentState, Derived | Formed>;
+
+/** What these fields are when an agent is made. */
+const asMade: Readonly<Record<Plain, unknown>> = {
+  tokens: 0,
+  cost: 0,
+  step: 1,
+  attempt: 1,
+  started: false,
+  memory: undefined,
+  inbox: none,
+  wait: noWait,
+  awaited: 0,
+  pending: 0,
+  woken: false,
+  digest: undefined,
+  repeats: 0,
+  stalls: 0,
+  revision: 0,
+  outline: none,
+  facts: none,
+  cites: undefined,
+  error: undefined,
+};
+const plainFields = Object.keys(asMade) as Plain[]; // an object of this module
+/** What every event has that makes an agent. */
+const specFields = new Set(['type', 'at', 'id', 'goal', 'key']);
+
+/** Gives the columns. Only what does not change after the end is kept of agents that have ended. */
+export function toColumns(agents: readonly AgentState[], since: number): AgentColumns {
+  const rest: [number, AgentRest][] = [];
+  let statuses = '';
+  agents.forEach((agent, i) => {
+    statuses += letters[agent.status];
+    const more = restOf(agent);
+    if (more) rest.push([i, more]);
+  });
+  return {
+    since,
+    orders: agents.map(({ order }) => order),
+    ids: agents.map(({ id }) => id),
+    goals: agents.map(({ spec }) => spec.goal),
+    keys: agents.map(({ spec }) => spec.key ?? null),
+    statuses,
+    starts: agents.map(({ startedAt }) => startedAt - since),
+    ends: agents.map(({ endedAt }) => endedAt === undefined ? 0 : endedAt - since),
+    results: agents.map(({ result }) => result?.value ?? null),
+    rest,
+  };
+}
+
+/** What differs from an agent as it is made; `undefined` when nothing does. */
+function restOf(agent: AgentState): AgentRest | undefined {
+  if (isPlainEnd(agent)) return undefined;
+  const rest: Record<string, unknown> = {};
+  let isEmpty = true;
+  const keep = (name: string, value: unknown): void => {
+    rest[name] = value;
+    isEmpty = false;
+  };
+  for (const field in agent.spec) {
+    if (specFields.has(field)) continue;
+    const spec = Object.entries(agent.spec).filter(([name]) => !specFields.has(name));
+    keep('spec', Object.fromEntries(spec));
+    break;
+  }
+  for (const field of plainFields) {
+    const value = agent[field];
+    if (value !== asMade[field] && !(Array.isArray(value) && value.length === 0)) keep(field, value);
+  }
+  if (agent.result && agent.result.value === undefined) keep('result', agent.result);
+  if (agent.retryAt !== undefined) keep('retryAt', agent.retryAt === Infinity ? null : agent.retryAt);
+  if (agent.awaitedIds) keep('awaitedIds', [...agent.awaitedIds]);
+  if (agent.replies) keep('replies', [...agent.replies]);
+  if (agent.calls) keep('calls', [...agent.calls.values()]);
+  if (agent.spec.budget && !hasEnded(agent)) keep('used', agent.account.used);
+  return isEmpty ? undefined : rest;
+}
+
+/** Whether the agent has done its work in one step that used nothing: most of ten thousand have, and need no closer look. */
+function isPlainEnd({ status, spec, step, attempt, tokens, cost, revision, cites, result }: AgentState): boolean {
+  if (status !== 'done' || step !== 1 || attempt !== 1 || tokens !== 0 || cost !== 0 || revision !== 0) return false;
+  if (cites !== undefined || result?.value === undefined) return false;
+  for (const field in spec) if (!specFields.has(field)) return false;
+  return true;
+}
+
+/** Where an agent stands in columns. */
+interface Place {
+  readonly columns: AgentColumns;
+  readonly i: number;
+  readonly rest: AgentRest | undefined;
+}
+
+/**
+ * Makes the agents of a state that has none, with all that follows from what was kept. Where columns have an agent again, they count.
+ *
+ * @throws Error when the columns do not hold every agent up to the last, each below one before it.
+ */
+export function addAgents(state: PlanState, all: readonly AgentColumns[]): void {
+  const places: Place[] = [];
+  let known = 0;
+  for (const columns of all) {
+    const rests = new Map(columns.rest);
+    const { orders } = columns;
+    for (let i = 0; i < orders.length; i++) {
+      const order = orders[i] as number; // `i` is below the length
+      if (places[order] === undefined) known++;
+      places[order] = { columns, i, rest: rests.size === 0 ? undefined : rests.get(i) };
+    }
+  }
+  if (places.length !== known) throw new Error('An agent is missing');
+  let parent: AgentState | undefined;
+  for (const place of places) {
+    const id = place.columns.ids[place.i] as string; // as many as there are orders
+    const dash = id.lastIndexOf('-');
+    if (dash < 0) parent = undefined;
+    else if (parent?.id.length !== dash || !id.startsWith(parent.id)) parent = above(state, id.slice(0, dash));
+    addAgent(state, place, { id, parent });
+  }
+  for (const agent of state.agents.values()) if (agent.spec.after && !hasEnded(agent)) linkAfter(state, agent);
+}
+
+function above(state: PlanState, id: string): AgentState {
+  const parent = state.agents.get(id);
+  if (!parent) throw new Error('An agent is before the one above it');
+  return parent;
+}
+
+function addAgent(
+  state: PlanState,
+  { columns, i, rest }: Place,
+  { id, parent }: { readonly id: string; readonly parent: AgentState | undefined },
+): void {
+  const { since } = columns;
+  const event = eventOf({ columns, i, rest }, id);
+  const upper = parent?.account ?? state.account;
+  const account = event.budget ? createAccount(event.budget, upper) : upper;
+  const agent = newAgent(state, event, { parent, account });
+  const status = statusOf.get(columns.statuses[i] ?? '');
+  if (!status) throw new Error('An agent has no status');
+  agent.status = status;
+  if (status === 'done') agent.result = { value: columns.results[i] };
+  const isOver = hasEnded(agent);
+  if (isOver) agent.endedAt = since + (columns.ends[i] ?? 0);
+  if (rest) fillIn(agent, rest);
+  if (event.budget && !isOver) {
+    hold(upper, event.budget);
+    Object.assign(account.used, rest?.used);
+  }
+  state.agents.set(id, agent);
+  if (!parent) return;
+  parent.children = added(parent.children, agent);
+  if (event.key !== undefined) (parent.keys ??= new Map()).set(event.key, agent);
+  if (!isOver) parent.open++;
+}
+
+/** The event that made the agent. */
+function eventOf({ columns, i, rest }: Place, id: string): EventOf<'agent.created'> {
+  const at = columns.since + (columns.starts[i] ?? 0);
+  const goal = columns.goals[i] as string; // as many as there are orders
+  const key = columns.keys[i];
+  const event: EventOf<'agent.created'> = typeof key === 'string'
+    ? { type: 'agent.created', at, id, goal, key }
+    : { type: 'agent.created', at, id, goal };
+  return rest?.spec ? { ...event, ...rest.spec } : event;
+}
+
+function fillIn(
+  agent: AgentState,
+  { result, retryAt, awaitedIds, replies, calls, spec: _, used: _used, ...plain }: AgentRest,
+): void {
+  Object.assign(agent, plain);
+  if (result) agent.result = result;
+  if (retryAt !== undefined) agent.retryAt = retryAt ?? Infinity;
+  if (awaitedIds) agent.awaitedIds = new Set(awaitedIds);
+  if (replies) agent.replies = new Map(replies);
+  if (calls) agent.calls = new Map(calls.map((call) => [call.id, call]));
+}
+
+/** What the agent comes after has not all ended. */
+function linkAfter(state: PlanState, agent: AgentState): void {
+  for (const address of agent.spec.after ?? []) {
+    const other = state.agents.get(address);
+    if (!other || hasEnded(other)) continue;
+    other.dependents = added(other.dependents, agent);
+    agent.blockers++;
+  }
+}

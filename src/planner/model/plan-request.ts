@@ -1,0 +1,134 @@
+/** What a planner is asked for. */
+
+import * as v from 'valibot';
+import { createTraceId } from '../../events/events.ts';
+import { checkData } from '../../base/json.ts';
+import { invalid, parse } from '../../base/parse.ts';
+import { Budget, DurationMs, Task } from './action.ts';
+import type { PlanLimits } from './plan-limits.ts';
+
+const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(65_536));
+const Count = v.pipe(v.number(), v.integer(), v.minValue(1));
+const traceIdForm = /^(?:[0-9a-f]{32}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$/;
+
+/** A plan that is given rather than made: a graph of tasks. */
+export const GivenPlan = v.strictObject({
+  tasks: v.pipe(v.array(Task), v.minLength(1)),
+  /** The task whose result is the plan's; without one, the results of all by their keys. */
+  result: v.optional(v.string()),
+});
+
+/** A request as callers write it. */
+export const PlanRequest = v.strictObject({
+  goal: Text,
+  context: v.optional(v.pipe(v.array(v.unknown()), v.maxLength(100)), []),
+  constraints: v.optional(Text),
+  maxDepth: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  maxParallelism: v.optional(Count),
+  allowHumanIntervention: v.optional(v.boolean(), false),
+  /** Milliseconds for the whole plan. */
+  timeout: v.optional(DurationMs),
+  /** Whether that time stands still while a person is asked. The operator's bound of all time goes on. */
+  pauseClockOnAsk: v.optional(v.boolean(), false),
+  /** 32 hexadecimal digits, also written as a UUID. */
+  traceId: v.optional(v.pipe(v.string(), v.regex(traceIdForm, 'must be 32 hexadecimal digits or a UUID'))),
+  /** The span that the plan is within: 16 hexadecimal digits. */
+  parentSpanId: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/, 'must be 16 hexadecimal digits'))),
+  budget: v.optional(Budget, {}),
+  /** The agent of the registry that plans. */
+  agentId: v.optional(v.string()),
+  role: v.optional(v.pipe(v.string(), v.maxLength(200))),
+  /** The agents that have handed the work on by tools, one to the other: there may be only so many. */
+  callers: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(256))), v.maxLength(16))),
+  plan: v.optional(GivenPlan),
+});
+export type PlanRequestInput = v.InferInput<typeof PlanRequest>;
+
+/** A request with everything filled in and within the limits: what a plan's journal begins with. */
+export interface PlanTerms extends Omit<v.InferOutput<typeof PlanRequest>, 'timeout' | 'plan'> {
+  readonly maxDepth: number;
+  readonly maxParallelism: number;
+  readonly traceId: string;
+  /** Milliseconds since 1970. */
+  readonly deadlineAt: number;
+  /** The latest deadline that there can be, where the clock stands still at times. */
+  readonly latestAt?: number;
+  readonly stallAfter: number;
+  readonly given: boolean;
+  /** The task of a given plan whose result is the plan's. */
+  readonly resultOf?: string;
+}
+
+/**
+ * Reads a request.
+ *
+ * @throws PinnaceError `invalid_argument` for one that breaks the schema, and for a plan whose tasks share a key, come after one
+ * that does not exist, or wait for each other.
+ */
+export function readPlanRequest(
+  input: unknown,
+  { limits, now }: { limits: PlanLimits; now: number },
+): { readonly terms: PlanTerms; readonly tasks: readonly Task[] } {
+  checkData(input);
+  const { timeout = limits.totalMs, plan, ...request } = parse(PlanRequest, input, { what: 'the plan request' });
+  const budget = {
+    ...request.budget,
+    agents: Math.min(request.budget.agents ?? Infinity, limits.agents),
+    steps: Math.min(request.budget.steps ?? Infinity, limits.steps),
+  };
+  const terms: PlanTerms = {
+    ...request,
+    budget,
+    maxDepth: Math.min(request.maxDepth ?? Infinity, limits.maxDepth),
+    maxParallelism: Math.min(request.maxParallelism ?? Infinity, limits.maxParallelism),
+    traceId: request.traceId?.replaceAll('-', '').toLowerCase() ?? createTraceId(),
+    deadlineAt: now + Math.min(timeout, limits.totalMs),
+    ...(request.pauseClockOnAsk && { latestAt: now + limits.totalMs }),
+    stallAfter: limits.stallAfter,
+    given: plan !== undefined,
+    ...(plan?.result !== undefined && { resultOf: plan.result }),
+  };
+  if (!plan) return { terms, tasks: [] };
+  return { terms, tasks: orderTasks(plan, { most: budget.agents - 1, depth: terms.maxDepth }) };
+}
+
+/** Gives the tasks in an order in which each comes after those that it needs, otherwise as they were given. */
+function orderTasks(
+  { tasks, result }: v.InferOutput<typeof GivenPlan>,
+  { most, depth }: { most: number; depth: number },
+): readonly Task[] {
+  if (tasks.length > most) throw refuse('plan.tasks', `must be at most ${most}`);
+  if (depth < 1) throw refuse('maxDepth', 'must be 1 at least, for tasks are agents below the first');
+  const byKey = new Map(tasks.map((task) => [task.key, task]));
+  if (byKey.size < tasks.length) throw refuse('plan.tasks', 'must have different keys');
+  if (result !== undefined && !byKey.has(result)) throw refuse('plan.result', 'must be the key of a task');
+  if (tasks.every(({ after }) => after.length === 0)) return tasks;
+  const left = new Map<string, number>();
+  const dependents = new Map<string, Task[]>();
+  for (const task of tasks) {
+    const after = task.after.length > 0 ? new Set(task.after) : none;
+    left.set(task.key, after.size);
+    for (const key of after) {
+      if (!byKey.has(key)) throw refuse('plan.tasks', `must come after tasks of the plan only, unlike "${task.key}"`);
+      const list = dependents.get(key);
+      if (list) list.push(task);
+      else dependents.set(key, [task]);
+    }
+  }
+  const ordered = tasks.filter(({ key }) => left.get(key) === 0);
+  for (const { key } of ordered) { // grows while it is walked
+    for (const task of dependents.get(key) ?? []) {
+      const count = (left.get(task.key) ?? 0) - 1;
+      left.set(task.key, count);
+      if (count === 0) ordered.push(task);
+    }
+  }
+  if (ordered.length < tasks.length) throw refuse('plan.tasks', 'must not wait for each other');
+  return ordered;
+}
+
+const none: ReadonlySet<string> = new Set();
+
+function refuse(path: string, message: string): Error {
+  return invalid('the plan request', [{ path, message }]);
+}

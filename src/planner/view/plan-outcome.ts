@@ -1,0 +1,82 @@
+/** How a plan stands when it is left: with a result, with an error, or with questions to people. */
+
+import type { ErrorData } from '../../base/errors.ts';
+import { headKey } from '../../log/journal.ts';
+import type { Storage, Watchable } from '../../contracts/storage.ts';
+import { watchKey } from '../../log/watch.ts';
+import type { LivePlan } from '../host/live-plan.ts';
+import { readValue } from '../journal/outline.ts';
+import { type AskFacts, refOf } from '../model/plan-event.ts';
+import { planPrefix, readPlan, readPlanEvents } from '../journal/plan-record.ts';
+
+/** What became of a plan, so far or for good. */
+export type PlanOutcome =
+  /** `cites` are the addresses of the agents whose work the result rests on. */
+  | { readonly planId: string; readonly state: 'done'; readonly result: unknown; readonly cites: readonly string[] }
+  | { readonly planId: string; readonly state: 'failed'; readonly error: ErrorData }
+  | { readonly planId: string; readonly state: 'cancelled'; readonly reason: string }
+  /** Nothing can go on until a question is answered or a time comes. */
+  | {
+    readonly planId: string;
+    readonly state: 'suspended';
+    readonly questions: readonly AskFacts[];
+    readonly dueAt?: number;
+  };
+
+/** Where to look. */
+export interface OutcomeOptions {
+  readonly storage: Storage & Partial<Watchable>;
+  readonly planId: string;
+  readonly tenant: string;
+  readonly signal: AbortSignal | undefined;
+  /** The plan, where this process has it. */
+  readonly live: () => LivePlan | undefined;
+}
+
+/** Waits until the plan has ended or is suspended. */
+export async function readOutcome(options: OutcomeOptions): Promise<PlanOutcome> {
+  const { storage, planId, tenant, signal, live } = options;
+  for (;;) {
+    signal?.throwIfAborted();
+    const here = live();
+    if (here && await untilReleased(here, signal) === 'suspended') await Promise.resolve(); // it may be claimed again at once
+    const { seq, state } = await readPlan(storage, planId, tenant);
+    if (state.status === 'waiting' && !live()) {
+      const open = await storage.list({ prefix: ['plan', planId, 'ask'], limit: 100 });
+      const questions = open.map(({ value }) => value as AskFacts); // written with the events
+      return { planId, state: 'suspended', questions, ...(state.dueAt !== undefined && { dueAt: state.dueAt }) };
+    }
+    if (state.status === 'waiting') continue;
+    if (state.status !== 'running') return await readEnd(storage, planId, seq);
+    if (!live()) await untilHeadChanges(options);
+  }
+}
+
+function untilReleased({ released }: LivePlan, signal: AbortSignal | undefined): Promise<unknown> {
+  return signal ? Promise.race([released, aborted(signal)]) : released;
+}
+
+function aborted(signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}
+
+/** Another process has the plan. */
+async function untilHeadChanges({ storage, planId, signal }: OutcomeOptions): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = watchKey(storage, headKey(planPrefix(planId)), resolve);
+  signal?.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
+  stop();
+}
+
+async function readEnd(storage: Storage, planId: string, seq: number): Promise<PlanOutcome> {
+  const [last] = await readPlanEvents(storage, planId, seq - 1);
+  const event = last?.event;
+  if (event?.type === 'run.done') {
+    const ref = refOf(event, 'result');
+    const result = ref ? await readValue(storage, planId, ref) : event.result;
+    return { planId, state: 'done', result, cites: event.cites };
+  }
+  if (event?.type === 'run.failed') return { planId, state: 'failed', error: event.error };
+  return { planId, state: 'cancelled', reason: event?.type === 'run.cancelled' ? event.reason : '' };
+}

@@ -1,0 +1,55 @@
+/** What was done to a record: who, when, and what differs. */
+
+import type { Storage } from '../contracts/storage.ts';
+import type { Difference } from './diff.ts';
+import type { RegistryAction } from './draft.ts';
+import { historyKey } from './layout.ts';
+import type { Place } from './owner.ts';
+import { type Page, type PageOptions, readPageToken, writePageToken } from '../base/page.ts';
+
+/** Who writes. */
+export interface Author {
+  readonly type: 'user' | 'system';
+  readonly id: string;
+  readonly tenant?: string;
+}
+
+/** One change of a record. */
+export interface HistoryEntry {
+  /** The revision that it made. A removal makes one too. */
+  readonly revision: number;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly by: Author;
+  readonly action: RegistryAction;
+  readonly changes: readonly Difference[];
+}
+
+/** A change as it is stored: with the id of its commit, by which a writer knows its own. */
+export interface StoredEntry extends HistoryEntry {
+  readonly commit: string;
+}
+
+/** Reads a page, the last change first. Revisions have no gaps, so a page is a range of numbers. */
+export async function readHistory(
+  storage: Storage,
+  { kind, owner, id, last, limit, pageToken }: PageOptions & Place & {
+    readonly id: string;
+    /** The last revision of the record. */
+    readonly last: number;
+    readonly limit: number;
+  },
+): Promise<Page<HistoryEntry>> {
+  const query = ['history', owner ?? null, kind, id];
+  const from = pageToken === undefined ? last : Number(await readPageToken(query, pageToken));
+  const end = Math.max(0, from - limit); // not on this page
+  const prefix = historyKey({ kind, owner }, id);
+  const entries = await storage.list({ prefix, after: [...prefix, end], limit });
+  const items = entries.map(({ value }) => withoutCommit(value as StoredEntry)) // written with their records
+    .filter(({ revision }) => revision <= from).toReversed();
+  return { items, ...(end > 0 && { nextPageToken: await writePageToken(query, String(end)) }) };
+}
+
+function withoutCommit({ commit: _, ...entry }: StoredEntry): HistoryEntry {
+  return entry;
+}

@@ -1,0 +1,129 @@
+/** What must hold for a record besides its schema. */
+
+import { PinnaceError } from '../base/errors.ts';
+import { canonicalJson } from '../base/json.ts';
+import type { Issue } from '../base/parse.ts';
+import { type CatalogRecords, kindNames, type RecordKind } from '../tools/records/record-kinds.ts';
+import type { Agent, McpServer } from '../base/schema.ts';
+import { isPattern } from '../tools/availability.ts';
+import { builtinToolIds } from '../tools/builtin/builtin-ids.ts';
+import { nothingKnown, requireFields } from './fields.ts';
+import { refuseSecrets } from './no-secrets.ts';
+import type { Owner } from './owner.ts';
+import { scan, type ScanOptions } from './scan.ts';
+
+/** What the rules look at besides the record. */
+export interface RuleContext extends ScanOptions {
+  /** Whose record it is: it may name the owner's records and the shared ones. */
+  readonly owner: Owner;
+  /** Gives a record as it will be when the write is done. */
+  readonly find: <Kind extends RecordKind>(kind: Kind, id: string) => Promise<CatalogRecords[Kind] | undefined>;
+  /** The record as it is now. */
+  readonly current: CatalogRecords[RecordKind] | undefined;
+}
+
+/**
+ * Checks that the record may be stored.
+ *
+ * @throws PinnaceError `invalid_argument` for a field that could never work, for what is named and unknown, and for the value of a
+ * secret, `conflict` for an alias that another server has.
+ */
+export async function requireFit(
+  context: RuleContext,
+  kind: RecordKind,
+  record: CatalogRecords[RecordKind],
+): Promise<void> {
+  refuseSecrets(record, `the ${kindNames[kind]}`);
+  await requireFields({ known: nothingKnown, ...context }, kind, record);
+  if ('entryTools' in record) await requireTools(context, record);
+  if ('alias' in record) await requireAlias(context, record);
+}
+
+/** Whether the id belongs to a tool that the registry does not keep. */
+export function isGiven({ composed }: Pick<ScanOptions, 'composed'>, kind: RecordKind, id: string): boolean {
+  return kind === 'tool' && (composed.has(id) || builtinToolIds.has(id));
+}
+
+async function requireTools(context: RuleContext, agent: Agent): Promise<void> {
+  const { current, find } = context;
+  // What is bound cannot have been removed, but what was given as code may have gone: it holds up no other change.
+  const known = new Set(current && 'entryTools' in current ? current.entryTools : []);
+  const added = agent.entryTools.flatMap((id, at) =>
+    isPattern(id) || known.has(id) || isGiven(context, 'tool', id) ? [] : [{ id, at }]
+  );
+  const isKnown = async ({ id }: { readonly id: string }): Promise<boolean> =>
+    await find('tool', id) !== undefined || await isMcpTool(context, agent, id);
+  const found = await Promise.all(added.map(isKnown));
+  const unknown = added.filter((_, i) => found[i] !== true);
+  if (unknown.length > 0) throw unknownTools(unknown.map(({ at }) => at));
+}
+
+/** Whether this is a tool that a server offers, as far as its pin says: before it has one, whatever stands behind its alias. */
+async function isMcpTool(context: RuleContext, agent: Agent, id: string): Promise<boolean> {
+  const dash = id.indexOf('__');
+  if (dash < 1) return false;
+  const [alias, name] = [id.slice(0, dash), id.slice(dash + 2)];
+  const server = await serverOf(context, agent, alias);
+  if (!server || name === '') return false;
+  return server.pinned?.tools.some(({ definition }) => definition.name === name) !== false;
+}
+
+/** The server of this alias: one that the agent names, which may be written in the same commit, or any other. */
+async function serverOf(context: RuleContext, { mcp }: Agent, alias: string): Promise<McpServer | undefined> {
+  const named = await Promise.all(Object.keys(mcp).map((serverId) => context.find('mcpServer', serverId)));
+  const own = named.find((server) => server?.alias === alias);
+  if (own) return own;
+  const other = await holderOf(alias, context);
+  return other === undefined ? undefined : await context.find('mcpServer', other);
+}
+
+/** Says the places and not the ids: what a caller sends is not repeated. */
+function unknownTools(places: readonly number[]): PinnaceError {
+  const message = 'is no tool that is known here: register it first';
+  const issues = places.slice(0, 20).map((at): Issue => ({ path: `entryTools.${at}`, message }));
+  return new PinnaceError('invalid_argument', `Cannot bind the agent: "entryTools.${places[0]}" ${message}`, {
+    details: { reason: 'unknown_tool', issues },
+  });
+}
+
+/** Two servers with one alias would give their tools the same names. */
+async function requireAlias(context: RuleContext, { id, alias }: McpServer): Promise<void> {
+  const { current, find } = context;
+  if (current && 'alias' in current && current.alias === alias) return;
+  const other = await holderOf(alias, context);
+  if (!other || other === id || (await find('mcpServer', other))?.alias !== alias) return;
+  throw new PinnaceError('conflict', `Cannot set MCP server "${id}": server "${other}" has the alias "${alias}"`, {
+    retryable: false,
+    details: { reason: 'alias_taken' },
+  });
+}
+
+async function holderOf(alias: string, options: RuleContext): Promise<string | undefined> {
+  for await (const server of scan(options, { kind: 'mcpServer', owner: options.owner })) {
+    if (server.alias === alias) return server.id;
+  }
+  return undefined;
+}
+
+/**
+ * Gives the record as its author may write it. That an MCP server was checked is not for its author to say: when anything that it
+ * was checked for has changed, it waits to be checked anew.
+ */
+export function asAuthored<Kind extends RecordKind>(
+  record: CatalogRecords[Kind],
+  current: CatalogRecords[Kind] | undefined,
+): CatalogRecords[Kind] {
+  if (!('alias' in record)) return record;
+  return withChecks(record, current as McpServer | undefined) as CatalogRecords[Kind]; // safe, both: only an MCP server has an alias
+}
+
+function withChecks(server: McpServer, current: McpServer | undefined): McpServer {
+  const { status: _, findings: __, validatedAt: ___, ...rest } = server;
+  if (!current || checkedPart(current) !== checkedPart(server)) return { ...rest, status: 'pending', findings: [] };
+  const { status, findings, validatedAt } = current;
+  return { ...rest, status, findings, ...(validatedAt !== undefined && { validatedAt }) };
+}
+
+function checkedPart({ alias, url, secret, pinned }: McpServer): string {
+  return canonicalJson([alias, url, secret ?? null, pinned ?? null]);
+}

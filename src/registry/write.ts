@@ -1,0 +1,129 @@
+/** The way of one write: ask whether it may be, draft and commit it, tell of it. */
+
+import { toData } from '../base/errors.ts';
+import { createTraceId, type Emit } from '../events/events.ts';
+import { createInvalidations } from '../log/invalidations.ts';
+import { summaryOf } from '../events/payload-summary.ts';
+import { guarded, type GuardedDeed, type Guards } from '../permission/guarded.ts';
+import type { Authorize } from '../contracts/authorize.ts';
+import type { Storage } from '../contracts/storage.ts';
+import { statusOfError, traceAt } from '../events/span.ts';
+import { cacheKeyOf, kindNames, type RecordKind } from '../tools/records/record-kinds.ts';
+import { type Changed, commitDraft, type Draft, type RegistryAction } from './draft.ts';
+import type { Author } from './history.ts';
+import { type Access, ownerOf } from './owner.ts';
+
+/** Who writes, for whom, and in which trace. */
+export interface WriteOptions extends Access {
+  readonly traceId?: string | undefined;
+}
+
+/** What is written. */
+export interface Intent extends WriteOptions {
+  readonly action: RegistryAction;
+  readonly kind: RecordKind;
+  readonly id: string;
+}
+
+/** Writes to the registry. */
+export type Write = <T>(intent: Intent, work: (draft: Draft) => Promise<T>) => Promise<T>;
+
+/** What writing works with. */
+export interface WriterOptions extends Guards {
+  readonly storage: Storage;
+  readonly now: () => number;
+  readonly emit: Emit;
+  /** Is asked before each write that has a principal; without one, every such write may be. */
+  readonly authorize: Authorize | undefined;
+  readonly onChange: ((keys: readonly string[]) => void | Promise<void>) | undefined;
+}
+
+/**
+ * Gives the function that writes. Writes of one registry wait for each other; those of others make it begin anew. When it has
+ * resolved, every runtime over the storage knows of the change from its next request on.
+ *
+ * It rejects with what `work` throws, `forbidden` or `approval_required` when `authorize` refuses; and with `unavailable` when
+ * the news cannot be told, though the change is stored: caches then believe the old record for a minute at most.
+ */
+export function createWriter(options: WriterOptions): Write {
+  const { storage, now } = options;
+  const news = createInvalidations(storage);
+  let last: Promise<unknown> = Promise.resolve();
+  const write = async <T>(intent: Intent & { startedAt: number }, work: (draft: Draft) => Promise<T>): Promise<T> => {
+    const owner = ownerOf(intent);
+    const { result, changed } = await commitDraft({ storage, owner, by: authorOf(intent), now: now() }, work);
+    tell(intent, { changed, latency: now() - intent.startedAt }, options);
+    const keys = [...new Set(changed.map(({ kind, id }) => cacheKeyOf(kind, id, owner)))];
+    if (keys.length === 0) return result;
+    await news.publish(keys);
+    await options.onChange?.(keys);
+    return result;
+  };
+  const tellingFailure = async <T>(intent: Intent & { startedAt: number }, doing: () => Promise<T>): Promise<T> => {
+    try {
+      return await doing();
+    } catch (error) {
+      options.emit({ ...refusedOf(intent, error), latency: now() - intent.startedAt, payloadSummary: '' });
+      throw error;
+    }
+  };
+  return async (given, work) => {
+    const intent = { ...given, traceId: given.traceId ?? createTraceId(), startedAt: now() };
+    const turn = last.then(() =>
+      guarded(deedOf(intent, options), options, () => tellingFailure(intent, () => write(intent, work)))
+    );
+    last = turn.catch(() => undefined);
+    return await turn;
+  };
+}
+
+function deedOf(intent: Intent, { emit, now }: WriterOptions): GuardedDeed {
+  const { traceId, tenant, ...facts } = factsOf(intent);
+  const place = traceAt({ traceId, tenant, actor: facts.actor }, { emit, now });
+  return {
+    ...facts,
+    place,
+    owner: ownerOf(intent),
+    principal: intent.principal,
+    attempt: `Cannot ${intent.action} the ${kindNames[intent.kind]}`,
+  };
+}
+
+function authorOf({ principal }: WriteOptions): Author {
+  return principal
+    ? { type: 'user', id: principal.subject, tenant: principal.tenant }
+    : { type: 'system', id: 'registry' };
+}
+
+function factsOf({ action, kind, id, ...given }: Intent) {
+  const { type, id: actorId } = authorOf(given);
+  return {
+    traceId: given.traceId ?? createTraceId(),
+    actor: { type, id: actorId },
+    tenant: given.principal?.tenant,
+    action: `registry.${action}`,
+    target: { type: kind, id },
+  };
+}
+
+/** One event for each record that changed, those bound to the one that was meant too. */
+function tell(
+  intent: Intent,
+  { changed, latency }: { readonly changed: readonly Changed[]; readonly latency: number },
+  { emit }: WriterOptions,
+): void {
+  const traceId = intent.traceId ?? createTraceId();
+  for (const { action, kind, id, revision, differences } of changed) {
+    const payloadSummary = summaryOf({ revision, differences });
+    const facts = factsOf({ ...intent, traceId, action, kind, id });
+    emit({ ...facts, status: 'ok', latency, error: null, payloadSummary });
+  }
+}
+
+/** An id that nobody knows, or that is none, is only something that a caller has sent: it is not repeated. */
+function refusedOf(intent: Intent, thrown: unknown) {
+  const error = toData(thrown);
+  const isUnknown = error.code === 'not_found' || error.code === 'invalid_argument';
+  const status = statusOfError(error);
+  return { ...factsOf(isUnknown ? { ...intent, id: '' } : intent), status, error };
+}

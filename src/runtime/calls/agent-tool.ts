@@ -1,0 +1,143 @@
+/** Tools of type `agent`: a call hands a task to another agent, as a plan of that agent alone, and returns its answer. */
+
+import * as v from 'valibot';
+import { fromData, PinnaceError } from '../../base/errors.ts';
+import type { ErrorData } from '../../base/errors.ts';
+import { toolOver } from '../../tools/fixed-input.ts';
+import type { ToolDefinition } from '../../base/schema.ts';
+import type { Tool, ToolContext } from '../../tools/tool.ts';
+import { type Delegation, unboundDelegation } from '../../tools/delegation.ts';
+import type { Limits } from '../resolve/limits.ts';
+import { inGrowingPieces, type LiveTexts } from './live-texts.ts';
+import type { Plans } from '../plans.ts';
+import { createPrincipal, type Principal } from '../../base/principal.ts';
+
+const Config = v.object({ agentId: v.pipe(v.string(), v.minLength(1)) });
+const Input = v.strictObject({
+  task: v.pipe(v.string(), v.minLength(1), v.maxLength(65_536), v.description('What the agent is to do, in words')),
+});
+
+/** How many agents may hand work on, one to the other. */
+const maxDepth = 4;
+
+/** What the tools work with. */
+export interface AgentToolOptions {
+  readonly plans: Plans;
+  readonly limits: Limits;
+  readonly liveTexts: LiveTexts;
+}
+
+/** Returns the tool; `undefined` for a definition that names no agent. */
+export function createAgentTool(definition: ToolDefinition, options: AgentToolOptions): Tool | undefined {
+  const config = v.safeParse(Config, definition.config);
+  if (!config.success) return undefined;
+  const { agentId } = config.output;
+  return toolOver(definition, Input, ({ task }, context) => callAgent({ agentId, task }, context, options));
+}
+
+interface Handed {
+  readonly agentId: string;
+  readonly task: string;
+}
+
+async function callAgent(handed: Handed, context: ToolContext, options: AgentToolOptions): Promise<unknown> {
+  const delegation = context.delegation ?? unboundDelegation([]);
+  requireDepth(delegation, handed);
+  const reserve = delegation.reserve();
+  try {
+    if (reserve?.tokens === 0) throw noTokens();
+    return await followPlan(handed, { context, delegation, tokens: reserve?.tokens, ...options });
+  } finally {
+    reserve?.release();
+  }
+}
+
+interface Following extends AgentToolOptions {
+  readonly context: ToolContext;
+  readonly delegation: Delegation;
+  readonly tokens: number | undefined;
+}
+
+async function followPlan(handed: Handed, following: Following): Promise<unknown> {
+  const { context: { signal, principal: caller, toolCallId }, plans, delegation, liveTexts } = following;
+  const principal = asDelegate(caller, handed.agentId);
+  signal.throwIfAborted();
+  const { planId } = await plans.start(errandOf(handed, following), principal, {});
+  // AI SDK clients show a preliminary output until the next one, or the final one, takes its place.
+  const show = (output: string): void =>
+    delegation.show({ type: 'tool-output-available', toolCallId, output, preliminary: true });
+  const silence = liveTexts.listen(planId, inGrowingPieces(show));
+  /** The work has no use without the call that waits for it. */
+  const stop = (): void => void plans.stop(planId, principal, { reason: 'caller_ended' }).catch(() => undefined);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    return await answerOf(plans.stream(planId, principal, { signal, throughWaits: true }), {
+      ...following,
+      toolCallId,
+    });
+  } catch (error) {
+    stop();
+    throw error;
+  } finally {
+    silence();
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** The tool's definition names the agent, so its caller needs no right of its own to run it. No other agent is reached so. */
+function asDelegate(caller: Principal, agentId: string): Principal {
+  const agents = caller.agents === '*' ? '*' : [...new Set([...caller.agents, agentId])];
+  return createPrincipal({ ...caller, agents, via: 'in-process' });
+}
+
+function errandOf({ agentId, task }: Handed, { context: { span }, delegation, tokens, limits }: Following) {
+  return {
+    goal: task,
+    agentId,
+    context: [],
+    maxDepth: 0,
+    allowHumanIntervention: true,
+    callers: delegation.callers,
+    timeout: limits.totalMs,
+    budget: { steps: limits.steps + limits.toolCalls, ...(tokens !== undefined && { tokens }) },
+    ...(span && { traceId: span.traceId, parentSpanId: span.spanId }),
+  };
+}
+
+/** Shows the plan in the caller's stream as it goes on, questions to people with their addresses included. */
+async function answerOf(
+  stream: ReturnType<Plans['stream']>,
+  { delegation, toolCallId }: Following & { readonly toolCallId: string },
+): Promise<string> {
+  let text = '';
+  let counted = 0;
+  let end: { readonly state?: unknown; readonly error?: ErrorData } = {};
+  for await (const chunk of stream) {
+    if (chunk.type === 'data-plan') {
+      const view = chunk.data as { readonly used: { readonly tokens: number } }; // the planner's own
+      delegation.used(view.used.tokens - counted);
+      counted = view.used.tokens;
+      delegation.show({ ...chunk, data: { ...view, toolCallId } });
+    }
+    if (chunk.type === 'data-run') end = chunk.data as typeof end; // the planner's own
+    if (chunk.type === 'text-delta') text += chunk.delta;
+  }
+  if (end.state === 'completed') return text;
+  throw end.error ? fromData(end.error) : new PinnaceError('cancelled', 'The agent was stopped before its answer');
+}
+
+function requireDepth({ callers }: Delegation, { agentId }: Handed): void {
+  if (callers.length <= maxDepth) return;
+  throw new PinnaceError(
+    'budget_exceeded',
+    `Cannot hand the task to agent "${agentId}": ${maxDepth} agents have handed it on already`,
+    { details: { reason: 'agent_depth', maxDepth } },
+  );
+}
+
+function noTokens(): PinnaceError {
+  return new PinnaceError('budget_exceeded', 'Cannot hand the task on: the run has no tokens left for it', {
+    details: { reason: 'tokens' },
+  });
+}

@@ -1,0 +1,55 @@
+/** The chunks that end a tool call, whichever way it ended. */
+
+import type { UIMessageChunk } from '../../contracts/ai-types.ts';
+import type { ErrorData } from '../../base/errors.ts';
+import { failureOf, toolFailure } from '../../tools/failure.ts';
+import type { Tool, ToolOutcome } from '../../tools/tool.ts';
+
+/** What names a call in its chunks. */
+export interface CallName {
+  readonly toolCallId: string;
+  /** The name that the model called. */
+  readonly tool: string;
+  readonly traceId: string;
+}
+
+/** The chunks that end a call with its outcome. A tool that says that it failed gets its own words shown, and an error beside them. */
+export function outcomeChunks(tool: Tool, outcome: ToolOutcome, call: Omit<CallName, 'tool'>): UIMessageChunk[] {
+  const { toolCallId } = call;
+  const name = { ...call, tool: tool.definition.name };
+  if (!outcome.ok) return failureChunks(name, outcome.error);
+  const hasFailed = failureOf(tool, outcome) !== null;
+  const shown: UIMessageChunk = { type: 'tool-output-available', toolCallId, output: outcome.output };
+  return hasFailed ? [shown, toolErrorPart(name, toolFailure)] : [shown];
+}
+
+/** The chunks that end a call with an error. */
+export function failureChunks(call: CallName, error: ErrorData): UIMessageChunk[] {
+  return [
+    { type: 'tool-output-error', toolCallId: call.toolCallId, errorText: error.message },
+    toolErrorPart(call, error),
+  ];
+}
+
+/** The `data-tool-error` part of a failed call. */
+export function toolErrorPart({ toolCallId, tool, traceId }: CallName, error: ErrorData): UIMessageChunk {
+  const { code, message, retryable, retryAfterMs, details } = error;
+  const data = {
+    toolCallId,
+    tool,
+    code,
+    message,
+    retryable,
+    attempt: attemptsOf(error),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(details && { details }),
+    traceId,
+  };
+  return { type: 'data-tool-error', data };
+}
+
+/** How often the work was tried. A tool that tries again says so in its error; any other tries once. */
+function attemptsOf({ details }: ErrorData): number {
+  const attempts = details?.['attempts'];
+  return typeof attempts === 'number' && attempts > 1 ? attempts : 1;
+}

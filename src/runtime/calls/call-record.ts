@@ -1,0 +1,23 @@
+/**
+ * The record of a tool call that may act: committed before the tool runs. The log's event of its output closes it. A run that is
+ * lost in between did something or did not; nobody knows, so it is never done again and the answer says so.
+ */
+
+import type { Change, Storage } from '../../contracts/storage.ts';
+import { callKey, runPrefix } from '../log/run-record.ts';
+
+interface CallRecord {
+  readonly toolCallId: string;
+  readonly tool: string;
+}
+
+/** Returns the change that records that the call begins. The tool must not run before it is committed with the run's log. */
+export function callStart(runId: string, call: CallRecord, ttlMs: number): Change {
+  return { key: callKey(runId, call.toolCallId), value: call, ttlMs };
+}
+
+/** The ids of the calls of a run that were recorded as started. */
+export async function startedCalls(runId: string, storage: Storage): Promise<ReadonlySet<string>> {
+  const entries = await storage.list({ prefix: [...runPrefix(runId), 'call'], limit: 1000 });
+  return new Set(entries.map(({ value }) => (value as CallRecord).toolCallId)); // written by this module alone
+}

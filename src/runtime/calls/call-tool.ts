@@ -1,0 +1,177 @@
+/** One tool call with all that stands around it: its turn, its secrets, `invokeTool`, redaction, what is told of it. */
+
+import type { Recorder } from '../../events/audit.ts';
+import { withTenant } from '../../log/cache-key.ts';
+import { type ErrorData, isErrorCode, PinnaceError, toData } from '../../base/errors.ts';
+import type { ObservedEvent } from '../../contracts/event-sink.ts';
+import type { InputDigests } from '../../events/input-digests.ts';
+import type { Metrics } from '../../base/metrics.ts';
+import type { Authorize } from '../../contracts/authorize.ts';
+import type { SecretScope } from '../../contracts/secret-source.ts';
+import type { Storage } from '../../contracts/storage.ts';
+import { takeToken } from '../../log/rate-limit.ts';
+import type { Agent, SecretRef } from '../../base/schema.ts';
+import type { Secret } from '../../base/secret.ts';
+import { type Place, type Span, type SpanEnd, statusOfError } from '../../events/span.ts';
+import { failureOf, toolError } from '../../tools/failure.ts';
+import { type InputSummary, inputSummary } from '../../tools/input-summary.ts';
+import { invokeTool, type ToolCall } from '../../tools/invoke-tool.ts';
+import type { Slots } from '../../tools/slots.ts';
+import type { Tool, ToolOutcome } from '../../tools/tool.ts';
+import { createCallAudit } from './call-audit.ts';
+import type { Limits } from '../resolve/limits.ts';
+import type { Principal } from '../../base/principal.ts';
+import type { RunRedaction } from './run-redaction.ts';
+
+/** In whose name and under which rules tools are called. */
+export interface CallOptions {
+  /** Whose tools they are: its allowlist, its limits, its secrets. */
+  readonly agent: Agent;
+  readonly principal: Principal;
+  /** Who decides on the calls: the agent's model, or a person's own client. */
+  readonly actor: ObservedEvent['actor'];
+  /** What the calls are within. */
+  readonly place: Place;
+  readonly limits: Limits;
+  readonly storage: Storage;
+  readonly slots: Slots;
+  readonly authorize: Authorize;
+  readonly resolveSecret: (ref: SecretRef, scope: SecretScope, place: Place) => Promise<Secret>;
+  readonly redaction: RunRedaction;
+  readonly recorder: Recorder;
+  readonly metrics: Metrics;
+  readonly digests: InputDigests;
+  readonly now: () => number;
+}
+
+/** One call. */
+export interface CallFacts extends
+  Pick<
+    ToolCall,
+    'toolCallId' | 'log' | 'progress' | 'cite' | 'scope' | 'signal' | 'approved' | 'onStart' | 'delegation'
+  > {
+  /** Receives what ends the call's events at once, for a run that cannot wait for the call. */
+  readonly onSpan?: ((fail: (error: ErrorData) => void) => void) | undefined;
+}
+
+/** Calls a tool; never throws. */
+export async function callTool(
+  tool: Tool,
+  input: unknown,
+  { call, options }: { readonly call: CallFacts; readonly options: CallOptions },
+): Promise<ToolOutcome> {
+  const digestOf = options.digests.current ?? await options.digests.load(call.signal);
+  const schema = tool.definition.paramsSchema;
+  let summary: InputSummary | undefined; // made once, and only for a reader
+  const summaryOf = (): InputSummary =>
+    summary ??= inputSummary(input, { schema, tenant: options.principal.tenant, digestOf });
+  const span = options.place.start({
+    action: 'tool.call',
+    actor: options.actor,
+    target: { type: 'tool', id: tool.definition.id },
+    payload: () => ({ toolCallId: call.toolCallId.slice(0, 64), ...summaryOf() }),
+  });
+  call.onSpan?.((error) => tellEnd(span, tool, { status: statusOfError(error), error }));
+  const record = createCallAudit(tool, { span, call, options, input: summaryOf });
+  const outcome = await callInTurn(tool, options, call.signal, async () => {
+    const secrets = await toolSecrets(tool, options, span);
+    const redact = (text: string): string => options.redaction.text(text);
+    const facts = { ...callFacts(options, tool), ...call, secrets, redact, span, begin: record.begin };
+    return redacted(await invokeTool(tool, input, facts), options);
+  });
+  const error = failureOf(tool, outcome);
+  const how = { status: error ? statusOfError(error) : 'ok', error } as const;
+  countCall(options.metrics, tool.definition.id, how);
+  await record.end(how);
+  tellEnd(span, tool, how);
+  return outcome;
+}
+
+/** Waits for a place among the tool's calls, and takes one of the agent's; without either, nothing is called. */
+async function callInTurn(
+  { definition: { id, tenant: owner, limits } }: Tool,
+  { slots, storage, now, agent, principal, limits: { callsPerMinute: perMinute } }: CallOptions,
+  signal: AbortSignal,
+  work: () => Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  let free: (() => void) | undefined;
+  try {
+    if (limits?.parallel !== undefined) free = await slots.take(withTenant(id, owner), limits.parallel, signal);
+    if (perMinute !== undefined) {
+      await takeToken({ key: ['rate', principal.tenant, agent.id], perMinute }, { storage, now });
+    }
+    return await work();
+  } catch (error) {
+    return { ok: false, error: toData(error) };
+  } finally {
+    free?.();
+  }
+}
+
+/** The secrets that the definition lists and the agent allows, each for the one origin that the tool sends it to. */
+async function toolSecrets(
+  { definition: { id: toolId, secrets }, secretOrigin: origin }: Tool,
+  { agent, principal: { tenant }, resolveSecret, redaction }: CallOptions,
+  span: Span,
+): Promise<Readonly<Record<string, Secret>>> {
+  const refused = secrets.find((ref) => !isAllowed(agent, ref));
+  if (refused) throw notAllowed(refused.id, toolId, agent.id);
+  const scope = { tenant, agentId: agent.id, toolId, ...(origin !== undefined && { origin }) };
+  const entries = await Promise.all(
+    secrets.map(async (ref) => [ref.id, await resolveSecret(ref, scope, span)] as const),
+  );
+  for (const [, secret] of entries) redaction.add(secret);
+  return Object.fromEntries(entries);
+}
+
+/** An agent without a list leaves it to its tools; a version that the agent names is the only one. */
+function isAllowed({ secrets: allowed }: Agent, { id, version }: SecretRef): boolean {
+  return allowed === undefined ||
+    allowed.some((one) => one.id === id && (one.version === undefined || one.version === version));
+}
+
+function notAllowed(secret: string, tool: string, agent: string): PinnaceError {
+  const advice = 'add it to the "secrets" of the agent, or remove that list';
+  return new PinnaceError(
+    'forbidden',
+    `Cannot call tool "${tool}": agent "${agent}" does not allow its secret "${secret}"; ${advice}`,
+    {
+      details: { reason: 'secret_not_allowed', secret, tool, agent },
+    },
+  );
+}
+
+/** What goes to the model and to the client must not hold a secret that a tool was careless with. */
+function redacted(outcome: ToolOutcome, { redaction }: CallOptions): ToolOutcome {
+  if (outcome.ok) return { ok: true, output: redaction.data(outcome.output) };
+  return { ok: false, error: redaction.data(outcome.error) };
+}
+
+function callFacts({ agent, principal, authorize, limits }: CallOptions, { definition }: Tool) {
+  return {
+    agentId: agent.id,
+    principal,
+    authorize,
+    // An agent works in steps: it has the time of a step of its caller, not that of one tool.
+    timeoutMs: Math.min(
+      definition.type === 'agent' ? limits.stepMs : limits.toolMs,
+      definition.limits?.timeoutMs ?? Infinity,
+    ),
+    maxOutputLength: Math.min(limits.toolOutputLength, definition.limits?.outputLength ?? Infinity),
+  };
+}
+
+type CallEnd = Required<Omit<SpanEnd, 'payload'>>;
+
+function countCall(metrics: Metrics, tool: string, { status, error }: CallEnd): void {
+  metrics.count('pinnace_tool_calls_total', { tool, status });
+  if (!error) return;
+  const isKnown = isErrorCode(error.code) || error.code === toolError.code; // a tool may make codes of its own
+  metrics.count('pinnace_tool_failures_total', { tool, code: isKnown ? error.code : 'other' });
+}
+
+/** A call that has failed is told of once more, as an error of its own, for whoever makes up for it or tries it again. */
+function tellEnd(span: Span, { definition: { id } }: Tool, { status, error }: CallEnd): void {
+  if (status === 'error') span.tell({ action: 'error', target: { type: 'tool', id }, status, error });
+  span.end({ status, error });
+}

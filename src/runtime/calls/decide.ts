@@ -1,0 +1,55 @@
+/** A person's decision: asked for by the permission hook, written down, and told of in the trace that asked for it. */
+
+import { type ErrorData, toData, toPinnaceError } from '../../base/errors.ts';
+import type { Emit } from '../../events/events.ts';
+import { guarded, type GuardedDeed, type Guards } from '../../permission/guarded.ts';
+import { statusOfError, traceAt } from '../../events/span.ts';
+import type { Principal } from '../../base/principal.ts';
+
+/** What deciding works with. */
+export interface DecideOptions extends Guards {
+  readonly emit: Emit;
+  readonly now: () => number;
+}
+
+/** What is decided, and by whom. */
+export interface Deciding extends Pick<GuardedDeed, 'payload'> {
+  readonly principal: Principal;
+  /** Of whoever asked. */
+  readonly traceId: string;
+  readonly agentId?: string | undefined;
+  /** The approval or the question. */
+  readonly id: string;
+  /** What the hook is told of it. */
+  readonly input: unknown;
+}
+
+/** Stores the decision. Rejects as `store` does, as the hook denies, and with `unavailable` where it cannot be written down. */
+export async function decide<T>(
+  { principal, traceId, agentId, id, input, payload = {} }: Deciding,
+  options: DecideOptions,
+  store: () => Promise<T>,
+): Promise<T> {
+  const { tenant, subject } = principal;
+  const actor = { type: 'user', id: subject } as const;
+  const place = traceAt({ traceId, tenant, actor }, options);
+  const facts = { action: 'approval.decide', target: { type: 'approval', id: id.slice(0, 64) }, payload };
+  const context = { input, ...(agentId !== undefined && { agentId }) };
+  return await guarded({ ...facts, actor, principal, context, place, attempt: 'Cannot decide' }, options, async () => {
+    const startedAt = options.now();
+    const tell = (error: ErrorData | null): void => {
+      // An id that nobody knows is only something that a caller has sent: it is not repeated.
+      const target = error?.code === 'not_found' ? { type: 'approval', id: '' } : facts.target;
+      const latency = options.now() - startedAt;
+      place.tell({ ...facts, target, status: error ? statusOfError(error) : 'ok', error, latency });
+    };
+    try {
+      const result = await store();
+      tell(null);
+      return result;
+    } catch (thrown) {
+      tell(toData(thrown));
+      throw toPinnaceError(thrown); // what a storage throws is nobody's business
+    }
+  });
+}

@@ -1,0 +1,111 @@
+/** The second net of one run: what goes to the client, to the model and to logs loses every secret that the run was given. */
+
+import type { UIMessageChunk } from '../../contracts/ai-types.ts';
+import { type Emit, unheard } from '../../events/events.ts';
+import { createRedactor, isRedactable, type Redaction, type Redactor } from '../../permission/redaction/redactor.ts';
+import type { Secret } from '../../base/secret.ts';
+import { redactData } from './redact-data.ts';
+
+/** Takes the run's secrets out. Without secrets it costs nothing. */
+export interface RunRedaction {
+  /** From now on this secret is taken out as well. */
+  add(secret: Secret): void;
+  /** Plain text, as an error's. */
+  text(text: string): string;
+  /** Data, as a tool's output. */
+  data<T>(data: T): T;
+  /** The chunks to send for this one: pieces of a text may have to wait for the next. */
+  chunks(chunk: UIMessageChunk): readonly UIMessageChunk[];
+  /** What still waits, when the run ends in the middle of a text. */
+  flush(): readonly UIMessageChunk[];
+}
+
+type DeltaChunk = Extract<UIMessageChunk, { type: 'text-delta' | 'reasoning-delta' | 'tool-input-delta' }>;
+
+interface OpenText {
+  readonly redaction: Redaction;
+  /** The chunk with another piece of text. */
+  readonly withText: (text: string) => UIMessageChunk;
+}
+
+/** Gives a redaction without secrets. */
+export function createRunRedaction(): RunRedaction {
+  const secrets = new Map<string, string>();
+  const open = new Map<string, OpenText>();
+  let redactor: Redactor | undefined;
+  const current = (): Redactor | undefined => {
+    if (secrets.size === 0) return undefined;
+    return redactor ??= createRedactor([...secrets].map(([value, id]) => ({ id, value })));
+  };
+  const text = (plain: string): string => current()?.text(plain) ?? plain;
+  const whole = <T>(data: T): T => {
+    const redact = current();
+    return redact ? redactData(data, redact.text) : data;
+  };
+  const close = (key: string): readonly UIMessageChunk[] => {
+    const found = open.get(key);
+    open.delete(key);
+    const rest = found?.redaction.end() ?? '';
+    return found && rest !== '' ? [found.withText(rest)] : [];
+  };
+  const piece = (chunk: DeltaChunk, redact: Redactor): readonly UIMessageChunk[] => {
+    const key = keyOf(chunk);
+    const known = open.get(key) ?? { redaction: redact.begin(), withText: (part: string) => withPiece(chunk, part) };
+    open.set(key, known);
+    const safe = known.redaction.push(chunk.type === 'tool-input-delta' ? chunk.inputTextDelta : chunk.delta);
+    return safe === '' ? [] : [known.withText(safe)];
+  };
+  return {
+    text,
+    data: whole,
+    add(secret) {
+      const value = secret.reveal();
+      if (!isRedactable(value) || secrets.has(value)) return; // the resolver emits an event for such a value
+      secrets.set(value, secret.id);
+      redactor = undefined;
+    },
+    chunks(chunk) {
+      const redact = current();
+      if (!redact) return [chunk];
+      if (isDelta(chunk)) return piece(chunk, redact);
+      return [...close(keyOf(chunk)), whole(chunk)];
+    },
+    flush: () => [...open.keys()].flatMap(close),
+  };
+}
+
+/** Takes the run's secrets out of what is told of it, as a tool may have put one where an id should be. */
+export function redactedEmit(emit: Emit, { text }: Pick<RunRedaction, 'text'>): Emit {
+  if (emit === unheard) return emit;
+  return (event) => {
+    const [id, payloadSummary] = [text(event.target.id), text(event.payloadSummary)];
+    const isClean = id === event.target.id && payloadSummary === event.payloadSummary;
+    emit(isClean ? event : { ...event, target: { ...event.target, id }, payloadSummary });
+  };
+}
+
+function isDelta(chunk: UIMessageChunk): chunk is DeltaChunk {
+  return chunk.type === 'text-delta' || chunk.type === 'reasoning-delta' || chunk.type === 'tool-input-delta';
+}
+
+function withPiece(chunk: DeltaChunk, text: string): UIMessageChunk {
+  return chunk.type === 'tool-input-delta' ? { ...chunk, inputTextDelta: text } : { ...chunk, delta: text };
+}
+
+/** Names the text that a chunk adds to or ends. */
+function keyOf(chunk: UIMessageChunk): string {
+  switch (chunk.type) {
+    case 'text-delta':
+    case 'text-end':
+      return `text ${chunk.id}`;
+    case 'reasoning-delta':
+    case 'reasoning-end':
+      return `reasoning ${chunk.id}`;
+    case 'tool-input-delta':
+    case 'tool-input-available':
+    case 'tool-input-error':
+      return `input ${chunk.toolCallId}`;
+    default:
+      return '';
+  }
+}

@@ -1,0 +1,183 @@
+/** A run that this instance executes, recorded as it goes on. */
+
+import type { UIMessageChunk } from '../../contracts/ai-types.ts';
+import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
+import { type Journal, openJournal } from '../../log/journal.ts';
+import type { Metrics } from '../../base/metrics.ts';
+import type { Change, Storage } from '../../contracts/storage.ts';
+import { createEventBuffer, type EventBuffer } from './event-buffer.ts';
+import { createReaders, type Readers } from './readers.ts';
+import { closingChunks } from './run-chunks.ts';
+import { runPrefix, type RunState } from './run-record.ts';
+import type { RunEnd } from './run-end.ts';
+
+/** The most that one run may say: events, and UTF-16 code units of JSON. */
+const maxEvents = 10_000;
+const maxLength = 8 * 1_048_576;
+const maxEventLength = 262_144;
+/** A sign of life at least this often, so that no other instance takes the run for lost. */
+const heartbeatMs = 5_000;
+
+/** How a live run is made. */
+export interface LiveRunOptions {
+  readonly storage: Storage;
+  readonly runId: string;
+  readonly state: RunState;
+  /** The version of the log's head, as it was created. */
+  readonly version: string;
+  readonly now: () => number;
+  readonly ttlMs: number;
+  readonly metrics: Metrics;
+  /** Chunks that come within this time are committed together. */
+  readonly spacingMs: number;
+  /** How long the run goes on after its last reader has left. */
+  readonly detachGraceMs: number;
+  /** How long the run outlasts a storage that is out of reach. */
+  readonly storageGraceMs: number;
+  /** Stops the run: its signal. */
+  readonly abort: (reason: unknown) => void;
+}
+
+/** A live run. Events are seen only when they are committed: what a reader has seen, every instance can replay. */
+export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventBuffer, 'read' | 'visible'> {
+  readonly state: RunState;
+  /** Resolves when the run has ended and its log is committed, or is no longer ours. */
+  readonly gone: Promise<void>;
+  /** Whether another instance has it now, so that its end is to be read in the storage. */
+  readonly takenOver: boolean;
+  /** The last events of a run whose storage stayed out of reach. They are not in its log, and have no number there. */
+  readonly unrecorded: readonly string[];
+  record(chunk: UIMessageChunk): void;
+  /** Commits everything so far, and the changes with it. Rejects when the run is no longer ours, or its storage stays away. */
+  commit(changes: readonly Change[]): Promise<void>;
+  /** Records the end; nothing can be recorded after it. Readers see it when it is committed. */
+  end(how: RunEnd, options: EndOptions): Promise<void>;
+  abort(reason: unknown): void;
+}
+
+/** What goes with the end of a run. */
+export interface EndOptions {
+  readonly usage: Readonly<Record<string, number>>;
+  /**
+   * Is called when the end is recorded, and with an error when it could not be; never where another instance has the run, which
+   * emits its end then.
+   */
+  readonly onRecorded: (unrecorded?: ErrorData) => void;
+}
+
+/** Gives a live run over a log that was just created. */
+export function createLiveRun(options: LiveRunOptions): LiveRun {
+  const { state, now, detachGraceMs, abort } = options;
+  const buffer = createEventBuffer();
+  const readers = createReaders({ graceMs: detachGraceMs, onAbandoned: () => abort('client_gone') });
+  const gone = Promise.withResolvers<void>();
+  let takenOver = false;
+  let unrecorded: readonly string[] = [];
+  let onRecorded: EndOptions['onRecorded'] | undefined;
+  const leave = (lostTo?: PinnaceError): void => {
+    takenOver = lostTo?.code === 'conflict';
+    const end = lostTo && !takenOver ? endUnrecorded() : undefined;
+    if (end) unrecorded = closingTexts(end, options);
+    if (!takenOver) onRecorded?.(end?.error);
+    clearInterval(heartbeat);
+    readers.stop();
+    buffer.close();
+    gone.resolve();
+  };
+  const journal = openLog(options, buffer, leave);
+  const heartbeat = setInterval(() => void journal.flush().catch(() => undefined), heartbeatMs);
+  let length = 0;
+  let full = false;
+  return {
+    state,
+    gone: gone.promise,
+    get takenOver() {
+      return takenOver;
+    },
+    get unrecorded() {
+      return unrecorded;
+    },
+    get visible() {
+      return buffer.visible;
+    },
+    read: (after) => buffer.read(after),
+    attach: () => readers.attach(),
+    detach: () => readers.detach(),
+    abort,
+    async commit(changes) {
+      journal.append([], { changes });
+      await journal.flush();
+    },
+    record(chunk) {
+      const text = JSON.stringify(chunk);
+      length += text.length;
+      if (!full && (text.length > maxEventLength || buffer.count >= maxEvents || length > maxLength)) {
+        full = true; // what comes now is the end
+        return abort(tooLong());
+      }
+      buffer.push(text);
+      journal.append([text]);
+    },
+    async end(how, { usage, onRecorded: whenRecorded }) {
+      onRecorded = whenRecorded;
+      const ended = { ...state, state: how.type, endedAt: now(), usage, ...('error' in how && { error: how.error }) };
+      journal.append([], { state: ended });
+      await journal.flush().then(() => leave(), () => undefined); // a lost log has left by itself
+    },
+  };
+}
+
+function openLog(
+  options: LiveRunOptions,
+  buffer: EventBuffer,
+  leave: (lostTo: PinnaceError) => void,
+): Journal<RunState> {
+  const { storage, runId, version, now, spacingMs, ttlMs, storageGraceMs: graceMs, state, abort, metrics } = options;
+  return openJournal({
+    storage,
+    prefix: runPrefix(runId),
+    head: { seq: 0, fence: 1, at: now(), state },
+    version,
+    now,
+    spacingMs,
+    ttlMs,
+    graceMs,
+    onCommit(seq) {
+      metrics.count('pinnace_journal_commits_total', { of: 'run' });
+      buffer.show(seq);
+    },
+    onLost(error) {
+      abort(error); // nothing of the run goes on that nobody could record
+      leave(error);
+    },
+  });
+}
+
+function tooLong(): PinnaceError {
+  return new PinnaceError('budget_exceeded', 'The run said more than a run may', {
+    details: { reason: 'stream_limit' },
+  });
+}
+
+/** The end that readers see of a run whose storage stayed away: the log may say something else, and cannot be asked. */
+function endUnrecorded(): Extract<RunEnd, { readonly type: 'failed' }> {
+  const error = new PinnaceError(
+    'outcome_unknown',
+    'Cannot record how the run ended: its storage is out of reach; read the run again later',
+    { details: { reason: 'run_unrecorded' } },
+  );
+  return { type: 'failed', error: toData(error) };
+}
+
+function closingTexts(end: RunEnd, { runId, state: { traceId } }: LiveRunOptions): readonly string[] {
+  return closingChunks(end, { runId, traceId, usage: {} }).map((chunk) => JSON.stringify(chunk));
+}
+
+/** The end of a run whose instance is gone. */
+export function workerLost(): RunEnd {
+  const error = new PinnaceError('unavailable', 'The instance that executed the run is gone', {
+    retryable: false,
+    details: { reason: 'worker_lost' },
+  });
+  return { type: 'failed', error: toData(error) };
+}

@@ -1,0 +1,56 @@
+/** The chunks of our own that open and close a run's stream. */
+
+import type { UIMessageChunk } from '../../contracts/ai-types.ts';
+import { countExcluded, type ToolSet } from '../resolve/assemble.ts';
+import type { RunEnd } from './run-end.ts';
+
+/** What identifies a run in its chunks. */
+export interface RunFacts {
+  readonly runId: string;
+  readonly traceId: string;
+}
+
+/** The chunks before all others. */
+export function openingChunks(
+  { runId, traceId, messageId }: RunFacts & { readonly messageId: string },
+  toolSet: ToolSet,
+): readonly UIMessageChunk[] {
+  const { digest, tools } = toolSet;
+  return [
+    { type: 'start', messageId },
+    { type: 'data-run', id: runId, data: { runId, traceId, state: 'running' } },
+    {
+      type: 'data-manifest',
+      data: { digest, included: tools.map(({ definition }) => definition.name), excluded: countExcluded(toolSet) },
+    },
+  ];
+}
+
+/** The chunks after all others, the last of them terminal. */
+export function closingChunks(
+  end: RunEnd,
+  { runId, traceId, usage }: RunFacts & { readonly usage: Readonly<Record<string, number>> },
+): readonly UIMessageChunk[] {
+  const error = 'error' in end ? { error: end.error } : {};
+  return [
+    { type: 'data-usage', data: usage },
+    { type: 'data-run', id: runId, data: { runId, traceId, state: end.type, ...error } },
+    terminalChunk(end),
+  ];
+}
+
+function terminalChunk(end: RunEnd): UIMessageChunk {
+  switch (end.type) {
+    case 'completed':
+    case 'awaiting_approval':
+    case 'suspended':
+    case 'stopped':
+      return { type: 'finish', finishReason: end.finishReason };
+    case 'cancelled':
+      return { type: 'abort', reason: end.reason };
+    case 'failed':
+      return { type: 'error', errorText: `${end.error.code}: ${end.error.message}` };
+    default:
+      return end satisfies never;
+  }
+}

@@ -1,0 +1,19 @@
+/** How a run ends. */
+
+import type { UIMessageChunk } from '../../contracts/ai-types.ts';
+import type { ErrorData } from '../../base/errors.ts';
+
+/** Why the model stopped, as the AI SDK says it. */
+export type FinishReason = NonNullable<Extract<UIMessageChunk, { type: 'finish' }>['finishReason']>;
+
+/** The end of a run. */
+export type RunEnd =
+  | { readonly type: 'completed'; readonly finishReason: FinishReason }
+  /** A person must approve calls before the chat can go on. */
+  | { readonly type: 'awaiting_approval'; readonly finishReason: FinishReason }
+  /** A plan waits for people: their replies go on with it, and the chat's next run follows it. */
+  | { readonly type: 'suspended'; readonly finishReason: FinishReason }
+  /** A limit of the run was reached; what was said until then stands. */
+  | { readonly type: 'stopped'; readonly finishReason: FinishReason; readonly error: ErrorData }
+  | { readonly type: 'cancelled'; readonly reason: string }
+  | { readonly type: 'failed'; readonly error: ErrorData };

@@ -1,0 +1,63 @@
+/** What is kept of a run in the storage, and under which keys. */
+
+import type { ErrorData } from '../../base/errors.ts';
+import type { Key } from '../../base/key.ts';
+import type { Principal } from '../../base/principal.ts';
+import type { RunEnd } from './run-end.ts';
+
+/** The state of a run, kept in the head of its log. */
+export interface RunState {
+  readonly state: 'running' | RunEnd['type'];
+  readonly tenant: string;
+  readonly agentId: string;
+  readonly chatId: string;
+  readonly traceId: string;
+  /** The run as it is told of: whoever finds it lost tells its end. */
+  readonly span?: { readonly spanId: string; readonly parentSpanId?: string; readonly subject: string };
+  /** The run before it in its chat, where this one continues the message of that one. */
+  readonly continues?: string;
+  /** The caller's own runtime, where the request named it. */
+  readonly runtimeId?: string;
+  /** The plan that the run follows. */
+  readonly planId?: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  readonly error?: ErrorData;
+  readonly usage?: Readonly<Record<string, number>>;
+}
+
+/** What an idempotency key stands for. */
+export interface IdempotencyRecord {
+  readonly runId: string;
+  /** SHA-256 of what was asked for: the same key with another request is a mistake of the caller. */
+  readonly fingerprint: string;
+}
+
+/** One event of a run's stream, as it is sent. */
+export interface RunEvent {
+  /** From 1, without gaps. */
+  readonly seq: number;
+  /** A UI message chunk as JSON text. */
+  readonly text: string;
+}
+
+/** The keys of one run. */
+export function runPrefix(runId: string): Key {
+  return ['run', runId];
+}
+
+/** The record of a call that may have acted: made before the tool runs, and closed after it. */
+export function callKey(runId: string, toolCallId: string): Key {
+  return ['run', runId, 'call', toolCallId.slice(0, 200)];
+}
+
+/** Keys are the tenant's and the issuer's, not the session's: a retry may come with a renewed certificate. */
+export function idempotencyKey({ tenant, session }: Principal, key: string): Key {
+  return ['idempotency', tenant, session?.issuer ?? '', key];
+}
+
+/** Where a chat's last run is found. */
+export function chatKey({ tenant }: Principal, chatId: string): Key {
+  return ['chat', tenant, chatId];
+}

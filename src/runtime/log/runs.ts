@@ -1,0 +1,295 @@
+/** The runs that there are, here or on another instance: who may see them, how they are joined, read and cancelled. */
+
+import { createBulletin } from '../../log/bulletin.ts';
+import { PinnaceError } from '../../base/errors.ts';
+import type { Emit } from '../../events/events.ts';
+import type { Metrics } from '../../base/metrics.ts';
+import { groupCommits } from '../../log/group-commit.ts';
+import { creation, headKey, readHead } from '../../log/journal.ts';
+import { commitOwn, steadyStorage } from '../../log/outage.ts';
+import type { Storage } from '../../contracts/storage.ts';
+import { watchKey } from '../../log/watch.ts';
+import { createLiveRun, type LiveRun } from './live-run.ts';
+import { type Principal, requireScope, type Scope } from '../../base/principal.ts';
+import {
+  chatKey,
+  idempotencyKey,
+  type IdempotencyRecord,
+  type RunEvent,
+  runPrefix,
+  type RunState,
+} from './run-record.ts';
+import { readEvents, readRun } from './stored-run.ts';
+
+/** A run as its caller sees it. */
+export interface RunStatus extends Omit<RunState, 'tenant' | 'span' | 'continues'> {
+  readonly runId: string;
+  readonly lastSeq: number;
+}
+
+/** Reads a run's events from one on. A slow reader costs nothing. */
+export interface RunCursor {
+  /** The next events, some at a time; `undefined` when the run has ended and all are read. */
+  next(): Promise<readonly RunEvent[] | undefined>;
+  /** Leaves. The run goes on for a while, so that the reader can come back. */
+  close(): void;
+}
+
+/** What names a new run. */
+export interface ClaimOptions {
+  readonly runId: string;
+  readonly principal: Principal;
+  readonly state: RunState;
+  /** The caller's key with what was asked for; without one nothing can ask for the same again. */
+  readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
+  readonly detachGraceMs: number;
+  readonly abort: (reason: unknown) => void;
+}
+
+/** An agent that a tenant runs. Two tenants may each have their own agent with one id. */
+export interface RunningAgent {
+  readonly agentId: string;
+  readonly tenant: string;
+}
+
+/** The runs of one storage. */
+export interface Runs {
+  /** Finds the run that the key already stands for. @throws PinnaceError `idempotency_key_reused` for another request. */
+  find(principal: Principal, idempotency: ClaimOptions['idempotency']): Promise<RunStatus | undefined>;
+  /** Claims the key and creates the record; when another was faster, gives that run. */
+  claim(
+    options: ClaimOptions,
+  ): Promise<{ readonly live: LiveRun } | { readonly known: RunStatus }>;
+  /** @throws PinnaceError `not_found` for an unknown run and one of another tenant, `run_expired` for one past its retention. */
+  status(principal: Principal, runId: string, scope?: Scope): Promise<RunStatus>;
+  /** @throws PinnaceError as `status`, and `last_event_id_invalid` when the run has no event of this number. */
+  cursor(principal: Principal, runId: string, after: number): Promise<RunCursor>;
+  /** Asks the run to stop, wherever it is executed. Doing so again, or after its end, changes nothing. */
+  cancel(principal: Principal, runId: string): Promise<void>;
+  /** The agents whose runs this instance executes, each once for every tenant that runs it. */
+  agents(): readonly RunningAgent[];
+  /** Stops this agent's runs of this tenant on this instance. */
+  stop(agent: RunningAgent, reason: PinnaceError): void;
+  /** The chat's last run, when it is still running. */
+  ofChat(principal: Principal, chatId: string): Promise<RunStatus | undefined>;
+  /** How many runs this instance executes. */
+  readonly open: number;
+  /** Resolves when no run of this instance is left. */
+  drained(): Promise<void>;
+  close(): void;
+}
+
+/** What the runs are kept in. */
+export interface RunsOptions {
+  readonly storage: Storage;
+  readonly now: () => number;
+  readonly retentionMs: number;
+  /** Chunks of a run that come within this time are committed together. */
+  readonly commitSpacingMs: number;
+  /** How long runs and their readers outlast a storage that is out of reach. */
+  readonly storageGraceMs: number;
+  /** How long records are kept. */
+  readonly ttlMs: number;
+  /** Is told of the end of runs that are found lost. */
+  readonly emit: Emit;
+  readonly metrics: Metrics;
+}
+
+/** Gives the runs of a storage. */
+export function createRuns(options: RunsOptions): Runs {
+  const { now, retentionMs, commitSpacingMs: spacingMs, storageGraceMs, ttlMs, emit, metrics } = options;
+  const grouped = groupCommits(options.storage);
+  const storage = steadyStorage(grouped, storageGraceMs);
+  const stored = { storage, now, ttlMs, storageGraceMs, emit };
+  const lives = new Map<string, LiveRun>();
+  const closing = new AbortController();
+  const cancels = createBulletin<string>(storage, 'cancel');
+  let subscribed = false;
+
+  const status = async (principal: Principal, runId: string, scope: Scope = 'run:read'): Promise<RunStatus> => {
+    requireScope(principal, scope);
+    const live = lives.get(runId);
+    const head = live ? { seq: live.visible, state: live.state } : await readRun(runId, stored);
+    if (!head || !mayAccess(principal, head.state)) throw notFound();
+    if ((head.state.endedAt ?? Infinity) + retentionMs < now()) throw expired();
+    return toStatus(runId, head);
+  };
+  const find: Runs['find'] = async (principal, idempotency) => {
+    if (!idempotency) return undefined;
+    const entry = await storage.get(idempotencyKey(principal, idempotency.key));
+    if (!entry) return undefined;
+    const { runId, fingerprint } = entry.value as IdempotencyRecord; // written by `claim` alone
+    if (fingerprint !== idempotency.fingerprint) throw reused();
+    const head = await readRun(runId, stored);
+    return head && (head.state.endedAt ?? Infinity) + retentionMs >= now() ? toStatus(runId, head) : undefined;
+  };
+  /** The first run asks to hear of cancels: a runtime that runs nothing watches nothing. */
+  const subscribe = (): void => {
+    if (subscribed) return;
+    subscribed = true;
+    cancels.subscribe((runId) => lives.get(runId)?.abort('cancelled'), closing.signal);
+  };
+  return {
+    find,
+    status,
+    async claim({ runId, principal, state, idempotency, detachGraceMs, abort }) {
+      subscribe();
+      const record: IdempotencyRecord = { runId, fingerprint: idempotency?.fingerprint ?? '' };
+      const key = idempotency && idempotencyKey(principal, idempotency.key);
+      const previous = key && await storage.get(key);
+      const faster = previous && await find(principal, idempotency);
+      if (faster) return { known: faster };
+      const prefix = runPrefix(runId);
+      const changes = [
+        creation(prefix, { state, at: now(), ttlMs }),
+        { key: chatKey(principal, state.chatId), value: runId, ttlMs },
+        ...(key ? [{ key, value: record, ttlMs, ifVersion: previous?.version ?? null }] : []),
+      ];
+      // A head under this id, which no other caller has, shows that everything was written.
+      const written = async () => (await readHead(grouped, prefix))?.version;
+      const result = await commitOwn(grouped, changes, { written, graceMs: storageGraceMs });
+      if (!result.ok) {
+        const known = await find(principal, idempotency);
+        if (known) return { known };
+        throw new PinnaceError(
+          'conflict',
+          'Cannot start the run: its key was claimed in the same moment, send it again',
+        );
+      }
+      const live = createLiveRun({
+        storage: grouped,
+        runId,
+        state,
+        version: result.version,
+        now,
+        spacingMs,
+        ttlMs,
+        detachGraceMs,
+        storageGraceMs,
+        abort,
+        metrics,
+      });
+      lives.set(runId, live);
+      void live.gone.then(() => lives.delete(runId));
+      return { live };
+    },
+    async cursor(principal, runId, after) {
+      const { lastSeq } = await status(principal, runId);
+      const live = lives.get(runId);
+      if (!Number.isInteger(after) || after < 0 || after > Math.max(lastSeq, live?.visible ?? 0)) throw badCursor();
+      return createCursor(runId, { after, live, stored });
+    },
+    async cancel(principal, runId) {
+      const { state } = await status(principal, runId, 'run:cancel');
+      if (state !== 'running') return;
+      const live = lives.get(runId);
+      if (live) live.abort('cancelled');
+      else await cancels.publish(runId);
+    },
+    async ofChat(principal, chatId) {
+      requireScope(principal, 'run:read');
+      const entry = await storage.get(chatKey(principal, chatId));
+      if (typeof entry?.value !== 'string') return undefined;
+      const found = await status(principal, entry.value);
+      return found.state === 'running' ? found : undefined;
+    },
+    agents() {
+      const running = [...lives.values()].map(({ state: { agentId, tenant } }) => ({ agentId, tenant }));
+      return [...new Map(running.map((one) => [JSON.stringify([one.agentId, one.tenant]), one])).values()];
+    },
+    stop({ agentId, tenant }, reason) {
+      for (const live of lives.values()) {
+        if (live.state.agentId === agentId && live.state.tenant === tenant) live.abort(reason);
+      }
+    },
+    get open() {
+      return lives.size;
+    },
+    async drained() {
+      await Promise.all([...lives.values()].map(({ gone }) => gone));
+    },
+    close: () => closing.abort(),
+  };
+}
+
+function createCursor(
+  runId: string,
+  { after, live, stored }: { after: number; live: LiveRun | undefined; stored: Parameters<typeof readRun>[1] },
+): RunCursor {
+  live?.attach();
+  let at = after;
+  let closed = false;
+  let ended = false;
+  let wake = (): void => undefined;
+  const read = async (): Promise<readonly RunEvent[] | undefined> => {
+    const seen = await live?.read(at);
+    if (seen) return seen;
+    if (live && !live.takenOver) return unrecorded();
+    while (!closed) {
+      const events = await readEvents(runId, at, stored.storage);
+      if (events.length > 0) return events;
+      const head = await readRun(runId, stored);
+      if (!head || (head.state.state !== 'running' && head.seq <= at)) return undefined;
+      if (head.seq <= at) await news();
+    }
+    return undefined;
+  };
+  /** The events behind the log, once. They repeat its last number: a reader that comes back misses nothing of the log. */
+  const unrecorded = (): readonly RunEvent[] | undefined => {
+    if (ended || !live || live.unrecorded.length === 0) return undefined;
+    ended = true;
+    return live.unrecorded.map((text) => ({ seq: at, text }));
+  };
+  /** Resolves when the log may have grown; at the latest when a lost run would be found lost. */
+  const news = async (): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wake = resolve;
+    const stop = watchKey(stored.storage, headKey(runPrefix(runId)), resolve);
+    const timer = setTimeout(resolve, 5_000);
+    await promise;
+    clearTimeout(timer);
+    stop();
+  };
+  return {
+    async next() {
+      const events = closed ? undefined : await read();
+      at = events?.at(-1)?.seq ?? at;
+      return events;
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      wake();
+      live?.detach();
+    },
+  };
+}
+
+function mayAccess({ tenant, agents }: Principal, state: RunState): boolean {
+  return state.tenant === tenant && (agents === '*' || agents.includes(state.agentId));
+}
+
+function toStatus(
+  runId: string,
+  { seq, state: { tenant: _, span: __, continues: ___, ...state } }: { seq: number; state: RunState },
+): RunStatus {
+  return { runId, ...state, lastSeq: seq };
+}
+
+function notFound(): PinnaceError {
+  return new PinnaceError('not_found', 'No run has this id', { details: { reason: 'run_not_found' } });
+}
+
+function expired(): PinnaceError {
+  return new PinnaceError('run_expired', 'The run is past its retention', { status: 410 });
+}
+
+function badCursor(): PinnaceError {
+  return new PinnaceError('last_event_id_invalid', 'The run has no such event', { status: 400 });
+}
+
+function reused(): PinnaceError {
+  return new PinnaceError('idempotency_key_reused', 'This key was used for another request: use a new one', {
+    status: 422,
+  });
+}

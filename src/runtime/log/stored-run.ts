@@ -1,0 +1,128 @@
+/** A run as the storage has it: its state, its events, and its end when the instance that executed it is gone. */
+
+import type { UIMessageChunk } from '../../contracts/ai-types.ts';
+import type { ErrorData, PinnaceError } from '../../base/errors.ts';
+import type { Emit } from '../../events/events.ts';
+import { type JournalHead, openJournal, readHead, readItems, takeOver } from '../../log/journal.ts';
+import type { Storage } from '../../contracts/storage.ts';
+import { workerLost } from './live-run.ts';
+import type { RunEnd } from './run-end.ts';
+import { type RunEvent, runPrefix, type RunState } from './run-record.ts';
+import { closingChunks } from './run-chunks.ts';
+import { startedCalls } from '../calls/call-record.ts';
+import { createOpenCalls, lossAt, lostChunks, lostError, type OpenCall } from '../calls/open-calls.ts';
+import { spanOfRun } from '../run-span.ts';
+import { statusOfError } from '../../events/span.ts';
+
+/** What reading a stored run needs. */
+export interface StoredRunOptions {
+  readonly storage: Storage;
+  readonly now: () => number;
+  /** How long records are kept. */
+  readonly ttlMs: number;
+  /** How long the owner of a run outlasts a storage that is out of reach. */
+  readonly storageGraceMs: number;
+  /** Is told of the end of a lost run. */
+  readonly emit: Emit;
+}
+
+/**
+ * Without a sign of life for this long and the grace, a running run is lost. Its owner stops before: at most 5 s pass between two signs,
+ * 5 s until the storage is known not to answer, then the grace.
+ */
+const lostAfterMs = 15_000;
+
+/** Reads the state of a run; a run whose instance is gone is ended first, as failed. */
+export async function readRun(runId: string, options: StoredRunOptions): Promise<JournalHead<RunState> | undefined> {
+  const found = await readHead<RunState>(options.storage, runPrefix(runId));
+  if (!found || found.head.state.state !== 'running') return found?.head;
+  if (options.now() - found.head.at < lostAfterMs + options.storageGraceMs) return found.head;
+  return await endLostRun(runId, options) ?? (await readHead<RunState>(options.storage, runPrefix(runId)))?.head;
+}
+
+/** Reads the events behind `after`, some at a time; none when there are no more for now. */
+export async function readEvents(
+  runId: string,
+  after: number,
+  storage: Storage,
+): Promise<readonly RunEvent[]> {
+  const items = await readItems(storage, runPrefix(runId), after);
+  return items.map(({ seq, item }) => ({ seq, text: item }));
+}
+
+/** Appends the end of a lost run. Never runs anything again: what its tools did is not known. */
+async function endLostRun(runId: string, options: StoredRunOptions): Promise<JournalHead<RunState> | undefined> {
+  const { storage, now, ttlMs, storageGraceMs: graceMs } = options;
+  const taken = await takeOver<RunState>({ ...options, prefix: runPrefix(runId) });
+  if (!taken) return undefined; // another instance was faster
+  const { head, version } = taken;
+  const end = workerLost();
+  const calls = await lostCalls(runId, storage, end);
+  const chunks = [
+    ...calls.flatMap(({ call, error }) => lostChunks(call, { error, traceId: head.state.traceId })),
+    ...closingChunks(end, { runId, traceId: head.state.traceId, usage: {} }),
+  ];
+  let lost: PinnaceError | undefined;
+  const journal = openJournal<RunState>({
+    storage,
+    prefix: runPrefix(runId),
+    head,
+    version,
+    now,
+    spacingMs: 0,
+    ttlMs,
+    graceMs,
+    onCommit: () => undefined,
+    onLost: (error) => (lost = error),
+  });
+  const state: RunState = {
+    ...head.state,
+    state: 'failed',
+    endedAt: now(),
+    ...('error' in end && { error: end.error }),
+  };
+  journal.append(chunks.map((chunk) => JSON.stringify(chunk)), { state });
+  await journal.flush().catch(() => undefined);
+  if (lost) return undefined;
+  emitLost(runId, { state, calls }, options);
+  return { ...head, seq: head.seq + chunks.length, state };
+}
+
+interface LostCall {
+  readonly call: OpenCall;
+  readonly error: ErrorData;
+}
+
+/** The calls that the log shows as open: a started one that may have acted is on record. */
+async function lostCalls(runId: string, storage: Storage, end: RunEnd): Promise<readonly LostCall[]> {
+  const open = createOpenCalls();
+  for (let after = 0, page; page === undefined || page.length > 0; after = page.at(-1)?.seq ?? after) {
+    page = await readItems(storage, runPrefix(runId), after);
+    for (const { item } of page) {
+      if (item.includes('"toolCallId"')) open.observe(JSON.parse(item) as UIMessageChunk); // what `record` wrote
+    }
+  }
+  if (open.list().length === 0) return [];
+  const started = await startedCalls(runId, storage);
+  const loss = lossAt(end);
+  return open.list().map((call) => {
+    return { call, error: lostError(call, { loss, mayHaveActed: started.has(call.toolCallId) }) };
+  });
+}
+
+/** Emits the end that no other instance can emit, and of the calls what went wrong. */
+function emitLost(
+  runId: string,
+  { state, calls }: { readonly state: RunState; readonly calls: readonly LostCall[] },
+  options: StoredRunOptions,
+): void {
+  const { span: facts, startedAt, error = null } = state;
+  if (!facts) return;
+  const span = spanOfRun({ ...state, ...facts, runId, beganAt: startedAt }, options);
+  for (const { call, error: lost } of calls) {
+    if (lost.code !== 'outcome_unknown') continue; // of a call that never started, the name is only what a model wrote
+    const target = { type: 'tool', id: call.tool };
+    span.tell({ action: 'error', target, status: statusOfError(lost), error: lost });
+  }
+  span.end({ status: 'error', error, payload: { state: state.state } });
+}

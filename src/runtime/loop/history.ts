@@ -1,0 +1,83 @@
+/** What of a client's messages may be believed: what was said, and how calls ended. */
+
+import type { UIMessage } from '../../contracts/ai-types.ts';
+import { PinnaceError } from '../../base/errors.ts';
+import type { IssuedMetadata } from './issued-metadata.ts';
+
+type Part = UIMessage['parts'][number];
+
+/**
+ * Returns the messages as history. They are never decisions: calls that wait for a person are left out. A call whose result never
+ * reached the client is shown with an unknown outcome, so that the model does not make it again unaware. Messages never speak to the
+ * provider either: its metadata comes from `issued` alone, for parts of the last message.
+ *
+ * @throws PinnaceError `invalid_argument` for a file that is not a data URL in base64.
+ */
+export function toHistory(messages: readonly UIMessage[], issued?: IssuedMetadata): UIMessage[] {
+  requireInlineFiles(messages.flatMap(({ parts }) => parts));
+  const last = messages.at(-1);
+  return messages.map((message) => {
+    const parts = message.parts.flatMap(toHistoryPart).map((part) => {
+      const said = withoutProviderFields(part);
+      const fields = message === last ? issued?.take(said) : undefined;
+      return { ...said, ...fields };
+    });
+    return { ...message, parts };
+  }).filter(({ parts }) => parts.length > 0);
+}
+
+/**
+ * Rejects addresses, which the SDK would fetch past every guard, and data that is not base64: as such a text, the id of a file in
+ * the provider's account would pass for a file.
+ */
+function requireInlineFiles(parts: readonly Part[]): void {
+  for (const part of parts) {
+    if (part.type === 'steering-message') requireInlineFiles(part.parts);
+    if (part.type !== 'file' && part.type !== 'reasoning-file') continue;
+    if (!/^data:/i.test(part.url)) {
+      throw refused('Cannot read a file by its address: send its content as a data URL', 'file_by_address');
+    }
+    if (!/^data:[^,]*;base64,[A-Za-z0-9+/]*={0,2}$/i.test(part.url)) {
+      throw refused('Cannot read a file: send its content as a data URL in base64', 'file_not_base64');
+    }
+  }
+}
+
+function refused(message: string, reason: string): PinnaceError {
+  return new PinnaceError('invalid_argument', message, { details: { reason } });
+}
+
+function toHistoryPart(part: Part): readonly Part[] {
+  if (!part.type.startsWith('tool-') && part.type !== 'dynamic-tool') return [part];
+  if (!('state' in part)) return [];
+  if ('preliminary' in part && part.preliminary) return [withUnknownOutcome(part)];
+  if (part.state === 'output-available' || part.state === 'output-error') return [part];
+  return mayHaveBeenMade(part) ? [withUnknownOutcome(part)] : [];
+}
+
+/** A call that was shown complete, or approved: the client may have left before its end. */
+function mayHaveBeenMade(part: Part): boolean {
+  if (!('state' in part)) return false;
+  if (part.state === 'input-available') return true;
+  if (part.state !== 'approval-responded' || !('approval' in part)) return false;
+  const approval: { readonly approved?: unknown } | null | undefined = part.approval; // the client's, and not checked yet
+  return approval?.approved === true;
+}
+
+const unknownOutcome =
+  'The outcome of this call is unknown: its result never arrived. It may have taken effect; check before calling it again';
+
+function withUnknownOutcome(part: Part): Part {
+  const { output: _, preliminary: __, ...call } = part as Part & { output?: unknown; preliminary?: unknown };
+  return { ...call, state: 'output-error', errorText: unknownOutcome } as Part; // ended now; checked with all others
+}
+
+/**
+ * Metadata, options, references and calls of the provider's own may all name items of the account that every tenant shares. The
+ * decision on a call that has ended is in its output.
+ */
+function withoutProviderFields(part: Part): Part {
+  const fields = Object.entries(part).filter(([name]) => !/provider/i.test(name) && name !== 'approval');
+  const rest = Object.fromEntries(fields) as Part; // all of these fields are optional
+  return rest.type === 'steering-message' ? { ...rest, parts: rest.parts.map(withoutProviderFields) as never } : rest;
+}

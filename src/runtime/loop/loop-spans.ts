@@ -1,0 +1,53 @@
+/** What a run's loop is told as: steps one after the other, in each the model call and then the tool calls. */
+
+import type { LanguageModel } from '../../contracts/ai-types.ts';
+import type { ErrorData } from '../../base/errors.ts';
+import type { Metrics } from '../../base/metrics.ts';
+import type { Place, Span, SpanEnd } from '../../events/span.ts';
+import type { Limits } from '../resolve/limits.ts';
+import { createModelClock, type ModelClock } from './model-clock.ts';
+import { type ModelWatch, watchModel } from './model-watch.ts';
+import type { RunAbort } from '../run-abort.ts';
+
+/** The spans of a loop, and the clock of its model. */
+export interface LoopSpans extends ModelWatch {
+  readonly clock: ModelClock;
+  /** The step that is under way; before the first, the run. */
+  readonly current: Place;
+  /** The step before has ended, and the next begins. */
+  readonly beginStep: () => void;
+  /** The last step has ended. */
+  readonly end: (how: { readonly status: SpanEnd['status']; readonly error: ErrorData | null }) => void;
+}
+
+/** Gives the spans of the loop of one run, none of them begun. */
+export function createLoopSpans(
+  { span: run, agent: { id }, model, metrics, limits, abort }: {
+    readonly span: Span;
+    readonly agent: { readonly id: string };
+    readonly model: LanguageModel;
+    readonly metrics: Metrics;
+    readonly limits: Limits;
+    readonly abort: Pick<RunAbort, 'signal'>;
+  },
+): LoopSpans {
+  const agent = { type: 'agent', id } as const;
+  let step: Span | undefined;
+  let count = 0;
+  const current = (): Place => step ?? run;
+  const clock = createModelClock(limits, abort.signal);
+  const watch = watchModel(model, { place: current, metrics, clock });
+  return {
+    ...watch,
+    clock,
+    get current() {
+      return current();
+    },
+    beginStep() {
+      clock.beginStep();
+      step?.end({ status: 'ok' });
+      step = run.start({ action: 'step', actor: agent, target: agent, payload: { step: ++count } });
+    },
+    end: (how) => step?.end(how),
+  };
+}

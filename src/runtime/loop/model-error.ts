@@ -1,0 +1,105 @@
+/** Turns what a model call throws into a code and a fixed text. The AI SDK's errors hold the prompt, the answer and at times the key. */
+
+import { isErrorCode, PinnaceError } from '../../base/errors.ts';
+
+interface Cause {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly statusCode?: unknown;
+  readonly url?: unknown;
+  readonly responseHeaders?: Readonly<Record<string, string>>;
+  readonly lastError?: unknown;
+}
+
+/** Gives the error to report for anything that ended a model call. The original stays as `cause`, inside. */
+export function toModelError(error: unknown): PinnaceError {
+  if (error instanceof PinnaceError) return error;
+  const cause: Cause = typeof error === 'object' && error !== null ? error : {};
+  switch (cause.name) {
+    case 'AI_RetryError':
+      return toModelError(cause.lastError);
+    case 'AI_APICallError':
+      return toCallError(cause);
+    case 'TimeoutError':
+      return new PinnaceError('deadline_exceeded', 'The model did not answer in time', { cause });
+    case 'AI_InvalidResponseDataError':
+      return cut(cause);
+    case 'AI_JSONParseError':
+    case 'AI_TypeValidationError':
+    case 'AI_EmptyResponseBodyError':
+      return unavailable(
+        'provider_invalid_response',
+        'The model endpoint answered something else than a model does',
+        cause,
+      );
+    case 'AI_StreamProviderError':
+    case 'AI_NoOutputGeneratedError':
+      return unavailable('provider_unavailable', 'The model endpoint reported an error in its answer', cause);
+    case 'TypeError':
+      return unavailable('provider_unreachable', 'The model endpoint cannot be reached', cause);
+    default:
+      return fromUnknown(cause);
+  }
+}
+
+/** A model in another realm (a custom one behind a port) may throw an error that only looks like ours. */
+function fromUnknown(cause: Cause): PinnaceError {
+  const code = isErrorCode(cause.code) ? cause.code : 'internal';
+  return new PinnaceError(code, 'The model call failed', { cause, details: { reason: 'model_failed' } });
+}
+
+function toCallError(cause: Cause): PinnaceError {
+  const status = typeof cause.statusCode === 'number' ? cause.statusCode : undefined;
+  if (status === undefined) {
+    return unavailable('provider_unreachable', `The model endpoint${hostOf(cause)} cannot be reached`, cause);
+  }
+  if (status === 401 || status === 403) {
+    return new PinnaceError('unavailable', `The model endpoint refused the key (status ${status})`, {
+      cause,
+      retryable: false,
+      details: { reason: 'provider_auth', status },
+    });
+  }
+  if (status === 429) return rateLimited(cause);
+  if (status === 408 || status >= 500) {
+    return unavailable('provider_unavailable', `The model endpoint failed (status ${status})`, cause);
+  }
+  if (status < 400) return cut(cause);
+  return new PinnaceError(
+    'invalid_argument',
+    `The model endpoint refused the request (status ${status}): check its base URL and model`,
+    {
+      cause,
+      details: { reason: 'provider_invalid_request', status },
+    },
+  );
+}
+
+/** The host comes from the provider's record: it is configuration, and no part of a prompt. */
+function hostOf({ url }: Cause): string {
+  const host = typeof url === 'string' ? URL.parse(url)?.host : undefined;
+  return host === undefined ? '' : ` at ${JSON.stringify(host)}`;
+}
+
+function rateLimited(cause: Cause): PinnaceError {
+  const seconds = Number(cause.responseHeaders?.['retry-after']);
+  return new PinnaceError('rate_limited', 'The model endpoint takes no more requests for now', {
+    cause,
+    details: { reason: 'provider_rate_limited' },
+    ...(seconds >= 0 && { retryAfterMs: Math.round(seconds * 1000) }),
+  });
+}
+
+/** The error of an answer that ended without a completion signal. */
+export function cut(cause?: unknown): PinnaceError {
+  return unavailable('provider_stream_cut', 'The model endpoint ended its answer in the middle', cause);
+}
+
+/** The error of an answer whose finish says that there was one. */
+export function reportedError(): PinnaceError {
+  return new PinnaceError('unavailable', 'The model endpoint reported an error');
+}
+
+function unavailable(reason: string, message: string, cause: unknown): PinnaceError {
+  return new PinnaceError('unavailable', message, { cause, details: { reason } });
+}

@@ -1,0 +1,107 @@
+/** Which tools the model sees in its next step: all of the run's, or with discovery those that are active. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import type { Agent } from '../../base/schema.ts';
+import type { Tool } from '../../tools/tool.ts';
+import type { ToolSet } from '../resolve/assemble.ts';
+import { namedTools } from '../resolve/data-sources.ts';
+import type { Principal } from '../../base/principal.ts';
+
+/** The tools of a run, step by step. */
+export interface StepTools {
+  /** Makes active what an earlier request has loaded. */
+  restore(): Promise<void>;
+  /** For the next step. The same array for as long as nothing has changed. */
+  current(): readonly Tool[];
+  /** The error for a call of a tool that is not among the current ones. */
+  missing(name: string): PinnaceError;
+}
+
+/** What the runtime is given of discovery. */
+export interface Discovery {
+  /** As they stand in manifests. Only agents that name them have discovery. */
+  readonly tools: readonly Tool[];
+  /** Gives those that work, over the tools of one run. */
+  open(tools: readonly Tool[], run: DiscoveringRun): OpenDiscovery;
+}
+
+/** The run that discovers. */
+export interface DiscoveringRun {
+  /** The names that are active from the start. */
+  readonly active: readonly string[];
+  readonly principal: Principal;
+  readonly chatId: string;
+  /** Whether a tool may be found and used now. */
+  readonly isAllowed: (name: string) => boolean;
+}
+
+/** Discovery in one run. */
+export interface OpenDiscovery {
+  readonly tools: readonly Tool[];
+  restore(): Promise<void>;
+  activeNames(): readonly string[];
+  notActive(name: string): PinnaceError;
+}
+
+interface StepToolsOptions {
+  readonly agent: Agent;
+  readonly toolSet: ToolSet;
+  readonly discovery: Discovery | undefined;
+  readonly principal: Principal;
+  readonly chatId: string;
+}
+
+/**
+ * Gives the tools of a run. An agent whose allowlist names `tool_find` starts with the discovery tools, with those that the allowlist
+ * names one by one, and with the one that asks its data sources; what it allows by a prefix is there to be found.
+ */
+export function createStepTools(options: StepToolsOptions): StepTools {
+  const { toolSet: { tools }, discovery } = options;
+  const [find] = discovery?.tools ?? [];
+  return find && discovery && tools.includes(find) ? discovered(options, discovery) : {
+    restore: () => Promise.resolve(),
+    current: available(() => tools),
+    missing: () => new PinnaceError('not_found', 'Cannot call the tool: no tool of this run has this name'),
+  };
+}
+
+/** Leaves out what cannot be used now. The same array for as long as that is the same. */
+function available(list: () => readonly Tool[]): () => readonly Tool[] {
+  let last: readonly Tool[] = [];
+  return () => {
+    const all = list();
+    const next = all.every(isAvailable) ? all : all.filter(isAvailable);
+    if (next === last) return last;
+    if (next.length !== last.length || next.some((tool, at) => tool !== last[at])) last = next;
+    return last;
+  };
+}
+
+function isAvailable({ isAvailable: ask }: Tool): boolean {
+  return ask?.() ?? true;
+}
+
+function discovered(
+  { agent, toolSet: { tools }, principal, chatId }: StepToolsOptions,
+  discovery: Discovery,
+): StepTools {
+  const templates = new Set(discovery.tools);
+  const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
+  const named = namedTools(agent);
+  const active = tools.filter((tool) => named.has(tool.definition.id) && !templates.has(tool));
+  const run = discovery.open(tools, {
+    active: active.map(({ definition }) => definition.name),
+    principal,
+    chatId,
+    isAllowed(name) {
+      const tool = byName.get(name);
+      return tool !== undefined && isAvailable(tool);
+    },
+  });
+  const allowed = run.tools.filter(({ definition: { name } }) => byName.has(name));
+  return {
+    restore: () => run.restore(),
+    current: available(() => [...allowed, ...run.activeNames().flatMap((name) => byName.get(name) ?? [])]),
+    missing: (name) => run.notActive(name),
+  };
+}

@@ -1,0 +1,65 @@
+/** The tools of an agent without its model: for a person or a program that calls them through a client of its own. */
+
+import { createTraceId } from '../../events/events.ts';
+import { traceAt } from '../../events/span.ts';
+import type { Tool, ToolOutcome } from '../../tools/tool.ts';
+import { type CallFacts, callTool } from '../calls/call-tool.ts';
+import { unboundDelegation } from '../../tools/delegation.ts';
+import { narrow } from './limits.ts';
+import type { Principal } from '../../base/principal.ts';
+import { createRunRedaction, redactedEmit } from '../calls/run-redaction.ts';
+import type { StartOptions } from '../runtime.ts';
+import type { StartParts } from '../start-run.ts';
+
+/** What an agent may use, and the way to call it. */
+export interface AgentTools {
+  /** The agent's tool set. The same array for as long as nothing has changed. */
+  readonly tools: readonly Tool[];
+  /**
+   * Calls a tool in the agent's name: with its limits and secrets, asked for by `authorize`, redacted and observed. Never throws. A
+   * call that a person must approve is refused as `approval_required`, for there is no run that could wait.
+   */
+  readonly call: (
+    tool: Tool,
+    input: unknown,
+    call: Omit<CallFacts, 'approved'> & { readonly trace?: StartOptions['trace'] },
+  ) => Promise<ToolOutcome>;
+}
+
+/** Gives the tools of an agent to a principal who may run it. */
+export async function openAgentTools(parts: StartParts, agentId: string, principal: Principal): Promise<AgentTools> {
+  const { resolver, toolSetOf, closing } = parts;
+  await resolver.refresh();
+  const { agent, tools, servers } = await resolver.equip(agentId, principal);
+  const toolSet = await toolSetOf(agent, tools, servers);
+  // An internal tool is the agent's, not that of a caller who calls tools past it.
+  const isOpen = ({ definition: { visibility } }: Tool): boolean =>
+    principal.via !== 'http' || visibility !== 'internal';
+  const redaction = createRunRedaction();
+  const options = {
+    ...parts,
+    agent,
+    principal,
+    actor: { type: 'user', id: principal.subject },
+    limits: narrow(parts.limits, agent.limits),
+    resolveSecret: resolver.secret,
+    redaction,
+  } as const;
+  return {
+    tools: toolSet.tools.filter(isOpen),
+    async call(tool, input, { signal, log, progress, toolCallId, trace }) {
+      const facts: CallFacts = {
+        delegation: unboundDelegation([agentId]),
+        toolCallId,
+        signal: AbortSignal.any([signal, closing]),
+        log: (text, level) => log(redaction.text(text), level),
+        progress: progress && ((told) => progress(redaction.data(told))),
+      };
+      const { traceId = createTraceId(), parentSpanId } = trace ?? {};
+      const { actor, emit, now } = options;
+      const telling = { emit: redactedEmit(emit, redaction), now };
+      const place = traceAt({ traceId, parentSpanId, tenant: principal.tenant, actor }, telling);
+      return await callTool(tool, input, { call: facts, options: { ...options, place } });
+    },
+  };
+}

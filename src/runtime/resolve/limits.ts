@@ -1,0 +1,80 @@
+/** The bounds of a run. An operator sets them, an agent and a request can only narrow them. */
+
+import type { LimitOverrides } from '../../base/schema.ts';
+
+/** Times in milliseconds, lengths in UTF-16 code units. */
+export interface Limits {
+  /** Model calls. */
+  readonly steps: number;
+  readonly toolCalls: number;
+  /** How often a model call is made anew after a failure that may pass, before its first chunk. */
+  readonly modelRetries: number;
+  /** The whole run. */
+  readonly totalMs: number;
+  /** One model call with its tools. */
+  readonly stepMs: number;
+  /** From the request to the first chunk of its answer, headers and all; each retry has it anew. */
+  readonly firstChunkMs: number;
+  /** Between two chunks of the model. */
+  readonly chunkMs: number;
+  /** One tool call. */
+  readonly toolMs: number;
+  /** Tool calls of one agent of one tenant, over all its runs; no limit when absent. */
+  readonly callsPerMinute?: number;
+  /** What one model call may say. */
+  readonly outputTokens?: number;
+  readonly toolOutputLength: number;
+  readonly messages: number;
+  /** One part of a message, as JSON. */
+  readonly partLength: number;
+  /** The whole request, as JSON. */
+  readonly requestLength: number;
+  /** How long a run goes on when nobody reads it; `Infinity`: to its end. */
+  readonly detachGraceMs: number;
+  /**
+   * Chunks that come within this time are committed together, and seen when they are: the shorter, the smoother; the longer, the
+   * fewer commits a storage must bear.
+   */
+  readonly commitSpacingMs: number;
+  /**
+   * How long a run outlasts a storage that is out of reach. After that the run is stopped and its readers end with `outcome_unknown`.
+   * Another instance takes a run for lost 15 s later than this: give all instances of one storage the same.
+   */
+  readonly storageGraceMs: number;
+  /** How long a person may take to approve a call. */
+  readonly approvalMs: number;
+  /** How long a run can be replayed after its end. */
+  readonly retentionMs: number;
+}
+
+/** What holds where nothing else is said. */
+export const defaultLimits: Limits = {
+  steps: 16,
+  toolCalls: 64,
+  modelRetries: 2,
+  totalMs: 300_000,
+  stepMs: 120_000,
+  firstChunkMs: 30_000,
+  chunkMs: 30_000,
+  toolMs: 30_000,
+  toolOutputLength: 131_072,
+  messages: 200,
+  partLength: 65_536,
+  requestLength: 1_048_576,
+  detachGraceMs: 30_000,
+  commitSpacingMs: 20,
+  storageGraceMs: 10_000,
+  approvalMs: 86_400_000,
+  retentionMs: 86_400_000,
+};
+
+/** Gives the limits, each lowered to the smallest of the overrides. */
+export function narrow(limits: Limits, ...overrides: readonly (LimitOverrides | undefined)[]): Limits {
+  const narrowed: Record<string, number> = { ...limits };
+  for (const override of overrides) {
+    for (const [name, value] of Object.entries(override ?? {})) {
+      if (value !== undefined) narrowed[name] = Math.min(narrowed[name] ?? Infinity, value);
+    }
+  }
+  return narrowed as unknown as Limits; // safe: it has all that `limits` has, and overrides are of the same names
+}

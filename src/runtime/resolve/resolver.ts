@@ -1,0 +1,200 @@
+/** From the agent's id to everything that its run needs, through the two-layer cache. */
+
+import type { LanguageModel } from '../../contracts/ai-types.ts';
+import { readCacheKey } from '../../log/cache-key.ts';
+import { PinnaceError } from '../../base/errors.ts';
+import type { Emit } from '../../events/events.ts';
+import { createInvalidations } from '../../log/invalidations.ts';
+import type { Metrics } from '../../base/metrics.ts';
+import type { Catalog } from '../../contracts/catalog.ts';
+import type { ModelSource } from '../../contracts/model-source.ts';
+import type { SecretScope, SecretSource } from '../../contracts/secret-source.ts';
+import type { Storage } from '../../contracts/storage.ts';
+import type { Agent, Provider, SecretRef, ToolDefinition } from '../../base/schema.ts';
+import type { Secret } from '../../base/secret.ts';
+import type { Place } from '../../events/span.ts';
+import { type CatalogCaches, createCatalogCaches } from './catalog-caches.ts';
+import { createInvalidationFeed } from './invalidation-feed.ts';
+import { mergeTools } from './merge-tools.ts';
+import type { SelectedServer } from './mcp-tools.ts';
+import type { Principal } from '../../base/principal.ts';
+import { createSecretLookup } from './secret-lookup.ts';
+
+/** Where things are looked up. */
+export interface ResolverOptions {
+  readonly catalog: Catalog;
+  readonly models: ModelSource;
+  readonly secrets: SecretSource | undefined;
+  readonly storage: Storage;
+  readonly metrics: Metrics;
+  readonly emit: Emit;
+  readonly now: () => number;
+  /** Called when these agents may have changed, here or elsewhere; without ids, all may have. */
+  readonly onAgentsChanged: (agentIds?: readonly string[]) => void;
+}
+
+/** An agent that may run, and what its tool set is made of. The same objects for as long as nothing has changed. */
+export interface Equipped {
+  readonly agent: Agent;
+  /** The definitions that are shared, and those of the agent's tenant. */
+  readonly tools: readonly ToolDefinition[];
+  /** The MCP servers that the agent selects, by their ids. */
+  readonly servers: readonly SelectedServer[];
+}
+
+/** An agent that may run, with its model. */
+export interface Resolved extends Equipped {
+  readonly model: LanguageModel;
+  /** The provider's secret, which the model sends. */
+  readonly secret: Secret | undefined;
+}
+
+/**
+ * Resolves agents, and applies invalidations. What does not depend on each other is looked up side by side, so a catalog that
+ * hangs delays a run by one time-out.
+ */
+export interface Resolver {
+  /**
+   * Resolves the agent for a caller: the tenant's own, else the shared one. What it names is looked up where the agent is from: a
+   * shared agent never gets a tenant's provider, tool or server.
+   *
+   * @throws PinnaceError `not_found` for an unknown agent or provider, `forbidden` for a disabled agent, whatever catalog, secret
+   * source and model source throw.
+   */
+  resolve(agentId: string, caller: Caller, place?: Place): Promise<Resolved>;
+  /** The agent and what its tool set is made of, without its model. @throws PinnaceError as `resolve`. */
+  equip(agentId: string, caller: Caller): Promise<Equipped>;
+  /** The agent alone. An `internal` agent does not exist for a caller over HTTP. */
+  agent(agentId: string, caller: Caller): Promise<Agent>;
+  /** The definitions that are shared, and the tenant's own. The same array for as long as nothing has changed. */
+  tools(tenant: string | undefined): Promise<readonly ToolDefinition[]>;
+  /** A tool's secret. @throws PinnaceError as the secret source does, `unavailable` when it does not answer in time. */
+  readonly secret: (ref: SecretRef, scope: SecretScope, place?: Place) => Promise<Secret>;
+  /** Applies what was invalidated before now, on any instance. Never rejects: a failing storage rejects the claim of the run. */
+  refresh(): Promise<void>;
+  /** How many invalidations were applied: what was resolved before may be out of date when the number has changed. */
+  readonly forgotten: number;
+  /**
+   * Invalidates what these keys name, here and on every instance: `agent:<id>`, `provider:<id>`, `mcp-server:<id>`, `tools`,
+   * `secrets`, or `*`. A key of one record names the shared one; with `@<tenant>` behind it, what is this tenant's own.
+   */
+  invalidate(keys: readonly string[]): Promise<void>;
+  /** Stops watching for invalidations. */
+  close(): void;
+}
+
+/** Who resolves. */
+export type Caller = Pick<Principal, 'tenant' | 'via'>;
+
+/** Creates a resolver with empty caches. */
+export function createResolver(options: ResolverOptions): Resolver {
+  const bulletin = createInvalidations(options.storage);
+  const caches = createCatalogCaches({ ...options, position: () => bulletin.position });
+  const secrets = createSecretLookup(options);
+  const feed = createInvalidationFeed({
+    ...options,
+    bulletin,
+    remove(keys, since) {
+      for (const key of keys.map(readCacheKey)) {
+        caches.invalidate(key, since);
+        secrets.invalidate(key);
+      }
+    },
+  });
+  const agent: Resolver['agent'] = async (agentId, caller) => {
+    feed.subscribe();
+    return requireActive(await caches.agents.get(agentId, caller.tenant), caller);
+  };
+  const modelOf = async (found: Agent, tenant: string, place: Place | undefined): Promise<ModelAndSecret> => {
+    const provider = requireProvider(found, await caches.providers.get(found.providerId, found.tenant));
+    const secret = await secrets.ofProvider(provider, { agent: found, tenant, place });
+    return { model: options.models.model(provider, secret), secret };
+  };
+  return {
+    agent,
+    secret: (ref, scope, place) => secrets.get(ref, scope, place),
+    refresh: () => feed.refresh(),
+    invalidate: (keys) => feed.invalidate(keys),
+    close: () => feed.close(),
+    get forgotten() {
+      return feed.count;
+    },
+    async resolve(agentId, caller, place) {
+      const listed = listShared(caches);
+      const found = await agent(agentId, caller);
+      const [equipped, model] = await Promise.all([
+        equip(caches, found, listed),
+        modelOf(found, caller.tenant, place),
+      ]);
+      return { ...equipped, ...model };
+    },
+    async equip(agentId, caller) {
+      const listed = listShared(caches);
+      return await equip(caches, await agent(agentId, caller), listed);
+    },
+    async tools(tenant) {
+      feed.subscribe();
+      return await toolsOf(caches, tenant, listShared(caches));
+    },
+  };
+}
+
+type ModelAndSecret = Pick<Resolved, 'model' | 'secret'>;
+
+type SharedTools = Promise<readonly ToolDefinition[] | undefined>;
+
+/** Every agent needs this list, so its load starts before the agent is known, and may then be waited for by no one. */
+function listShared({ tools }: CatalogCaches): SharedTools {
+  const listed = tools.get('all', undefined);
+  listed.catch(() => undefined);
+  return listed;
+}
+
+async function toolsOf(
+  { tools }: CatalogCaches,
+  tenant: string | undefined,
+  listed: SharedTools,
+): Promise<readonly ToolDefinition[]> {
+  const [shared, own] = await Promise.all([listed, tools.own('all', tenant)]);
+  return mergeTools(shared ?? [], own ?? []);
+}
+
+async function equip(caches: CatalogCaches, agent: Agent, listed: SharedTools): Promise<Equipped> {
+  const { mcp, tenant } = agent;
+  const selected = Object.keys(mcp).toSorted().map(async (id) => ({
+    id,
+    server: await caches.servers.get(id, tenant),
+  }));
+  const [tools, servers] = await Promise.all([toolsOf(caches, tenant, listed), Promise.all(selected)]);
+  return { agent, tools, servers };
+}
+
+function requireActive(agent: Agent | undefined, { via }: Caller): Agent {
+  if (!agent || (agent.visibility === 'internal' && via === 'http')) {
+    throw new PinnaceError('not_found', 'Cannot run the agent: no agent has this id', {
+      details: { reason: 'agent_not_found' },
+    });
+  }
+  if (agent.state === 'disabled' || agent.visibility === 'disabled') {
+    throw new PinnaceError('forbidden', `Cannot run agent "${agent.id}": it is disabled`, {
+      details: { reason: 'agent_disabled' },
+    });
+  }
+  return agent;
+}
+
+function requireProvider(agent: Agent, provider: Provider | undefined): Provider {
+  if (!provider) {
+    throw new PinnaceError(
+      'not_found',
+      `Cannot run agent "${agent.id}": its provider "${agent.providerId}" is not in the catalog`,
+      { details: { reason: 'provider_not_found' } },
+    );
+  }
+  if (provider.state === 'disabled') {
+    throw new PinnaceError('forbidden', `Cannot run agent "${agent.id}": its provider "${provider.id}" is disabled`, {
+      details: { reason: 'provider_disabled' },
+    });
+  }
+  return agent.model === undefined ? provider : { ...provider, model: agent.model };
+}

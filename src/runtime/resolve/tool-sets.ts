@@ -1,0 +1,93 @@
+/** The tool sets of agents, each assembled once for as long as neither the agent nor the known tools have changed. */
+
+import type { Agent, ToolDefinition } from '../../base/schema.ts';
+import { createAllowlist } from '../../tools/availability.ts';
+import type { Builtin } from '../../tools/builtin/builtins.ts';
+import { implement, type Means } from '../../tools/implement.ts';
+import type { Tool } from '../../tools/tool.ts';
+import { createAgentTool } from '../calls/agent-tool.ts';
+import { assemble, type KnownTool, type ToolSet } from './assemble.ts';
+import { type DataSources, sourceToolsOf } from './data-sources.ts';
+import type { Limits } from './limits.ts';
+import type { LiveTexts } from '../calls/live-texts.ts';
+import { type McpSource, type SelectedServer, selectMcpTools } from './mcp-tools.ts';
+import type { Plans } from '../plans.ts';
+import type { Discovery } from '../loop/step-tools.ts';
+
+/** Gives an agent's tool set, of the catalog's definitions and the MCP servers that the agent selects. */
+export type ToolSetOf = (
+  agent: Agent,
+  listed: readonly ToolDefinition[],
+  servers: readonly SelectedServer[],
+) => Promise<ToolSet>;
+
+/** Gives the function that assembles an agent's tool set from the composed tools and what the catalog has. */
+export function createToolSets(
+  { tools, builtins, discovery, dataSources, mcp, plans, limits, liveTexts, ...means }: Means & {
+    readonly plans: Plans | undefined;
+    readonly limits: Limits;
+    readonly liveTexts: LiveTexts;
+    readonly tools: readonly Tool[];
+    /** Those of the composition and of the catalog go first where ids are the same. */
+    readonly builtins: readonly Builtin[];
+    readonly discovery: Discovery | undefined;
+    readonly dataSources: DataSources | undefined;
+    readonly mcp: McpSource;
+  },
+): ToolSetOf {
+  const composed = [
+    ...tools.map((tool): KnownTool => ({ definition: tool.definition, tool })),
+    ...(discovery?.tools ?? []).map((tool) => ({ definition: tool.definition, tool, mustBeNamed: true })),
+  ];
+  const ids = new Set([...composed, ...dataSources?.tools ?? []].map(({ definition }) => definition.id));
+  const made = new WeakMap<ToolDefinition, KnownTool>();
+  const implementHere = (definition: ToolDefinition): Tool | undefined =>
+    definition.type === 'agent' && plans
+      ? createAgentTool(definition, { plans, limits, liveTexts })
+      : implement(definition, means);
+  const known = (definition: ToolDefinition): KnownTool => {
+    const tool = made.get(definition) ?? toKnown(definition, implementHere(definition));
+    made.set(definition, tool);
+    return tool;
+  };
+  const sets = new WeakMap<Agent, AssembledSet>();
+  return async (agent, listed, selected) => {
+    const servers = selected.map(({ id, server }) => ({ id, server: server && mcp.current(server) }));
+    const last = sets.get(agent);
+    if (last?.listed === listed && areSame(last.servers, servers)) return last.toolSet;
+    const others = listed.filter(({ id }) => !ids.has(id)).map((definition) =>
+      definition.type === 'datastore'
+        ? toKnown(definition, dataSources?.datastore(definition, agent))
+        : known(definition)
+    );
+    const own = await builtinsOf(
+      agent,
+      builtins.filter(({ id }) => !ids.has(id) && !listed.some((one) => one.id === id)),
+    );
+    const given = [...composed, ...own, ...sourceToolsOf(agent, dataSources), ...others];
+    const toolSet = await assemble(agent, given, await selectMcpTools(agent, servers, mcp));
+    sets.set(agent, { listed, servers, toolSet });
+    return toolSet;
+  };
+}
+
+/** The built-in tools that the agent names: what it does not name is not loaded. */
+async function builtinsOf({ entryTools }: Agent, builtins: readonly Builtin[]): Promise<readonly KnownTool[]> {
+  const allows = createAllowlist(entryTools);
+  const tools = await Promise.all(builtins.filter(({ id }) => allows.has(id, true)).map(({ load }) => load()));
+  return tools.map((tool) => ({ definition: tool.definition, tool, mustBeNamed: true }));
+}
+
+interface AssembledSet {
+  readonly listed: readonly ToolDefinition[];
+  readonly servers: readonly SelectedServer[];
+  readonly toolSet: ToolSet;
+}
+
+function areSame(a: readonly SelectedServer[], b: readonly SelectedServer[]): boolean {
+  return a.length === b.length && a.every(({ server }, i) => server === b[i]?.server);
+}
+
+function toKnown(definition: ToolDefinition, tool: Tool | undefined): KnownTool {
+  return tool ? { definition: tool.definition, tool } : { definition };
+}

@@ -1,0 +1,104 @@
+/** An HTTP request as data: what an operator writes, and a model only fills in. */
+
+import * as v from 'valibot';
+import { checkUrl } from '../../base/check-url.ts';
+import { secretsIn } from './template.ts';
+
+/** An origin that a request may reach: public by its name, with or without a port of its own. */
+const Origin = v.pipe(
+  v.string(),
+  v.check(
+    (origin) => checkUrl(origin, { schemes: ['http', 'https'], origins: [origin] }).ok,
+    'must be the origin of a public host, like "https://api.example.com"',
+  ),
+);
+
+const noSecret = v.check(
+  (text: string) => secretsIn(text).length === 0,
+  'must have no secret: only headers and body fields may',
+);
+
+/** A text with `{name}` for an input. */
+const Template = v.pipe(v.string(), v.maxLength(2048), noSecret);
+
+/** Such a text that may have `{{secret:NAME}}` too. */
+const SecretTemplate = v.pipe(v.string(), v.maxLength(2048));
+
+const Path = v.pipe(Template, v.regex(/^\/[^?#\\\s]*$/, 'must begin with "/" and have no query'));
+
+/** Headers that the connection sets. */
+const connectionHeaders =
+  /^(?:host|connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*|sec-.*)$/i;
+
+const HeaderName = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9-]{1,64}$/, 'must be the name of a header'),
+  v.check((name) => !connectionHeaders.test(name), 'must not be set by a template: the connection sets it'),
+);
+
+const FieldName = v.pipe(v.string(), v.regex(/^\P{Cc}{1,128}$/u, 'must be the name of a field'));
+
+/** What is kept of an answer. */
+const Response = v.strictObject({
+  as: v.optional(v.picklist(['text', 'json']), 'json'),
+  /** Paths of what is kept of JSON, like `items.name`; all of it when absent. */
+  fields: v.optional(v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(256))), v.maxLength(100))),
+  /** The longest text, or JSON as text, in UTF-16 code units. What is longer is cut, and said to be. */
+  maxLength: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_048_576)), 16_384),
+});
+
+/** The methods that a template may use. */
+export const HttpMethod = v.picklist(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
+export type HttpMethod = v.InferOutput<typeof HttpMethod>;
+
+/**
+ * The `config` of a tool of type `http`. An entry of query, headers or body whose input is absent is left out; one of the body
+ * that is nothing but `{name}` is the input as it is, not as text.
+ */
+export const HttpToolConfig = v.strictObject({
+  origin: Origin,
+  method: v.optional(HttpMethod, 'GET'),
+  path: v.optional(Path, '/'),
+  query: v.optional(v.record(v.string(), Template), {}),
+  headers: v.optional(v.record(HeaderName, SecretTemplate), {}),
+  body: v.optional(
+    v.strictObject({
+      as: v.optional(v.picklist(['json', 'form']), 'json'),
+      fields: v.record(FieldName, SecretTemplate),
+    }),
+  ),
+  response: v.optional(Response, {}),
+  /** Origins that a redirect may lead to, without secrets. */
+  redirectOrigins: v.optional(v.pipe(v.array(Origin), v.maxLength(20)), []),
+  /** Lets a method that changes something go without a person. */
+  autoApprove: v.optional(v.boolean(), false),
+  maxBytes: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(16_777_216)), 1_048_576),
+  timeoutMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(120_000)), 10_000),
+  /** How often an idempotent method is tried again. */
+  retries: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(5)), 2),
+});
+export type HttpToolConfig = v.InferOutput<typeof HttpToolConfig>;
+export type HttpToolConfigInput = v.InferInput<typeof HttpToolConfig>;
+
+const readOnly: ReadonlySet<HttpMethod> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const idempotent: ReadonlySet<HttpMethod> = new Set([...readOnly, 'PUT', 'DELETE']);
+
+/** Whether a person must let each call go: whatever may change something, unless the template says otherwise. */
+export function needsApproval({ method, autoApprove }: Pick<HttpToolConfig, 'method' | 'autoApprove'>): boolean {
+  return !readOnly.has(method) && !autoApprove;
+}
+
+/** Whether the request only reads (RFC 9110, 9.2.1). */
+export function isReadOnly({ method }: Pick<HttpToolConfig, 'method'>): boolean {
+  return readOnly.has(method);
+}
+
+/** Whether the same request twice does no more than once (RFC 9110, 9.2.2). */
+export function isIdempotent({ method }: Pick<HttpToolConfig, 'method'>): boolean {
+  return idempotent.has(method);
+}
+
+/** The names of all secrets that the template uses. */
+export function secretNames({ headers, body }: Pick<HttpToolConfig, 'headers' | 'body'>): readonly string[] {
+  return [...Object.values(headers), ...Object.values(body?.fields ?? {})].flatMap(secretsIn);
+}

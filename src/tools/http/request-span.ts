@@ -1,0 +1,25 @@
+/** A request over the way out, as it is told of. */
+
+import { type Place, within } from '../../events/span.ts';
+import { toTraceparent } from '../../events/traceparent.ts';
+
+/** What a request adds to, and takes from, what is told of it. */
+export interface RequestTrace {
+  /** For the way out: the request carries where in the trace it comes from. */
+  readonly options: { readonly traceparent?: string };
+  readonly note: (answer: Response) => void;
+}
+
+/** Sends a request within a place of a trace, where there is one. Only its origin is told: addresses may hold anything. */
+export function withinRequest<T>(
+  place: Place | undefined,
+  { origin, method }: { readonly origin: string; readonly method: string },
+  send: (trace: RequestTrace) => Promise<T>,
+): Promise<T> {
+  const facts = { action: 'http.request', target: { type: 'origin', id: origin }, payload: { method } };
+  return within(place, facts, (span) =>
+    send({
+      options: span ? { traceparent: toTraceparent(span) } : {},
+      note: ({ status }) => span?.note({ httpStatus: status }),
+    }));
+}

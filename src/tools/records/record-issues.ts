@@ -1,0 +1,164 @@
+/** What is wrong with a record of a catalog besides its schema, field by field, so that a form can show each. */
+
+import * as v from 'valibot';
+import { checkUrl, type UrlRule } from '../../base/check-url.ts';
+import { type Issue, toIssue } from '../../base/parse.ts';
+import { isPrivateOriginAllowed, type PrivateOrigins } from '../../base/private-origins.ts';
+import type { Provider, ToolDefinition } from '../../base/schema.ts';
+import { builtinToolIds } from '../builtin/builtin-ids.ts';
+import { CodeToolConfig } from '../code-tool.ts';
+import { HttpToolConfig, secretNames } from '../http/config.ts';
+
+/** One field that is wrong. */
+export interface FieldIssue extends Issue {
+  /** The same place as `path`, as `config.origin`. */
+  readonly field: string;
+  /** The rule that refuses it, for code to branch on. */
+  readonly reason: string;
+}
+
+/** What the composition knows of the code that records name. */
+export interface KnownCode {
+  /** Names for `config.handler`. */
+  readonly handlers: ReadonlySet<string>;
+  /** Origins on private networks where model servers may be. */
+  readonly privateOrigins: PrivateOrigins;
+}
+
+/** Lists what keeps a tool from ever running. */
+export function toolIssues(tool: ToolDefinition, { handlers }: Pick<KnownCode, 'handlers'>): readonly FieldIssue[] {
+  switch (tool.type) {
+    case 'http':
+      return httpIssues(tool);
+    case 'code':
+      return configIssues(CodeToolConfig, tool);
+    case 'agent':
+      return configIssues(AgentToolConfig, tool);
+    case 'datastore':
+      return configIssues(DataStoreToolConfig, tool);
+    case 'function':
+    case 'extension':
+      return handlerIssues(tool, handlers);
+    case 'builtin':
+      if (builtinToolIds.has(tool.id)) return [];
+      return [issueAt('id', 'unknown_builtin', `must be a built-in tool: ${[...builtinToolIds].join(', ')}`)];
+    case 'mcp':
+      return [
+        issueAt('type', 'mcp_tools_come_from_servers', 'must not be "mcp": register the MCP server and validate it'),
+      ];
+    default:
+      return tool.type satisfies never;
+  }
+}
+
+const Id = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
+
+/** The `config` of a tool of type `agent`. */
+export const AgentToolConfig = v.looseObject({ agentId: Id });
+
+/** The `config` of a tool of type `datastore`. */
+export const DataStoreToolConfig = v.looseObject({ dataSourceId: Id });
+
+function handlerIssues({ config }: ToolDefinition, handlers: ReadonlySet<string>): readonly FieldIssue[] {
+  const handler = config?.['handler'];
+  if (typeof handler === 'string' && handlers.has(handler)) return [];
+  const known = handlers.size === 0
+    ? 'the composition gives none: pass "handlers"'
+    : `must be one of ${[...handlers].slice(0, 20).join(', ')}`;
+  return [issueAt('config.handler', 'unknown_handler', `is no handler that is known here; ${known}`)];
+}
+
+type ConfigSchema = v.GenericSchema<unknown, unknown>;
+
+function configIssues(schema: ConfigSchema, { config }: ToolDefinition): readonly FieldIssue[] {
+  const { issues = [] } = v.safeParse(schema, config ?? {});
+  return issues.map(toIssue).map(({ path, message }) => issueAt(`config.${path}`, reasonOf(path, message), message));
+}
+
+function httpIssues(tool: ToolDefinition): readonly FieldIssue[] {
+  const { config = {}, secrets } = tool;
+  const issues = configIssues(HttpToolConfig, tool).map((issue) => withUrlReason(issue, config));
+  const insecure = originFields(config).flatMap(([path, origin]) =>
+    URL.parse(origin)?.protocol === 'http:' && !issues.some((issue) => issue.path === path)
+      ? [issueAt(path, 'scheme_not_allowed', urlMessages.scheme_not_allowed)]
+      : []
+  );
+  const parsed = v.safeParse(HttpToolConfig, config);
+  const isUnlisted = parsed.success &&
+    secretNames(parsed.output).some((name) => !secrets.some(({ id }) => id === name));
+  const unlisted = isUnlisted
+    ? [issueAt('secrets', 'secret_not_listed', 'must list every secret that the template uses')]
+    : [];
+  return [...issues, ...insecure, ...unlisted];
+}
+
+function originFields(config: Readonly<Record<string, unknown>>): readonly [path: string, origin: string][] {
+  const redirects = Array.isArray(config['redirectOrigins']) ? config['redirectOrigins'] : [];
+  const all: [string, unknown][] = [
+    ['config.origin', config['origin']],
+    ...redirects.map((origin: unknown, at): [string, unknown] => [`config.redirectOrigins.${at}`, origin]),
+  ];
+  return all.flatMap(([path, origin]) => typeof origin === 'string' ? [[path, origin] satisfies [string, string]] : []);
+}
+
+function withUrlReason(issue: FieldIssue, config: Readonly<Record<string, unknown>>): FieldIssue {
+  const origin = originFields(config).find(([path]) => path === issue.path)?.[1];
+  if (origin === undefined) return issue;
+  if (/[{}]/.test(origin)) {
+    return issueAt(
+      issue.path,
+      'placeholder_in_origin',
+      'must have no placeholder: inputs go into path, query, headers or body',
+    );
+  }
+  const reason = urlRule(origin, ['https', 'http']) ?? 'origin_not_listed';
+  return issueAt(issue.path, reason, urlMessages[reason]);
+}
+
+/** Where the message says which rule it is. */
+function reasonOf(path: string, message: string): string {
+  if (message.startsWith('must have no secret')) return 'secret_not_allowed';
+  if (message.startsWith('must not be set by a template')) return 'header_not_allowed';
+  if (path === 'method') return 'method_not_allowed';
+  return message === 'is missing' ? 'missing' : 'invalid_value';
+}
+
+/** Lists what keeps a provider from ever answering. */
+export function providerIssues(
+  { kind, baseUrl }: Provider,
+  { privateOrigins }: Pick<KnownCode, 'privateOrigins'>,
+): readonly FieldIssue[] {
+  if (baseUrl === undefined) {
+    if (kind !== 'openai-compatible') return [];
+    return [
+      issueAt('baseUrl', 'missing_base_url', 'is missing: where the models are, like "https://api.example.com/v1"'),
+    ];
+  }
+  const url = URL.parse(baseUrl);
+  if (url && url.username === '' && url.password === '' && isPrivateOriginAllowed(url, privateOrigins)) return [];
+  const reason = urlRule(baseUrl, ['https']);
+  return reason === undefined ? [] : [issueAt('baseUrl', reason, urlMessages[reason])];
+}
+
+/** An origin of its own may have any port: what it must be is public. */
+function urlRule(text: string, schemes: readonly string[]): UrlRule | undefined {
+  const checked = checkUrl(text, { schemes, origins: [URL.parse(text)?.origin ?? ''] });
+  return checked.ok ? undefined : checked.reason;
+}
+
+const urlMessages: Readonly<Record<UrlRule, string>> = {
+  too_long: 'must be at most 2048 characters long',
+  forbidden_character: 'must have no spaces, control characters, invisible characters or backslashes',
+  scheme_not_allowed: 'must begin with "https://"',
+  credentials_or_escapes_in_authority: 'must have no user name, no password and no escapes before its path',
+  not_a_url: 'must be a URL, like "https://api.example.com"',
+  origin_not_listed: 'must be an origin alone, like "https://api.example.com"',
+  port_not_allowed: 'must use the port of its scheme',
+  address_not_canonical: 'must write an IP address in its usual form',
+  address_not_public: 'must not be an address of this machine, of a private network or of a metadata service',
+  host_not_public: 'must be the name of a public host',
+};
+
+function issueAt(path: string, reason: string, message: string): FieldIssue {
+  return { path: path.replace(/\.$/, ''), field: path.replace(/\.$/, ''), reason, message };
+}

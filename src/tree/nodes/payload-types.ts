@@ -1,0 +1,139 @@
+/** The kinds of payload that a tree may hold, and the check of a payload against them. */
+
+import * as v from 'valibot';
+import { PinnaceError } from '../../base/errors.ts';
+import { checkData } from '../../base/json.ts';
+import { type Issue, pathText, toIssue } from '../../base/parse.ts';
+import { hasField, lostFields, withFields } from './lost-fields.ts';
+import type { Payload } from './node-store.ts';
+
+/** One kind of payload. */
+export interface PayloadType {
+  /** A valibot schema whose output is an object of JSON. A payload with a field that the schema drops is refused: `unknown_field`. */
+  readonly schema: v.GenericSchema<unknown, unknown>;
+  /** The payload is the node itself: its properties stand beside `NodeId` and the like, and cannot have their names. */
+  readonly selfPayload?: boolean;
+  /** What a new node's payload has where the caller gives nothing. */
+  readonly defaults?: Payload;
+  /** The property that names a node to people; without it `name`, `title` or `label`. */
+  readonly label?: string;
+}
+
+/** By name: a kind of payload, or just its schema. */
+export type PayloadTypes = Readonly<Record<string, PayloadType | v.GenericSchema<unknown, unknown>>>;
+
+/** The result of checking a payload: as the schema returns it, or what is wrong. */
+export type PayloadCheck =
+  | { readonly ok: true; readonly payload: Payload }
+  | BadPayload;
+
+/** A payload that was refused; `unknown_field` where all that is wrong are fields that the schema does not know. */
+export interface BadPayload {
+  readonly ok: false;
+  readonly reason: 'invalid_payload' | 'unknown_field';
+  readonly issues: readonly Issue[];
+}
+
+/** The kinds of payload of one tree, also by number. */
+export interface TypeRegistry {
+  readonly names: readonly string[];
+  numberOf(name: string): number | undefined;
+  get(name: string): PayloadType | undefined;
+  at(number: number): PayloadType;
+  /** Checks a payload as a whole. Unknown fields that the `stored` payload has already, as of an older schema, are retained. */
+  check(name: string, payload: unknown, stored?: Payload): PayloadCheck;
+}
+
+/** Names of a self-payload node that are the tree's own. */
+const reserved = new Set(['nodeid', 'children', 'parent', 'payloadtype', 'isexpanded', 'childrencount']);
+
+/** Gives the registry. */
+export function createTypeRegistry(payloadTypes: PayloadTypes): TypeRegistry {
+  const names = Object.keys(payloadTypes);
+  const types = Object.values(payloadTypes).map((type): PayloadType => ('schema' in type ? type : { schema: type }));
+  const numbers = new Map(names.map((name, number) => [name, number]));
+  const get = (name: string): PayloadType | undefined => types[numbers.get(name) ?? -1];
+  return {
+    names,
+    numberOf: (name) => numbers.get(name),
+    get,
+    at: (number) => types[number]!, // safe: numbers come from `numberOf`
+    check(name, payload, stored) {
+      const type = get(name);
+      return type ? checkPayload(type, payload, stored) : invalidPayload([unknownType(name, names)]);
+    },
+  };
+}
+
+/** The error for a payload type that the tree does not know. */
+export function unknownType(name: string, names: readonly string[]): Issue {
+  return {
+    path: '',
+    message: `is not a payload type of this tree: "${name.slice(0, 64)}"; there are ${quoted(names)}`,
+  };
+}
+
+function quoted(names: readonly string[]): string {
+  return names.slice(0, 20).map((name) => `"${name}"`).join(', ') || 'none';
+}
+
+function checkPayload({ schema, selfPayload }: PayloadType, payload: unknown, stored?: Payload): PayloadCheck {
+  const refusal = refuse(payload);
+  if (refusal) return invalidPayload([refusal]);
+  const result = v.safeParse(schema, payload);
+  if (!result.success) return toBadPayload(result.issues);
+  if (!isRecord(result.output)) return invalidPayload([{ path: '', message: 'must be an object' }]);
+  const taken = selfPayload ? Object.keys(result.output).find(isReserved) : undefined;
+  if (taken !== undefined) return invalidPayload([{ path: taken, message: 'is a name of the node itself' }]);
+  return keepAll(payload as Payload, result.output, stored); // safe: `refuse` lets only objects pass
+}
+
+/** A success that drops a field would be a silent loss. */
+function keepAll(input: Payload, output: Payload, stored: Payload | undefined): PayloadCheck {
+  const lost = lostFields(input, output);
+  if (lost.length === 0) return { ok: true, payload: output };
+  const unknown = stored ? lost.filter((path) => !hasField(stored, path)) : lost;
+  if (unknown.length === 0) return { ok: true, payload: withFields(input, output, lost) };
+  const issues = unknown.map((path) => ({ path: pathText(path), message: 'is not a field of this payload type' }));
+  return { ok: false, reason: 'unknown_field', issues };
+}
+
+function invalidPayload(issues: readonly Issue[]): BadPayload {
+  return { ok: false, reason: 'invalid_payload', issues };
+}
+
+/** A strict schema refuses unknown fields by itself. */
+function toBadPayload(issues: readonly v.BaseIssue<unknown>[]): BadPayload {
+  const isUnknown = issues.every(({ expected }) => expected === 'never');
+  return { ok: false, reason: isUnknown ? 'unknown_field' : 'invalid_payload', issues: issues.map(toIssue) };
+}
+
+/** The error for a payload that was refused. */
+export function badPayload(what: string, { reason, issues }: BadPayload): PinnaceError {
+  const [first] = issues;
+  const where = first?.path ? `"${first.path}" ` : '';
+  const why = first?.message ?? 'is not valid';
+  return new PinnaceError('invalid_argument', `Cannot read ${what}: ${where}${why}; nothing was changed`, {
+    details: { reason, ...(reason === 'unknown_field' && { field: first?.path }), issues: issues.slice(0, 20) },
+  });
+}
+
+function refuse(payload: unknown): Issue | undefined {
+  if (!isRecord(payload)) return { path: '', message: 'must be an object' };
+  try {
+    checkData(payload);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof PinnaceError)) throw error;
+    return { path: '', message: error.message.replace(/^[^:]*: /, 'must be plain JSON: ') };
+  }
+}
+
+/** Whether a name is the tree's own on a node whose payload is the node. Case does not matter. */
+export function isReserved(name: string): boolean {
+  return reserved.has(name.toLowerCase());
+}
+
+function isRecord(value: unknown): value is Payload {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

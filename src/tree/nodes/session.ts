@@ -1,0 +1,103 @@
+/** What a tree keeps for each agent: its view and its filters; and what it keeps for all of them. */
+
+import { type AuditTrail, createAuditTrail } from '../tools/audit.ts';
+import type { Touch } from './change.ts';
+import { addView, type Core, dropView } from './core.ts';
+import { createLedger, type Ledger } from '../tools/idempotency.ts';
+import type { PropertyFilter } from '../views/projection.ts';
+import { createRateLimiter, type RateLimiter } from '../tools/rate-limit.ts';
+import { createTextCache, type TextCache } from '../views/text-cache.ts';
+import type { ViewState } from '../views/view-state.ts';
+
+/** One agent at one tree. */
+export interface Session {
+  readonly viewId: string;
+  /**
+   * What the agent expanded and collapsed, over each of the two defaults: a node never touched is collapsed in the first and expanded
+   * in the second. So `defaultExpanded` of a call is only a choice between them.
+   */
+  readonly collapsed: ViewState;
+  readonly expanded: ViewState;
+  viewRev: number;
+  /** The latest changes of the view, oldest first. */
+  readonly viewTouches: (Touch & { readonly viewRev: number })[];
+  defaultExpanded: boolean;
+  filter: PropertyFilter;
+}
+
+/** What the tools of all agents at one tree share. */
+export interface Desk {
+  readonly core: Core;
+  readonly sessions: Map<string, Session>;
+  readonly ledger: Ledger;
+  readonly audit: AuditTrail;
+  readonly texts: TextCache;
+  /** Outlives the sessions: an agent whose view was evicted is still limited. */
+  readonly rates: RateLimiter;
+}
+
+/** How many agents' views are kept; the least recently seen is forgotten, and its version tokens are stale then. */
+const maxSessions = 64;
+const maxViewTouches = 200;
+
+const desks = new WeakMap<Core, Desk>();
+
+/** The desk of a tree. */
+export function deskOf(core: Core): Desk {
+  const known = desks.get(core);
+  if (known) return known;
+  const desk: Desk = {
+    core,
+    sessions: new Map(),
+    ledger: createLedger(),
+    audit: createAuditTrail(),
+    texts: createTextCache(),
+    rates: createRateLimiter(),
+  };
+  desks.set(core, desk);
+  return desk;
+}
+
+let lastViewId = 0;
+
+/** The session of an agent, as it left it. */
+export function sessionOf({ core, sessions }: Desk, agentId: string): Session {
+  const known = sessions.get(agentId);
+  if (known) {
+    sessions.delete(agentId);
+    sessions.set(agentId, known);
+    return known;
+  }
+  const [oldest] = sessions;
+  if (sessions.size >= maxSessions && oldest) {
+    sessions.delete(oldest[0]);
+    for (const view of [oldest[1].collapsed, oldest[1].expanded]) dropView(core, view);
+  }
+  const session = createSession(core);
+  sessions.set(agentId, session);
+  return session;
+}
+
+function createSession(core: Core): Session {
+  return {
+    viewId: (++lastViewId).toString(36),
+    collapsed: addView(core, { defaultExpanded: false }),
+    expanded: addView(core, { defaultExpanded: true }),
+    viewRev: 0,
+    viewTouches: [],
+    defaultExpanded: false,
+    filter: { includedProperties: [], excludedProperties: [] },
+  };
+}
+
+/** The agent's view with this default; without one, its own. */
+export function viewOf(session: Session, defaultExpanded = session.defaultExpanded): ViewState {
+  return defaultExpanded ? session.expanded : session.collapsed;
+}
+
+/** Notes a change of the agent's view. */
+export function touchView(session: Session, nodeId: string): void {
+  session.viewRev++;
+  session.viewTouches.push({ nodeId, kind: 'view', viewRev: session.viewRev });
+  if (session.viewTouches.length > maxViewTouches) session.viewTouches.shift();
+}

@@ -1,0 +1,104 @@
+/** Keeps a tree and its storage the same: one change at a time, and what could not be stored is taken back. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import type { Core } from '../nodes/core.ts';
+import type { Remembered } from '../tools/idempotency.ts';
+import { begin, mutate, type Mutation, type Origin } from '../nodes/mutate.ts';
+import type { TreeOp } from '../nodes/op.ts';
+import type { StoredTree } from './stored-tree.ts';
+import type { TreeRow } from '../nodes/row.ts';
+
+/** What belongs to a mutation besides its operations. */
+export interface Attached {
+  readonly origin?: Origin | undefined;
+  readonly answer?: { readonly id: string; readonly remembered: Remembered } | undefined;
+}
+
+/** Stands between a tree and its storage. */
+export interface Keeper {
+  /** Runs one piece of work after the other; all that changes the tree runs here. */
+  lock<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Stores a mutation that was just made. When it throws, the mutation was taken back, as a mutation of its own: no revision ever
+   * stands for two states. `conflict`: another instance has changed the tree, and this one has taken that over.
+   */
+  store(mutation: Mutation, attached: Attached): Promise<void>;
+  /** What was answered to a request with this id, by any instance. */
+  answer(id: string): Promise<Remembered | undefined>;
+  /** Lets this instance write before all others, until it has stored a change or releases its turn. */
+  takeTurn(): Promise<void>;
+  releaseTurn(): Promise<void>;
+  /** Takes over what other instances have done. */
+  refresh(): Promise<void>;
+}
+
+/** Gives the keeper of a tree. */
+export function createKeeper(core: Core, stored: StoredTree, rows: () => Iterable<TreeRow>): Keeper {
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function refresh(): Promise<void> {
+    const news = await stored.catchUp();
+    const loaded = news ? undefined : await stored.load();
+    if (!news && !loaded) throw gone();
+    if (loaded) replaceAll(core, loaded.rows);
+    for (const { ops, origin } of news ?? loaded?.entries ?? []) mutate(core, ops, origin);
+  }
+
+  return {
+    refresh,
+    answer: (id) => stored.answer(id),
+    takeTurn: () => stored.takeTurn(),
+    releaseTurn: () => stored.releaseTurn(),
+    lock(work) {
+      const next = last.then(work, work);
+      last = next.catch(() => {}); // whoever asked for the work hears of its failure
+      return next;
+    },
+    async store(mutation, attached) {
+      if (mutation.changes.length === 0 && !attached.answer) return;
+      const isStored = await commit(stored, mutation, { ...attached, rows }).catch((error: unknown) => {
+        takeBack(core, mutation);
+        throw error;
+      });
+      if (isStored) return;
+      takeBack(core, mutation);
+      await refresh();
+      throw new PinnaceError('conflict', 'Cannot change the tree: another instance has changed it meanwhile', {
+        details: { reason: 'changed_elsewhere' },
+      });
+    },
+  };
+}
+
+function gone(): PinnaceError {
+  return new PinnaceError('unavailable', 'Cannot refresh the stored tree: it was removed from the storage', {
+    details: { reason: 'tree_removed' },
+  });
+}
+
+function commit(
+  stored: StoredTree,
+  { ops }: Mutation,
+  { origin, answer, rows }: Attached & { readonly rows: () => Iterable<TreeRow> },
+): Promise<boolean> {
+  return stored.commit({ ops, rows, ...(origin && { origin }), ...(answer && { answer }) });
+}
+
+function takeBack(core: Core, { rev, changes }: Mutation): void {
+  const entry = changes.length > 0 ? core.history.get(rev) : undefined;
+  if (!entry) return;
+  const transaction = begin(core);
+  for (const inverse of entry.inverses) transaction.apply(inverse);
+  transaction.undoes(rev);
+  const undoing = core.history.get(transaction.end().rev);
+  for (const retracted of [entry, undoing]) if (retracted) retracted.isRetracted = true;
+}
+
+function replaceAll(core: Core, [root, ...below]: readonly TreeRow[]): void {
+  if (!root) return;
+  const { nodeId, payloadType, payload } = root;
+  const ops: TreeOp[] = core.size === 0
+    ? [{ kind: 'insert', rows: [root], place: { parentId: null, beforeId: null } }]
+    : [{ kind: 'payload', nodeId, payloadType, payload }];
+  mutate(core, [...ops, { kind: 'content', nodeId, rows: below }]);
+}

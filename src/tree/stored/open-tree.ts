@@ -1,0 +1,79 @@
+/** A tree that survives its page, or is shared by the instances of a server: kept in storage, worked on in memory. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import type { Storage, Watchable } from '../../contracts/storage.ts';
+import { createKeeper } from './keeper.ts';
+import { mutate, type Mutation, type Origin } from '../nodes/mutate.ts';
+import type { TreeOp } from '../nodes/op.ts';
+import { createStoredTree, type StoredTree } from './stored-tree.ts';
+import { checkOps, coreOf, createTree, type CreateTreeOptions, type Tree } from '../tree.ts';
+
+/** What `openTree` takes. */
+export interface OpenTreeOptions extends CreateTreeOptions {
+  readonly storage: Storage & Partial<Watchable>;
+  /** Which tree of the storage. */
+  readonly treeId: string;
+  /** Milliseconds since 1970: tells how long nobody has written an unfinished checkpoint. */
+  readonly now?: () => number;
+}
+
+/** A tree in storage. Its `apply` refuses: a change must be stored before it counts. */
+export interface OpenTree extends Tree {
+  /**
+   * Makes and stores a change.
+   *
+   * @throws PinnaceError `conflict` when another instance has changed the tree, which this one then has taken over.
+   */
+  write(ops: readonly TreeOp[], origin?: Origin): Promise<Mutation>;
+  /** Takes over what other instances have changed. */
+  refresh(): Promise<void>;
+  /** From now on takes over what other instances change, soon after they did, until the signal aborts. */
+  follow(signal: AbortSignal): void;
+}
+
+/**
+ * Opens a tree: the stored one, or where there is none a new one with `rows`. Its tools store each change, together with its
+ * idempotency record, before they answer.
+ *
+ * @throws PinnaceError `unavailable` when the storage is, `invalid_argument` as `createTree`.
+ */
+export async function openTree(options: OpenTreeOptions): Promise<OpenTree> {
+  const { storage, treeId, now = Date.now, ...rest } = options;
+  const stored = createStoredTree(storage, { treeId, now });
+  const found = await stored.load();
+  const tree = createTree(found ? { ...rest, rows: found.rows, source: 'trusted' } : rest);
+  if (!found && !(await stored.create(tree.rows()))) return await openTree(options);
+  const core = coreOf(tree);
+  for (const { ops, origin } of found?.entries ?? []) mutate(core, ops, origin);
+  const keeper = createKeeper(core, stored, () => tree.rows());
+  core.keeper = keeper;
+  void stored.sweep().catch(() => {}); // nobody waits for it; the next checkpoint tries again
+  const refresh = (): Promise<void> => keeper.lock(() => keeper.refresh());
+  return Object.assign(tree, {
+    apply: refuseApply,
+    refresh,
+    follow: (signal: AbortSignal) => follow(stored, { signal, refresh }),
+    write: (ops: readonly TreeOp[], origin?: Origin) =>
+      keeper.lock(async () => {
+        const mutation = mutate(core, checkOps(core, ops), origin);
+        await keeper.store(mutation, { origin });
+        return mutation;
+      }),
+  });
+}
+
+function follow(
+  stored: StoredTree,
+  { signal, refresh }: { readonly signal: AbortSignal; readonly refresh: () => Promise<void> },
+): void {
+  if (signal.aborted) return;
+  const stop = stored.watch(() => void refresh().catch(() => {})); // the next news, or the next change, tries again
+  signal.addEventListener('abort', stop, { once: true });
+}
+
+function refuseApply(): never {
+  throw new PinnaceError(
+    'invalid_argument',
+    'Cannot change a stored tree with "apply": use "write", which stores the change',
+  );
+}

@@ -1,0 +1,75 @@
+/** Makes the audit entry of a call. */
+
+import { type Place, statusOfError } from '../../events/span.ts';
+import { isLargerThan } from './answer-size.ts';
+import type { AuditEntry } from './audit.ts';
+import { canonicalJson } from '../nodes/canonical.ts';
+import type { Caller } from './call-tool.ts';
+import { sha256Sync } from '../../base/sha256-sync.ts';
+import type { CallContext, ToolSpec } from './tool-spec.ts';
+import { targetsOf } from './tool-targets.ts';
+import type { TreeOutcome } from './tree-tools.ts';
+import { versionOf } from '../nodes/version.ts';
+
+/** One call and its outcome. */
+export interface Audited {
+  readonly spec: ToolSpec;
+  readonly input: unknown;
+  readonly outcome: TreeOutcome;
+  readonly versionBefore: string;
+  readonly started: number;
+  /** Where it is told of, besides. */
+  readonly span: Place | undefined;
+}
+
+/** Writes the entry; never throws, whatever the input is made of. */
+export function auditCall(caller: Caller, { core, session }: CallContext, call: Audited): void {
+  const { spec, outcome, versionBefore, started } = call;
+  const entry = {
+    at: started,
+    agentId: caller.agentId,
+    role: caller.role,
+    op: spec.name,
+    ...describe(call, caller.limits.inputBytes),
+    outcome: outcome.ok ? (outcome.output.replayed === true ? 'replayed' : 'ok') : outcome.error.code,
+    versionBefore,
+    versionAfter: versionOf(core, session),
+    ms: caller.now() - started,
+  };
+  caller.desk.audit.add(entry, caller.audit);
+  tell(entry, call);
+}
+
+/** The nodes are ids of the tree's own making; the first of them names the target. */
+function tell(
+  { op, targets, ms, versionBefore, versionAfter }: Omit<AuditEntry, 'seq'>,
+  { span, outcome }: Audited,
+): void {
+  const error = outcome.ok ? null : outcome.error;
+  span?.tell({
+    action: `tree.${op}`,
+    target: { type: 'tree-node', id: targets[0] ?? '' },
+    status: error ? statusOfError(error) : 'ok',
+    latency: ms,
+    error,
+    payload: { nodes: targets.length, versionBefore, versionAfter },
+  });
+}
+
+/** What the input says; no digest of one that was refused and is too large or too frequent to be worth the time. */
+function describe({ input, outcome }: Audited, inputBytes: number) {
+  try {
+    if (!outcome.ok && (outcome.error.code === 'rate_limited' || isLargerThan(input, inputBytes))) {
+      return { targets: targetsOf(input, outcome), argsDigest: '' };
+    }
+    const { versionToken: _, idempotencyKey, ...content } = isRecord(input) ? input : { input };
+    const key = typeof idempotencyKey === 'string' ? { idempotencyKey: idempotencyKey.slice(0, 200) } : {};
+    return { targets: targetsOf(input, outcome), argsDigest: sha256Sync(canonicalJson(content)), ...key };
+  } catch {
+    return { targets: [], argsDigest: '' };
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

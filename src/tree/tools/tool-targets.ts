@@ -1,0 +1,31 @@
+/** The ids that a call named, also one that was refused: for the audit. */
+
+import { maxIdLength } from '../nodes/row.ts';
+
+const names = ['nodeId', 'parentNodeId', 'newParentId', 'rootNodeId', 'before', 'after'] as const;
+const maxTargets = 100;
+
+/** Gives the ids that stand in the arguments, and the one that the answer gave to a new node. */
+export function targetsOf(
+  input: unknown,
+  outcome: { readonly ok: boolean; readonly output?: unknown },
+): readonly string[] {
+  const targets = new Set<string>();
+  collect(input, targets);
+  const operations = isRecord(input) && Array.isArray(input.operations) ? input.operations.slice(0, maxTargets) : [];
+  for (const operation of operations) collect(operation, targets);
+  collect(outcome.output, targets);
+  return [...targets].slice(0, maxTargets);
+}
+
+function collect(value: unknown, targets: Set<string>): void {
+  if (!isRecord(value)) return;
+  for (const name of names) {
+    const target = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (typeof target === 'string') targets.add(target.slice(0, maxIdLength));
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

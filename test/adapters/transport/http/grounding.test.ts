@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { textSource } from '../../../../adapters/grounding/text.ts';
+import { memorySink } from '../../../../adapters/sinks/memory.ts';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import { createHandler } from '../../../../adapters/transport/http.ts';
+import {
+  createAudit,
+  createGrounding,
+  createPrincipal,
+  type CreateRuntimeOptions,
+  localPrincipal,
+  type Scope,
+} from '../../../../src/index.ts';
+import { faultsOf } from '../../../fixtures/events.ts';
+import { says, scriptedModel } from '../../../fixtures/model.ts';
+import { testRuntime } from '../../../fixtures/runtime.ts';
+
+/** An endpoint whose caller has these scopes, or by `x-tenant` is somebody else. */
+function endpoint(
+  scopes: readonly Scope[] = ['grounding:read', 'registry:write'],
+  hooks: Pick<CreateRuntimeOptions, 'audit' | 'authorize' | 'sinks'> = {},
+) {
+  const storage = memoryStorage();
+  const grounding = createGrounding({ sources: [textSource({ id: 'handbook', storage })] });
+  const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, storage, ...hooks });
+  const authenticator = {
+    authenticate: (request: Request) => {
+      const tenant = request.headers.get('x-tenant') ?? 'one';
+      return Promise.resolve(createPrincipal({ ...localPrincipal(), via: 'http', tenant, scopes }));
+    },
+  };
+  const handle = createHandler(runtime, { authenticator, grounding: { grounding, storage } });
+  return (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    handle(
+      new Request(`http://127.0.0.1/v1${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    );
+}
+
+const files = [
+  { name: 'anchor.md', text: '# Anchor\n\nThe anchor winch is greased every spring.' },
+  { name: 'sails.txt', text: 'Sails are dried before they are folded.' },
+];
+
+describe('grounding over HTTP', () => {
+  it('takes files in, and answers questions about them', async () => {
+    const post = endpoint();
+    const report = await (await post('/data-sources/handbook/ingest', { files })).json();
+    expect(report).toMatchObject({ written: 2, files: [{ file: 'anchor.md', state: 'done' }, { state: 'done' }] });
+    const answer = await post('/grounding/handbook/retrieve', { query: 'winch greased', topK: 1 });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({
+      hits: [{ content: expect.stringContaining('every spring'), confidence: expect.any(Number) }],
+      sources: [{ status: 'ok' }],
+    });
+    expect(await (await post('/data-sources/handbook/ingest', { files })).json()).toMatchObject({ written: 0 });
+  });
+
+  it('tells the progress to whoever wants to hear it', async () => {
+    const answer = await endpoint()('/data-sources/handbook/ingest', { files }, { accept: 'text/event-stream' });
+    const text = await answer.text();
+    expect(answer.headers.get('content-type')).toContain('text/event-stream');
+    expect(text.match(/event: progress/g)?.length).toBeGreaterThanOrEqual(4);
+    expect(text).toMatch(/event: report\ndata: \{"files":.*"written":2\}\n\n$/);
+  });
+
+  it('keeps tenants apart', async () => {
+    const post = endpoint();
+    await post('/data-sources/handbook/ingest', { files });
+    const other = await post('/grounding/handbook/retrieve', { query: 'winch' }, { 'x-tenant': 'two' });
+    expect(await other.json()).toMatchObject({ hits: [] });
+  });
+
+  it.each<[string, string, unknown, number]>([
+    ['an unknown source', '/grounding/nowhere/retrieve', { query: 'x' }, 404],
+    ['an unknown source to fill', '/data-sources/nowhere/ingest', { files }, 404],
+    ['a question that asks nothing', '/grounding/handbook/retrieve', {}, 400],
+    ['a question with another type', '/grounding/handbook/retrieve', { query: 7 }, 400],
+    ['no files', '/data-sources/handbook/ingest', { files: [] }, 400],
+    ['no JSON', '/grounding/handbook/retrieve', '{', 400],
+  ])('refuses %s', async (_, path, body, status) => {
+    expect((await endpoint()(path, body)).status).toBe(status);
+  });
+
+  it.each<[Scope, string, unknown]>([
+    ['grounding:read', '/data-sources/handbook/ingest', { files }],
+    ['registry:write', '/grounding/handbook/retrieve', { query: 'x' }],
+  ])('refuses a caller who has only the scope %s', async (scope, path, body) => {
+    expect((await endpoint([scope])(path, body)).status).toBe(403);
+  });
+
+  it('has whoever fills a source in the audit; asking changes nothing', async () => {
+    const audit = createAudit({ storage: memoryStorage() });
+    const { sink, events } = memorySink();
+    const post = endpoint(undefined, { audit, sinks: [sink] });
+    await post('/data-sources/handbook/ingest', { files });
+    await (await post('/data-sources/handbook/ingest', { files }, { accept: 'text/event-stream' })).text();
+    await post('/grounding/handbook/retrieve', { query: 'winch' });
+    const entries = (await audit.log('one').list()).items.map(({ event }) => event);
+    expect(entries.map(({ action, status }) => `${action} ${status}`)).toEqual([
+      'grounding.ingest pending',
+      'grounding.ingest ok',
+      'grounding.ingest pending',
+      'grounding.ingest ok',
+    ]);
+    expect(entries[0]).toMatchObject({
+      actor: { type: 'user', id: 'local' },
+      target: { type: 'data-source', id: 'handbook' },
+      payloadSummary: 'files=2',
+    });
+    expect(faultsOf(events)).toEqual([]);
+    const [ingesting] = events;
+    expect(ingesting).toMatchObject({ action: 'grounding.ingest', traceId: entries[0]?.traceId });
+    const within = events.filter(({ parentSpanId }) => parentSpanId === ingesting?.spanId);
+    expect(within.map(({ action, status }) => `${action} ${status}`)).toEqual(
+      ['remember pending', 'remember ok', 'remember pending', 'remember ok'],
+    );
+    expect(events.find(({ action, status }) => action === 'grounding.ingest' && status === 'ok')?.payloadSummary).toBe(
+      'files=2 written=2',
+    );
+  });
+
+  it('takes nothing in where the hook refuses, or where it cannot be written down', async () => {
+    const audit = createAudit({ storage: memoryStorage() });
+    const { sink, events } = memorySink();
+    const denied = endpoint(undefined, {
+      audit,
+      sinks: [sink],
+      authorize: (action) => action === 'grounding.ingest' ? { decision: 'deny', reason: 'no' } : { decision: 'allow' },
+    });
+    const refused = await denied('/data-sources/handbook/ingest', { files });
+    expect(refused.status).toBe(403);
+    expect((await audit.log('one').list()).items.map(({ event }) => event)).toMatchObject([
+      { action: 'grounding.ingest', status: 'denied', error: { code: 'forbidden' } },
+    ]);
+    expect(events).toMatchObject([{ action: 'grounding.ingest', status: 'denied' }]);
+    const full = createAudit({ storage: { ...memoryStorage(), commit: () => Promise.reject(new Error('disk full')) } });
+    const unwritten = endpoint(undefined, { audit: full });
+    expect((await unwritten('/data-sources/handbook/ingest', { files })).status).toBe(503);
+    for (const post of [denied, unwritten]) {
+      expect(await (await post('/grounding/handbook/retrieve', { query: 'winch' })).json()).toMatchObject({ hits: [] });
+    }
+  });
+});

@@ -1,0 +1,181 @@
+import { describe, expect, it, vi } from 'vitest';
+import { memorySink } from '../../../../adapters/sinks/memory.ts';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import { createAudit, createPlanner, createPrincipal, localPrincipal, type RunAgent } from '../../../../src/index.ts';
+import { faultsOf } from '../../../fixtures/events.ts';
+import { says, scriptedModel, stallingStream } from '../../../fixtures/model.ts';
+import { next } from '../../../fixtures/plan.ts';
+import { testRuntime } from '../../../fixtures/runtime.ts';
+import { signedEndpoint } from '../../../fixtures/signed-endpoint.ts';
+
+const owner = createPrincipal({ ...localPrincipal(), tenant: 't1', subject: 's1' });
+
+/** Works on three parts one after the other; each takes until it is let go. */
+function slowAgent(): { readonly runAgent: RunAgent; readonly began: string[]; readonly letGo: () => void } {
+  const began: string[] = [];
+  let gate = Promise.withResolvers<void>();
+  return {
+    began,
+    letGo: () => {
+      gate.resolve();
+      gate = Promise.withResolvers();
+    },
+    runAgent: async ({ address, step }) => {
+      if (address === '1' && step === 1) {
+        return next(...['a', 'b', 'c'].map((key) => ({ type: 'create' as const, key, goal: key })));
+      }
+      if (address === '1') return { type: 'done', result: 'all done' };
+      began.push(address);
+      await gate.promise;
+      return { type: 'done', result: address };
+    },
+  };
+}
+
+/** An endpoint with a plan of the session `s1` of the tenant `t1`. */
+async function endpoint() {
+  const agent = slowAgent();
+  const storage = memoryStorage();
+  const planner = createPlanner({ storage, runAgent: agent.runAgent });
+  const signed = await signedEndpoint(testRuntime({ model: scriptedModel(says('Hi')).model, storage }), { planner });
+  const { planId } = await planner.start({ goal: 'Three parts', maxParallelism: 1 }, owner);
+  await vi.waitFor(() => expect(agent.began).toEqual(['1-1']));
+  const plansOf = async (session?: Parameters<typeof signed.client>[0]) => (await signed.client(session)).plans;
+  return { signed, agent, plansOf, planner, planId };
+}
+
+describe('plans over HTTP', () => {
+  it('shows how a plan stands, with its tasks as the stream shows them', async () => {
+    const { plansOf, planner, planId } = await endpoint();
+    const view = await (await plansOf()).view(planId);
+    expect(view).toMatchObject({ planId, state: 'running', goal: 'Three parts', paused: false, omitted: 0 });
+    expect(view.tasks.map(({ address }) => address)).toEqual(['1', '1-1', '1-2', '1-3']);
+    expect(view).toEqual(await planner.view(planId, owner));
+  });
+
+  it('pauses a plan, and lets it go on', async () => {
+    const { plansOf, agent: { began, letGo }, planner, planId } = await endpoint();
+    const plans = await plansOf();
+    await plans.pause(planId);
+    await plans.pause(planId);
+    letGo();
+    await vi.waitFor(async () => expect(await plans.view(planId)).toMatchObject({ paused: true, counts: { done: 1 } }));
+    expect(began).toEqual(['1-1']);
+    await plans.resume(planId);
+    await plans.resume(planId);
+    await vi.waitFor(() => expect(began).toEqual(['1-1', '1-2']));
+    const types = (await planner.events(planId, owner)).map(({ event }) => event.type);
+    expect(types.filter((type) => type === 'run.paused' || type === 'run.resumed')).toEqual([
+      'run.paused',
+      'run.resumed',
+    ]);
+  });
+
+  it('cancels one agent of a plan, or the whole, once', async () => {
+    const { plansOf, planner, planId } = await endpoint();
+    const plans = await plansOf();
+    await plans.cancel(planId, { address: '1-3', reason: 'not needed' });
+    await vi.waitFor(async () => expect(await plans.view(planId)).toMatchObject({ counts: { cancelled: 1 } }));
+    await plans.cancel(planId, { reason: 'enough' });
+    expect(await planner.outcome(planId, owner)).toEqual({ planId, state: 'cancelled', reason: 'enough' });
+    await plans.cancel(planId);
+    await plans.pause(planId);
+    expect(await plans.view(planId)).toMatchObject({ state: 'cancelled', paused: false });
+  });
+
+  it('knows no plan of another tenant or of another subject', async () => {
+    const { plansOf, planId } = await endpoint();
+    for (const session of [{ tenant: 't2' }, { sub: 's2' }, { tenant: 't2', sub: 's2' }]) {
+      const plans = await plansOf(session);
+      const refused = { code: 'not_found', details: { reason: 'plan_not_found' } };
+      for (const how of ['view', 'pause', 'resume', 'cancel'] as const) {
+        await expect(plans[how](planId)).rejects.toMatchObject(refused);
+      }
+    }
+    const plans = await plansOf();
+    await expect(plans.view('plan_nowhere')).rejects.toMatchObject({ code: 'not_found' });
+    expect(await plans.view(planId)).toMatchObject({ state: 'running', paused: false });
+  });
+
+  it('asks for the scope "run:read" to look, and "run:cancel" to change anything', async () => {
+    const { plansOf, planId } = await endpoint();
+    const reader = await plansOf({ scopes: ['run:read'] });
+    const canceller = await plansOf({ scopes: ['run:cancel'] });
+    expect(await reader.view(planId)).toMatchObject({ planId });
+    for (const how of ['pause', 'resume', 'cancel'] as const) {
+      await expect(reader[how](planId)).rejects.toMatchObject({ code: 'forbidden' });
+    }
+    await expect(canceller.view(planId)).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
+  it('has whoever pauses, resumes or cancels it in the audit, and in the trace of the plan', async () => {
+    const audit = createAudit({ storage: memoryStorage() });
+    const { sink, events } = memorySink();
+    const model = scriptedModel(() => stallingStream([])).model;
+    const runtime = testRuntime({ model, audit, sinks: [sink] });
+    const signed = await signedEndpoint(runtime, { planner: runtime.planner });
+    const { planId } = await runtime.planner.start({ goal: 'g', agentId: 'helper' }, owner);
+    const { plans } = await signed.client();
+    await plans.pause(planId);
+    await plans.resume(planId);
+    await plans.cancel(planId, { reason: 'sk-SECRET' });
+    await runtime.planner.outcome(planId, owner);
+    await plans.cancel(planId);
+    const entries = (await audit.log('t1').list()).items.map(({ event }) => event);
+    expect(entries.map(({ action, status }) => `${action} ${status}`)).toEqual(
+      ['pause', 'resume', 'cancel'].flatMap((how) => [`plan.${how} pending`, `plan.${how} ok`]),
+    );
+    const facts = { actor: { type: 'user', id: 's1' }, target: { type: 'plan', id: planId } };
+    const [{ traceId } = { traceId: '' }] = events;
+    for (const entry of entries) expect(entry).toMatchObject({ ...facts, traceId });
+    expect(JSON.stringify(entries)).not.toContain('SECRET');
+    const told = events.filter(({ action }) => /^plan\.(pause|resume|cancel)$/.test(action));
+    expect(told.map(({ action, status }) => `${action} ${status}`)).toEqual(
+      ['plan.pause ok', 'plan.resume ok', 'plan.cancel ok'],
+    );
+    expect(faultsOf(events)).toEqual([]);
+  });
+
+  it('stay as they are when the audit cannot be written', async () => {
+    const audit = createAudit({
+      storage: { ...memoryStorage(), commit: () => Promise.reject(new Error('disk full')) },
+    });
+    const runtime = testRuntime({ model: scriptedModel(() => stallingStream([])).model, audit });
+    const signed = await signedEndpoint(runtime, { planner: runtime.planner });
+    const { planId } = await runtime.planner.start({ goal: 'g', agentId: 'helper' }, owner);
+    const { plans } = await signed.client();
+    for (const how of ['pause', 'resume', 'cancel'] as const) {
+      await expect(runtime.planner[how](planId, owner)).rejects.toMatchObject({
+        code: 'unavailable',
+        details: { reason: 'audit_unavailable' },
+      });
+    }
+    expect(await plans.view(planId)).toMatchObject({ state: 'running', paused: false });
+    await runtime.close();
+  });
+
+  it.each([{ address: '2' }, { address: '1-x' }, { address: 7 }, { why: 'x' }])(
+    'refuses the cancellation %j',
+    async (body) => {
+      const { signed, planId } = await endpoint();
+      const refused = (await signed.client()).call('POST', `/v1/plans/${planId}/cancel`, { body });
+      await expect(refused).rejects.toMatchObject({ code: 'invalid_argument' });
+    },
+  );
+
+  it('are described where they are served', async () => {
+    const { signed } = await endpoint();
+    const paths = async (handle: (request: Request) => Promise<Response>): Promise<string[]> => {
+      const answer = await handle(new Request('https://worker.example/v1/openapi.json'));
+      return Object.keys((await answer.json() as { paths: object }).paths).filter((path) => path.includes('plans'));
+    };
+    expect(await paths(signed.serve)).toEqual([
+      '/v1/plans/{id}',
+      '/v1/plans/{id}/pause',
+      '/v1/plans/{id}/resume',
+      '/v1/plans/{id}/cancel',
+    ]);
+    const without = await signedEndpoint(testRuntime({ model: scriptedModel(says('Hi')).model }));
+    expect(await paths(without.serve)).toEqual([]);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { stem } from '../../../../src/discovery/index/stem.ts';
+import { contentWords, termsOf } from '../../../../src/discovery/index/vocabulary.ts';
+import { wordsOf } from '../../../../src/discovery/index/words.ts';
+
+describe('wordsOf', () => {
+  it.each([
+    ['getUserName', ['get', 'user', 'name']],
+    ['parseHTTPRequest', ['parse', 'http', 'request']],
+    ['list_all-files.now', ['list', 'all', 'files', 'now']],
+    ['base64 v2', ['base', '64', 'v', '2']],
+    ['ÜberGröße', ['über', 'größe']],
+    ['données météo', ['données', 'météo']],
+    ['погодаСегодня', ['погода', 'сегодня']],
+    ['搜索游戏王', ['搜索', '索游', '游戏', '戏王']],
+    ['get天気予報now', ['get', '天気', '気予', '予報', 'now']],
+    ['날씨 예보', ['날씨', '예보']],
+    ['雨', ['雨']],
+    ['ｆｕｌｌ', ['full']],
+    ['🚀 launch', ['🚀', 'launch']],
+    ['__proto__', ['proto']],
+    ['!?…', []],
+    ['', []],
+    ['\uD800 half', ['half']],
+  ])('cuts %j into words', (text, words) => {
+    expect(wordsOf(text)).toEqual(words);
+  });
+});
+
+describe('contentWords', () => {
+  it('drops what says nothing, unless there is nothing else', () => {
+    expect(contentWords('please help me to find the weather')).toEqual(['weather']);
+    expect(contentWords('find')).toEqual(['find']);
+  });
+});
+
+describe('termsOf', () => {
+  it('gives the forms of a word one term', () => {
+    expect(new Set(termsOf('list lists listed listing')).size).toBe(1);
+  });
+
+  it('cuts what is too long to be a word', () => {
+    expect(termsOf('x'.repeat(1_000_000))).toEqual(['x'.repeat(64)]);
+  });
+});
+
+describe('stem', () => {
+  // Words and stems from the paper.
+  it.each([
+    ['caresses', 'caress'],
+    ['ponies', 'poni'],
+    ['cats', 'cat'],
+    ['feed', 'feed'],
+    ['agreed', 'agre'],
+    ['plastered', 'plaster'],
+    ['motoring', 'motor'],
+    ['sing', 'sing'],
+    ['conflated', 'conflat'],
+    ['hopping', 'hop'],
+    ['falling', 'fall'],
+    ['filing', 'file'],
+    ['happy', 'happi'],
+    ['sky', 'sky'],
+    ['relational', 'relat'],
+    ['conditional', 'condit'],
+    ['digitizer', 'digit'],
+    ['operator', 'oper'],
+    ['triplicate', 'triplic'],
+    ['electrical', 'electr'],
+    ['hopefulness', 'hope'],
+    ['revival', 'reviv'],
+    ['adjustment', 'adjust'],
+    ['adoption', 'adopt'],
+    ['probate', 'probat'],
+    ['rate', 'rate'],
+    ['cease', 'ceas'],
+    ['controll', 'control'],
+    ['roll', 'roll'],
+    ['generalizations', 'gener'],
+    ['oscillators', 'oscil'],
+    ['yes', 'ye'],
+  ])('makes %s %s', (word, expected) => {
+    expect(stem(word)).toBe(expected);
+  });
+
+  it('leaves other scripts and short words alone', () => {
+    expect(['is', 'größe', '天気', 'b2b'].map(stem)).toEqual(['is', 'größe', '天気', 'b2b']);
+  });
+});

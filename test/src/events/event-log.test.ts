@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { createEventLog, type ObservedEvent, type Storage } from '../../../src/index.ts';
+import { at, start } from '../../fixtures/kept-events.ts';
+
+describe('createEventLog', () => {
+  it('keeps events in order, numbered from 1, each with the hash of the one before', async () => {
+    const log = createEventLog({ storage: memoryStorage() });
+    await Promise.all([log.append([at(0), at(1)]), log.append([at(2)])]);
+    await log.append([at(3)]);
+    const { items } = await log.list();
+    expect(items.map(({ seq, event: { timestamp } }) => [seq, Date.parse(timestamp) - start])).toEqual([
+      [1, 0],
+      [2, 1],
+      [3, 2],
+      [4, 3],
+    ]);
+    expect(items.map(({ prevHash }) => prevHash)).toEqual([
+      '0'.repeat(64),
+      ...items.slice(0, 3).map(({ hash }) => hash),
+    ]);
+    expect(await log.verify()).toMatchObject({ ok: true, checked: 4 });
+  });
+
+  it('writes many at once in few commits', async () => {
+    const storage = memoryStorage();
+    let commits = 0;
+    const counted: Storage = { ...storage, commit: (changes) => (commits++, storage.commit(changes)) };
+    const log = createEventLog({ storage: counted });
+    await Promise.all(Array.from({ length: 190 }, (_, ms) => log.append([at(ms)])));
+    expect(commits).toBeLessThanOrEqual(12);
+    expect(await log.verify()).toMatchObject({ ok: true, checked: 190 });
+  });
+
+  it.each<[string, (event: ObservedEvent) => unknown]>([
+    ['the time', (one) => ({ ...one, timestamp: '2026-01-01T00:00:00.000Z' })],
+    ['the actor', (one) => ({ ...one, actor: { type: 'agent', id: 'other' } })],
+    ['the action', (one) => ({ ...one, action: 'tool.list' })],
+    ['the target', (one) => ({ ...one, target: { type: 'tool', id: 'sub' } })],
+    ['the status', (one) => ({ ...one, status: 'denied' })],
+    ['the error', (one) => ({ ...one, error: { code: 'internal', message: '', retryable: false } })],
+    ['an addition', (one) => ({ ...one, more: true })],
+  ])('sees a change of %s', async (_, change) => {
+    const storage = memoryStorage();
+    const log = createEventLog({ storage });
+    await log.append([at(0), at(1), at(2)]);
+    const key = ['event-log', 'events', 'event', 2];
+    const logged = (await storage.get(key))?.value as { event: ObservedEvent };
+    await storage.commit([{ key, value: { ...logged, event: change(logged.event) } }]);
+    expect(await log.verify()).toMatchObject({ ok: false, checked: 1, brokenAt: 2 });
+  });
+
+  it('sees that all was rolled back, or written anew, by an entry that was kept outside', async () => {
+    const logOf = async (...events: readonly ObservedEvent[]) => {
+      const log = createEventLog({ storage: memoryStorage() });
+      await log.append(events);
+      return log;
+    };
+    const whole = await logOf(at(0), at(1), at(2));
+    const { items } = await whole.list();
+    const [, , last] = items;
+    if (!last) throw new Error('No last entry');
+    const anchor = { seq: last.seq, hash: last.hash };
+    expect(await whole.verify({ anchor })).toMatchObject({ ok: true, checked: 3 });
+    const older = await logOf(at(0), at(1));
+    expect(await older.verify()).toMatchObject({ ok: true });
+    expect(await older.verify({ anchor })).toMatchObject({ ok: false, checked: 0, brokenAt: 3 });
+    expect(await (await logOf(at(0), at(1), at(3))).verify({ anchor })).toMatchObject({
+      ok: false,
+      checked: 2,
+      brokenAt: 3,
+    });
+  });
+
+  it.each([[1, 0], [2, 1], [3, 2]])('sees that number %i was taken out', async (seq, checked) => {
+    const storage = memoryStorage();
+    const log = createEventLog({ storage });
+    await log.append([at(0), at(1), at(2)]);
+    await storage.commit([{ key: ['event-log', 'events', 'event', seq] }]);
+    expect(await log.verify()).toMatchObject({ ok: false, checked, brokenAt: seq });
+  });
+
+  it('goes on with the page tokens of former versions, which hold a number alone', async () => {
+    const log = createEventLog({ storage: memoryStorage() });
+    await log.append([at(0), at(1), at(2)]);
+    const { nextPageToken = '' } = await log.list({ limit: 2 });
+    const { q } = JSON.parse(atob(nextPageToken)) as { q: string };
+    const { items } = await log.list({ limit: 2, pageToken: btoa(JSON.stringify({ q, a: '2' })) });
+    expect(items.map(({ seq }) => seq)).toEqual([3]);
+  });
+});

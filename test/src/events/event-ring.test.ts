@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { createEventRing, type ObservedEvent, type SeenEvent } from '../../../src/index.ts';
+
+function event(action: string, overrides: Partial<ObservedEvent> = {}): ObservedEvent {
+  return {
+    timestamp: '2026-11-21T00:00:00.000Z',
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    actor: { type: 'user', id: 'ann' },
+    action,
+    target: { type: 'tool', id: 'add' },
+    status: 'ok',
+    latency: 0,
+    error: null,
+    payloadSummary: '',
+    ...overrides,
+  };
+}
+
+const everyone = (): boolean => true;
+
+/** Reads so many; what was not there yet is waited for. */
+async function take(stream: ReadableStream<SeenEvent>, count: number): Promise<readonly SeenEvent[]> {
+  const reader = stream.getReader();
+  const seen: SeenEvent[] = [];
+  while (seen.length < count) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    seen.push(value);
+  }
+  reader.releaseLock();
+  return seen;
+}
+
+const actionsOf = (seen: readonly SeenEvent[]): string[] =>
+  seen.map(({ seq, event: { action } }) => `${seq} ${action}`);
+
+describe('createEventRing', () => {
+  it('gives events as they come, and with `after` those that came before', async () => {
+    const ring = createEventRing();
+    ring.hear(event('a'), 't');
+    ring.hear(event('b'), 't');
+    const news = ring.watch(everyone);
+    const all = ring.watch(everyone, { after: 0 });
+    const last = ring.watch(everyone, { after: 1 });
+    const waiting = take(news, 1);
+    ring.hear(event('c'), 't');
+    expect(actionsOf(await waiting)).toEqual(['3 c']);
+    expect(actionsOf(await take(all, 3))).toEqual(['1 a', '2 b', '3 c']);
+    expect(actionsOf(await take(last, 2))).toEqual(['2 b', '3 c']);
+    expect(ring.lastSeq).toBe(3);
+  });
+
+  it('gives only what is wanted, and what may be seen', async () => {
+    const ring = createEventRing();
+    ring.hear(event('a'), 'other');
+    ring.hear(event('a', { target: { type: 'tool', id: 'sub' } }), 't');
+    ring.hear(event('a', { actor: { type: 'agent', id: 'helper' } }), 't');
+    ring.hear(event('a'), undefined);
+    const seen = await take(ring.watch((tenant) => tenant === 't', { after: 0 }), 2);
+    expect(seen.map(({ seq }) => seq)).toEqual([2, 3]);
+    const [mine] = await take(ring.watch(everyone, { after: 0, filter: { actor: 'helper', target: 'add' } }), 1);
+    expect(mine?.seq).toBe(3);
+  });
+
+  it('tells a watcher who is too slow how much went by, and waits for none', async () => {
+    const ring = createEventRing({ capacity: 3 });
+    const slow = ring.watch(everyone);
+    for (let i = 1; i <= 10; i++) ring.hear(event(`e${i}`), 't');
+    const seen = await take(slow, 3);
+    expect(seen.map(({ seq, dropped }) => [seq, dropped])).toEqual([[8, 7], [9, undefined], [10, undefined]]);
+  });
+
+  it('begins with what is there for a number of another instance', async () => {
+    const ring = createEventRing();
+    ring.hear(event('a'), 't');
+    expect(actionsOf(await take(ring.watch(everyone, { after: 5000 }), 1))).toEqual(['1 a']);
+  });
+
+  it('ends with the signal, also while it waits, and when it has aborted before', async () => {
+    const ring = createEventRing();
+    const stop = new AbortController();
+    const waiting = take(ring.watch(everyone, { signal: stop.signal }), 1);
+    stop.abort();
+    expect(await waiting).toEqual([]);
+    expect(await take(ring.watch(everyone, { after: 0, signal: stop.signal }), 1)).toEqual([]);
+    const left = ring.watch(everyone);
+    await left.cancel();
+    ring.hear(event('a'), 't');
+  });
+});

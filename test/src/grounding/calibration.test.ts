@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { fitCalibration, type JudgedHit } from '../../../src/index.ts';
+import { cosineConfidence, logit, normalQuantile, sigmoid, wordConfidence } from '../../../src/base/confidence.ts';
+import { calibrated, calibrationError } from '../../../src/grounding/calibration.ts';
+import { randomNumbers } from '../../fixtures/random.ts';
+
+/** Judged hits whose true probability is another monotone function of the confidence. */
+function judgedBy(seed: number, count: number): JudgedHit[] {
+  const random = randomNumbers(seed);
+  return Array.from({ length: count }, () => {
+    const confidence = 0.02 + 0.96 * random();
+    return { confidence, relevant: random() < sigmoid(0.6 * logit(confidence) - 1) };
+  });
+}
+
+describe('fitCalibration', () => {
+  it('gives an expected calibration error of at most 0.05 on hits that were held back', () => {
+    const heldBack = judgedBy(2, 4_000);
+    const fit = fitCalibration(judgedBy(1, 1_000));
+    expect(calibrationError(heldBack)).toBeGreaterThan(0.1); // before
+    const after = heldBack.map(({ confidence, relevant }) => ({ confidence: calibrated(confidence, fit), relevant }));
+    expect(calibrationError(after)).toBeLessThanOrEqual(0.05);
+    expect(fit.slope).toBeCloseTo(0.6, 0);
+    expect(fit.offset).toBeCloseTo(-1, 0);
+  });
+
+  it('finds the fit where it is far from no change', () => {
+    const random = randomNumbers(9);
+    const shy = Array.from({ length: 2_000 }, () => {
+      const confidence = 0.02 + 0.4 * random() ** 3;
+      return { confidence, relevant: random() < sigmoid(3.4 * logit(confidence) + 9.4) };
+    });
+    const { slope, offset, error } = fitCalibration(shy);
+    expect(slope).toBeCloseTo(3.4, 0);
+    expect(Math.abs(offset - 9.4)).toBeLessThan(1.2);
+    expect(error).toBeLessThanOrEqual(0.03);
+  });
+
+  it('never falls, whatever was judged', () => {
+    const perverse = judgedBy(3, 400).map(({ confidence, relevant }) => ({ confidence: 1 - confidence, relevant }));
+    expect(fitCalibration(perverse).slope).toBeGreaterThanOrEqual(0);
+    const separate = Array.from(
+      { length: 400 },
+      (_, at) => ({ confidence: at < 200 ? 0.2 : 0.8, relevant: at >= 200 }),
+    );
+    const { slope, offset } = fitCalibration(separate);
+    expect(Number.isFinite(slope) && Number.isFinite(offset)).toBe(true);
+  });
+
+  it('refuses too few judged hits, and hits that are all alike', () => {
+    expect(() => fitCalibration(judgedBy(1, 199))).toThrow('at least 200');
+    expect(() => fitCalibration(Array.from({ length: 300 }, () => ({ confidence: 0.5, relevant: true })))).toThrow(
+      'others',
+    );
+  });
+});
+
+describe('confidence', () => {
+  it('knows the quantiles of the normal distribution', () => {
+    for (const [p, z] of [[0.5, 0], [0.975, 1.959964], [0.001, -3.090232], [0.99999, 4.264891]] as const) {
+      expect(normalQuantile(p)).toBeCloseTo(z, 5);
+    }
+    expect([normalQuantile(0), normalQuantile(1)]).toEqual([-Infinity, Infinity]);
+  });
+
+  it('takes a cosine that chance would reach for little, and more documents for more chance', () => {
+    const spread = { mean: 0.7, deviation: 0.02 };
+    expect(cosineConfidence(0.7 + 0.02 * 3.1, spread, 1_000)).toBeLessThan(0.1);
+    expect(cosineConfidence(0.9, spread, 1_000)).toBeGreaterThan(0.92);
+    expect(cosineConfidence(0.8, spread, 100_000)).toBeLessThan(cosineConfidence(0.8, spread, 100));
+  });
+
+  it('takes half of the words for little, and all of them for much', () => {
+    expect(wordConfidence(0.28, 0.5)).toBeLessThan(0.2);
+    expect(wordConfidence(0.55, 1)).toBeGreaterThan(0.8);
+    expect(wordConfidence(3, 1)).toBeLessThanOrEqual(1);
+  });
+});

@@ -1,0 +1,233 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { type Cache, type CacheOptions, createCache } from '../../../src/log/cache.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
+import { createMetrics } from '../../../src/base/metrics.ts';
+import { createSourceHealth } from '../../../src/log/source-health.ts';
+import { virtualTime } from '../../fixtures/faults/virtual-time.ts';
+
+type Load = CacheOptions<number>['load'];
+
+function testCache(load: Load, options: Partial<CacheOptions<number>> = {}): Cache<number> {
+  return createCache({ name: 'test', load, now: () => 0, metrics: createMetrics(), ...options });
+}
+
+const unavailable = () => Promise.reject(new PinnaceError('unavailable', 'The source is away'));
+
+/** A clock, and a source whose answer can be set. */
+function setUp(options: Partial<CacheOptions<number>> = {}) {
+  const state = { time: 0, loads: 0, answer: (): Promise<number | undefined> => Promise.resolve(1) };
+  const cache = testCache(() => (state.loads++, state.answer()), { now: () => state.time, ...options });
+  return { state, cache };
+}
+
+describe('createCache', () => {
+  it('loads once for a thousand who ask at once', async () => {
+    const { state, cache } = setUp();
+    await Promise.all(Array.from({ length: 1000 }, () => cache.get('a')));
+    expect(state.loads).toBe(1);
+  });
+
+  it('serves a value that is a little old at once, and the new one next', async () => {
+    const { state, cache } = setUp();
+    await cache.get('a');
+    state.time = 61_000;
+    state.answer = () => Promise.resolve(2);
+    expect(await cache.get('a')).toBe(1);
+    for (let i = 0; i < 20; i++) await Promise.resolve(); // the load behind the answer
+    expect(await cache.get('a')).toBe(2);
+  });
+
+  it('waits for a new value when the old one is too old', async () => {
+    const { state, cache } = setUp();
+    await cache.get('a');
+    state.time = 121_000;
+    state.answer = () => Promise.resolve(2);
+    expect(await cache.get('a')).toBe(2);
+  });
+
+  it('lets an old value stand in for a source out of reach, for ten minutes', async () => {
+    const stale: string[] = [];
+    const { state, cache } = setUp({ onStale: (id) => stale.push(id) });
+    await cache.get('a');
+    state.answer = unavailable;
+    state.time = 599_000;
+    expect(await cache.get('a')).toBe(1);
+    expect(stale).toEqual(['a']);
+    state.time = 601_000;
+    await expect(cache.get('a')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it.each(['forbidden', 'not_found', 'unauthenticated'])('does not cover up %s with an old value', async (code) => {
+    const { state, cache } = setUp();
+    await cache.get('a');
+    state.time = 300_000;
+    state.answer = () => Promise.reject(new PinnaceError(code, 'No'));
+    await expect(cache.get('a')).rejects.toMatchObject({ code });
+  });
+
+  it('never lets an old value stand in after an invalidation', async () => {
+    const { state, cache } = setUp();
+    await cache.get('a');
+    cache.invalidate('a');
+    state.answer = unavailable;
+    await expect(cache.get('a')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('believes a miss for five seconds', async () => {
+    const { state, cache } = setUp();
+    state.answer = () => Promise.resolve(undefined);
+    expect(await cache.get('a')).toBeUndefined();
+    state.answer = () => Promise.resolve(1);
+    state.time = 4_000;
+    expect(await cache.get('a')).toBeUndefined();
+    state.time = 6_000;
+    expect(await cache.get('a')).toBe(1);
+  });
+
+  it('gives up on a source that does not answer, and aborts the load', async () => {
+    let aborted = false;
+    const cache = testCache((_id, signal) => {
+      signal.addEventListener('abort', () => (aborted = true));
+      return new Promise(() => undefined);
+    }, { times: { loadMs: 5 } });
+    await expect(cache.get('a')).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    expect(aborted).toBe(true);
+  });
+
+  it('shares values through the storage, and refuses those that are older than their invalidation', async () => {
+    let position = 0;
+    const shared = { storage: memoryStorage(), source: 'test', position: () => position };
+    const first = setUp({ shared });
+    const second = setUp({ shared });
+    await first.cache.get('a');
+    expect(await second.cache.get('a')).toBe(1);
+    expect(second.state.loads).toBe(0);
+    position += 1;
+    for (const { cache } of [first, second]) cache.invalidate('a');
+    await second.cache.get('a');
+    expect(second.state.loads).toBe(1);
+    expect(await first.cache.get('a')).toBe(1); // shared again
+    expect(first.state.loads).toBe(1);
+  });
+
+  it('refuses every shared entry after an invalidation of all, also those that only other instances have loaded', async () => {
+    let position = 0;
+    const shared = { storage: memoryStorage(), source: 'test', position: () => position };
+    const [loader, reader] = [setUp({ shared }), setUp({ shared })];
+    const ids = Array.from({ length: 250 }, (_, i) => `id-${i}`);
+    await Promise.all(ids.map((id) => loader.cache.get(id)));
+    position += 1;
+    reader.cache.invalidate(); // an instance that has none of them
+    await Promise.all(ids.map((id) => reader.cache.get(id)));
+    expect(reader.state.loads).toBe(250);
+  });
+
+  it('waits 300 ms for a source that hangs while an old value is at hand, and then not again for a while', async () => {
+    using time = virtualTime();
+    const { state, cache } = setUp();
+    await cache.get('a');
+    await cache.get('b');
+    state.time = 200_000;
+    state.answer = () => new Promise(() => undefined);
+    const first = cache.get('a');
+    expect(await time.passUntil(first, 290)).toBe(false);
+    expect(await time.passUntil(first, 20)).toBe(true);
+    expect(await first).toBe(1);
+    for (const id of ['a', 'b', 'a']) expect(await time.passUntil(cache.get(id), 0)).toBe(true);
+    expect(state.loads).toBe(3);
+  });
+
+  it('asks a source that has failed again after a pause, which doubles with each failure', async () => {
+    const { state, cache } = setUp();
+    await cache.get('a');
+    state.answer = unavailable;
+    const loadsAt: number[] = [];
+    for (state.time = 200_000; state.time < 208_000; state.time += 500) {
+      const before = state.loads;
+      expect(await cache.get('a')).toBe(1);
+      if (state.loads > before) loadsAt.push(state.time - 200_000);
+    }
+    expect(loadsAt).toEqual([0, 1_000, 3_000, 7_000]);
+    state.time = 220_000;
+    state.answer = () => Promise.resolve(2);
+    expect(await cache.get('a')).toBe(2);
+  });
+
+  it('leaves a source alone for all caches that share its health', async () => {
+    let time = 0;
+    const health = createSourceHealth(() => time);
+    const [agents, providers] = [setUp({ health, now: () => time }), setUp({ health, now: () => time })];
+    await Promise.all([agents.cache.get('a'), providers.cache.get('p')]);
+    time = 200_000;
+    agents.state.answer = providers.state.answer = unavailable;
+    expect([await agents.cache.get('a'), await providers.cache.get('p')]).toEqual([1, 1]);
+    expect([agents.state.loads, providers.state.loads]).toEqual([2, 1]);
+  });
+
+  it('asks a source that has failed all the same when no old value may stand in', async () => {
+    const { state, cache } = setUp();
+    await cache.get('a');
+    state.time = 200_000;
+    state.answer = unavailable;
+    await cache.get('a');
+    cache.invalidate('a');
+    await expect(cache.get('a')).rejects.toMatchObject({ code: 'unavailable' });
+    expect(state.loads).toBe(3);
+  });
+
+  it('goes on without the shared layer when the storage is away', async () => {
+    const storage = memoryStorage();
+    await storage.close();
+    const { cache } = setUp({ shared: { storage, source: 'test', position: () => 0 } });
+    expect(await cache.get('a')).toBe(1);
+  });
+
+  it('never gives a read that begins after an invalidation an older value', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('read', 'write', 'settle', 'fail', 'wait'), { maxLength: 30 }),
+        async (steps) => {
+          let time = 0;
+          let truth = 1;
+          let position = 0;
+          const loads: { resolve: (value: number) => void; reject: (error: unknown) => void; value: number }[] = [];
+          const cache = testCache(() => {
+            const { promise, resolve, reject } = Promise.withResolvers<number>();
+            loads.push({ resolve, reject, value: truth }); // what the source held when it was asked
+            return promise;
+          }, {
+            now: () => time,
+            shared: { storage: memoryStorage({ now: () => time }), source: 'test', position: () => position },
+          });
+          const reads: Promise<void>[] = [];
+          for (const step of steps) {
+            if (step === 'read') {
+              const atLeast = truth;
+              reads.push(
+                cache.get('a').then((value) => expect(value).toBeGreaterThanOrEqual(atLeast), () => undefined),
+              );
+            } else if (step === 'write') {
+              truth += 1;
+              position += 1;
+              cache.invalidate('a');
+            } else if (step === 'wait') time += 50_000;
+            else {
+              const load = loads.shift();
+              if (step === 'settle') load?.resolve(load.value);
+              else load?.reject(new PinnaceError('unavailable', 'Away'));
+            }
+            for (let i = 0; i < 8; i++) await Promise.resolve();
+          }
+          for (let load = loads.shift(); load; load = loads.shift()) {
+            load.resolve(load.value);
+            for (let i = 0; i < 20; i++) await Promise.resolve();
+          }
+          await Promise.all(reads);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+});

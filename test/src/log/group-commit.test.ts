@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { groupCommits } from '../../../src/log/group-commit.ts';
+import type { Change, Storage } from '../../../src/index.ts';
+
+function counting(): { storage: Storage; commits: Change[][] } {
+  const inner = memoryStorage();
+  const commits: Change[][] = [];
+  return {
+    commits,
+    storage: {
+      get: (key) => inner.get(key),
+      list: (options) => inner.list(options),
+      commit: (changes) => (commits.push([...changes]), inner.commit(changes)),
+    },
+  };
+}
+
+describe('groupCommits', () => {
+  it('makes one commit of those that come at once', async () => {
+    const { storage, commits } = counting();
+    const grouped = groupCommits(storage);
+    await Promise.all(Array.from({ length: 50 }, (_, i) => grouped.commit([{ key: ['k', i], value: i }])));
+    expect(commits.length).toBeLessThanOrEqual(2);
+    expect(await storage.list({ prefix: ['k'], limit: 100 })).toHaveLength(50);
+  });
+
+  it('lets none suffer for another: a conflict and a bad value are their own', async () => {
+    const { storage } = counting();
+    const grouped = groupCommits(storage);
+    const [good, conflict, bad] = await Promise.allSettled([
+      grouped.commit([{ key: ['good'], value: 1 }]),
+      grouped.commit([{ key: ['conflict'], value: 1, ifVersion: 'none' }]),
+      grouped.commit([{ key: ['bad'], value: () => 1 }]),
+    ]);
+    expect(good).toMatchObject({ status: 'fulfilled', value: { ok: true } });
+    expect(conflict).toMatchObject({ status: 'fulfilled', value: { ok: false, conflicts: [['conflict']] } });
+    expect(bad).toMatchObject({ status: 'rejected', reason: { code: 'invalid_argument' } });
+  });
+
+  it('keeps the order of commits to one key', async () => {
+    const { storage } = counting();
+    const grouped = groupCommits(storage);
+    await Promise.all(Array.from({ length: 20 }, (_, i) => grouped.commit([{ key: ['k'], value: i }])));
+    expect((await storage.get(['k']))?.value).toBe(19);
+  });
+
+  it('never makes a commit larger than a commit may be', async () => {
+    const { storage, commits } = counting();
+    const grouped = groupCommits(storage);
+    const three = (i: number): Change[] => [0, 1, 2].map((j) => ({ key: ['k', i, j], value: 1 }));
+    await Promise.all(Array.from({ length: 100 }, (_, i) => grouped.commit(three(i))));
+    expect(Math.max(...commits.map(({ length }) => length))).toBeLessThanOrEqual(100);
+  });
+});

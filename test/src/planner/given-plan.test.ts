@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import type { PlanRequestInput, RunAgent } from '../../../src/index.ts';
+import { done, eventsOf, me, resultsOf, testPlanner } from '../../fixtures/plan.ts';
+import { checkOrder } from '../../fixtures/plan-order.ts';
+
+const tasks = [
+  { key: 'report', goal: 'report', after: ['left', 'right'] },
+  { key: 'left', goal: 'left', after: ['base'] },
+  { key: 'right', goal: 'right', after: ['base'] },
+  { key: 'base', goal: 'base' },
+  { key: 'aside', goal: 'aside' },
+];
+const joining: RunAgent = async (task) => done([task.goal, ...Object.values(resultsOf(task))].join(' '));
+
+describe('a given plan', () => {
+  it('runs each task after those that it needs, with their results', async () => {
+    const { planner } = testPlanner(joining);
+    const outcome = await planner.run({ goal: 'g', plan: { tasks } }, me);
+    expect(outcome).toMatchObject({
+      state: 'done',
+      result: {
+        base: 'base',
+        left: 'left base',
+        right: 'right base',
+        report: 'report left base right base',
+        aside: 'aside',
+      },
+    });
+    checkOrder(await eventsOf(planner, outcome.planId));
+  });
+
+  it('gives the result of the task that it names, and cites what that came from', async () => {
+    const { planner } = testPlanner(joining);
+    const outcome = await planner.run({ goal: 'g', plan: { tasks, result: 'left' } }, me);
+    expect(outcome).toMatchObject({ state: 'done', result: 'left base' });
+    const events = await eventsOf(planner, outcome.planId);
+    const addresses = events.flatMap(({ event }) =>
+      event.type === 'agent.created' && (event.key === 'base' || event.key === 'left') ? [event.id] : []
+    );
+    expect(outcome.state === 'done' && outcome.cites).toEqual(addresses);
+  });
+
+  it('fails with a task, unless that says otherwise', async () => {
+    const failing: RunAgent = async (task) => {
+      if (task.goal === 'right') throw new Error('No');
+      return await joining(task, {
+        read: async () => undefined,
+        signal: new AbortController().signal,
+        spanId: '',
+        parentSpanId: undefined,
+      });
+    };
+    const { planner } = testPlanner(failing);
+    expect(await planner.run({ goal: 'g', plan: { tasks } }, me)).toMatchObject({
+      state: 'failed',
+      error: { code: 'internal' },
+    });
+    const lenient = tasks.map((task) => ({ ...task, onFailure: 'collect' as const }));
+    expect(await planner.run({ goal: 'g', plan: { tasks: lenient, result: 'report' } }, me)).toMatchObject({
+      result: 'report left base internal',
+    });
+  });
+
+  const wrong: readonly [string, object][] = [
+    ['a goal that is empty', { goal: '' }],
+    ['two tasks of one key', { plan: { tasks: [{ key: 'a', goal: 'a' }, { key: 'a', goal: 'b' }] } }],
+    ['a task after one that is not there', { plan: { tasks: [{ key: 'a', goal: 'a', after: ['b'] }] } }],
+    ['tasks that wait for each other', {
+      plan: { tasks: [{ key: 'a', goal: 'a', after: ['b'] }, { key: 'b', goal: 'b', after: ['a'] }] },
+    }],
+    ['a task after itself', { plan: { tasks: [{ key: 'a', goal: 'a', after: ['a'] }] } }],
+    ['a result that is no task', { plan: { tasks: [{ key: 'a', goal: 'a' }], result: 'b' } }],
+    ['more tasks than agents', { plan: { tasks }, budget: { agents: 5 } }],
+    ['tasks where no depth is allowed', { plan: { tasks }, maxDepth: 0 }],
+    ['a trace id that is none', { traceId: 'abc' }],
+    ['no parallelism', { maxParallelism: 0 }],
+    ['a field that nobody knows', { depth: 3 }],
+    ['a budget below nothing', { budget: { cost: -1 } }],
+    ['context that is no JSON', { context: [() => 1] }],
+  ];
+  for (const [what, part] of wrong) {
+    it(`is refused with ${what}`, async () => {
+      const { planner, storage } = testPlanner(joining);
+      const request = { goal: 'g', ...part } as PlanRequestInput;
+      await expect(planner.run(request, me)).rejects.toMatchObject({ code: 'invalid_argument' });
+      expect(await storage.list({ prefix: [], limit: 1 })).toEqual([]);
+    });
+  }
+
+  it('of 2,000 tasks in a row ends', async () => {
+    const row = Array.from(
+      { length: 2000 },
+      (_, i) => ({ key: `t${i}`, goal: `${i}`, after: i === 0 ? [] : [`t${i - 1}`] }),
+    );
+    const { planner } = testPlanner(async (task) => done(Number(task.goal)));
+    expect(await planner.run({ goal: 'g', plan: { tasks: row, result: 't1999' } }, me)).toMatchObject({
+      state: 'done',
+      result: 1999,
+    });
+  }, 30_000);
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { type CatalogExport, createRegistry, type Registry, type Storage } from '../../../src/index.ts';
+import { agent, dataSource, mcpServer, provider, tool, tools } from '../../fixtures/records.ts';
+
+async function filled(): Promise<Registry> {
+  const registry = createRegistry({ storage: memoryStorage() });
+  await registry.providers.register(provider({ secret: { id: 'key' } }));
+  await registry.dataSources.register(dataSource());
+  await registry.mcpServers.register(mcpServer());
+  for (const one of tools(3)) await registry.tools.register(one);
+  await registry.tools.disable('tool_0001');
+  await registry.agents.register(agent({ entryTools: ['tool_0000', 'tool_0001'], mcp: { files: {} } }));
+  return registry;
+}
+
+/** As it goes over a wire or into a file. */
+async function exported(registry: Registry): Promise<CatalogExport> {
+  return JSON.parse(JSON.stringify(await registry.export())) as CatalogExport; // safe: what was just written
+}
+
+const withoutTime = ({ exportedAt: _, ...document }: CatalogExport) => document;
+
+describe('an export', () => {
+  it('comes out of another registry as it went in, bindings and all', async () => {
+    const document = await exported(await filled());
+    const other = createRegistry({ storage: memoryStorage() });
+    const report = await other.import(document);
+    expect(report).toMatchObject({ dryRun: false, created: 7, updated: 0, unchanged: 0, commits: 1 });
+    expect(withoutTime(await exported(other))).toEqual(withoutTime(document));
+    expect((await other.tools.get('tool_0000')).boundAgents).toEqual(['helper']);
+    expect((await other.availableTools('helper')).map(({ id }) => id)).toEqual(['tool_0000']);
+    expect((await other.agents.history('helper')).items).toMatchObject([{ action: 'import', revision: 1 }]);
+    expect(await other.import(document)).toMatchObject({ unchanged: 7, changes: [], commits: 0 });
+  });
+
+  it('tells what it would change, and changes nothing, in a dry run', async () => {
+    const registry = await filled();
+    const document = await exported(registry);
+    await registry.agents.update('helper', { description: 'Changed since' }, { version: 1 });
+    const agents = [...document.agents, agent({ id: 'new', entryTools: ['tool_0002'] })];
+    const report = await registry.import({ ...document, agents }, { dryRun: true });
+    expect(report).toEqual({
+      dryRun: true,
+      created: 1,
+      updated: 1,
+      unchanged: 6,
+      commits: 1,
+      changes: [
+        {
+          kind: 'agent',
+          id: 'helper',
+          change: 'update',
+          differences: [{ path: '/description', from: 'Changed since', to: '' }],
+        },
+        { kind: 'agent', id: 'new', change: 'create', differences: [] },
+      ],
+    });
+    expect(await registry.agent('new')).toBeUndefined();
+    expect(await registry.agent('helper')).toMatchObject({ description: 'Changed since' });
+  });
+
+  it('makes MCP servers wait to be checked where they come to', async () => {
+    const registry = await filled();
+    await registry.put('mcpServer', mcpServer({ status: 'valid', validatedAt: '2026-01-01T00:00:00.000Z' }));
+    const document = await exported(registry);
+    expect(await registry.import(document)).toMatchObject({ unchanged: 7 });
+    const other = createRegistry({ storage: memoryStorage() });
+    await other.import(document);
+    expect(await other.mcpServer?.('files')).toMatchObject({ status: 'pending' });
+  });
+
+  it.each([
+    ['another format', { format: 'something' }],
+    ['another version', { formatVersion: 2 }],
+    ['an unknown part', { secrets: [] }],
+    ['a record that breaks its schema', { agents: [{ id: 'x' }] }],
+    ['a paramsSchema that is none', { tools: [tool({ paramsSchema: { type: 'nonsense' } })] }],
+    ['a record twice', { providers: [provider(), provider()] }],
+    ['an alias twice', { mcpServers: [mcpServer(), mcpServer({ id: 'other' })] }],
+    ['an agent with a tool that nobody knows', { agents: [agent({ entryTools: ['nothing'] })] }],
+    ['the value of a secret', { dataSources: [dataSource({ config: { password: 'open sesame' } })] }],
+  ])('is refused whole when it has %s', async (_, part) => {
+    const registry = createRegistry({ storage: memoryStorage() });
+    const document = { format: 'pinnace-catalog', formatVersion: 1, tools: [tool({ id: 'good' })], ...part };
+    for (const dryRun of [true, false]) {
+      await expect(registry.import(document, { dryRun })).rejects.toMatchObject({ code: 'invalid_argument' });
+    }
+    expect(await registry.listTools({ limit: 10 })).toEqual([]);
+  });
+
+  it('of more than a commit takes goes in by several, and goes on where it was stopped', async () => {
+    const inner = memoryStorage();
+    let left = 2;
+    const failing: Storage = {
+      ...inner,
+      commit: async (changes) =>
+        changes.some(({ key }) => key[1] === 'record') && left-- <= 0
+          ? Promise.reject(new Error('the disk is full'))
+          : await inner.commit(changes),
+    };
+    const source = createRegistry({ storage: memoryStorage() });
+    const document = {
+      ...await exported(source),
+      providers: [provider()],
+      tools: tools(200),
+      agents: [agent({ entryTools: ['tool_0199'] })],
+    };
+    const registry = createRegistry({ storage: failing });
+    const stopped = registry.import(document);
+    await expect(stopped).rejects.toMatchObject({ code: 'internal', details: { applied: 98 } });
+    expect((await registry.tools.list({ limit: 200 })).items).toHaveLength(97); // and the provider
+    left = Infinity;
+    expect(await registry.import(document)).toMatchObject({ created: 104, unchanged: 98 });
+    expect((await registry.availableTools('helper')).map(({ id }) => id)).toEqual(['tool_0199']);
+  });
+});

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createModelClock } from '../../../../src/runtime/loop/model-clock.ts';
+
+const limits = { stepMs: 1000, firstChunkMs: 300, chunkMs: 100 };
+
+const timeout = (reason: string) => ({ code: 'deadline_exceeded', details: { reason } });
+
+describe('createModelClock', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  function started() {
+    const run = new AbortController();
+    const clock = createModelClock(limits, run.signal);
+    clock.beginStep();
+    return { run, clock, signal: clock.signal };
+  }
+
+  it('waits for the first chunk from the request on, for each retry anew', () => {
+    const { clock, signal } = started();
+    vi.advanceTimersByTime(200);
+    clock.requested();
+    vi.advanceTimersByTime(299);
+    clock.saidAll(); // the request has failed
+    vi.advanceTimersByTime(100);
+    clock.requested();
+    vi.advanceTimersByTime(299);
+    expect(signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(signal.reason).toMatchObject(timeout('first_chunk_timeout'));
+  });
+
+  it('waits for each next chunk from the one before on', () => {
+    const { clock, signal } = started();
+    clock.requested();
+    for (let i = 0; i < 8; i++) {
+      vi.advanceTimersByTime(99);
+      clock.heard();
+    }
+    vi.advanceTimersByTime(99);
+    expect(signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(signal.reason).toMatchObject(timeout('chunk_timeout'));
+  });
+
+  it('waits for no chunk while tools run, but for the end of the step', () => {
+    const { clock, signal } = started();
+    clock.requested();
+    clock.heard();
+    clock.saidAll();
+    clock.heard(); // what the tools give
+    vi.advanceTimersByTime(999);
+    expect(signal.aborted).toBe(false);
+    clock.beginStep();
+    vi.advanceTimersByTime(999);
+    expect(signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(signal.reason).toMatchObject(timeout('step_timeout'));
+  });
+
+  it('stops with the run, with its reason and without a timer, whatever it is told then', () => {
+    const { run, clock, signal } = started();
+    run.abort('user');
+    expect(signal.reason).toBe('user');
+    clock.beginStep();
+    clock.requested();
+    clock.heard();
+    expect(vi.getTimerCount()).toBe(0);
+    expect(createModelClock(limits, run.signal).signal.reason).toBe('user');
+  });
+
+  it('never stops a model that has all the time of the world', () => {
+    const clock = createModelClock(
+      { stepMs: 1e12, firstChunkMs: Infinity, chunkMs: Infinity },
+      new AbortController().signal,
+    );
+    clock.beginStep();
+    clock.requested();
+    vi.advanceTimersByTime(5_000_000_000);
+    expect(clock.signal.aborted).toBe(false);
+  });
+});
