@@ -35,6 +35,7 @@ import type { Plans } from './plans.ts';
 import { requireScope } from '../base/principal.ts';
 import { createReadiness } from './readiness.ts';
 import { countRefusedRun } from './refused-run.ts';
+import { createRequestRefusals } from './request-refusals.ts';
 import { createResolver, type Resolver } from './resolve/resolver.ts';
 import { createRuns } from './log/runs.ts';
 import type { HostedRuntime } from './runtime.ts';
@@ -210,6 +211,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     authorize: options.authorize,
     place,
     guard,
+    refused: createRequestRefusals(options),
     ready: createReadiness({ ...options, isClosed: () => draining }),
     async close({ drainMs = 0 } = {}) {
       draining = true;

@@ -142,6 +142,8 @@ export interface HostedRuntime extends Runtime {
    * written down.
    */
   readonly guard: <T>(deed: OutsideDeed, work: (place: Place) => Promise<T>) => Promise<T>;
+  /** Emits that a request was refused before anything was done for it. Bounded: a flood of refusals emits few events. */
+  readonly refused: (error: unknown, request: RefusedRequest) => void;
   /** Probes whether the storage takes a write and the catalog answers. Never rejects; answers within two seconds. */
   ready(): Promise<Readiness>;
   readonly metrics: Metrics;
@@ -152,6 +154,13 @@ export interface OutsideDeed extends Pick<GuardedDeed, 'action' | 'target' | 'pa
   readonly principal: Principal;
   /** A trace of its own when absent. */
   readonly trace?: StartOptions['trace'];
+}
+
+/** A request that was refused. */
+export interface RefusedRequest extends Pick<Place, 'traceId'> {
+  readonly parentSpanId?: string | undefined;
+  /** The caller; absent when no authenticator has verified one. */
+  readonly principal?: Principal | undefined;
 }
 
 /** How a run is started. */

@@ -17,6 +17,7 @@ import { addGroundingRoutes, type GroundingRouteOptions } from './grounding.ts';
 import { addOperationRoutes } from './operations.ts';
 import { addPlanRoutes } from './plans.ts';
 import { problemResponse } from './problem.ts';
+import { createRefusedRequests, type RefusedRequests } from './refused-requests.ts';
 import { createQuotas, type QuotaLimits } from './quotas.ts';
 import { addRunRoutes } from './runs.ts';
 import { dropBody, receiveBy } from '../signed/body.ts';
@@ -66,6 +67,7 @@ export interface HandlerContext
   readonly app: Hono;
   readonly runtime: HostedRuntime;
   readonly quotas: ReturnType<typeof createQuotas>;
+  readonly refusals: RefusedRequests;
 }
 
 /** What a server knows of the connection of a request, as `Deno.serve` passes it. */
@@ -99,7 +101,11 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     throw new TypeError('Cannot make a handler without an authenticator');
   }
   const app = new Hono();
-  app.onError((error, c) => problemResponse(c, error, { now: now(), random }));
+  const refusals = createRefusedRequests(runtime);
+  app.onError((error, c) => {
+    refusals.answered(c.req.raw, error);
+    return problemResponse(c, error, { now: now(), random });
+  });
   app.notFound(() => {
     throw new PinnaceError('not_found', 'Nothing is served at this path');
   });
@@ -120,13 +126,14 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
   const context = {
     app,
     runtime,
-    authenticator: counted(authenticator, { metrics: runtime.metrics, intake }),
+    authenticator: counted(authenticator, { metrics: runtime.metrics, intake, refusals }),
     maxBodyBytes,
     keepAliveMs,
     capabilities,
     now,
     random,
     quotas,
+    refusals,
     registry,
     grounding,
     planner,
@@ -148,19 +155,23 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
   };
 }
 
-/** Counts the requests that the authenticator rejects, and what its tenants send. */
+/** Counts the requests that the authenticator rejects, emits an event for them, and counts what its tenants send. */
 function counted(
   authenticator: HandlerOptions['authenticator'],
-  { metrics, intake }: { readonly metrics: HostedRuntime['metrics']; readonly intake: BodyIntake },
+  { metrics, intake, refusals }: Pick<HostedRuntime, 'metrics'> & Pick<HandlerContext, 'refusals'> & {
+    readonly intake: BodyIntake;
+  },
 ): HandlerOptions['authenticator'] {
   return {
     async authenticate(request) {
       try {
         const principal = await authenticator.authenticate(request);
         receiveBy(intake, request, { tenant: principal.tenant });
+        refusals.verified(request, principal);
         return principal;
       } catch (error) {
         metrics.count('pinnace_authentication_refused_total', { code: toPinnaceError(error).code });
+        refusals.unverified(request, error);
         throw error;
       }
     },

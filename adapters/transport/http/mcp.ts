@@ -30,7 +30,7 @@ export const mcpPath = '/mcp';
 
 /** Adds the route. What it needs is loaded with the first request. */
 export function addMcpRoute(
-  { app, authenticator, maxBodyBytes, keepAliveMs, now, random }: HandlerContext,
+  { app, authenticator, refusals, maxBodyBytes, keepAliveMs, now, random }: HandlerContext,
   { mcp, origins }: { readonly mcp: McpRouteOptions; readonly origins: readonly string[] },
 ): void {
   let loading: Promise<McpEndpoint> | undefined;
@@ -57,6 +57,7 @@ export function addMcpRoute(
         () => unwatch?.(),
       );
     } catch (error) {
+      refusals.answered(raw, error);
       return challenged(problemResponse(c, error, { now: now(), random }));
     }
   });

@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
 import { createHandler, type Handler, type HandlerOptions } from '../../../adapters/transport/http.ts';
-import type { PlanningRuntime } from '../../../src/index.ts';
+import {
+  createAudit,
+  createEventRing,
+  type CreateRuntimeOptions,
+  localPrincipal,
+  PinnaceError,
+  type PlanningRuntime,
+} from '../../../src/index.ts';
 import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { runRequest, testRuntime } from '../../fixtures/runtime.ts';
 
@@ -10,9 +18,10 @@ const token = 'a-token-for-tests-only';
 
 function endpoint(
   options: Partial<HandlerOptions> = {},
+  given: Partial<Omit<CreateRuntimeOptions, 'models'>> = {},
 ): { readonly serve: Handler; readonly runtime: PlanningRuntime } {
   const { model } = scriptedModel(() => stallingStream(says('Hel').slice(0, 3)));
-  const runtime = testRuntime({ model, storage: memoryStorage() });
+  const runtime = testRuntime({ model, storage: memoryStorage(), ...given });
   return { runtime, serve: createHandler(runtime, { authenticator: developmentAuthenticator({ token }), ...options }) };
 }
 
@@ -73,5 +82,81 @@ describe('a refused authentication', () => {
     await serve(new Request('http://127.0.0.1/v1/runs/run_x', { headers: { authorization: 'Bearer wrong' } }));
     expect(runtime.metrics.text()).toContain('pinnace_authentication_refused_total{code="authentication_required"} 1');
     expect(runtime.metrics.text()).toContain('pinnace_authentication_refused_total{code="token_invalid"} 1');
+  });
+});
+
+describe('the events of refused requests', () => {
+  const look = (headers: Record<string, string> = {}): Request =>
+    new Request('http://127.0.0.1/v1/runs/run_x', { headers });
+  const wrong = { authorization: 'Bearer wrong' };
+
+  function observed(options: Partial<HandlerOptions> = {}) {
+    const { sink, events } = memorySink();
+    const clock = { now: 1_800_000_000_000 };
+    const audit = createAudit({ storage: memoryStorage() });
+    const ring = createEventRing({ capacity: 50 });
+    const now = (): number => clock.now;
+    const refused = () => events.filter(({ action }) => action === 'request.refused');
+    return { ...endpoint({ ...options, now }, { sinks: [sink], audit, ring, now }), audit, ring, clock, refused };
+  }
+
+  it.each<[name: string, options: Partial<HandlerOptions>, request: () => Request, error: object, actor: string]>([
+    ['authentication', {}, look, { code: 'authentication_required' }, 'endpoint'],
+    ['authentication, of a wrong token', {}, () => look(wrong), { code: 'token_invalid' }, 'endpoint'],
+    [
+      'the quota of a tenant',
+      { quotas: { runsPerTenant: 0 } },
+      start,
+      { code: 'rate_limited', details: { reason: 'tenant_quota' } },
+      'developer',
+    ],
+    [
+      'the quota of the instance',
+      { quotas: { runs: 0 } },
+      start,
+      { details: { reason: 'instance_quota' } },
+      'developer',
+    ],
+    ['the length of a body', { maxBodyBytes: 10 }, start, { code: 'body_too_large' }, 'developer'],
+    [
+      'a limit on bodies',
+      { bodies: { perTenant: 0 } },
+      start,
+      { code: 'rate_limited', details: { reason: 'tenant_bodies' } },
+      'developer',
+    ],
+  ])('have the trace of the problem answer, after a refusal by %s', async (_name, options, request, error, actor) => {
+    const { serve, refused } = observed(options);
+    const { traceId } = await (await serve(request())).json() as { traceId: string };
+    expect(refused()).toMatchObject([{ traceId, error, status: 'denied', actor: { id: actor } }]);
+  });
+
+  it('hold no token, path or text of the request', async () => {
+    const { serve, refused } = observed();
+    await serve(look({ authorization: 'Bearer the-wrong-token' }));
+    expect(JSON.stringify(refused())).not.toMatch(/the-wrong-token|run_x/);
+  });
+
+  it('are one a second for a cause, and the next one counts the others', async () => {
+    const { serve, refused, clock } = observed();
+    for (let i = 0; i < 100; i++) await serve(look(wrong));
+    expect(refused()).toHaveLength(1);
+    clock.now += 1000;
+    await serve(look(wrong));
+    expect(refused().map(({ payloadSummary }) => payloadSummary)).toEqual(['', 'coalesced=99']);
+  });
+
+  it('push no other event out of the ring within a second, and are never stored in the audit', async () => {
+    let codes = 0;
+    const authenticate = async (): Promise<never> => {
+      throw new PinnaceError(`code_${codes++}`, 'No', { status: 401 });
+    };
+    const { serve, refused, ring, audit } = observed({ authenticator: { authenticate } });
+    for (let i = 0; i < 200; i++) await serve(look());
+    expect(refused()).toHaveLength(5);
+    expect(ring.lastSeq).toBe(5);
+    for (const tenant of [undefined, localPrincipal().tenant]) {
+      expect((await audit.log(tenant).list({})).items).toEqual([]);
+    }
   });
 });
