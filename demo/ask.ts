@@ -3,8 +3,8 @@
 import process from 'node:process';
 import { createClient } from '../adapters/transport/client.ts';
 import { PinnaceError } from '../src/base/errors.ts';
-import { createCertificateSource } from './certificate-source.ts';
-import { readAskAccess } from './development-issuer.ts';
+import { createCertificateSource } from './endpoint/worker/certificate-source.ts';
+import { readAskAccess } from './development/development-issuer.ts';
 
 const url = process.env['PINNACE_URL'] ?? `http://127.0.0.1:${process.env['PINNACE_PORT'] ?? '8787'}`;
 const agentId = process.env['PINNACE_AGENT'] ?? 'navigator';

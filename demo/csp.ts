@@ -13,7 +13,7 @@ export const policy = [
   "base-uri 'none'",
   "form-action 'none'",
   "require-trusted-types-for 'script'",
-  'trusted-types pinnace pinnace-sandbox', // demo/trusted.ts, adapters/sandbox/trusted.ts
+  'trusted-types pinnace pinnace-sandbox', // demo/app/worker/trusted.ts, adapters/sandbox/trusted.ts
 ].join('; ');
 
 /** Gives the plugin; the policy comes before everything that it governs. */

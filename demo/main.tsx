@@ -4,16 +4,16 @@ import { effect, type Signal } from '@preact/signals';
 import { render } from 'preact';
 import { connectRuntime as connectPort } from '../adapters/transport/comlink.ts';
 import { localPrincipal } from '../src/base/principal.ts';
-import { connect } from './state/connect.ts';
-import { createEndpointConnector } from './state/connect-endpoint.ts';
-import { createNotes, type Notes } from './state/notes.ts';
-import { createPlayground, type Playground } from './state/playground.ts';
-import type { Transport } from './state/run.ts';
-import { createTheme, type Theme } from './state/theme.ts';
-import { ownScript } from './trusted.ts';
-import { App } from './ui/app.tsx';
-import { StartFailure } from './ui/start-failure.tsx';
-import { whenIdle } from './ui/when-idle.ts';
+import { connect } from './app/state/connect.ts';
+import { createEndpointConnector } from './endpoint/state/connect-endpoint.ts';
+import { createNotes, type Notes } from './app/state/notes.ts';
+import { createPlayground, type Playground } from './app/state/playground.ts';
+import type { Transport } from './chat/state/run.ts';
+import { createTheme, type Theme } from './app/state/theme.ts';
+import { ownScript } from './app/worker/trusted.ts';
+import { App } from './app/ui/app.tsx';
+import { StartFailure } from './app/ui/start-failure.tsx';
+import { whenIdle } from './app/ui/when-idle.ts';
 // oxlint-disable-next-line import/default -- Vite makes this module: it exports the address
 import workerUrl from './worker.ts?worker&url';
 import './style.css';
@@ -31,7 +31,7 @@ async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<vo
   const worker = new Worker(ownScript(workerUrl), { type: 'module', name: 'agent' });
   const [connection, { createBrowserKeeper }] = await Promise.all([
     connect(worker, { connectRuntime }),
-    import('./state/browser-keeper.ts'),
+    import('./chat/state/browser-keeper.ts'),
   ]);
   const connectEndpoint = createEndpointConnector({ connectRuntime });
   const keeper = createBrowserKeeper();
@@ -52,7 +52,7 @@ async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<vo
 }
 
 async function settleIn(playground: Playground): Promise<void> {
-  await (await import('./settle-in.ts')).settleIn(playground);
+  await (await import('./app/state/settle-in.ts')).settleIn(playground);
 }
 
 /** What is on the other end of the port. The page is the local principal, or whoever its certificate says. */

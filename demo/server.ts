@@ -8,10 +8,10 @@ import { developmentAuthenticator } from '../adapters/transport/development-auth
 import type { ConnectionInfo } from '../adapters/transport/http.ts';
 import type { Issuer } from '../adapters/transport/signed/roots.ts';
 import { createRegistry, type EventSink, type ExtensionModule, loadExtension } from '../src/index.ts';
-import { sampleAgents, sampleDataSources, sampleProviders } from './agents.ts';
-import { createKnowledge } from './knowledge/knowledge.ts';
-import { createSamples } from './register-samples.ts';
-import { tokenProblem } from './token-problem.ts';
+import { sampleAgents, sampleDataSources, sampleProviders } from './samples/agents.ts';
+import { createKnowledge } from './knowledge/worker/knowledge.ts';
+import { createSamples } from './samples/register-samples.ts';
+import { tokenProblem } from './development/token-problem.ts';
 import { sampleTools } from './tools/index.ts';
 
 const given = Deno.env.get('PINNACE_TOKEN');

@@ -4,9 +4,14 @@ import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import process from 'node:process';
 import { createServer } from 'vite';
-import { askAccessFile, developmentAudience, developmentIssuer, writeAskAccess } from './development-issuer.ts';
-import { developmentIssuerPlugin } from './issuer-plugin.ts';
-import { portProblem, readStartOptions } from './start-options.ts';
+import {
+  askAccessFile,
+  developmentAudience,
+  developmentIssuer,
+  writeAskAccess,
+} from './development/development-issuer.ts';
+import { developmentIssuerPlugin } from './development/issuer-plugin.ts';
+import { portProblem, readStartOptions } from './development/start-options.ts';
 
 const options = readStartOptions(process.argv.slice(2), process.env);
 if (options.type === 'help') {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { build, type Plugin, type Rolldown } from 'vite';
-import type { Build, BuiltFile } from './build-files.ts';
+import type { Build, BuiltFile } from './worker/build-files.ts';
 
 const fileName = 'service-worker.js';
 
@@ -56,7 +56,7 @@ async function bundle(): Promise<string> {
     build: {
       write: false,
       target: 'es2024',
-      rolldownOptions: { input: join(import.meta.dirname, 'service-worker.ts'), output: { format: 'iife' } },
+      rolldownOptions: { input: join(import.meta.dirname, 'worker/service-worker.ts'), output: { format: 'iife' } },
     },
   });
   const { output } = (Array.isArray(result) ? result[0] : result) as Rolldown.RolldownOutput;

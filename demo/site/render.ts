@@ -1,8 +1,8 @@
 /** Markdown as HTML, by the playground's own reader: no HTML of the source passes. */
 
-import { locateBlocks } from '../state/markdown-blocks.ts';
-import { readInline } from '../state/markdown-inline.ts';
-import type { Block, Inline, ListItem, TableBlock } from '../state/markdown-types.ts';
+import { locateBlocks } from '../markdown/state/markdown-blocks.ts';
+import { readInline } from '../markdown/state/markdown-inline.ts';
+import type { Block, Inline, ListItem, TableBlock } from '../markdown/state/markdown-types.ts';
 import { highlight } from './highlight.ts';
 import { type Html, markup } from './html.ts';
 

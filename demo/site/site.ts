@@ -8,7 +8,10 @@ import { renderCode, renderMarkdown, type Section } from './render.ts';
 import { shell } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
-const styles = ['tokens', 'base', 'controls', 'markdown'].map((name) => `demo/styles/${name}.css`);
+const styles = [
+  ...['tokens', 'base', 'controls'].map((name) => `demo/kit/styles/${name}.css`),
+  'demo/markdown/style.css',
+];
 
 /** Made once: the tool that reads docstrings takes seconds. */
 let api: Promise<readonly ApiPage[]> | undefined;

@@ -8,8 +8,8 @@ import { dateMathTool } from './date-math.ts';
 import { deskTools } from './desk.ts';
 import { flakyTool } from './flaky.ts';
 import { notesTools } from './notes.ts';
-import { storedTrees } from '../tree/stored-trees.ts';
-import { type CallTree, sampleTreeTools, treeAgentId } from '../tree/tools.ts';
+import { storedTrees } from '../tree/worker/stored-trees.ts';
+import { type CallTree, sampleTreeTools, treeAgentId } from '../tree/worker/tools.ts';
 import { textStatsTool } from './text-stats.ts';
 
 /** Options of {@link sampleTools}. */

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { guideHref } from '../../demo/guide-href.ts';
+import { guideHref } from '../../demo/kit/guide-href.ts';
 import { guideGroups } from '../../demo/guides.ts';
 import { highlight } from '../../demo/site/highlight.ts';
 import { renderMarkdown } from '../../demo/site/render.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { portProblem, readStartOptions } from '../../demo/start-options.ts';
+import { portProblem, readStartOptions } from '../../demo/development/start-options.ts';
 import { closeServer, listen } from '../tools/http-server.ts';
 
 describe('readStartOptions', () => {

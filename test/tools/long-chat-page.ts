@@ -1,8 +1,8 @@
 /** Runs in the playground's page: puts a long chat where its chats are kept. */
 
-import { openKept } from '../../demo/kept/open-kept.ts';
-import { createKeeper } from '../../demo/state/keeper.ts';
-import { createAnswer, createTextPart, createToolPart, type Message } from '../../demo/state/message.ts';
+import { openKept } from '../../demo/storage/open-kept.ts';
+import { createKeeper } from '../../demo/chat/state/keeper.ts';
+import { createAnswer, createTextPart, createToolPart, type Message } from '../../demo/chat/state/message.ts';
 
 /** The chat's id in the page's address. */
 const chatId = 'long';

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { bundleEndpoint } from '../../../demo/bundle-endpoint.ts';
+import { bundleEndpoint } from '../../../demo/development/bundle-endpoint.ts';
 import { median, report, type Row } from '../measure.ts';
 
 const root = join(import.meta.dirname, '../../..');

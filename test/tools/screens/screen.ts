@@ -1,12 +1,12 @@
 /** What a screen of the playground is, to tests and pictures: its name, and the way there. */
 
 import type { Page } from 'playwright';
-import type { Step } from '../../../demo/state/builder.ts';
-import type { ConsoleTab } from '../../../demo/state/console.ts';
-import type { InspectorTab } from '../../../demo/state/inspector.ts';
-import type { Beside, Overlay, Workshop } from '../../../demo/state/playground.ts';
-import type { Section } from '../../../demo/state/registry-pages.ts';
-import type { OverScreenName } from '../../../demo/ui/over-screen.tsx';
+import type { Step } from '../../../demo/builder/state/builder.ts';
+import type { ConsoleTab } from '../../../demo/console/state/console.ts';
+import type { InspectorTab } from '../../../demo/inspector/state/inspector.ts';
+import type { Beside, Overlay, Workshop } from '../../../demo/app/state/playground.ts';
+import type { Section } from '../../../demo/registry/state/registry-pages.ts';
+import type { OverScreenName } from '../../../demo/kit/over-screen.tsx';
 
 /** The screens that have parts stand here part by part. */
 type Parted = 'registry' | 'inspector' | 'builder' | 'console';

@@ -1,0 +1,94 @@
+/** Starts the agent worker, and tells in time when it does not start. */
+
+import { type Remote, transfer, wrap } from 'comlink';
+import type { AgentCard, Control } from '../worker/control.ts';
+import type { InspectorControl } from '../../inspector/worker/control.ts';
+import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
+import type { RegistryControl } from '../../registry/worker/control.ts';
+import type { TreeControl } from '../../tree/worker/control.ts';
+import type { Transport } from '../../chat/state/run.ts';
+import type { RemoteControl } from '../../settings/state/settings.ts';
+
+/** What a running agent worker gives the page. */
+export interface Connection {
+  readonly agents: readonly AgentCard[];
+  readonly control: RemoteControl;
+  readonly transport: Transport;
+  /** Connects to the tree; nothing is opened there before it is asked. */
+  readonly connectTree: () => TreeControl;
+  readonly connectRegistry: () => RegistryControl;
+  readonly connectKnowledge: () => KnowledgeControl;
+  readonly connectInspector: () => InspectorControl;
+}
+
+interface ConnectOptions {
+  /** Makes the page's end of a port into a transport. */
+  readonly connectRuntime: (port: MessagePort) => Transport;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Connects to a worker that exposes {@link Control}.
+ *
+ * Rejects when its script fails, when it has no agent, and when it says nothing in time.
+ */
+export async function connect(
+  worker: Worker,
+  { connectRuntime, timeoutMs = 20_000 }: ConnectOptions,
+): Promise<Connection> {
+  const control = wrap<Control>(worker);
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  const onError = (event: Event): void => reject(new Error(errorText(event), { cause: event }));
+  worker.addEventListener('error', onError);
+  const timer = setTimeout(() => reject(new Error('It did not answer in time')), timeoutMs);
+  try {
+    const { port1, port2 } = new MessageChannel();
+    const [agents] = await Promise.race([
+      Promise.all([control.agents(), control.open(transfer(port1, [port1]))]),
+      failed,
+    ]);
+    if (agents.length === 0) throw new Error('It knows no agents');
+    return {
+      agents,
+      control,
+      transport: connectRuntime(port2),
+      connectTree: () => connectTree(control),
+      connectRegistry: () => connectRegistry(control),
+      connectKnowledge: () => connectKnowledge(control),
+      connectInspector: () => connectInspector(control),
+    };
+  } finally {
+    clearTimeout(timer);
+    worker.removeEventListener('error', onError);
+  }
+}
+
+function connectTree(control: Remote<Control>): TreeControl {
+  const { port1, port2 } = new MessageChannel();
+  void control.openTree(transfer(port1, [port1]));
+  return wrap<TreeControl>(port2);
+}
+
+function connectRegistry(control: Remote<Control>): RegistryControl {
+  const { port1, port2 } = new MessageChannel();
+  void control.openRegistry(transfer(port1, [port1]));
+  return wrap<RegistryControl>(port2);
+}
+
+function connectKnowledge(control: Remote<Control>): KnowledgeControl {
+  const { port1, port2 } = new MessageChannel();
+  void control.openKnowledge(transfer(port1, [port1]));
+  return wrap<KnowledgeControl>(port2);
+}
+
+function connectInspector(control: Remote<Control>): InspectorControl {
+  const { port1, port2 } = new MessageChannel();
+  void control.openInspector(transfer(port1, [port1]));
+  return wrap<InspectorControl>(port2);
+}
+
+/** The event of a script that was not found has no text. */
+function errorText(event: Event): string {
+  const text = 'message' in event ? event.message : undefined;
+  return typeof text === 'string' && text !== '' ? text : 'Its script could not be loaded';
+}

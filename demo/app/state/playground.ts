@@ -1,0 +1,284 @@
+/** Everything that the page's components share, put together. */
+
+import { effect, type Signal, signal, untracked } from '@preact/signals';
+import type { Decision } from '../../../src/permission/interruption.ts';
+import type { AgentCard, PlanSteering } from '../worker/control.ts';
+import type { InspectorControl } from '../../inspector/worker/control.ts';
+import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
+import type { KnowledgePlace } from '../../knowledge/worker/place.ts';
+import type { RegistryControl } from '../../registry/worker/control.ts';
+import type { TreeControl } from '../../tree/worker/control.ts';
+import { type Chats, type ChatsOptions, createChats } from '../../chat/state/chats.ts';
+import { noTabs } from '../../chat/state/chat-tabs.ts';
+import type { Connection } from './connect.ts';
+import type { RemoteEndpoint } from '../../endpoint/state/connect-endpoint.ts';
+import type { Schedule } from '../../kit/hooks/frame-queue.ts';
+import type { Keeper } from '../../chat/state/keeper.ts';
+import type { ToolPart } from '../../chat/state/message.ts';
+import type { Notes } from './notes.ts';
+import { createOffline, type Offline } from '../../offline/state/offline.ts';
+import { createSettings, endpointOf, modelLabel, type Settings } from '../../settings/state/settings.ts';
+import type { Theme } from './theme.ts';
+import type { PlanQuestion } from '../../plan/state/plan-data.ts';
+import type { Answer } from '../../plan/state/plan-reply.ts';
+import { type ConnectedTransports, createTransports } from './transports.ts';
+
+/** What lies over the chat, if anything. */
+export type Overlay = 'none' | 'settings' | 'switcher' | 'drawer';
+
+/** The page's state. */
+export interface Playground {
+  /** As they are now: a component that reads them is drawn anew when they change. */
+  readonly agents: readonly AgentCard[];
+  /** Asks the worker for the agents again. */
+  refreshAgents(): Promise<void>;
+  readonly chats: Chats;
+  readonly keeper: Pick<Keeper, 'notKept' | 'unreadable'>;
+  readonly settings: Settings;
+  readonly theme: Signal<Theme>;
+  readonly offline: Offline;
+  readonly overlay: Signal<Overlay>;
+  /** Counted up when the composer should get the focus. */
+  readonly focusRequests: Signal<number>;
+  /** The tree beside the chat: whether it is shown, and the way to it. */
+  readonly tree: { readonly isShown: Signal<boolean>; readonly connect: () => TreeControl };
+  /** The registry over the chat: whether it is shown, and the way to it. */
+  readonly registry: { readonly isShown: Signal<boolean>; readonly connect: () => RegistryControl };
+  /** The knowledge beside the chat. */
+  readonly knowledge: KnowledgeAccess;
+  /** The inspector over the chat: what it shows, if anything, and the way to it. */
+  readonly inspector: InspectorAccess;
+  /** The console of an endpoint over the chat: whether it is shown, and the way to it. */
+  readonly console: { readonly isShown: Signal<boolean>; readonly connect: ConnectedTransports['consoleOf'] };
+  /** The tour: whether it is shown, and where it is remembered how far it has come. */
+  readonly tour: { readonly isShown: Signal<boolean>; readonly notes: Notes };
+  /** The page about what is kept: whether it is shown. `quiet` ends everything that writes; the page is then to be loaded anew. */
+  readonly privacy: { readonly isShown: Signal<boolean>; readonly quiet: () => Promise<void> };
+  /** What is made or compared over the chat, if anything. */
+  readonly workshop: Signal<Workshop | undefined>;
+  /** The same page with chats of its own that nobody keeps, run by this page's worker. */
+  aside(given: { readonly agents: () => readonly AgentCard[]; readonly modelLabel: () => string }): Playground;
+  /** Read out by screen readers. */
+  readonly announcement: Signal<string>;
+  /** Sends, or asks for the key first when the endpoint's was not kept. */
+  send(text: string): boolean;
+  retry(): void;
+  /** Decides on a call that waits in the open chat. */
+  decide(part: ToolPart, decision: Decision): void;
+  /** Answers a question of the plan in the open chat. */
+  reply(question: PlanQuestion, answer: Answer): void;
+  /** Pauses the plan in the open chat, lets it go on, or cancels it, if it is this page's worker that runs it. */
+  steerPlan(how: PlanSteering): void;
+}
+
+/** What is done over the chat: an agent is made, one that came by a link is looked at, or two are compared. */
+export type Workshop =
+  | { readonly type: 'builder' }
+  | { readonly type: 'link'; readonly hash: string }
+  | { readonly type: 'compare' };
+
+/** What can stand beside the chat, one at a time. */
+export type Beside = 'tree' | 'knowledge';
+
+/** Shows what stands beside the chat in the place of what stood there; `isShown` false: nothing. */
+export function showBeside(
+  { tree, knowledge, registry, inspector, privacy, workshop, console: endpointConsole }: Playground,
+  beside: Beside,
+  isShown = true,
+): void {
+  tree.isShown.value = isShown && beside === 'tree';
+  knowledge.isShown.value = isShown && beside === 'knowledge';
+  if (!isShown) return;
+  registry.isShown.value = false;
+  privacy.isShown.value = false;
+  inspector.shown.value = undefined;
+  workshop.value = undefined;
+  endpointConsole.isShown.value = false;
+}
+
+/** Shows a place of the knowledge. */
+export function showPlace(playground: Playground, place: KnowledgePlace): void {
+  playground.knowledge.wanted.value = place;
+  showBeside(playground, 'knowledge');
+}
+
+/** Whether the knowledge is shown, what of it, and the way to it. */
+export interface KnowledgeAccess {
+  readonly isShown: Signal<boolean>;
+  /** Where it should be opened; whoever opens it there takes this away. */
+  readonly wanted: Signal<KnowledgePlace | undefined>;
+  readonly connect: () => KnowledgeControl;
+}
+
+/** What the inspector shows, if anything, and the ways to runs: those of this page, and those at endpoints. */
+export interface InspectorAccess {
+  readonly shown: Signal<InspectorPlace | undefined>;
+  readonly connect: () => InspectorControl;
+  readonly runAt: ConnectedTransports['runAt'];
+}
+
+/** What the inspector shows: a run, or the list of them. */
+export interface InspectorPlace {
+  readonly traceId?: string | undefined;
+  /** The plan that it follows: then the run that has begun it is shown, in which the plan is told of. */
+  readonly planId?: string | undefined;
+  /** The endpoint that the run was at; without one, this page's worker. */
+  readonly via?: string | undefined;
+}
+
+interface PlaygroundOptions extends Connection {
+  /** Connects to a Pinnace endpoint by its address. */
+  readonly connectEndpoint: (endpoint: string) => Promise<RemoteEndpoint>;
+  readonly keeper: Keeper;
+  /** Ends everything that writes. */
+  readonly quiet: () => Promise<void>;
+  readonly notes: Notes;
+  readonly theme: Signal<Theme>;
+  readonly now?: () => number;
+  readonly createId?: () => string;
+  readonly schedule?: Schedule;
+}
+
+/** A page over the chat. */
+interface Over {
+  readonly isOn: () => boolean;
+  readonly hide: () => void;
+}
+
+/** Puts the page's state together. */
+export function createPlayground(options: PlaygroundOptions): Playground {
+  const { agents, control, transport, keeper, notes, theme, now = Date.now, schedule } = options;
+  const transports = createTransports({
+    worker: transport,
+    connectEndpoint: options.connectEndpoint,
+    chosen: () => endpointOf(settings.choice.value),
+  });
+  const settings = createSettings({ control, notes, connect: (url) => transports.connect(url) });
+  const cards = signal(agents);
+  const overlay = signal<Overlay>('none');
+  const chatOptions: ChatsOptions = {
+    transports,
+    keeper,
+    defaultAgentId: agents[0]?.id ?? '',
+    isPlanner: (agentId) => agentOf(agents, agentId).plans === true,
+    steerPlan: (planId, how) => control.steerPlan(planId, how),
+    modelLabel: () => modelLabel(settings.choice.value),
+    now,
+    createId: options.createId ?? (() => crypto.randomUUID()),
+    ...(schedule && { schedule }),
+  };
+
+  /** Whether a run can begin; asks for what is missing. */
+  function isReady(): boolean {
+    const { value: choice } = settings.choice;
+    if (choice.type !== 'endpoint' || !choice.locked) return true;
+    overlay.value = 'settings';
+    return false;
+  }
+
+  const registry = { isShown: signal(false), connect: options.connectRegistry };
+  const inspector: InspectorAccess = {
+    shown: signal<InspectorPlace | undefined>(undefined),
+    connect: options.connectInspector,
+    runAt: (...asked) => transports.runAt(...asked),
+  };
+  const privacy = { isShown: signal(false), quiet: options.quiet };
+  const workshop = signal<Workshop | undefined>(undefined);
+  const endpointConsole = { isShown: signal(false), connect: (url: string) => transports.consoleOf(url) };
+  const runs: Over = {
+    isOn: () => inspector.shown.value !== undefined,
+    hide: () => (inspector.shown.value = undefined),
+  };
+  const desk: Over = { isOn: () => endpointConsole.isShown.value, hide: () => (endpointConsole.isShown.value = false) };
+  // All lie over the chat: the one that is opened last is there. Under runs the console stays, and is there again after them.
+  const over: readonly Over[] = [
+    { isOn: () => registry.isShown.value, hide: () => (registry.isShown.value = false) },
+    { isOn: () => privacy.isShown.value, hide: () => (privacy.isShown.value = false) },
+    { isOn: () => workshop.value !== undefined, hide: () => (workshop.value = undefined) },
+    runs,
+    desk,
+  ];
+  for (const screen of over) {
+    const others = over.filter((other) => other !== screen && !(screen === runs && other === desk));
+    effect(() => {
+      if (screen.isOn()) untracked(() => others.forEach((other) => other.hide()));
+    });
+  }
+
+  const shared = {
+    async refreshAgents() {
+      keeper.tabs.tell({ type: 'agents' });
+      cards.value = await control.agents();
+    },
+    keeper,
+    settings,
+    theme,
+    offline: createOffline(),
+    overlay,
+    focusRequests: signal(0),
+    tree: { isShown: signal(false), connect: options.connectTree },
+    registry,
+    inspector,
+    workshop,
+    console: endpointConsole,
+    knowledge: { isShown: signal(false), wanted: signal(undefined), connect: options.connectKnowledge },
+    privacy,
+    tour: { isShown: signal(false), notes },
+    announcement: signal(''),
+  };
+
+  keeper.tabs.heed(({ type }) => {
+    if (type === 'agents') void control.agents().then((found) => (cards.value = found), () => undefined);
+  });
+
+  function around(chats: Chats, agentsNow: () => readonly AgentCard[]): Playground {
+    return {
+      ...shared,
+      get agents() {
+        return agentsNow();
+      },
+      chats,
+      aside: (given) =>
+        around(
+          createChats({
+            ...chatOptions,
+            keeper: keepsNothing,
+            transports: { ...transports, chosen: () => undefined },
+            modelLabel: given.modelLabel,
+          }),
+          given.agents,
+        ),
+      send(text) {
+        if (!isReady()) return false;
+        chats.send(text);
+        return true;
+      },
+      retry() {
+        if (isReady()) chats.retry();
+      },
+      decide: (part, decision) => void chats.decide(part, decision),
+      reply: (question, answer) => void chats.reply(question, answer),
+      // The plan as it is shown tells what came of it.
+      steerPlan: (how) => void chats.steerPlan(how).catch(() => undefined),
+    };
+  }
+
+  return around(createChats(chatOptions), () => cards.value);
+}
+
+const keepsNothing: Keeper = {
+  notKept: signal(undefined),
+  unreadable: signal(0),
+  tabs: noTabs,
+  heads: () => Promise.resolve([]),
+  messages: () => Promise.resolve([]),
+  save: () => Promise.resolve('kept'),
+  catchUp: () => Promise.resolve(undefined),
+  remove: () => Promise.resolve(),
+};
+
+/** The agent of a chat; one that is gone keeps its id as its name. */
+export function agentOf(agents: readonly AgentCard[], agentId: string): AgentCard {
+  return agents.find(({ id }) => id === agentId) ??
+    { id: agentId, name: agentId, description: '', tools: [], suggestions: [] };
+}

@@ -1,0 +1,11 @@
+/** What the page does once it is there and idle. */
+
+import { keepOffline } from '../../offline/state/keep-offline.ts';
+import { heedTabs } from '../../privacy/state/tabs.ts';
+import type { Playground } from './playground.ts';
+
+/** Listens to other tabs, and has the page kept for visits without a network. */
+export async function settleIn({ offline, privacy }: Playground): Promise<void> {
+  heedTabs({ quiet: privacy.quiet, reload: () => location.replace(location.pathname + location.search) });
+  if (import.meta.env.PINNACE_OFFLINE) await keepOffline(offline);
+}

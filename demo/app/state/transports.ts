@@ -1,0 +1,52 @@
+/** The ways to whoever runs agents: the page's worker, and endpoints, each connected when it is first used. */
+
+import type { ConsoleControl } from '../../console/worker/control.ts';
+import type { Transports } from '../../chat/state/chat-runs.ts';
+import type { RemoteEndpoint } from '../../endpoint/state/connect-endpoint.ts';
+import type { Transport } from '../../chat/state/run.ts';
+
+/** The ways, and a try of one. */
+export interface ConnectedTransports extends Transports {
+  /** Connects to an endpoint. Rejects with a `PinnaceError` when this page cannot be certified for it. */
+  connect(endpoint: string): Promise<void>;
+  /** Gives a run at an endpoint. Rejects as `connect` does. */
+  runAt(endpoint: string, ...asked: Parameters<RemoteEndpoint['run']>): ReturnType<RemoteEndpoint['run']>;
+  /** The console of an endpoint. Rejects as `connect` does. */
+  consoleOf(endpoint: string): Promise<ConsoleControl>;
+}
+
+interface TransportsOptions {
+  readonly worker: Transport;
+  readonly connectEndpoint: (endpoint: string) => Promise<RemoteEndpoint>;
+  readonly chosen: () => string | undefined;
+}
+
+/** Gives the ways; an endpoint is connected once. */
+export function createTransports({ worker, connectEndpoint, chosen }: TransportsOptions): ConnectedTransports {
+  const connections = new Map<string, Promise<RemoteEndpoint>>();
+
+  function connected(endpoint: string): Promise<RemoteEndpoint> {
+    const known = connections.get(endpoint);
+    if (known) return known;
+    const connecting = connectEndpoint(endpoint);
+    connections.set(endpoint, connecting);
+    connecting.catch(() => connections.delete(endpoint)); // the next use tries again
+    return connecting;
+  }
+
+  return {
+    chosen,
+    connect: async (endpoint) => void await connected(endpoint),
+    runAt: async (endpoint, ...asked) => await (await connected(endpoint)).run(...asked),
+    consoleOf: async (endpoint) => await (await connected(endpoint)).console(),
+    to(endpoint) {
+      if (endpoint === undefined) return worker;
+      return {
+        sendMessages: async (options) => await (await connected(endpoint)).sendMessages(options),
+        resume: async (...asked) => await (await connected(endpoint)).resume(...asked),
+        decide: async (...decision) => await (await connected(endpoint)).decide(...decision),
+        reply: async (...reply) => await (await connected(endpoint)).reply(...reply),
+      };
+    },
+  };
+}

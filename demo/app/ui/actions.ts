@@ -1,0 +1,92 @@
+/** What the page does at a key, wherever the person is. The palette lists it with everything else. */
+
+import { type Playground, showBeside } from '../state/playground.ts';
+import type { IconName } from '../../kit/icon.tsx';
+import { isCovered, uncover } from './over-chat.ts';
+
+/** Something with a key: Alt and a letter. */
+export interface KeyedAction {
+  readonly id: string;
+  readonly icon: IconName;
+  readonly title: string;
+  /** The letter, in lower case. */
+  readonly key: string;
+  readonly go: (playground: Playground) => void;
+}
+
+/** All of them. The letters are none that browsers need. */
+export const keyedActions: readonly KeyedAction[] = [
+  { id: 'new-chat', icon: 'plus', title: 'New chat', key: 'n', go: beginChat },
+  {
+    id: 'runs',
+    icon: 'waterfall',
+    title: 'Runs: what happened in them',
+    key: 'i',
+    go: ({ inspector }) => (inspector.shown.value = inspector.shown.value ? undefined : {}),
+  },
+  {
+    id: 'registry',
+    icon: 'records',
+    title: 'Registry of agents and tools',
+    key: 'r',
+    go: ({ registry }) => (registry.isShown.value = !registry.isShown.value),
+  },
+  {
+    id: 'console',
+    icon: 'pulse',
+    title: 'Console of the endpoint',
+    key: 'c',
+    go: (playground) => {
+      const { isShown } = playground.console;
+      const wasShown = isShown.value;
+      uncover(playground);
+      isShown.value = !wasShown;
+    },
+  },
+  { id: 'tree', icon: 'tree', title: 'Tree of the yard', key: 't', go: toggles('tree') },
+  { id: 'knowledge', icon: 'book', title: 'Knowledge', key: 'k', go: toggles('knowledge') },
+  {
+    id: 'model',
+    icon: 'lock',
+    title: 'Model settings',
+    key: 'm',
+    go: ({ overlay }) => (overlay.value = 'settings'),
+  },
+];
+
+function beginChat(playground: Playground): void {
+  uncover(playground);
+  playground.chats.begin();
+  playground.focusRequests.value++;
+}
+
+function toggles(beside: 'tree' | 'knowledge'): (playground: Playground) => void {
+  return (playground) => {
+    const isShown = playground[beside].isShown.value && !isCovered(playground);
+    showBeside(playground, beside, !isShown);
+  };
+}
+
+/** The action of a key. Where somebody writes on a Mac, Alt makes letters. */
+export function actionOf(
+  { altKey, ctrlKey, metaKey, shiftKey, code, target }: KeyboardEvent,
+): KeyedAction | undefined {
+  if (!altKey || ctrlKey || metaKey || shiftKey || !code.startsWith('Key')) return undefined;
+  if (isMac() && isWriting(target)) return undefined;
+  return keyedActions.find(({ key }) => code === `Key${key.toUpperCase()}`);
+}
+
+/** The key as a person reads it. */
+export function sayKey(key: string): string {
+  return isMac() ? `⌥ ${key.toUpperCase()}` : `Alt ${key.toUpperCase()}`;
+}
+
+/** Whether the keys of a page are named as on a Mac. */
+export function isMac(): boolean {
+  return /Mac|iPhone|iPad/.test(navigator.platform);
+}
+
+/** Whether what has the focus takes text. */
+export function isWriting(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input:not([type=radio], [type=checkbox]), textarea') !== null;
+}

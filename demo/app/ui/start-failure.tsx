@@ -1,0 +1,20 @@
+import type { JSX } from 'preact';
+import { Mark } from '../../kit/mark.tsx';
+
+/** What the page shows when the agent worker does not start. */
+export function StartFailure({ reason, onReload }: { reason: string; onReload: () => void }): JSX.Element {
+  return (
+    <main class='start' data-testid='start-failure'>
+      <Mark />
+      <div role='alert'>
+        <h1>The agent worker did not start</h1>
+        <p>
+          Everything here runs in a worker of this page, and without it there is nobody to talk to. Your chats are safe.
+        </p>
+        <p class='start-reason'>{reason}</p>
+      </div>
+      <button type='button' class='button is-primary' data-testid='reload' onClick={onReload}>Reload the page</button>
+      <p class='start-help'>If it stays: update the browser, or switch off extensions that block scripts.</p>
+    </main>
+  );
+}

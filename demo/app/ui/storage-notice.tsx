@@ -1,0 +1,58 @@
+import type { JSX } from 'preact';
+import type { Playground } from '../state/playground.ts';
+import { Notice } from '../../kit/callout.tsx';
+
+/** Why chats are not kept, or that something that was kept cannot be read, and what the person can do. */
+export function StorageNotice({ playground }: { playground: Playground }): JSX.Element | null {
+  const { notKept, unreadable } = playground.keeper;
+  const open = (): void => void (playground.privacy.isShown.value = true);
+  const count = unreadable.value;
+  switch (notKept.value) {
+    case 'full':
+      return (
+        <Notice
+          testId='storage-notice'
+          action={<button type='button' class='button' data-testid='make-room' onClick={open}>Make room</button>}
+        >
+          Chats are not kept: the browser’s storage for this site is full. What you see is not lost while this page is
+          open. Delete old chats, or erase what you do not need: it is then kept by itself.
+        </Notice>
+      );
+    case 'newer':
+      return (
+        <Notice
+          testId='storage-notice'
+          action={<button type='button' class='button' onClick={() => location.reload()}>Reload</button>}
+        >
+          A newer version of this page has written what is kept here. This one leaves it as it is, and keeps nothing
+          beside it. Reload to get the newer version.
+        </Notice>
+      );
+    case 'blocked':
+      return (
+        <Notice testId='storage-notice'>
+          Chats are not kept: the browser gives this page no storage (a private window?). They end with the page.
+        </Notice>
+      );
+    case undefined:
+      if (count === 0) return null;
+      return (
+        <Notice
+          testId='unreadable-notice'
+          action={<button type='button' class='button' onClick={open}>Export it</button>}
+        >
+          {count === 1 ? 'A chat or message' : `${count} chats or messages`}{' '}
+          cannot be read. Nothing is changed there: an export takes it along as it is.
+        </Notice>
+      );
+    default:
+      return notKept.value satisfies never;
+  }
+}
+
+/** The open chat was deleted in another tab. */
+export function DeletedNotice({ playground: { chats } }: { playground: Playground }): JSX.Element | null {
+  const title = chats.deletedElsewhere.value;
+  if (title === undefined) return null;
+  return <Notice testId='deleted-notice'>“{title || 'Untitled'}” was deleted in another tab.</Notice>;
+}

@@ -1,0 +1,56 @@
+import type { JSX } from 'preact';
+import type { Chat } from '../../chat/state/chat.ts';
+import { agentOf, type Playground, showBeside } from '../state/playground.ts';
+import { Icon } from '../../kit/icon.tsx';
+import { ModelBadge } from '../../settings/ui/model-badge.tsx';
+
+/** What is open, and which model answers. */
+export function TopBar({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
+  const { overlay, chats, agents, tree, knowledge } = playground;
+  const title = chat.title.value;
+  const agent = agentOf(agents, chat.agentId.value);
+  return (
+    <header class='top-bar'>
+      <button
+        type='button'
+        class='icon-button only-narrow'
+        data-testid='open-drawer'
+        aria-label='Chats'
+        aria-expanded={overlay.value === 'drawer'}
+        onClick={() => (overlay.value = 'drawer')}
+      >
+        <Icon name='menu' />
+      </button>
+      <div class='top-title'>
+        <span class='top-agent'>{title === '' ? 'New chat' : agent.name}</span>
+        {title !== '' && <h1 class='top-chat'>{title}</h1>}
+      </div>
+      <ModelBadge playground={playground} />
+      <button
+        type='button'
+        class='icon-button'
+        data-testid='open-tree'
+        aria-label='Tree'
+        title='The yard’s tree'
+        aria-pressed={tree.isShown.value}
+        onClick={() => showBeside(playground, 'tree', !tree.isShown.value)}
+      >
+        <Icon name='tree' />
+      </button>
+      <button
+        type='button'
+        class='icon-button'
+        data-testid='open-knowledge'
+        aria-label='Knowledge'
+        title='The knowledge: your files'
+        aria-pressed={knowledge.isShown.value}
+        onClick={() => showBeside(playground, 'knowledge', !knowledge.isShown.value)}
+      >
+        <Icon name='book' />
+      </button>
+      <button type='button' class='icon-button only-narrow' aria-label='New chat' onClick={() => chats.begin()}>
+        <Icon name='plus' />
+      </button>
+    </header>
+  );
+}

@@ -1,0 +1,71 @@
+/** What the page asks of its workers besides runs: which agents there are, which model they use, where an endpoint is. */
+
+import type { ErrorData } from '../../../src/base/errors.ts';
+import type { Found, RunNews, RunRecord } from '../../inspector/worker/control.ts';
+
+/** An agent as the page shows it. */
+export interface AgentCard {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tools: readonly { readonly name: string; readonly title: string; readonly description: string }[];
+  /** Messages to begin with. */
+  readonly suggestions: readonly string[];
+  /** What the page shows beside a chat with the agent. */
+  readonly panel?: 'tree' | 'knowledge';
+  /** Its runs make plans: they are asked for with `planner`. */
+  readonly plans?: boolean;
+}
+
+/** An OpenAI-compatible endpoint. The key goes to the worker and is never read back. */
+export interface Endpoint {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly apiKey?: string;
+}
+
+/** What can be done with a plan besides answering it. */
+export type PlanSteering = 'pause' | 'resume' | 'cancel';
+
+/** The worker's control interface, called over comlink. */
+export interface Control {
+  agents(): Promise<readonly AgentCard[]>;
+  /** The next run uses this endpoint; `undefined`: the embedded rehearsal model. Rejects nothing: a wrong key shows in the run. */
+  useEndpoint(endpoint: Endpoint | undefined): void;
+  /** Pauses a plan, which then starts nothing more, lets it go on, or cancels it. */
+  steerPlan(planId: string, how: PlanSteering): Promise<void>;
+  /** Exposes the runtime on this port; the page then calls `connectRuntime` on the other end. */
+  open(port: MessagePort): void;
+  /** Exposes the tree on this port, as a `TreeControl`. */
+  openTree(port: MessagePort): void;
+  /** Exposes the registry on this port, as a `RegistryControl`. */
+  openRegistry(port: MessagePort): void;
+  /** Exposes the knowledge on this port, as a `KnowledgeControl`. */
+  openKnowledge(port: MessagePort): void;
+  /** Exposes what is known of runs on this port, as an `InspectorControl`. */
+  openInspector(port: MessagePort): void;
+}
+
+/** A Pinnace endpoint, and who certifies this page's key for it. */
+export interface EndpointAddress {
+  readonly url: string;
+  readonly issuer: string;
+}
+
+/** A run at an endpoint, and the plan that it follows, if any. */
+export interface AskedRun {
+  readonly traceId: string;
+  readonly planId?: string | undefined;
+}
+
+/** The interface of the worker that speaks with Pinnace endpoints, called over comlink. */
+export interface EndpointControl {
+  /** Exposes the endpoint as a runtime on this port. Answers with why not, as data: comlink would drop the code of an error. */
+  open(address: EndpointAddress, port: MessagePort): Promise<ErrorData | undefined>;
+  /** Gives a run at an endpoint that was opened; `onNews` is told how it goes on, until the next is asked for. */
+  run(url: string, asked: AskedRun, onNews: (news: RunNews) => void): Promise<Found<RunRecord>>;
+  /** Nobody looks at the run any more. */
+  leaveRun(): void;
+  /** Exposes the console of an endpoint that was opened on this port, as a `ConsoleControl`. */
+  openConsole(url: string, port: MessagePort): Promise<ErrorData | undefined>;
+}

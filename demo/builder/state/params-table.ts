@@ -1,0 +1,95 @@
+/** The parameters of a tool as a table; a JSON Schema that says more than a table can is left to be written as JSON. */
+
+import type { JsonSchema } from '../../../src/index.ts';
+
+/** One parameter. */
+export interface Param {
+  readonly name: string;
+  readonly type: string;
+  readonly description: string;
+  readonly isRequired: boolean;
+}
+
+/** The types that a table offers. */
+export const paramTypes = ['string', 'number', 'integer', 'boolean'] as const;
+
+const simple: ReadonlySet<string> = new Set(['type', 'description']);
+const plain: ReadonlySet<string> = new Set(['type', 'properties', 'required', 'additionalProperties']);
+
+/** Gives the table; `undefined`: the schema says more. */
+export function readParams(schema: JsonSchema): readonly Param[] | undefined {
+  if (schema['type'] !== 'object' || !Object.keys(schema).every((key) => plain.has(key))) return undefined;
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>); // looked at below
+  const isSimple = properties.every(([, property]) =>
+    typeof property === 'object' && property !== null && Object.keys(property).every((key) => simple.has(key)) &&
+    paramTypes.some((type) => type === property['type'])
+  );
+  if (!isSimple) return undefined;
+  return properties.map(([name, { type, description }]) => ({
+    name,
+    type: String(type),
+    description: typeof description === 'string' ? description : '',
+    isRequired: required.includes(name),
+  }));
+}
+
+/** Gives the schema of a table. */
+export function writeParams(params: readonly Param[]): JsonSchema {
+  const required = params.filter(({ isRequired }) => isRequired).map(({ name }) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      params.map(({ name, type, description }) => [name, { type, ...(description !== '' && { description }) }]),
+    ),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  };
+}
+
+/**
+ * Gives the table after the places of a template have changed: a new place has a row, and a row that nobody has filled in
+ * goes with its place.
+ */
+export function followPlaces(
+  params: readonly Param[],
+  { before, after }: { readonly before: readonly string[]; readonly after: readonly string[] },
+): readonly Param[] {
+  const isLeft = ({ name, type, description, isRequired }: Param): boolean =>
+    before.includes(name) && !after.includes(name) && type === 'string' && description === '' && isRequired;
+  const kept = params.filter((param) => !isLeft(param));
+  const added = after.filter((place) => !before.includes(place) && !kept.some(({ name }) => name === place));
+  return [...kept, ...added.map(paramOf)];
+}
+
+/** Gives a row as it begins. */
+export function paramOf(name: string): Param {
+  return { name, type: 'string', description: '', isRequired: true };
+}
+
+/** Gives an input that fits a schema as far as that can be told: what it names as an example, else something of its type. */
+export function sampleOf(schema: JsonSchema, depth = 0): unknown {
+  const { default: preset, examples, enum: options, const: only, type, anyOf, oneOf } = schema;
+  if (preset !== undefined) return preset;
+  if (only !== undefined) return only;
+  for (const given of [examples, options]) if (Array.isArray(given) && given.length > 0) return given[0] as unknown;
+  const [choice] = [anyOf, oneOf].filter(Array.isArray).flat() as readonly JsonSchema[]; // schemas, where the registry takes them
+  if (choice) return sampleOf(choice, depth);
+  return ofType(Array.isArray(type) ? type[0] : type, { schema, depth });
+}
+
+const deepest = 4;
+
+function ofType(type: unknown, { schema, depth }: { readonly schema: JsonSchema; readonly depth: number }): unknown {
+  if (type === 'string') return schema['format'] === 'date' ? '2026-01-31' : 'text';
+  if (type === 'number' || type === 'integer') return typeof schema['minimum'] === 'number' ? schema['minimum'] : 1;
+  if (type === 'boolean') return true;
+  if (type === 'null') return null;
+  if (depth >= deepest) return type === 'array' ? [] : {};
+  if (type === 'array') {
+    const { items } = schema;
+    return typeof items === 'object' && items !== null ? [sampleOf(items as JsonSchema, depth + 1)] : []; // as above
+  }
+  const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>); // as above
+  return Object.fromEntries(properties.map(([name, property]) => [name, sampleOf(property, depth + 1)]));
+}

@@ -1,0 +1,191 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { isRunning } from '../../chat/state/chat.ts';
+import { type Compare, figuresOf, type Side } from '../state/compare.ts';
+import type { AssistantMessage } from '../../chat/state/message.ts';
+import { Answer, type InFeed } from '../../chat/ui/answer.tsx';
+import { formatDuration } from '../../kit/format.ts';
+import { Problem } from '../../kit/problem.tsx';
+import { useFollow } from '../../chat/ui/use-follow.ts';
+
+interface CompareSideProps {
+  readonly side: Side;
+  readonly compare: Compare;
+  readonly onKeep: () => void;
+}
+
+/** One column: who answers, what it said, and what that took. */
+export function CompareSide({ side, compare, onKeep }: CompareSideProps): JSX.Element {
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const chat = side.playground.chats.current.value;
+  const messages = chat.messages.value;
+  useFollow({ scroller, content, isOn: () => side.playground.chats.current.peek().messages.peek().length > 0 });
+  const last = messages.at(-1);
+  const inFeed = (i: number): InFeed => ({ 'aria-posinset': i + 1, 'aria-setsize': messages.length });
+  return (
+    <section class='compare-side' aria-label={`Side ${side.name}`} data-testid={`side-${side.name}`}>
+      <Who side={side} compare={compare} />
+      <Problem text={side.problem.value} testId='side-problem' />
+      <div
+        class='compare-thread'
+        ref={scroller}
+        tabIndex={0}
+        role={messages.length > 0 ? 'feed' : 'region'}
+        aria-label={`Answers of side ${side.name}`}
+      >
+        <div ref={content}>
+          {messages.length === 0 && (
+            <p class='registry-faint' data-testid='side-empty'>
+              {side.name === 'B' && compare.isSame.value
+                ? 'The same as A so far: choose another agent, model or prompt above.'
+                : 'Its answer stands here.'}
+            </p>
+          )}
+          {messages.map((message, i) =>
+            message.role === 'user'
+              ? (
+                <article key={message.id} class='message question' {...inFeed(i)}>
+                  <h2 class='visually-hidden'>You</h2>
+                  <p>{message.text}</p>
+                </article>
+              )
+              : (
+                <Answer
+                  key={message.id}
+                  message={message}
+                  playground={side.playground}
+                  isLast={i === messages.length - 1}
+                  inFeed={inFeed(i)}
+                />
+              )
+          )}
+        </div>
+      </div>
+      <footer class='compare-foot'>
+        {last?.role === 'assistant' ? <Took answer={last} side={side} /> : <p />}
+        <button
+          type='button'
+          class='button'
+          data-testid='side-keep'
+          disabled={messages.length === 0 || isRunning(chat)}
+          onClick={onKeep}
+        >
+          Keep as a chat
+        </button>
+      </footer>
+    </section>
+  );
+}
+
+/** What the last answer took; cost where the provider's record has prices. */
+function Took({ answer, side }: { answer: AssistantMessage; side: Side }): JSX.Element {
+  const { tokensIn, tokensOut, durationMs, cost } = figuresOf(answer, side.provider.value);
+  const isWriting = answer.outcome.value.type === 'running';
+  return (
+    <dl class='compare-figures' data-testid='figures' data-running={isWriting}>
+      <Figure name='Time' value={durationMs === undefined ? '…' : formatDuration(durationMs)} />
+      <Figure name='Tokens in' value={tokensIn?.toLocaleString('en') ?? '…'} />
+      <Figure name='Tokens out' value={tokensOut?.toLocaleString('en') ?? '…'} />
+      {cost !== undefined && <Figure name='Cost' value={cost} />}
+    </dl>
+  );
+}
+
+function Figure({ name, value }: { name: string; value: string }): JSX.Element {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function Who({ side, compare }: { side: Side; compare: Compare }): JSX.Element {
+  const id = useId();
+  const { agentId, agent, variation, playground } = side;
+  const { providerId = '', model = '', instructions } = variation.value;
+  const chat = playground.chats.current.value;
+  const isBusy = isRunning(chat);
+  const hasBegun = chat.messages.value.length > 0;
+  const isOpen = useSignal(side.name === 'B' && !hasBegun);
+  useEffect(() => {
+    if (hasBegun) isOpen.value = false; // the answer has the room
+  }, [hasBegun]);
+  const known = new Map(playground.agents.map((card) => [card.id, card.name]));
+  const own = agent.value?.instructions ?? '';
+  return (
+    <div class='compare-who'>
+      <div class='field'>
+        <label for={`${id}-agent`}>Agent {side.name}</label>
+        <select
+          id={`${id}-agent`}
+          data-testid='side-agent'
+          value={agentId.value}
+          disabled={isBusy}
+          onChange={({ currentTarget }) => void side.choose(currentTarget.value)}
+        >
+          {[...known].filter(([each]) => !each.startsWith('variant-')).map(([each, name]) => (
+            <option key={each} value={each}>{name}</option>
+          ))}
+        </select>
+      </div>
+      <details
+        class='registry-reason'
+        data-testid='side-vary'
+        open={isOpen.value}
+        onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}
+      >
+        <summary>
+          {instructions === undefined && providerId === '' && model === ''
+            ? 'As it stands'
+            : 'With another model or prompt'}
+        </summary>
+        <div class='compare-vary'>
+          <div class='field'>
+            <label for={`${id}-provider`}>Provider</label>
+            <select
+              id={`${id}-provider`}
+              data-testid='side-provider'
+              value={providerId}
+              disabled={isBusy}
+              onChange={({ currentTarget }) => side.vary({ ...variation.value, providerId: currentTarget.value })}
+            >
+              <option value=''>as the agent</option>
+              {compare.providers.value.map((each) => <option key={each.id} value={each.id}>{each.id}</option>)}
+            </select>
+          </div>
+          <div class='field'>
+            <label for={`${id}-model`}>Model</label>
+            <input
+              id={`${id}-model`}
+              type='text'
+              autocomplete='off'
+              data-testid='side-model'
+              placeholder={agent.value?.model ?? side.provider.value?.model ?? ''}
+              value={model}
+              disabled={isBusy}
+              onChange={({ currentTarget }) => side.vary({ ...variation.value, model: currentTarget.value.trim() })}
+            />
+          </div>
+          <div class='field'>
+            <label for={`${id}-instructions`}>Instructions</label>
+            <textarea
+              id={`${id}-instructions`}
+              rows={6}
+              data-testid='side-instructions'
+              value={instructions ?? own}
+              disabled={isBusy}
+              onChange={({ currentTarget }) => {
+                const { instructions: _, ...others } = variation.value;
+                const { value } = currentTarget;
+                side.vary(value === own ? others : { ...others, instructions: value });
+              }}
+            />
+          </div>
+        </div>
+      </details>
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+import type { JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import { type HttpTemplate, readTemplate, writeTemplate } from '../state/http-template.ts';
+import { TextField } from '../../kit/text-field.tsx';
+
+type Config = Readonly<Record<string, unknown>>;
+
+interface HttpFormProps {
+  readonly config: Config;
+  readonly onChange: (config: Config) => void;
+}
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+
+/** The template of a request: what is sent where, and what is kept of the answer. */
+export function HttpForm({ config, onChange }: HttpFormProps): JSX.Element {
+  const template = readTemplate(config);
+  const set = (part: Partial<HttpTemplate>): void => onChange(writeTemplate(config, { ...template, ...part }));
+  const field = (name: keyof HttpTemplate) => ({
+    name: `http-${name}`,
+    value: template[name],
+    taken: (written: string) => readTemplate(writeTemplate(config, { ...template, [name]: written }))[name],
+    onInput: (written: string) => set({ [name]: written }),
+  });
+  const sends = !['GET', 'HEAD', 'OPTIONS'].includes(template.method);
+  return (
+    <div class='http-form' data-testid='http-form'>
+      <div class='http-line'>
+        <Choice
+          label='Method'
+          name='http-method'
+          value={template.method}
+          options={methods}
+          onChoose={(method) => set({ method })}
+        />
+        <TextField
+          {...field('url')}
+          label='URL'
+          placeholder='https://api.example.com/v1/items/{id}?q={query}'
+          help='{name} is an input of the tool. The host is fixed: no model can choose it.'
+        />
+      </div>
+      <TextField
+        {...field('headers')}
+        label='Headers'
+        rows={3}
+        placeholder='Authorization: Bearer {{secret:NAME}}'
+        help='Name: value, one in a line. A secret stands here by its name, {{secret:NAME}}, and never by its value.'
+      />
+      {sends && (
+        <div class='http-line is-behind'>
+          <TextField
+            {...field('body')}
+            label='Body'
+            rows={4}
+            placeholder='title: {title}'
+            help='field: value, one in a line. A field that is nothing but {name} is sent as it is: a number stays one.'
+          />
+          <Choice
+            label='Sent as'
+            name='http-body-as'
+            value={template.bodyAs}
+            options={['json', 'form']}
+            onChoose={(bodyAs) => set({ bodyAs })}
+          />
+        </div>
+      )}
+      <div class='http-line is-behind'>
+        <TextField
+          {...field('fields')}
+          label='Kept of the answer'
+          rows={3}
+          placeholder={'items.name\nitems.price'}
+          help='Paths into JSON, one in a line: models read less, and pay for less. Empty: all of it.'
+        />
+        <Choice
+          label='Read as'
+          name='http-response-as'
+          value={template.responseAs}
+          options={['json', 'text']}
+          onChoose={(responseAs) => set({ responseAs })}
+        />
+      </div>
+    </div>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly name: string;
+  readonly value: string;
+  readonly options: readonly string[];
+  readonly onChoose: (value: string) => void;
+}
+
+function Choice({ label, name, value, options, onChoose }: ChoiceProps): JSX.Element {
+  const id = useId();
+  return (
+    <div class='field'>
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        data-testid={name}
+        value={value}
+        onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+      >
+        {[...new Set([...options, value])].map((option) => <option key={option} value={option}>{option}</option>)}
+      </select>
+    </div>
+  );
+}

@@ -1,0 +1,189 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { type AgentLink, type Arrival, createAgentLink } from '../state/agent-link.ts';
+import type { Playground } from '../../app/state/playground.ts';
+import { formatCount } from '../../kit/format.ts';
+import { uncover } from '../../app/ui/over-chat.ts';
+import { OverScreen } from '../../kit/over-screen.tsx';
+import { Differences } from '../../kit/differences.tsx';
+import { Facts } from '../../kit/facts.tsx';
+
+/** An agent that came by a link: what it is, which hosts and secrets it names, and the question whether it may come in. */
+export function LinkScreen({ playground, hash }: { playground: Playground; hash: string }): JSX.Element {
+  const link = useMemo(() => createAgentLink(playground.registry.connect()), []);
+  useEffect(() => void link.look(hash), [hash]);
+  const close = (): void => void (playground.workshop.value = undefined);
+  const arrival = link.arrival.value;
+  return (
+    <OverScreen
+      playground={playground}
+      name='link'
+      label='An agent from a link'
+      title='An agent from a link'
+      back='Back to the chat'
+      onBack={close}
+      onClose={undefined}
+      problem={link.problem.value}
+    >
+      <div class='registry registry-page' data-testid='link-page' data-ready={arrival !== undefined}>
+        {arrival && <Contents arrival={arrival} />}
+        {arrival && (
+          <Question
+            link={link}
+            arrival={arrival}
+            onLeave={close}
+            onTaken={(agentId) => void openChat(agentId, playground)}
+          />
+        )}
+        {!arrival && link.isBusy.value && <p role='status'>Reading the link…</p>}
+        {!arrival && !link.isBusy.value && (
+          <div class='button-row'>
+            <button type='button' class='button' data-testid='link-leave' onClick={close}>Back to the chat</button>
+          </div>
+        )}
+      </div>
+    </OverScreen>
+  );
+}
+
+function Contents({ arrival: { review, known } }: { arrival: Arrival }): JSX.Element {
+  const { agents, tools, hosts, secrets, tamed } = review;
+  return (
+    <>
+      <p class='registry-faint'>
+        Whoever made this link wrote what stands here. Nothing of it is taken in or run before you say so.
+      </p>
+      {agents.map(({ id, name, description, instructions, entryTools }) => (
+        <section key={id} data-testid='link-agent'>
+          <h2>{name}</h2>
+          <Facts
+            facts={[
+              ['Id', id],
+              ['Description', description],
+              ['May use', entryTools.join(', ')],
+            ]}
+          />
+          <details class='registry-reason' open>
+            <summary>Its instructions</summary>
+            <pre class='registry-text' tabIndex={0} aria-label='Its instructions'>{instructions || 'None'}</pre>
+          </details>
+        </section>
+      ))}
+      <section data-testid='link-hosts'>
+        <h2>Hosts</h2>
+        {hosts.length === 0
+          ? <p class='registry-faint'>It names none: nothing leaves this page by it.</p>
+          : (
+            <ul class='boxed registry-rows'>
+              {hosts.map(({ origin, by, secrets: sent }) => (
+                <li key={origin} data-testid='link-host'>
+                  <span class='registry-row-name'>{origin}</span>
+                  <span class='registry-faint'>{by.join(', ')}</span>
+                  {sent.length > 0 && <p class='link-warning'>It gets the secrets {sent.join(', ')}.</p>}
+                </li>
+              ))}
+            </ul>
+          )}
+      </section>
+      {secrets.length > 0 && (
+        <p class={known.length > 0 ? 'link-warning' : 'registry-faint'} data-testid='link-secrets'>
+          It asks for secrets by name: {secrets.join(', ')}. {known.length > 0
+            ? `Your vault has ${known.join(', ')}: with the agent you would give them to the hosts above.`
+            : 'Your vault has none of them.'}
+        </p>
+      )}
+      {tools.length > 0 && <Tools tools={tools} />}
+      {tamed.length > 0 && (
+        <section>
+          <h2>Made stricter</h2>
+          <ul class='link-tamed'>{tamed.map((text) => <li key={text}>{text}.</li>)}</ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Tools({ tools }: { tools: Arrival['review']['tools'] }): JSX.Element {
+  return (
+    <section>
+      <h2>Tools that it brings</h2>
+      {tools.map(({ id, type, description, config }) => (
+        <details key={id} class='registry-reason' data-testid='link-tool'>
+          <summary>
+            {id} <code>{type}</code> {description}
+          </summary>
+          <pre class='registry-text' tabIndex={0} aria-label={`What ${id} does`}>
+            {type === 'code' && typeof config?.['code'] === 'string' ? config['code'] : JSON.stringify(config, null, 2)}
+          </pre>
+        </details>
+      ))}
+    </section>
+  );
+}
+
+interface QuestionProps {
+  readonly link: AgentLink;
+  readonly arrival: Arrival;
+  readonly onLeave: () => void;
+  readonly onTaken: (agentId: string) => void;
+}
+
+/** What is replaced is asked for by itself. */
+function Question({ link, arrival: { report }, onLeave, onTaken }: QuestionProps): JSX.Element {
+  const mayReplace = useSignal(false);
+  const replaced = report.changes.filter(({ change }) => change === 'update');
+  const accept = async (): Promise<void> => {
+    const agentId = await link.accept();
+    if (agentId !== undefined) onTaken(agentId);
+  };
+  return (
+    <>
+      {replaced.length > 0 && (
+        <section data-testid='link-replaced'>
+          <h2>What it would replace</h2>
+          <ul class='boxed registry-rows'>
+            {replaced.map(({ kind, id, differences }) => (
+              <li key={`${kind} ${id}`}>
+                <span class='registry-row-name'>
+                  {id} <code>{kind}</code>
+                </span>
+                <Differences differences={differences} />
+              </li>
+            ))}
+          </ul>
+          <label class='check'>
+            <input
+              type='checkbox'
+              data-testid='link-replace'
+              checked={mayReplace.value}
+              onChange={() => (mayReplace.value = !mayReplace.value)}
+            />
+            Replace mine with these
+          </label>
+        </section>
+      )}
+      <div class='dialog-foot registry-foot'>
+        <button type='button' class='button' data-testid='link-leave' onClick={onLeave}>Leave it</button>
+        <button
+          type='button'
+          class='button is-primary'
+          data-testid='link-accept'
+          disabled={link.isBusy.value || (replaced.length > 0 && !mayReplace.value)}
+          onClick={() => void accept()}
+        >
+          {report.changes.length === 0
+            ? 'You have it: open it'
+            : `Take in ${formatCount(report.changes.length, 'record')}`}
+        </button>
+      </div>
+    </>
+  );
+}
+
+async function openChat(agentId: string, playground: Playground): Promise<void> {
+  await playground.refreshAgents();
+  uncover(playground);
+  playground.chats.begin(agentId);
+  playground.focusRequests.value++;
+}

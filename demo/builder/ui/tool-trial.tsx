@@ -1,0 +1,106 @@
+import type { JSX } from 'preact';
+import { useEffect, useId } from 'preact/hooks';
+import type { ToolRequest, ToolTrial } from '../worker/control.ts';
+import type { Trial } from '../state/tool-trial.ts';
+import { formatDuration } from '../../kit/format.ts';
+import { JsonView } from '../../kit/json-view.tsx';
+import { Problem } from '../../kit/problem.tsx';
+
+interface TrialViewProps {
+  readonly trial: Trial;
+  /** The definition as it is written now. */
+  readonly tool: () => object;
+  readonly type: string;
+  readonly schema: unknown;
+}
+
+/** A test call: the input, the request as it would be sent, and what came of it. */
+export function TrialView({ trial, tool, type, schema }: TrialViewProps): JSX.Element {
+  const id = useId();
+  const { input, request, result, problem, isBusy } = trial;
+  useEffect(() => trial.suggest(schema), [JSON.stringify(schema)]);
+  return (
+    <section class='trial' data-testid='trial' aria-label='Test call'>
+      <h2>Test call</h2>
+      <div class='field'>
+        <label for={id}>Input, as JSON</label>
+        <textarea
+          id={id}
+          class='is-code'
+          rows={4}
+          spellcheck={false}
+          data-testid='trial-input'
+          value={input.value}
+          onInput={({ currentTarget }) => trial.write(currentTarget.value)}
+        />
+      </div>
+      <div class='button-row'>
+        {type === 'http' && (
+          <button
+            type='button'
+            class='button'
+            data-testid='trial-preview'
+            disabled={isBusy.value}
+            onClick={() => void trial.preview(tool())}
+          >
+            Show the request
+          </button>
+        )}
+        <button
+          type='button'
+          class='button'
+          data-testid='trial-call'
+          disabled={isBusy.value}
+          onClick={() => void trial.call(tool())}
+        >
+          {isBusy.value ? 'Waiting…' : type === 'http' ? 'Send it' : 'Run it'}
+        </button>
+      </div>
+      <Problem text={problem.value} testId='trial-problem' />
+      {type === 'http' && request.value && <Request request={request.value} />}
+      {result.value && <Result result={result.value} />}
+    </section>
+  );
+}
+
+function Request({ request }: { request: ToolRequest }): JSX.Element {
+  const { method, url, headers, body, needsApproval } = request;
+  const lines = [
+    `${method} ${url}`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    ...(body === undefined ? [] : ['', body]),
+  ];
+  return (
+    <div class='trial-part' data-testid='trial-request'>
+      <JsonView label='What would be sent' value={lines.join('\n')} />
+      <p class='field-help'>
+        {needsApproval
+          ? 'It may change something: an agent’s call waits for you. A test call is your own, and is sent at once.'
+          : 'It only reads: agents send it without asking.'}
+      </p>
+    </div>
+  );
+}
+
+function Result({ result: { outcome, durationMs, answer, thrown } }: { result: ToolTrial }): JSX.Element {
+  return (
+    <div class='trial-part' data-testid='trial-result' data-ok={outcome.ok}>
+      <p role='status' class={outcome.ok ? 'trial-good' : 'field-error'}>
+        {outcome.ok ? 'It worked' : `${outcome.error.message} (${outcome.error.code})`}, in{' '}
+        {formatDuration(durationMs)}.
+      </p>
+      {thrown !== undefined && thrown !== '' && (
+        <p class='field-error' data-testid='trial-thrown'>
+          It threw: {thrown}
+        </p>
+      )}
+      {answer && (
+        <JsonView
+          label={`What the server said: ${answer.status} ${answer.type}${answer.isCut ? ', its beginning' : ''}`}
+          value={answer.text}
+        />
+      )}
+      {outcome.ok && <JsonView label='What a model gets' value={outcome.output} />}
+    </div>
+  );
+}

@@ -1,0 +1,182 @@
+import type { JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import type { AnyRecord } from '../../registry/worker/control.ts';
+import type { Builder } from '../state/builder.ts';
+import { discoveryPattern } from '../state/builder-tools.ts';
+import { lineOf, nameOf } from '../../registry/state/record-words.ts';
+import { formatCount } from '../../kit/format.ts';
+import { Icon } from '../../kit/icon.tsx';
+
+/** What the agent may use: tools by search, whole benches, own ones, MCP servers, data sources. */
+export function ToolsStep({ builder }: { builder: Builder }): JSX.Element {
+  const { finder, servers, sources } = builder;
+  return (
+    <>
+      <Chosen builder={builder} />
+      <section>
+        <h3>Make one</h3>
+        <p class='registry-faint'>A request to an API, or a few lines of code: both are tried before they are saved.</p>
+        <div class='button-row'>
+          <Make builder={builder} kind='tool' preset={{ type: 'http', config: '{}' }} testId='make-http'>
+            HTTP tool
+          </Make>
+          <Make builder={builder} kind='tool' preset={{ type: 'code', config: codeToBegin }} testId='make-code'>
+            Code tool
+          </Make>
+          <Make builder={builder} kind='mcpServer' preset={{}} testId='make-server'>MCP server by URL</Make>
+        </div>
+      </section>
+      <Search builder={builder} />
+      {finder.benches.value.length > 0 && <Benches builder={builder} />}
+      <Selection builder={builder} field='mcp' title='MCP servers' records={servers.value} />
+      <Selection builder={builder} field='dataSources' title='Knowledge' records={sources.value} />
+    </>
+  );
+}
+
+const codeToBegin = JSON.stringify({ code: '// input is what the model sends; return what it gets\nreturn input;\n' });
+
+function Make({ builder, kind, preset, testId, children }: {
+  readonly builder: Builder;
+  readonly kind: 'tool' | 'mcpServer';
+  readonly preset: Readonly<Record<string, string>>;
+  readonly testId: string;
+  readonly children: string;
+}): JSX.Element {
+  return (
+    <button type='button' class='button' data-testid={testId} onClick={() => void builder.make(kind, preset)}>
+      <Icon name='plus' /> {children}
+    </button>
+  );
+}
+
+function Chosen({ builder }: { builder: Builder }): JSX.Element {
+  const chosen = (builder.form.value?.values.value['entryTools'] ?? '').split('\n').filter((id) => id.trim() !== '');
+  const error = builder.form.value?.errors.value['entryTools'];
+  return (
+    <section>
+      <p class='registry-faint' data-testid='chosen-count'>
+        {chosen.length === 0
+          ? 'It has no tools yet: it can talk, and nothing else.'
+          : `It may use ${chosen.length === 1 ? 'this' : 'these'}:`}
+      </p>
+      {error !== undefined && <p class='field-error' role='alert'>{error}</p>}
+      <ul class='chips'>
+        {chosen.map((id) => (
+          <li key={id}>
+            <button
+              type='button'
+              class='chip registry-chip'
+              data-testid='chosen-tool'
+              aria-label={`Take ${id} away`}
+              onClick={() => builder.toggle('entryTools', id)}
+            >
+              {id} <Icon name='cross' />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Search({ builder }: { builder: Builder }): JSX.Element {
+  const id = useId();
+  const { finder } = builder;
+  const found = finder.found.value;
+  return (
+    <section>
+      <div class='field'>
+        <label for={id}>Find tools</label>
+        <input
+          id={id}
+          type='search'
+          autocomplete='off'
+          data-testid='tool-query'
+          placeholder={`Among ${finder.total.value.toLocaleString('en')}, by name or description`}
+          value={finder.query.value}
+          onInput={({ currentTarget }) => void finder.search(currentTarget.value)}
+        />
+      </div>
+      <p class='visually-hidden' role='status'>
+        {found.length === 0 ? 'Nothing fits' : formatCount(found.length, 'tool')}
+      </p>
+      <ul class='builder-picks' data-testid='tool-picks'>
+        {found.map((tool) => <Pick key={tool.id} builder={builder} field='entryTools' record={tool} />)}
+      </ul>
+      {found.length === 0 && finder.query.value !== '' && <p class='registry-faint'>Nothing fits.</p>}
+      {finder.hasMore.value && <p class='registry-faint'>There are more: write what it is to do.</p>}
+    </section>
+  );
+}
+
+/** One that can be taken or left. */
+function Pick({ builder, field, record }: {
+  readonly builder: Builder;
+  readonly field: string;
+  readonly record: AnyRecord;
+}): JSX.Element {
+  const name = nameOf(record);
+  return (
+    <li>
+      <label class='builder-pick' data-testid='pick' data-id={record.id}>
+        <input
+          type='checkbox'
+          checked={builder.has(field, record.id)}
+          onChange={() => builder.toggle(field, record.id)}
+        />
+        <span class='registry-row-name'>
+          {name} {name !== record.id && <code>{record.id}</code>}
+        </span>
+        <span class='builder-pick-text'>{lineOf(record)}</span>
+      </label>
+    </li>
+  );
+}
+
+function Benches({ builder }: { builder: Builder }): JSX.Element {
+  const toggle = (pattern: string): void => {
+    builder.toggle('entryTools', pattern);
+    const { benches } = builder.finder;
+    const hasOne = benches.value.some((bench) => builder.has('entryTools', bench.pattern));
+    if (hasOne !== builder.has('entryTools', discoveryPattern)) builder.toggle('entryTools', discoveryPattern);
+  };
+  return (
+    <section>
+      <h3>Whole benches</h3>
+      <p class='registry-faint'>
+        With one of these the agent starts with four tools, by which it finds and loads what it needs.
+      </p>
+      <ul class='builder-picks'>
+        {builder.finder.benches.value.map(({ pattern, count }) => (
+          <li key={pattern}>
+            <label class='builder-pick' data-testid='bench' data-pattern={pattern}>
+              <input type='checkbox' checked={builder.has('entryTools', pattern)} onChange={() => toggle(pattern)} />
+              <span class='registry-row-name'>
+                All of <code>{pattern}</code>
+              </span>
+              <span class='builder-pick-text'>{formatCount(count, 'tool')}, found by discovery</span>
+            </label>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Selection({ builder, field, title, records }: {
+  readonly builder: Builder;
+  readonly field: 'mcp' | 'dataSources';
+  readonly title: string;
+  readonly records: readonly AnyRecord[];
+}): JSX.Element | null {
+  if (records.length === 0) return null;
+  return (
+    <section>
+      <h3>{title}</h3>
+      <ul class='builder-picks'>
+        {records.map((record) => <Pick key={record.id} builder={builder} field={field} record={record} />)}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,70 @@
+/** What a person is asked about a tool call, and what they answered. */
+
+import type { ErrorData } from '../../../src/base/errors.ts';
+import type { Decision } from '../../../src/permission/interruption.ts';
+import type { AssistantMessage, ToolPart } from './message.ts';
+import type { Approval } from './run-data.ts';
+
+/** The calls of an answer that wait for a person, decided or not. */
+export function waitingCalls({ parts }: AssistantMessage): readonly ToolPart[] {
+  return parts.value.filter((part): part is ToolPart => part.type === 'tool' && part.call.value.state === 'waiting');
+}
+
+/** Whether there is a call that a person has yet to decide on. */
+export function isUndecided(message: AssistantMessage): boolean {
+  return waitingCalls(message).some(({ call }) => call.value.approval?.decision === undefined);
+}
+
+/** Whether the answer can be gone on with: calls wait in it, and all of them are decided. */
+export function canGoOn(message: AssistantMessage): boolean {
+  return waitingCalls(message).length > 0 && !isUndecided(message);
+}
+
+/** Whether every decision was made here: what somebody decided elsewhere is not carried out without being asked for. */
+export function isDecidedHere(message: AssistantMessage): boolean {
+  return canGoOn(message) && waitingCalls(message).every(({ call }) => call.value.approval?.decision !== 'elsewhere');
+}
+
+/** Makes the decision known to the card at once, and what came of telling it. */
+export async function decideCall(
+  { call }: ToolPart,
+  { decision, tell }: { readonly decision: Decision; readonly tell: (approval: Approval) => Promise<void> },
+): Promise<void> {
+  const { approval } = call.value;
+  if (call.value.state !== 'waiting' || !approval || approval.decision || approval.isPending) return;
+  const asked: Approval = { ...approval, problem: undefined };
+  call.value = { ...call.value, approval: { ...asked, isPending: true } };
+  const error = await tell(asked).then(() => undefined, toShape);
+  if (call.value.state !== 'waiting') return; // another message was sent meanwhile
+  call.value = { ...call.value, ...after(asked, { decision, error }) };
+}
+
+function after(
+  asked: Approval,
+  { decision, error }: { readonly decision: Decision; readonly error: Pick<ErrorData, 'code' | 'message'> | undefined },
+): { readonly approval: Approval; readonly state: 'waiting' | 'undecided' } {
+  if (!error) return { state: 'waiting', approval: { ...asked, decision: plain(decision) } };
+  const problem = problems[error.code] ?? `The decision did not arrive: ${error.message}. Try again.`;
+  if (error.code === 'already_decided') {
+    return { state: 'waiting', approval: { ...asked, problem, decision: 'elsewhere' } };
+  }
+  const isOver = error.code === 'approval_expired' || error.code === 'not_found';
+  return { state: isOver ? 'undecided' : 'waiting', approval: { ...asked, problem } };
+}
+
+const problems: Readonly<Record<string, string>> = {
+  already_decided: 'This was decided before, in another tab or before a reload. Going on does what was decided then.',
+  approval_expired: 'The time to decide is over. Nothing was done; ask the agent again.',
+  not_found: 'The runtime no longer knows this question. Nothing was done; ask the agent again.',
+  forbidden: 'You may not decide on this call.',
+};
+
+function plain({ approved, reason }: Decision): Decision {
+  return reason === undefined ? { approved } : { approved, reason };
+}
+
+/** An error of ours has a code; any other is told by its text. */
+function toShape(error: unknown): Pick<ErrorData, 'code' | 'message'> {
+  const message = error instanceof Error ? error.message : 'something went wrong';
+  return { code: error instanceof Error && 'code' in error ? String(error.code) : 'internal', message };
+}

@@ -1,0 +1,195 @@
+/** Runs in chats: each fills an answer, and is kept while it goes on. */
+
+import { batch, computed, effect, untracked } from '@preact/signals';
+import type { Decision } from '../../../src/permission/interruption.ts';
+import type { PlanSteering } from '../../app/worker/control.ts';
+import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
+import { type Chat, headOf } from './chat.ts';
+import type { Schedule } from '../../kit/hooks/frame-queue.ts';
+import type { Keeper, Saved } from './keeper.ts';
+import { type AssistantMessage, createAnswer, type Message, type ToolPart } from './message.ts';
+import { cancelPlan, planOf, type PlanPart, planToFollow } from '../../plan/state/plan.ts';
+import type { PlanQuestion } from '../../plan/state/plan-data.ts';
+import { type Answer, answerQuestion } from '../../plan/state/plan-reply.ts';
+import { type PlanTerms, type Run, startRun, type Transport } from './run.ts';
+import { toWireMessages } from './wire-messages.ts';
+
+/** Where runs go: the page's worker, or an endpoint by its address. */
+export interface Transports {
+  /** The endpoint that is chosen; `undefined`: the worker. */
+  chosen(): string | undefined;
+  /** The way to an endpoint, or to the worker. What cannot be reached rejects when it is used. */
+  to(endpoint: string | undefined): Transport;
+}
+
+/** What runs need. */
+export interface ChatRunsOptions {
+  readonly transports: Transports;
+  readonly keeper: Keeper;
+  /** Whether runs of this agent plan. */
+  readonly isPlanner: (agentId: string) => boolean;
+  /** Does something with a plan of the page's worker. */
+  readonly steerPlan: (planId: string, how: PlanSteering) => Promise<void>;
+  /** Names the model in use. */
+  readonly modelLabel: () => string;
+  readonly now: () => number;
+  readonly createId: () => string;
+  readonly schedule?: Schedule;
+}
+
+/** Starts runs and keeps what they give. */
+export interface ChatRuns {
+  /** Asks for an answer to the messages of the chat; those from `from` on have not been kept yet. `dropped`: the answer before. */
+  ask(chat: Chat, from: number, dropped?: string): void;
+  /** Goes on with the last answer, whose calls have been decided or whose plan has not ended. Gives whether there was something to go on with. */
+  goOn(chat: Chat): boolean;
+  /** Decides on a call of the last answer, and goes on when it was the last one that waited. */
+  decide(chat: Chat, part: ToolPart, decision: Decision): Promise<void>;
+  /** Answers a question of the last answer's plan, and shows how it goes on. */
+  reply(chat: Chat, question: PlanQuestion, answer: Answer): Promise<void>;
+  /** Pauses the last answer's plan, lets it go on, or cancels it. Does nothing with plans of endpoints, and with those that have ended. */
+  steer(chat: Chat, how: PlanSteering): Promise<void>;
+  /** Takes back what the last answer asks a person: its calls are not made, its plan is cancelled. Gives whether it asks anything. */
+  dismiss(chat: Chat): boolean;
+  /** Writes the last message of the chat. */
+  save(chat: Chat): Promise<void>;
+  /** Whether the answer is being written here, and has not been kept to its end yet. */
+  isOurs(answerId: string): boolean;
+}
+
+/** How often an answer is written while it is streamed. */
+export const saveEveryMs = 3000;
+
+/** Gives the runs of chats; one that is not `isKept` any more has been deleted meanwhile. */
+export function createChatRuns(
+  options: ChatRunsOptions & { isKept: (chat: Chat) => boolean; onSaved: (chat: Chat, saved: Saved) => Promise<void> },
+): ChatRuns {
+  const { transports, keeper, modelLabel, now, createId, isKept, onSaved, isPlanner, steerPlan } = options;
+  const ours = new Map<string, Run>();
+
+  async function saveFrom(
+    chat: Chat,
+    what: { from: number; to?: number; dropped?: string | undefined },
+  ): Promise<void> {
+    await onSaved(chat, await keeper.save(headOf(chat), { messages: chat.messages.value, ...what }));
+  }
+
+  /** Writes one message, or the last one. */
+  function save(chat: Chat, message?: Message): Promise<void> {
+    const messages = chat.messages.value;
+    const found = message ? messages.lastIndexOf(message) : messages.length - 1;
+    return saveFrom(chat, { from: Math.max(0, found), to: found + 1 });
+  }
+
+  /** Keeps the answer while it grows and when it has ended. */
+  async function follow(chat: Chat, answer: AssistantMessage, run: Run): Promise<void> {
+    ours.set(answer.id, run);
+    const timer = setInterval(() => void save(chat, answer), saveEveryMs);
+    const planId = computed(() => planOf(answer)?.planId);
+    // A plan goes on without the page: it must not be lost with a page that is closed in its first seconds.
+    const stopWatching = effect(() => {
+      if (planId.value !== undefined) untracked(() => void save(chat, answer));
+    });
+    await run.ended;
+    clearInterval(timer);
+    stopWatching();
+    chat.updatedAt.value = now();
+    if (isKept(chat)) await save(chat, answer);
+    if (ours.get(answer.id) === run) ours.delete(answer.id);
+  }
+
+  function start(chat: Chat, answer: AssistantMessage, planner: PlanTerms | undefined): void {
+    const messages = toWireMessages(chat.messages.value);
+    const transport = transports.to(answer.via);
+    if (chat.messages.value.at(-1) !== answer) chat.messages.value = [...chat.messages.value, answer];
+    const agentId = chat.agentId.value;
+    const run = startRun({ ...options, transport, chatId: chat.id, agentId, messages, answer, planner });
+    chat.run.value = run;
+    keeper.tabs.hold(answer.id, follow(chat, answer, run));
+  }
+
+  function goOn(chat: Chat): boolean {
+    const answer = lastAnswer(chat.messages.value);
+    if (!answer || answer.outcome.value.type === 'running') return false;
+    const plan = planToFollow(answer);
+    if (!plan && !canGoOn(answer)) return false;
+    answer.outcome.value = { type: 'running' };
+    start(chat, answer, plan && { planId: plan.planId });
+    return true;
+  }
+
+  return {
+    save,
+    isOurs: (answerId) => ours.has(answerId),
+    goOn,
+    ask(chat, from, dropped) {
+      const via = transports.chosen();
+      const answer = createAnswer({ id: createId(), model: modelLabel(), startedAt: now(), via });
+      start(chat, answer, isPlanner(chat.agentId.value) ? { allowHumanIntervention: true } : undefined);
+      void saveFrom(chat, { from, dropped });
+    },
+    async steer(chat, how) {
+      const answer = lastAnswer(chat.messages.value);
+      const plan = answer?.via === undefined ? answer && planToFollow(answer) : undefined;
+      if (!answer || !plan) return;
+      await steerPlan(plan.planId, how);
+      // A paused plan comes to rest, and its run has ended: the next one follows it.
+      if (how === 'resume' && isKept(chat) && lastAnswer(chat.messages.value) === answer) goOn(chat);
+      if (how !== 'cancel' || isWriting(answer)) return;
+      batch(() => {
+        cancelPlan(answer);
+        answer.outcome.value = { type: 'stopped', by: 'person', endedAt: now() };
+      });
+      if (isKept(chat)) await save(chat, answer);
+    },
+    dismiss(chat) {
+      const answer = lastAnswer(chat.messages.value);
+      if (!answer) return false;
+      const [calls, plan] = [waitingCalls(answer), planToFollow(answer)];
+      batch(() => {
+        for (const { call } of calls) call.value = { ...call.value, state: 'undecided' };
+        if (plan && answer.via === undefined) cancelPlan(answer);
+      });
+      // One that cannot be cancelled ends at its deadline.
+      if (plan && answer.via === undefined) void steerPlan(plan.planId, 'cancel').catch(() => undefined);
+      return calls.length > 0 || plan !== undefined;
+    },
+    async decide(chat, part, decision) {
+      const answer = lastAnswer(chat.messages.value);
+      if (!answer || !waitingCalls(answer).includes(part)) return;
+      const transport = transports.to(answer.via);
+      await decideCall(part, { decision, tell: ({ runId, id }) => transport.decide(runId, id, decision) });
+      if (!isKept(chat) || lastAnswer(chat.messages.value) !== answer) return;
+      void save(chat, answer);
+      if (isDecidedHere(answer)) goOn(chat);
+    },
+    async reply(chat, question, said) {
+      const answer = lastAnswer(chat.messages.value);
+      const plan = answer && planOf(answer);
+      const runId = answer?.facts.value.run?.runId;
+      if (!answer || !plan || runId === undefined) return;
+      const transport = transports.to(answer.via);
+      const tell = (value: unknown): Promise<void> => transport.reply(runId, { askId: question.ask, answer: value });
+      const goesOn = await answerQuestion(plan, question, { answer: said, tell });
+      if (isKept(chat)) void save(chat, answer);
+      // The run may be about to end because of this very question: what it shows then is how the plan stood before the answer.
+      if (goesOn && isWriting(answer)) await chat.run.value?.ended;
+      if (!goesOn || !isKept(chat) || lastAnswer(chat.messages.value) !== answer) return;
+      if (isStillOpen(plan, question)) goOn(chat);
+    },
+  };
+}
+
+function isWriting({ outcome }: AssistantMessage): boolean {
+  return outcome.value.type === 'running';
+}
+
+/** Whether the plan as it is shown has yet to take the answer. */
+function isStillOpen({ view }: PlanPart, { ask }: PlanQuestion): boolean {
+  return view.value.questions.some((open) => open.ask === ask);
+}
+
+function lastAnswer(messages: readonly Message[]): AssistantMessage | undefined {
+  const last = messages.at(-1);
+  return last?.role === 'assistant' ? last : undefined;
+}

@@ -1,0 +1,166 @@
+/** The chats of the page: which there are, which one is open, and what is done with them. */
+
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { Decision } from '../../../src/permission/interruption.ts';
+import type { PlanSteering } from '../../app/worker/control.ts';
+import { type Chat, createChat, headOf, isRunning, titleOf } from './chat.ts';
+import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
+import { followTabs } from './follow-tabs.ts';
+import type { Keeper } from './keeper.ts';
+import type { Message, ToolPart } from './message.ts';
+import type { PlanQuestion } from '../../plan/state/plan-data.ts';
+import type { Answer } from '../../plan/state/plan-reply.ts';
+
+/** The chats and what is done with them. A run goes on when another chat is opened. */
+export interface Chats {
+  /** Every chat with a message, the latest first. */
+  readonly list: ReadonlySignal<readonly Chat[]>;
+  readonly current: ReadonlySignal<Chat>;
+  /** Reads what is kept, and opens the chat that was open last. */
+  restore(chatId: string | undefined): Promise<void>;
+  open(chatId: string): Promise<void>;
+  /** Opens an empty chat. */
+  begin(agentId?: string): void;
+  /** Sends a message in the open chat; calls that wait there are then not decided, and a plan that waits is cancelled. Does nothing while a run is going on. */
+  send(text: string): void;
+  stop(): void;
+  /** Goes on with the last answer where its calls were decided or its plan has not ended; else asks for it again, and drops it. */
+  retry(): void;
+  /** Decides on a call that waits in the open chat. */
+  decide(part: ToolPart, decision: Decision): Promise<void>;
+  /** Answers a question of the plan in the open chat. */
+  reply(question: PlanQuestion, answer: Answer): Promise<void>;
+  /** Pauses the plan in the open chat, lets it go on, or cancels it. Does nothing with plans of endpoints. */
+  steerPlan(how: PlanSteering): Promise<void>;
+  /** Takes a chat in from elsewhere, keeps it, and opens it. */
+  adopt(chat: Chat): Promise<void>;
+  remove(chatId: string): Promise<void>;
+  /** Writes the answers that are being streamed, as when the page is put aside. */
+  saveRunning(): void;
+  /** The title of the open chat that another tab has deleted; until another chat is open. */
+  readonly deletedElsewhere: ReadonlySignal<string | undefined>;
+}
+
+/** What the chats need. */
+export interface ChatsOptions extends ChatRunsOptions {
+  readonly defaultAgentId: string;
+}
+
+/** Gives the chats, at first an empty one. */
+export function createChats(options: ChatsOptions): Chats {
+  const { keeper, now, createId, defaultAgentId } = options;
+  const all = signal<readonly Chat[]>([]);
+  const current = signal(blank(defaultAgentId));
+  const deleted = signal<{ readonly title: string; readonly instead: Chat } | undefined>(undefined);
+  const find = (chatId: string | undefined): Chat | undefined => all.value.find(({ id }) => id === chatId);
+  const elsewhere = followTabs({
+    keeper,
+    find,
+    isOurs: (answerId) => runs.isOurs(answerId),
+    add: (chat) => void (all.value = [...all.value, chat]),
+    drop,
+  });
+  const runs = createChatRuns({ ...options, isKept: (chat) => all.value.includes(chat), onSaved: elsewhere.onSaved });
+
+  function blank(agentId: string): Chat {
+    return createChat({ id: createId(), agentId, title: '', createdAt: now(), updatedAt: now() });
+  }
+
+  async function open(chat: Chat | undefined): Promise<void> {
+    if (!chat) return;
+    current.value = chat;
+    if (chat.loaded.value !== 'absent') return;
+    chat.loaded.value = 'loading';
+    chat.messages.value = await keeper.messages(chat.id);
+    chat.loaded.value = 'ready';
+    elsewhere.watch(chat);
+  }
+
+  /** Another tab has deleted it. */
+  function drop(chat: Chat): void {
+    all.value = all.value.filter((other) => other !== chat);
+    chat.run.value?.stop();
+    if (current.value !== chat) return;
+    current.value = blank(chat.agentId.value);
+    deleted.value = { title: chat.title.value, instead: current.value };
+  }
+
+  return {
+    deletedElsewhere: computed(() =>
+      deleted.value?.instead === current.value && current.value.messages.value.length === 0
+        ? deleted.value.title
+        : undefined
+    ),
+    list: computed(() => all.value.toSorted((a, b) => b.updatedAt.value - a.updatedAt.value)),
+    current,
+    async restore(chatId) {
+      all.value = [...all.value, ...await readChats(keeper, all.value)];
+      if (current.value.messages.value.length === 0) await open(find(chatId));
+    },
+    open: (chatId) => open(find(chatId)),
+    begin(agentId = current.value.agentId.value) {
+      if (current.value.messages.value.length > 0 || find(current.value.id)) current.value = blank(agentId);
+      else current.value.agentId.value = agentId;
+    },
+    send(text) {
+      const chat = current.value;
+      if (text.trim() === '' || !isReady(chat)) return;
+      if (!find(chat.id)) {
+        chat.title.value = titleOf(text);
+        all.value = [...all.value, chat];
+      }
+      chat.updatedAt.value = now();
+      const before = chat.messages.value.length;
+      const from = runs.dismiss(chat) ? before - 1 : before;
+      chat.messages.value = [...chat.messages.value, { role: 'user', id: createId(), text: text.trim() }];
+      runs.ask(chat, from);
+    },
+    stop() {
+      const chat = current.value;
+      chat.run.value?.stop();
+      if (isRunning(chat)) keeper.tabs.tell({ type: 'stop', chatId: chat.id }); // it may be another tab's
+    },
+    retry() {
+      const chat = current.value;
+      const kept = withoutLastAnswer(chat.messages.value);
+      if (kept.length === 0 || !isReady(chat) || runs.goOn(chat)) return;
+      const dropped = chat.messages.value.at(kept.length)?.id;
+      chat.messages.value = kept;
+      runs.ask(chat, kept.length, dropped);
+    },
+    decide: (part, decision) => runs.decide(current.value, part, decision),
+    reply: (question, answer) => runs.reply(current.value, question, answer),
+    steerPlan: (how) => runs.steer(current.value, how),
+    async adopt(chat) {
+      if (!find(chat.id)) all.value = [...all.value, chat];
+      current.value = chat;
+      await keeper.save(headOf(chat), { messages: chat.messages.value, from: 0 });
+    },
+    async remove(chatId) {
+      const chat = find(chatId);
+      if (!chat) return;
+      all.value = all.value.filter((other) => other !== chat);
+      if (current.value === chat) current.value = blank(chat.agentId.value);
+      chat.run.value?.stop();
+      await chat.run.value?.ended;
+      runs.dismiss(chat);
+      await keeper.remove(chatId);
+    },
+    saveRunning: () => all.value.filter(isRunning).forEach((chat) => void runs.save(chat)),
+  };
+}
+
+function isReady(chat: Chat): boolean {
+  return chat.loaded.value === 'ready' && !isRunning(chat);
+}
+
+/** The chats that are kept, apart from those that are here already. Their messages are read when they are opened. */
+async function readChats(keeper: Keeper, here: readonly Chat[]): Promise<Chat[]> {
+  const known = new Set(here.map(({ id }) => id));
+  const heads = await keeper.heads();
+  return heads.filter(({ id }) => !known.has(id)).map((head) => createChat(head, { loaded: 'absent' }));
+}
+
+function withoutLastAnswer(messages: readonly Message[]): readonly Message[] {
+  return messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
+}

@@ -1,0 +1,175 @@
+/** A message as it is kept in storage, and the way there and back. */
+
+import * as v from 'valibot';
+import { CitedSources } from './citations.ts';
+import {
+  type AssistantMessage,
+  createAnswer,
+  createTextPart,
+  createToolPart,
+  isSettled,
+  type Message,
+  type Outcome,
+  type Part,
+  type ReasoningPart,
+  type TextPart,
+  type ToolPart,
+} from './message.ts';
+import { createPlanPart, type PlanPart } from '../../plan/state/plan.ts';
+import { PlanReply, PlanSnapshot, PlanView } from '../../plan/state/plan-data.ts';
+import { Approval, ErrorShape, LogLine, Manifest, readAs, RunData, ToolFailure, Usage } from './run-data.ts';
+
+const KeptCall = v.object({
+  name: v.string(),
+  title: v.optional(v.string()),
+  dynamic: v.boolean(),
+  state: v.picklist(['starting', 'input', 'running', 'waiting', 'result', 'error', 'denied', 'undecided', 'stopped']),
+  input: v.optional(v.unknown()),
+  output: v.optional(v.unknown()),
+  errorText: v.optional(v.string()),
+  failure: v.optional(ToolFailure),
+  approval: v.optional(Approval),
+  startedAt: v.number(),
+  endedAt: v.optional(v.number()),
+});
+
+const KeptPart = v.variant('type', [
+  v.object({ type: v.literal('text'), text: v.string() }),
+  v.object({ type: v.literal('reasoning'), text: v.string() }),
+  v.object({
+    type: v.literal('tool'),
+    toolCallId: v.string(),
+    call: KeptCall,
+    inputText: v.string(),
+    logs: v.array(LogLine),
+  }),
+  v.object({
+    type: v.literal('plan'),
+    view: PlanView,
+    history: v.array(PlanSnapshot),
+    replies: v.record(v.string(), PlanReply),
+  }),
+  v.object({ type: v.literal('citations'), ...CitedSources.entries }),
+  v.object({ type: v.literal('source'), title: v.string(), url: v.optional(v.string()) }),
+  v.object({ type: v.literal('file'), url: v.string(), mediaType: v.string() }),
+  v.object({ type: v.literal('step') }),
+]);
+type KeptPart = v.InferOutput<typeof KeptPart>;
+
+const KeptOutcome = v.variant('type', [
+  v.object({ type: v.literal('running') }),
+  v.object({ type: v.literal('done'), finishReason: v.optional(v.string()), endedAt: v.number() }),
+  v.object({ type: v.literal('stopped'), by: v.picklist(['person', 'page', 'runtime']), endedAt: v.number() }),
+  v.object({ type: v.literal('waiting'), endedAt: v.number() }),
+  v.object({ type: v.picklist(['limited', 'failed']), error: ErrorShape, endedAt: v.number() }),
+]);
+
+const KeptMessage = v.variant('role', [
+  v.object({ role: v.literal('user'), id: v.string(), text: v.string() }),
+  v.object({
+    role: v.literal('assistant'),
+    id: v.string(),
+    model: v.string(),
+    startedAt: v.number(),
+    via: v.optional(v.string()),
+    outcome: KeptOutcome,
+    facts: v.object({ run: v.optional(RunData), manifest: v.optional(Manifest), usage: v.optional(Usage) }),
+    parts: v.array(KeptPart),
+  }),
+]);
+type KeptMessage = v.InferOutput<typeof KeptMessage>;
+
+/** Gives the message as data. */
+export function toKept(message: Message): KeptMessage {
+  if (message.role === 'user') return message;
+  const { role, id, model, startedAt, via, parts, outcome, facts } = message;
+  return {
+    role,
+    id,
+    model,
+    startedAt,
+    ...(via !== undefined && { via }),
+    outcome: outcome.value,
+    facts: facts.value,
+    parts: parts.value.map(toKeptPart),
+  };
+}
+
+/** Gives the message that was kept. */
+export function fromKept(value: unknown): Message | undefined {
+  const kept = readAs(KeptMessage, value);
+  if (kept?.role !== 'assistant') return kept;
+  const message = createAnswer(kept);
+  message.parts.value = kept.parts.map(fromKeptPart);
+  message.facts.value = kept.facts;
+  message.outcome.value = kept.outcome;
+  return message;
+}
+
+/** The same message without what tools gave, for a storage that takes no values of that size. */
+export function withoutOutputs(message: KeptMessage): KeptMessage {
+  if (message.role === 'user') return message;
+  return { ...message, parts: message.parts.map(withoutOutput) };
+}
+
+function withoutOutput(part: KeptPart): KeptPart {
+  if (part.type === 'file') return { ...part, url: '' };
+  if (part.type === 'plan') return { ...part, history: [] };
+  if (part.type !== 'tool') return part;
+  return { ...part, inputText: '', call: { ...part.call, output: 'Too large to be kept' } };
+}
+
+function toKeptPart(part: Part): KeptPart {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return { type: part.type, text: part.text.value };
+    case 'tool':
+      return toKeptTool(part);
+    case 'plan':
+      return toKeptPlan(part);
+    case 'citations':
+      return { ...part, sources: [...part.sources] };
+    default:
+      return part;
+  }
+}
+
+function toKeptTool({ type, toolCallId, call, inputText, logs }: ToolPart): KeptPart {
+  // The text of a complete input is the input once more.
+  const text = call.value.input === undefined ? inputText.value : '';
+  return { type, toolCallId, call: call.value, inputText: text, logs: [...logs.value] };
+}
+
+function toKeptPlan({ type, view, history, replies }: PlanPart): KeptPart {
+  return { type, view: view.value, history: [...history.value], replies: replies.value };
+}
+
+function fromKeptPart(part: KeptPart): Part {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return fromKeptText(part);
+    case 'tool':
+      return createToolPart(part.toolCallId, part.call, part);
+    case 'plan':
+      return createPlanPart(part.view, part);
+    default:
+      return part;
+  }
+}
+
+function fromKeptText({ type, text }: { type: 'text' | 'reasoning'; text: string }): TextPart | ReasoningPart {
+  return createTextPart(type, { text, done: true });
+}
+
+/** Ends an answer that was still being written when it was kept, and that nobody writes any more. */
+export function cutOff(message: AssistantMessage): void {
+  const outcome: Outcome = { type: 'stopped', by: 'page', endedAt: message.startedAt };
+  message.outcome.value = outcome;
+  for (const part of message.parts.value) {
+    // What waits for a person goes on waiting.
+    if (part.type !== 'tool' || isSettled(part.call.value.state) || part.call.value.state === 'waiting') continue;
+    part.call.value = { ...part.call.value, state: 'stopped' };
+  }
+}

@@ -1,0 +1,159 @@
+/** A chat's messages as the page holds them: what grows while an answer streams is a signal of its own. */
+
+import { type Signal, signal } from '@preact/signals';
+import type { CitationsPart } from './citations.ts';
+import type { PlanPart } from '../../plan/state/plan.ts';
+import type { Approval, ErrorShape, LogLine, Manifest, RunData, ToolFailure, Usage } from './run-data.ts';
+
+/** What a person wrote. */
+export interface UserMessage {
+  readonly role: 'user';
+  readonly id: string;
+  readonly text: string;
+}
+
+/** What an agent answered, or is answering. */
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  readonly id: string;
+  /** Which model answered, in the badge's words. */
+  readonly model: string;
+  readonly startedAt: number;
+  /** The endpoint that answered; without one, this page's worker. */
+  readonly via?: string | undefined;
+  readonly parts: Signal<readonly Part[]>;
+  readonly outcome: Signal<Outcome>;
+  readonly facts: Signal<RunFacts>;
+}
+
+/** One entry of a chat. */
+export type Message = UserMessage | AssistantMessage;
+
+/** How an answer ended. `limited`: a limit of the run was reached, what was said stands. */
+export type Outcome =
+  | { readonly type: 'running' }
+  | { readonly type: 'done'; readonly finishReason?: string | undefined; readonly endedAt: number }
+  | { readonly type: 'stopped'; readonly by: 'person' | 'page' | 'runtime'; readonly endedAt: number }
+  | { readonly type: 'waiting'; readonly endedAt: number }
+  | { readonly type: 'limited' | 'failed'; readonly error: ErrorShape; readonly endedAt: number };
+
+/** What the runtime told about the run. */
+export interface RunFacts {
+  readonly run?: RunData | undefined;
+  readonly manifest?: Manifest | undefined;
+  readonly usage?: Usage | undefined;
+}
+
+/** One piece of an answer. */
+export type Part = TextPart | ReasoningPart | ToolPart | PlanPart | SourcePart | CitationsPart | FilePart | StepPart;
+
+/** Markdown text. */
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: Signal<string>;
+  readonly done: Signal<boolean>;
+}
+
+/** The model's reasoning, as far as the endpoint shows it. */
+export interface ReasoningPart {
+  readonly type: 'reasoning';
+  readonly text: Signal<string>;
+  readonly done: Signal<boolean>;
+}
+
+/** One tool call. The input's text and the log grow apart from the rest. */
+export interface ToolPart {
+  readonly type: 'tool';
+  readonly toolCallId: string;
+  readonly call: Signal<ToolCall>;
+  readonly inputText: Signal<string>;
+  readonly logs: Signal<readonly LogLine[]>;
+}
+
+/** A source that the model names. */
+export interface SourcePart {
+  readonly type: 'source';
+  readonly title: string;
+  readonly url?: string | undefined;
+}
+
+/** A file that the model made: only its kind is shown, and images that carry their own data. */
+export interface FilePart {
+  readonly type: 'file';
+  readonly url: string;
+  readonly mediaType: string;
+}
+
+/** Where a step of the run begins. */
+export interface StepPart {
+  readonly type: 'step';
+}
+
+/** How far a tool call has come. */
+export type ToolState =
+  | 'starting'
+  | 'input'
+  | 'running'
+  | 'waiting'
+  | 'result'
+  | 'error'
+  | 'denied'
+  | 'undecided'
+  | 'stopped';
+
+/** A tool call as its card shows it. */
+export interface ToolCall {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly dynamic: boolean;
+  readonly state: ToolState;
+  readonly input?: unknown;
+  readonly output?: unknown;
+  readonly errorText?: string | undefined;
+  readonly failure?: ToolFailure | undefined;
+  /** What a person was asked about the call. */
+  readonly approval?: Approval | undefined;
+  readonly startedAt: number;
+  readonly endedAt?: number | undefined;
+}
+
+/** A new answer with nothing in it. */
+export function createAnswer(
+  { id, model, startedAt, via }: Pick<AssistantMessage, 'id' | 'model' | 'startedAt' | 'via'>,
+): AssistantMessage {
+  return {
+    role: 'assistant',
+    id,
+    model,
+    startedAt,
+    ...(via !== undefined && { via }),
+    parts: signal([]),
+    outcome: signal({ type: 'running' }),
+    facts: signal({}),
+  };
+}
+
+/** A text or reasoning part. */
+export function createTextPart(type: 'text' | 'reasoning', { text = '', done = false } = {}): TextPart | ReasoningPart {
+  return { type, text: signal(text), done: signal(done) };
+}
+
+/** A tool part. */
+export function createToolPart(
+  toolCallId: string,
+  call: ToolCall,
+  { inputText = '', logs = [] }: { inputText?: string; logs?: readonly LogLine[] } = {},
+): ToolPart {
+  return { type: 'tool', toolCallId, call: signal(call), inputText: signal(inputText), logs: signal(logs) };
+}
+
+/** The answer's text without reasoning and tools, as it is copied and read aloud. */
+export function answerText(message: AssistantMessage): string {
+  const texts = message.parts.value.flatMap((part) => part.type === 'text' ? [part.text.value.trim()] : []);
+  return texts.filter((text) => text !== '').join('\n\n');
+}
+
+/** Whether a tool call has come to its end. */
+export function isSettled(state: ToolState): boolean {
+  return state !== 'starting' && state !== 'input' && state !== 'running' && state !== 'waiting';
+}

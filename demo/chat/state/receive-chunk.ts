@@ -1,0 +1,181 @@
+/** What each kind of chunk does to an answer. */
+
+import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
+import { type CitationsPart, CitedSources } from './citations.ts';
+import { type AssistantMessage, isSettled, type Outcome, type Part, type RunFacts, type ToolCall } from './message.ts';
+import { receivePlan } from '../../plan/state/plan.ts';
+import { PlanView } from '../../plan/state/plan-data.ts';
+import {
+  addUsage,
+  AskedCall,
+  type ErrorShape,
+  Manifest,
+  readAs,
+  RunData,
+  ToolFailure,
+  ToolLog,
+  Usage,
+} from './run-data.ts';
+import type { Texts } from './texts.ts';
+import type { ToolCalls } from './tool-calls.ts';
+
+/** An answer that is being written. */
+export interface Draft {
+  readonly message: AssistantMessage;
+  readonly texts: Texts;
+  readonly calls: ToolCalls;
+  /** The call of each approval that was asked for. */
+  readonly approvals: Map<string, string>;
+  /** What the runs before this one used, when the answer waited for a person. */
+  readonly usedBefore: RunFacts['usage'];
+  readonly now: () => number;
+  readonly stoppedBy: () => 'person' | 'runtime';
+  readonly add: (part: Part) => void;
+  readonly end: (outcome: Outcome) => void;
+}
+
+type ChunkOf<T extends UIMessageChunk['type']> = Extract<UIMessageChunk, { type: T }>;
+type Handlers = { readonly [T in UIMessageChunk['type']]?: (draft: Draft, chunk: ChunkOf<T>) => void };
+
+const handlers: Handlers = {
+  'text-start': ({ texts }, { id }) => void texts.start('text', id),
+  'text-delta': ({ texts }, chunk) => texts.append('text', chunk),
+  'text-end': ({ texts }, { id }) => texts.end('text', id),
+  'reasoning-start': ({ texts }, { id }) => void texts.start('reasoning', id),
+  'reasoning-delta': ({ texts }, chunk) => texts.append('reasoning', chunk),
+  'reasoning-end': ({ texts }, { id }) => texts.end('reasoning', id),
+
+  'start-step': ({ add }) => add({ type: 'step' }),
+  'finish-step': ({ texts }) => texts.endAll(),
+  'reset-step': resetStep,
+
+  'source-url': ({ add }, { title, url }) => add({ type: 'source', title: title ?? url, url }),
+  'source-document': ({ add }, { title }) => add({ type: 'source', title }),
+  file: ({ add }, { url, mediaType }) => add({ type: 'file', url, mediaType }),
+
+  'tool-input-start': ({ calls }, chunk) => calls.update(chunk.toolCallId, named(chunk)),
+  'tool-input-delta': appendInput,
+  'tool-input-available': receiveInput,
+  'tool-input-error': ({ calls }, chunk) =>
+    calls.settle(chunk.toolCallId, { ...named(chunk), input: chunk.input, state: 'error', errorText: chunk.errorText }),
+  'tool-approval-request': requestApproval,
+  'tool-approval-response': answerApproval,
+  'tool-output-available': receiveOutput,
+  'tool-output-error': receiveFailure,
+  'tool-output-denied': ({ calls }, { toolCallId }) => calls.settle(toolCallId, { state: 'denied' }),
+
+  'data-run': ({ message }, { data }) => learn(message, { run: readAs(RunData, data) }),
+  'data-manifest': ({ message }, { data }) => learn(message, { manifest: readAs(Manifest, data) }),
+  'data-usage': ({ message, usedBefore }, { data }) =>
+    learn(message, { usage: addUsage(usedBefore, readAs(Usage, data)) }),
+  'data-plan': ({ message, add, now }, { data }) => {
+    const view = readAs(PlanView, data);
+    if (view) receivePlan(message, view, { at: now(), add });
+  },
+  'data-sources': receiveSources,
+  'data-tool-error': ({ calls }, { data }) => {
+    const failure = readAs(ToolFailure, data);
+    if (failure) calls.fail(failure);
+  },
+  'data-tool-log': ({ calls }, { data }) => {
+    const log = readAs(ToolLog, data);
+    if (log) calls.log(log.toolCallId, { level: log.level, text: log.text });
+  },
+
+  finish,
+  abort: ({ end, stoppedBy, now }) => end({ type: 'stopped', by: stoppedBy(), endedAt: now() }),
+  error: ({ end, message, now }, { errorText }) =>
+    end({ type: 'failed', error: errorOf(message, errorText), endedAt: now() }),
+};
+
+/** Gives what this chunk does, or nothing for one that is not known. */
+export function handlerOf({ type }: UIMessageChunk): ((draft: Draft, chunk: UIMessageChunk) => void) | undefined {
+  // Safe: a handler is kept under the type of the chunks that it takes.
+  return Object.hasOwn(handlers, type) ? handlers[type] as (draft: Draft, chunk: UIMessageChunk) => void : undefined;
+}
+
+function resetStep({ message, texts, calls }: Draft): void {
+  texts.endAll();
+  const parts = message.parts.value;
+  message.parts.value = parts.slice(0, parts.findLastIndex(({ type }) => type === 'step') + 1);
+  calls.forgetAllBut(message.parts.value);
+}
+
+/** What a call is told to rest on again takes the place of what was told before. */
+function receiveSources({ message, add }: Draft, { data }: ChunkOf<`data-${string}`>): void {
+  const cited = readAs(CitedSources, data);
+  if (!cited) return;
+  const part: CitationsPart = { type: 'citations', ...cited };
+  const isOld = (other: Part): boolean => other.type === 'citations' && other.toolCallId === part.toolCallId;
+  if (message.parts.value.some(isOld)) {
+    message.parts.value = message.parts.value.map((other) => isOld(other) ? part : other);
+  } else add(part);
+}
+
+function appendInput({ calls }: Draft, { toolCallId, inputTextDelta }: ChunkOf<'tool-input-delta'>): void {
+  const { call, inputText } = calls.get(toolCallId);
+  inputText.value += inputTextDelta;
+  if (call.value.state === 'starting') calls.update(toolCallId, { state: 'input' });
+}
+
+/** An outcome may have come first; it stands, and so does a question that nobody answered. */
+function receiveInput({ calls, now }: Draft, chunk: ChunkOf<'tool-input-available'>): void {
+  const { toolCallId, input } = chunk;
+  const { state, approval } = calls.get(toolCallId).call.value;
+  const isBegun = isSettled(state) || (state === 'waiting' && (!approval?.decision || isDenied({ approval })));
+  calls.update(toolCallId, { ...named(chunk), input, ...(!isBegun && { state: 'running', startedAt: now() }) });
+}
+
+function receiveOutput({ calls }: Draft, { toolCallId, output, preliminary }: ChunkOf<'tool-output-available'>): void {
+  if (preliminary) calls.update(toolCallId, { output });
+  else calls.settle(toolCallId, { state: 'result', output });
+}
+
+function receiveFailure({ calls }: Draft, { toolCallId, errorText }: ChunkOf<'tool-output-error'>): void {
+  calls.settle(toolCallId, { state: isDenied(calls.get(toolCallId).call.value) ? 'denied' : 'error', errorText });
+}
+
+function isDenied({ approval }: Pick<ToolCall, 'approval'>): boolean {
+  return typeof approval?.decision === 'object' && !approval.decision.approved;
+}
+
+function requestApproval({ calls, approvals, message }: Draft, chunk: ChunkOf<'tool-approval-request'>): void {
+  const { approvalId, toolCallId, reason, approvalDescriptor } = chunk;
+  approvals.set(approvalId, toolCallId);
+  const runId = message.facts.value.run?.runId ?? '';
+  calls.update(toolCallId, {
+    state: 'waiting',
+    approval: { id: approvalId, runId, reason, asked: readAs(AskedCall, approvalDescriptor) },
+  });
+}
+
+function answerApproval({ calls, approvals }: Draft, chunk: ChunkOf<'tool-approval-response'>): void {
+  const toolCallId = approvals.get(chunk.approvalId);
+  if (toolCallId !== undefined && chunk.approved) calls.update(toolCallId, { state: 'running' });
+}
+
+/** What could not be read leaves what was known. */
+function learn({ facts }: AssistantMessage, learned: RunFacts): void {
+  if (Object.values(learned).some((fact) => fact !== undefined)) facts.value = { ...facts.value, ...learned };
+}
+
+function finish({ message, end, now }: Draft, { finishReason }: ChunkOf<'finish'>): void {
+  const { state, error } = message.facts.value.run ?? {};
+  const endedAt = now();
+  if (error) end({ type: state === 'stopped' ? 'limited' : 'failed', error, endedAt });
+  else if (state === 'awaiting_approval' || state === 'suspended') end({ type: 'waiting', endedAt });
+  else end({ type: 'done', finishReason, endedAt });
+}
+
+/** The stream's own error is a text without a code; the run's data part came before and says more. */
+function errorOf(message: AssistantMessage, errorText: string): ErrorShape {
+  return message.facts.value.run?.error ?? { code: 'internal', message: errorText, retryable: false };
+}
+
+function named(chunk: { toolName: string; title?: string; dynamic?: boolean }): Partial<ToolCall> {
+  return {
+    name: chunk.toolName,
+    dynamic: chunk.dynamic === true,
+    ...(chunk.title !== undefined && { title: chunk.title }),
+  };
+}

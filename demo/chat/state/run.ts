@@ -1,0 +1,125 @@
+/** One run as the page sees it: a stream that is read into an answer, and a way to stop it. */
+
+import { batch, type ReadonlySignal } from '@preact/signals';
+import type { ChatTransport, UIMessage, UIMessageChunk } from '../../../src/contracts/ai-types.ts';
+import { type ErrorData, toData } from '../../../src/base/errors.ts';
+import type { Decision } from '../../../src/permission/interruption.ts';
+import { createFrameQueue, type Schedule } from '../../kit/hooks/frame-queue.ts';
+import type { AssistantMessage, Outcome } from './message.ts';
+import { createReceiver } from './receive.ts';
+import { createRunReader, type Reading, type RunAsked } from './run-reader.ts';
+
+/** What runs agents: sends messages as the AI SDK's transport does, and decisions on calls that wait. */
+export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'> {
+  /** Gives what a run says behind its first `after` chunks. Aborting the signal stops it. */
+  resume(
+    runId: string,
+    after: number,
+    options: { readonly signal: AbortSignal },
+  ): Promise<ReadableStream<UIMessageChunk>>;
+  /** Rejects with a `PinnaceError`: `already_decided`, `approval_expired`, `not_found`, or that it did not arrive. */
+  decide(runId: string, approvalId: string, decision: Decision): Promise<void>;
+  /** Rejects with a `PinnaceError` as `Runtime.reply` does, or that it did not arrive. */
+  reply(runId: string, reply: { readonly askId: string; readonly answer: unknown }): Promise<void>;
+}
+
+/** A run that is going on. */
+export interface Run {
+  /** Asks the runtime to stop. The answer ends at the latest after {@link stopWithinMs}. */
+  stop(): void;
+  /** Stops reading. The run goes on for a while (30 seconds, when nobody says otherwise), and its log keeps what it says. */
+  leave(): void;
+  /** Reads on behind the last chunk that was taken in. Does nothing where nobody has left. */
+  readOn(): void;
+  readonly reading: ReadonlySignal<Reading>;
+  /** Settles when the answer has ended; never rejects. */
+  readonly ended: Promise<void>;
+}
+
+/** How long a stopped run may take to say its last. */
+export const stopWithinMs = 1000;
+
+/** How a run plans. */
+export type PlanTerms = { readonly allowHumanIntervention: boolean } | { readonly planId: string };
+
+interface RunOptions extends RunAsked {
+  /** The answer to fill, or to go on with. */
+  readonly answer: AssistantMessage;
+  readonly now: () => number;
+  readonly schedule?: Schedule | undefined;
+}
+
+/** A chunk and when it came. */
+interface Arrival {
+  readonly chunk: UIMessageChunk;
+  readonly at: number;
+}
+
+/** Starts a run that fills `answer`. */
+export function startRun(options: RunOptions): Run {
+  const { answer, now, schedule } = options;
+  const abort = new AbortController();
+  const { promise: tooSlow, resolve: giveUp } = Promise.withResolvers<void>();
+  /** When the chunk came that is being taken in: it may have waited for a frame. */
+  let arrived: number | undefined;
+  const receiver = createReceiver(answer, {
+    now: () => arrived ?? now(),
+    stoppedBy: () => abort.signal.aborted ? 'person' : 'runtime',
+  });
+  const queue = createFrameQueue<Arrival>(
+    (arrivals) =>
+      batch(() => {
+        for (const { chunk, at } of arrivals) {
+          arrived = at;
+          receiver.receive(chunk);
+        }
+        arrived = undefined;
+      }),
+    schedule && { schedule },
+  );
+
+  function end(error: ErrorData): void {
+    const stopped: Outcome = { type: 'stopped', by: 'person', endedAt: now() };
+    queue.flush();
+    receiver.end(abort.signal.aborted ? stopped : { type: 'failed', error, endedAt: now() });
+  }
+
+  const reader = createRunReader(options, {
+    signal: abort.signal,
+    take: (chunk) => queue.push({ chunk, at: now() }),
+    isOver: () => answer.outcome.value.type !== 'running',
+  });
+  async function read(): Promise<void> {
+    try {
+      await reader.read();
+      end(brokenOff);
+    } catch (error) {
+      end(toData(error));
+    }
+  }
+
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const ended = Promise.race([read(), tooSlow]).finally(() => clearTimeout(timer));
+  return {
+    ended,
+    reading: reader.reading,
+    leave: () => reader.leave(),
+    readOn: () => reader.readOn(),
+    stop() {
+      if (answer.outcome.value.type !== 'running') return;
+      abort.abort('stopped by the person');
+      reader.readOn(); // the run says its last to whoever reads
+      timer ??= setTimeout(() => {
+        end(brokenOff);
+        giveUp();
+      }, stopWithinMs);
+    },
+  };
+}
+
+const brokenOff: ErrorData = {
+  code: 'unavailable',
+  message: 'The answer broke off: its stream ended without an end',
+  retryable: true,
+  details: { reason: 'stream_cut' },
+};

@@ -1,0 +1,147 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { canGoOn, isUndecided } from '../state/approval.ts';
+import { answerText, type AssistantMessage, type Outcome } from '../state/message.ts';
+import { planOf, planToFollow } from '../../plan/state/plan.ts';
+import type { Playground } from '../../app/state/playground.ts';
+import { describeProblem } from '../state/problem.ts';
+import { CopyButton } from '../../kit/copy-button.tsx';
+import { formatCount, formatDuration } from '../../kit/format.ts';
+import { Icon } from '../../kit/icon.tsx';
+import { Fact } from './tool-details.tsx';
+
+interface AnswerFooterProps {
+  readonly message: AssistantMessage;
+  readonly playground: Playground;
+  readonly isLast: boolean;
+}
+
+/** What an answer cost, and what can be done with it. */
+export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps): JSX.Element {
+  const isOpen = useSignal(false);
+  const id = useId();
+  const details = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isOpen.value) details.current?.scrollIntoView({ block: 'nearest' });
+  }, [isOpen.value]);
+  return (
+    <footer class='answer-footer' data-testid='answer-footer'>
+      <p class='answer-cost'>{costOf(message).map((text) => <span key={text}>{text}</span>)}</p>
+      <div class='answer-actions'>
+        {answerText(message) !== '' && (
+          <CopyButton
+            testId='copy-answer'
+            text={() => answerText(message)}
+            label='Copy'
+          />
+        )}
+        {isLast && !isUndecided(message) && !isOffered(message.outcome.value) && (
+          <button
+            type='button'
+            class='quiet-button'
+            data-testid='retry'
+            onClick={() => playground.retry()}
+          >
+            <Icon name='retry' />
+            <span>{canGoOn(message) || planToFollow(message) ? 'Go on' : 'Ask again'}</span>
+          </button>
+        )}
+        <InspectButton message={message} playground={playground} />
+        <button
+          type='button'
+          class='quiet-button'
+          data-testid='run-details'
+          aria-expanded={isOpen.value}
+          aria-controls={id}
+          onClick={() => (isOpen.value = !isOpen.value)}
+        >
+          <Icon name='info' />
+          <span>Run</span>
+        </button>
+      </div>
+      <div id={id} ref={details} class='run-facts' hidden={!isOpen.value}>
+        {isOpen.value && <RunDetails message={message} />}
+      </div>
+    </footer>
+  );
+}
+
+/** Opens the run in the inspector, also while it goes on. Nothing, where the runtime has not told which run it is. */
+export function InspectButton(
+  { message, playground: { inspector } }: Pick<AnswerFooterProps, 'message' | 'playground'>,
+): JSX.Element | null {
+  const { facts, via } = message;
+  const traceId = facts.value.run?.traceId;
+  if (traceId === undefined) return null;
+  return (
+    <button
+      type='button'
+      class='quiet-button'
+      data-testid='inspect'
+      onClick={() => (inspector.shown.value = { traceId, via, planId: planOf(message)?.planId })}
+    >
+      <Icon name='waterfall' />
+      <span>Inspect</span>
+    </button>
+  );
+}
+
+/** Whether the callout above has a button for it already. */
+function isOffered(outcome: Outcome): boolean {
+  return 'error' in outcome && describeProblem(outcome.error).remedies.includes('retry');
+}
+
+function costOf({ model, startedAt, outcome, facts }: AssistantMessage): string[] {
+  const { usage } = facts.value;
+  const ended = outcome.value.type === 'running' ? startedAt : outcome.value.endedAt;
+  const duration = usage?.durationMs || ended - startedAt;
+  const tokens = usage?.totalTokens ?? (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
+  return [
+    ...(duration > 0 ? [formatDuration(duration)] : []),
+    ...(usage && usage.steps > 0 ? [formatCount(usage.steps, 'step')] : []),
+    ...(usage && usage.toolCalls > 0 ? [formatCount(usage.toolCalls, 'tool call')] : []),
+    ...(tokens > 0 ? [formatCount(tokens, 'token')] : []),
+    ...(usage && usage.toolTokensSaved > 0
+      ? [`${formatCount(usage.toolTokensSaved, 'token')} saved by discovery`]
+      : []),
+    model,
+  ];
+}
+
+function RunDetails({ message: { facts } }: { message: AssistantMessage }): JSX.Element {
+  const { run, manifest, usage } = facts.value;
+  const excluded = Object.entries(manifest?.excluded ?? {});
+  return (
+    <dl class='facts'>
+      {run && <Fact name='Run' value={run.runId} />}
+      {run?.traceId !== undefined && <Fact name='Trace' value={run.traceId} />}
+      {usage?.inputTokens !== undefined && <Fact name='Tokens in' value={usage.inputTokens.toLocaleString('en')} />}
+      {usage?.outputTokens !== undefined && <Fact name='Tokens out' value={usage.outputTokens.toLocaleString('en')} />}
+      {usage && usage.toolTokens > 0 && (
+        <Fact name='Tool definitions' value={`about ${formatCount(usage.toolTokens, 'token')} of those in`} />
+      )}
+      {manifest && <Fact name='Tools offered' value={offered(manifest.included)} />}
+      {excluded.length > 0 && (
+        <Fact
+          name='Left out'
+          value={excluded.map(([why, n]) => `${n} ${wordsOf(why)}`).join(', ')}
+        />
+      )}
+      {manifest && <Fact name='Manifest' value={manifest.digest} />}
+      {!run && !manifest && <Fact name='Run' value='The runtime told nothing about it' />}
+    </dl>
+  );
+}
+
+const mostOffered = 40;
+
+function offered(names: readonly string[]): string {
+  const more = names.length > mostOffered ? ` and ${names.length - mostOffered} more` : '';
+  return `${names.slice(0, mostOffered).join(', ') || 'none'}${more}`;
+}
+
+/** `not_allowed` -> `not allowed`. */
+function wordsOf(reason: string): string {
+  return reason.replaceAll('_', ' ');
+}

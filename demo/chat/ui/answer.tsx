@@ -1,0 +1,272 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { AgentCard } from '../../app/worker/control.ts';
+import { isUndecided } from '../state/approval.ts';
+import { openQuestions, planOf } from '../../plan/state/plan.ts';
+import { placeOf } from '../../knowledge/worker/place.ts';
+import { citable, type CitedSource } from '../state/citations.ts';
+import { safeHref } from '../../markdown/state/markdown-links.ts';
+import {
+  answerText,
+  type AssistantMessage,
+  type Outcome,
+  type Part,
+  type SourcePart,
+  type TextPart,
+  type ToolPart,
+} from '../state/message.ts';
+import { agentOf, type Playground, showPlace } from '../../app/state/playground.ts';
+import type { Remedy } from '../state/problem.ts';
+import { AnswerFooter, InspectButton } from './answer-footer.tsx';
+import { ErrorCallout } from '../../kit/callout.tsx';
+import { Citations, type CitationScope } from './citation.tsx';
+import { CitedSources } from './cited-sources.tsx';
+import { Markdown } from '../../markdown/ui/lazy-markdown.tsx';
+import { Mark, Swell } from '../../kit/mark.tsx';
+import { PlanCard } from '../../plan/ui/lazy-plan.tsx';
+import { LeftReading } from './left-reading.tsx';
+import { Reasoning } from './reasoning.tsx';
+import { ToolCard } from './tool-card.tsx';
+
+/** Where a message stands among all, those that are not drawn among them. Keys give it the focus. */
+export interface InFeed {
+  readonly tabIndex?: -1;
+  readonly 'aria-posinset': number;
+  readonly 'aria-setsize': number;
+}
+
+interface AnswerProps {
+  readonly message: AssistantMessage;
+  readonly playground: Playground;
+  readonly isLast: boolean;
+}
+
+/** What an agent answers: its parts in order, then how it ended. */
+export function Answer(
+  { message, playground, isLast, inFeed }: AnswerProps & { readonly inFeed: InFeed },
+): JSX.Element {
+  const outcome = message.outcome.value;
+  const parts = message.parts.value;
+  const agent = agentOf(playground.agents, playground.chats.current.value.agentId.value);
+  const { scope, canOpen } = citationsFor(message, playground);
+  useAnnouncement(message, playground);
+  return (
+    <article
+      class='message'
+      aria-label={agent.name}
+      data-testid='message'
+      data-role='assistant'
+      data-id={message.id}
+      data-outcome={outcome.type}
+      {...inFeed}
+    >
+      <header class='message-head'>
+        <Mark />
+        <h2>{agent.name}</h2>
+      </header>
+      <Citations.Provider value={scope}>
+        {parts.map((part, i) => (
+          <PartView key={i} part={part} agent={agent} message={message} playground={playground} isLast={isLast} />
+        ))}
+      </Citations.Provider>
+      {outcome.type === 'running' && <LeftReading playground={playground} />}
+      {outcome.type === 'running' && <Waiting message={message} />}
+      {outcome.type === 'running' && (
+        <div class='answer-actions'>
+          <InspectButton message={message} playground={playground} />
+        </div>
+      )}
+      <Sources parts={parts} />
+      {scope.sources.size > 0 && <CitedSources message={message} scope={scope} canOpen={canOpen} />}
+      <Ending message={message} outcome={outcome} playground={playground} isLast={isLast} />
+      {outcome.type !== 'running' && <AnswerFooter message={message} playground={playground} isLast={isLast} />}
+    </article>
+  );
+}
+
+/** What the answer may cite. What this page's worker was asked opens in the knowledge; of an endpoint, the list below tells. */
+function citationsFor(
+  message: AssistantMessage,
+  playground: Playground,
+): { readonly scope: CitationScope; readonly canOpen: (source: CitedSource) => boolean } {
+  const placeFor = (source: CitedSource) => message.via === undefined ? placeOf(source) : undefined;
+  const onOpen = (source: CitedSource): void => {
+    const place = placeFor(source);
+    if (place) showPlace(playground, place);
+    else {document.querySelector<HTMLElement>(
+        `[data-id="${CSS.escape(message.id)}"] .cited-source[data-n="${source.n}"]`,
+      )?.focus();}
+  };
+  const sources = citable(playground.chats.current.value.messages.value, message);
+  return { scope: { sources, onOpen }, canOpen: (source) => placeFor(source) !== undefined };
+}
+
+interface PartViewProps extends AnswerProps {
+  readonly part: Part;
+  readonly agent: AgentCard;
+}
+
+function PartView({ part, agent, message, playground, isLast }: PartViewProps): JSX.Element | null {
+  switch (part.type) {
+    case 'text':
+      return <TextView part={part} />;
+    case 'reasoning':
+      return <Reasoning part={part} />;
+    case 'tool':
+      return (
+        <ToolCard
+          part={part}
+          title={titleOf(part, agent)}
+          onDecide={(decision) => playground.decide(part, decision)}
+        />
+      );
+    case 'plan':
+      return <PlanCard part={part} message={message} playground={playground} isLast={isLast} />;
+    case 'file':
+      return part.url.startsWith('data:image/')
+        ? <img class='answer-image' src={part.url} alt='Made by the model' />
+        : <p class='chip'>File ({part.mediaType})</p>;
+    case 'source':
+    case 'citations':
+    case 'step':
+      return null;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** The tool's title, as the agent's card has it. */
+function titleOf({ call }: ToolPart, { tools }: AgentCard): string | undefined {
+  const { name } = call.value;
+  return tools.find((tool) => tool.name === name)?.title;
+}
+
+function TextView({ part }: { part: TextPart }): JSX.Element {
+  return <Markdown text={part.text} isLive={!part.done.value} />;
+}
+
+/** Something moves as long as nothing else does. */
+function Waiting({ message }: { message: AssistantMessage }): JSX.Element | null {
+  const last = message.parts.value.findLast(({ type }) => type !== 'step');
+  const isBusy = last?.type === 'text' || last?.type === 'reasoning'
+    ? !last.done.value
+    : last?.type === 'plan' || (last?.type === 'tool' && last.call.value.endedAt === undefined);
+  if (isBusy) return null;
+  return (
+    <p class='waiting'>
+      <Swell />
+      <span class='visually-hidden'>The agent is working</span>
+    </p>
+  );
+}
+
+function Sources({ parts }: { parts: readonly Part[] }): JSX.Element | null {
+  const sources = parts.flatMap((part) => part.type === 'source' ? [part] : []);
+  if (sources.length === 0) return null;
+  return (
+    <aside class='sources'>
+      <h3>Sources</h3>
+      <ol>
+        {sources.map((source, i) => (
+          <li key={i}>
+            <Source source={source} />
+          </li>
+        ))}
+      </ol>
+    </aside>
+  );
+}
+
+function Source({ source: { title, url } }: { source: SourcePart }): JSX.Element {
+  const href = safeHref(url ?? '');
+  return href === undefined ? <>{title}</> : <a href={href} target='_blank' rel='noopener noreferrer'>{title}</a>;
+}
+
+const stoppedBy = {
+  person: 'You stopped this answer.',
+  page: 'This answer was cut off when the page was closed.',
+  runtime: 'The run was stopped.',
+};
+
+const cutBy: Readonly<Record<string, string>> = {
+  length: 'The answer was cut at the model’s limit of length.',
+  'content-filter': 'The endpoint’s content filter ended the answer.',
+};
+
+/** How the answer ended, where that is not plain to see. */
+function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcome: Outcome }): JSX.Element | null {
+  switch (outcome.type) {
+    case 'running':
+      return null;
+    case 'stopped':
+      return <p class='ending' data-testid='stopped'>{stoppedBy[outcome.by]}</p>;
+    case 'waiting':
+      return isAsking(message)
+        ? <p class='ending' data-testid='awaiting'>The agent goes on when you have decided.</p>
+        : null;
+    case 'done': {
+      const said = cutBy[outcome.finishReason ?? ''] ??
+        (answerText(message) === '' ? 'The agent ended without a word.' : '');
+      return said === '' ? null : <p class='ending'>{said}</p>;
+    }
+    case 'limited':
+    case 'failed':
+      return (
+        <ErrorCallout
+          error={outcome.error}
+          isLimit={outcome.type === 'limited'}
+          traceId={message.facts.value.run?.traceId}
+          isLast={isLast}
+          onRemedy={(remedy) => apply(remedy, playground)}
+        />
+      );
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** Whether there is something that a person has yet to answer. */
+function isAsking(message: AssistantMessage): boolean {
+  const plan = planOf(message);
+  return isUndecided(message) || (plan !== undefined && openQuestions(plan).length > 0);
+}
+
+function apply(remedy: Remedy, playground: Playground): void {
+  switch (remedy) {
+    case 'retry':
+      return playground.retry();
+    case 'settings':
+      return void (playground.overlay.value = 'settings');
+    case 'new-chat':
+      return playground.chats.begin();
+    case 'reload':
+      return location.reload();
+    case 'room':
+      return void (playground.privacy.isShown.value = true);
+    default:
+      return remedy satisfies never;
+  }
+}
+
+const endings: { readonly [T in Outcome['type']]?: string } = {
+  stopped: 'The answer was stopped',
+  waiting: 'The agent asks whether a tool call is allowed',
+};
+
+function endingOf(message: AssistantMessage): string | undefined {
+  const { type } = message.outcome.value;
+  return type === 'waiting' && planOf(message) ? 'The plan waits for you' : endings[type];
+}
+
+/** Reads the answer out once it has ended, not while it grows. */
+function useAnnouncement(message: AssistantMessage, { announcement }: Playground): void {
+  const { type } = message.outcome.value;
+  const wasRunning = useRef(false);
+  useEffect(() => {
+    if (type === 'running') wasRunning.current = true;
+    else if (wasRunning.current) {
+      wasRunning.current = false;
+      announcement.value = endingOf(message) ?? answerText(message).slice(0, 1000);
+    }
+  }, [type]);
+}

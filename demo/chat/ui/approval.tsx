@@ -1,0 +1,105 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import type { Decision } from '../../../src/permission/interruption.ts';
+import type { ToolCall } from '../state/message.ts';
+import { ApprovalFacts } from './approval-facts.tsx';
+import { useFocusAfter } from '../../kit/hooks/use-focus-after.ts';
+
+interface ApprovalProps {
+  readonly call: ToolCall;
+  readonly onDecide: (decision: Decision) => void;
+}
+
+/** What a person is asked about a call: the question with its two answers, or what was answered. */
+export function Approval({ call, onDecide }: ApprovalProps): JSX.Element | null {
+  const { state, approval } = call;
+  const isAsking = state === 'waiting' && approval !== undefined && approval.decision === undefined;
+  const said = useFocusAfter<HTMLParagraphElement>(isAsking);
+  if (!approval) return null;
+  if (isAsking) return <Question call={call} onDecide={onDecide} />;
+  const text = answerOf(call);
+  return text === '' ? null : <p ref={said} class='tool-answer' tabIndex={-1} data-testid='approval-answer'>{text}</p>;
+}
+
+function Question({ call: { approval, input }, onDecide }: ApprovalProps): JSX.Element {
+  const reason = useSignal('');
+  const id = useId();
+  const isPending = approval?.isPending === true;
+  const deny = (): void => onDecide({ approved: false, ...(reason.value.trim() && { reason: reason.value.trim() }) });
+  return (
+    <form
+      class='approval'
+      aria-labelledby={`${id}-question`}
+      aria-describedby={`${id}-facts`}
+      aria-busy={isPending}
+      data-testid='approval'
+      onSubmit={(event) => {
+        event.preventDefault();
+        deny();
+      }}
+    >
+      <h3 id={`${id}-question`}>Allow this call?</h3>
+      <ApprovalFacts id={`${id}-facts`} approval={approval} input={input} />
+      <Problem text={approval?.problem} testId='approval-problem' />
+      <ApprovalAnswers
+        disabled={isPending}
+        onApprove={() => onDecide({ approved: true })}
+        onReason={(text) => (reason.value = text)}
+      />
+    </form>
+  );
+}
+
+interface AnswersProps {
+  readonly disabled: boolean;
+  readonly onApprove: () => void;
+  readonly onReason: (text: string) => void;
+}
+
+/** The two answers; to deny is to submit, so that Enter in the reason does what is safe. */
+export function ApprovalAnswers({ disabled, onApprove, onReason }: AnswersProps): JSX.Element {
+  return (
+    <div class='approval-answers'>
+      <button type='button' class='button is-primary' data-testid='approve' disabled={disabled} onClick={onApprove}>
+        Approve
+      </button>
+      <button type='submit' class='button' data-testid='deny' disabled={disabled}>Deny</button>
+      <ReasonField onInput={onReason} disabled={disabled} />
+    </div>
+  );
+}
+
+/** The longest reason that the runtime keeps. */
+const maxReason = 500;
+
+function ReasonField({ onInput, disabled }: { onInput: (text: string) => void; disabled: boolean }): JSX.Element {
+  return (
+    <input
+      type='text'
+      class='approval-reason'
+      data-testid='deny-reason'
+      aria-label='Reason for a denial, optional'
+      placeholder='Why not? (optional)'
+      autocomplete='off'
+      maxLength={maxReason}
+      disabled={disabled}
+      onInput={({ currentTarget }) => onInput(currentTarget.value)}
+    />
+  );
+}
+
+/** Why an answer did not arrive. */
+export function Problem({ text, testId }: { text: string | undefined; testId: string }): JSX.Element | null {
+  return text === undefined ? null : <p class='field-error' role='alert' data-testid={testId}>{text}</p>;
+}
+
+function answerOf({ state, approval }: ToolCall): string {
+  const { decision, problem } = approval ?? {};
+  if (decision === 'elsewhere') return state === 'waiting' ? problem ?? '' : 'Decided elsewhere';
+  if (decision?.approved) return 'You approved this call';
+  if (decision) {
+    return decision.reason === undefined ? 'You denied this call' : `You denied this call: ${decision.reason}`;
+  }
+  return problem ?? 'You went on without deciding; the call was not made';
+}

@@ -1,0 +1,92 @@
+import type { JSX } from 'preact';
+import type { CitationScope } from './citation.tsx';
+import { Confidence } from '../../kit/confidence.tsx';
+import { type CitedSource, numbersCited, sourcesIn } from '../state/citations.ts';
+import { safeHref } from '../../markdown/state/markdown-links.ts';
+import { answerText, type AssistantMessage } from '../state/message.ts';
+import { formatCount, formatLines } from '../../kit/format.ts';
+
+interface CitedSourcesProps {
+  readonly message: AssistantMessage;
+  readonly scope: CitationScope;
+  /** Whether the source can be opened on this page. */
+  readonly canOpen: (source: CitedSource) => boolean;
+}
+
+/** What an answer cites, and on demand what else it was given to read. */
+export function CitedSources({ message, scope, canOpen }: CitedSourcesProps): JSX.Element | null {
+  const numbers = numbersCited(answerText(message));
+  const cited = [...scope.sources.values()].filter(({ n }) => numbers.has(n)).toSorted((a, b) => a.n - b.n);
+  const others = sourcesIn(message).filter(({ n }) => !numbers.has(n));
+  if (cited.length + others.length === 0) return null;
+  const items = (sources: readonly CitedSource[]): JSX.Element => (
+    <ul>
+      {sources.map((source) => (
+        <li key={source.n}>
+          <Source source={source} canOpen={canOpen(source)} onOpen={scope.onOpen} />
+        </li>
+      ))}
+    </ul>
+  );
+  return (
+    <aside class='cited' aria-label='Sources' data-testid='cited-sources'>
+      {cited.length > 0 && <h3>Sources</h3>}
+      {cited.length > 0 && items(cited)}
+      {others.length > 0 && message.outcome.value.type !== 'running' && (
+        <details data-testid='uncited-sources'>
+          <summary>{formatCount(others.length, 'part')} found and not cited</summary>
+          {items(others)}
+        </details>
+      )}
+    </aside>
+  );
+}
+
+interface SourceProps {
+  readonly source: CitedSource;
+  readonly canOpen: boolean;
+  readonly onOpen: CitationScope['onOpen'];
+}
+
+function Source({ source, canOpen, onOpen }: SourceProps): JSX.Element {
+  const { n, title, uri, lines: [from, to] = [], confidence } = source;
+  const href = canOpen ? undefined : safeHref(uri);
+  const about = (
+    <>
+      <span class='cited-number'>{n}</span>
+      <span class='cited-title'>{title ?? uri}</span>
+      <span class='cited-place'>
+        {title !== undefined && uri !== title && <span>{uri}</span>}
+        {from !== undefined && to !== undefined && <span>{formatLines([from, to])}</span>}
+        <Confidence value={confidence} />
+      </span>
+    </>
+  );
+  if (canOpen) {
+    return (
+      <button
+        type='button'
+        class='cited-source'
+        data-testid='cited-source'
+        data-n={n}
+        onClick={() => onOpen(source)}
+      >
+        {about}
+      </button>
+    );
+  }
+  return href === undefined
+    ? <p class='cited-source' data-testid='cited-source' data-n={n} tabIndex={-1}>{about}</p>
+    : (
+      <a
+        class='cited-source'
+        data-testid='cited-source'
+        data-n={n}
+        href={href}
+        target='_blank'
+        rel='noopener noreferrer'
+      >
+        {about}
+      </a>
+    );
+}

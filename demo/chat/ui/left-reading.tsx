@@ -1,0 +1,19 @@
+import type { JSX } from 'preact';
+import type { Playground } from '../../app/state/playground.ts';
+import { Icon } from '../../kit/icon.tsx';
+
+/** Where nobody reads the run of the open chat, though it goes on: says so, with the way back. */
+export function LeftReading({ playground: { chats } }: { playground: Playground }): JSX.Element | null {
+  const run = chats.current.value.run.value;
+  const reading = run?.reading.value;
+  if (!run || !reading?.isLeft) return null;
+  return (
+    <p class='ending left-reading' role='status' data-testid='left-reading'>
+      <span>You stopped reading after chunk {reading.leftAt.at(-1)}. The run goes on, for half a minute.</span>
+      <button type='button' class='button' data-testid='read-on' onClick={() => run.readOn()}>
+        <Icon name='play' />
+        Read on
+      </button>
+    </p>
+  );
+}

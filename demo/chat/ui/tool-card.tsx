@@ -1,0 +1,97 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useId } from 'preact/hooks';
+import type { Decision } from '../../../src/permission/interruption.ts';
+import type { ToolCall, ToolPart, ToolState } from '../state/message.ts';
+import { Approval } from './approval.tsx';
+import { formatDuration, summarize } from '../../kit/format.ts';
+import { Icon, type IconName } from '../../kit/icon.tsx';
+import { ToolDetails } from './tool-details.tsx';
+
+const states: Readonly<Record<ToolState, { readonly word: string; readonly icon?: IconName }>> = {
+  starting: { word: 'Starting' },
+  input: { word: 'Writing its input' },
+  running: { word: 'Running' },
+  waiting: { word: 'Waits for you', icon: 'wait' },
+  result: { word: 'Done', icon: 'check' },
+  error: { word: 'Failed', icon: 'cross' },
+  denied: { word: 'Denied', icon: 'hand' },
+  undecided: { word: 'Not decided', icon: 'wait' },
+  stopped: { word: 'Stopped', icon: 'stop' },
+};
+
+interface ToolCardProps {
+  readonly part: ToolPart;
+  readonly title?: string | undefined;
+  readonly onDecide?: (decision: Decision) => void;
+}
+
+/** One tool call: what it is, how far it is, what a person is asked about it, and on demand everything about it. */
+export function ToolCard({ part, title: known, onDecide = () => undefined }: ToolCardProps): JSX.Element {
+  const isOpen = useSignal(false);
+  const id = useId();
+  const call = part.call.value;
+  const { word, icon } = stateOf(call);
+  const title = call.title ?? known ?? (call.name || 'Tool');
+  return (
+    <section
+      role='group' // a chat may have many with one name: no landmarks
+      class='tool-card'
+      data-testid='tool-card'
+      data-tool={call.name}
+      data-state={call.state}
+      aria-label={`Tool ${title}: ${word}`}
+    >
+      <button
+        type='button'
+        class='tool-head'
+        aria-expanded={isOpen.value}
+        aria-controls={id}
+        onClick={() => (isOpen.value = !isOpen.value)}
+      >
+        <span class='tool-state'>{icon ? <Icon name={icon} /> : <span class='spinner' />}</span>
+        <span class='tool-name'>{title}</span>
+        <span class='tool-summary'>{summarize(call.input)}</span>
+        <span class='tool-time'>
+          {word}
+          <Elapsed call={call} />
+        </span>
+        <Icon name='chevron' />
+      </button>
+      <ToolProblem call={call} />
+      <Approval call={call} onDecide={onDecide} />
+      <div id={id} hidden={!isOpen.value}>{isOpen.value && <ToolDetails part={part} />}</div>
+    </section>
+  );
+}
+
+function stateOf({ state, approval }: ToolCall): { readonly word: string; readonly icon?: IconName } {
+  return state === 'waiting' && approval?.decision ? { word: 'Decided', icon: 'wait' } : states[state];
+}
+
+/** Why the call failed; seen without opening the card. */
+function ToolProblem({ call: { state, failure, errorText } }: { call: ToolCall }): JSX.Element | null {
+  if (state !== 'error') return null;
+  return (
+    <p class='tool-problem'>
+      {failure && <code class='code-chip'>{failure.code}</code>}
+      <span>{failure?.message ?? errorText ?? 'The call failed'}</span>
+      {failure && <span class='chip'>{failure.retryable ? 'can be retried' : 'not retryable'}</span>}
+    </p>
+  );
+}
+
+/** The time since the call began, ticking while it runs. */
+function Elapsed({ call }: { call: ToolCall }): JSX.Element | null {
+  const { state, startedAt, endedAt } = call;
+  const now = useSignal(Date.now());
+  const isRunning = state === 'running';
+  useEffect(() => {
+    if (!isRunning) return undefined;
+    const timer = setInterval(() => (now.value = Date.now()), 100);
+    return () => clearInterval(timer);
+  }, [isRunning]);
+  if (state === 'denied' || state === 'undecided') return null; // that is how long a person took
+  if (isRunning) return <time>{formatDuration(Math.max(0, now.value - startedAt))}</time>;
+  return endedAt === undefined ? null : <time>{formatDuration(endedAt - startedAt)}</time>;
+}

@@ -1,0 +1,119 @@
+import type { JSX, RefObject } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { type Chat, isRunning } from '../../chat/state/chat.ts';
+import { nextFrame } from '../../kit/hooks/frame-queue.ts';
+import { agentOf, type Playground } from '../../app/state/playground.ts';
+import { Icon } from '../../kit/icon.tsx';
+
+/** Where a message is written, sent, and its run stopped. */
+export function Composer({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
+  const isBusy = isRunning(chat);
+  const draft = chat.draft.value;
+  const send = (): void => {
+    if (draft.trim() !== '' && !isBusy && playground.send(draft)) chat.draft.value = '';
+  };
+  return (
+    <form
+      class='composer'
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <MessageField chat={chat} playground={playground} onEnter={send} />
+      <div class='composer-foot'>
+        <p class='hints'>
+          {isBusy
+            ? (
+              <span>
+                <kbd>Esc</kbd> stops
+              </span>
+            )
+            : (
+              <span>
+                <kbd>Enter</kbd> sends, <kbd>Shift Enter</kbd> begins a new line
+              </span>
+            )}
+        </p>
+        {isBusy ? <StopButton onStop={() => playground.chats.stop()} /> : <SendButton disabled={draft.trim() === ''} />}
+      </div>
+    </form>
+  );
+}
+
+interface MessageFieldProps {
+  readonly chat: Chat;
+  readonly playground: Playground;
+  readonly onEnter: () => void;
+}
+
+function MessageField({ chat, playground, onEnter }: MessageFieldProps): JSX.Element {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const agent = agentOf(playground.agents, chat.agentId.value);
+  const draft = chat.draft.value;
+  useFocus(field, playground.focusRequests.value);
+  useLayoutEffect(() => grow(field.current), [draft]);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    // While a word is being composed (Japanese, Chinese, …), Enter ends the word.
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    onEnter();
+  };
+  return (
+    <textarea
+      ref={field}
+      data-testid='composer'
+      aria-label={`Message to ${agent.name}`}
+      placeholder={`Message ${agent.name}`}
+      rows={1}
+      enterkeyhint='send'
+      value={draft}
+      disabled={chat.loaded.value !== 'ready'}
+      onInput={({ currentTarget }) => (chat.draft.value = currentTarget.value)}
+      onKeyDown={onKeyDown}
+    />
+  );
+}
+
+/** Gives the field the focus whenever `requests` counts up, and at first where that opens no keyboard over the page. */
+function useFocus(field: RefObject<HTMLTextAreaElement | null>, requests: number): void {
+  const isShown = useRef(false);
+  useLayoutEffect(() => {
+    const isFirst = !isShown.current;
+    isShown.current = true;
+    if (isFirst && !matchMedia('(hover: hover)').matches) return undefined;
+    if (!isFirst || isFocusElsewhere()) return field.current?.focus();
+    // To take the focus, the page must be laid out: where nobody has it, it comes with the frame that does so.
+    return nextFrame(() => isFocusElsewhere() || field.current?.focus());
+  }, [requests]);
+}
+
+function isFocusElsewhere(): boolean {
+  return document.activeElement !== document.body;
+}
+
+function SendButton({ disabled }: { disabled: boolean }): JSX.Element {
+  return (
+    <button type='submit' class='send' data-testid='send' disabled={disabled}>
+      <Icon name='send' />
+      Send
+    </button>
+  );
+}
+
+function StopButton({ onStop }: { onStop: () => void }): JSX.Element {
+  return (
+    <button type='button' class='send is-stop' data-testid='stop' onClick={onStop}>
+      <Icon name='stop' />
+      Stop
+    </button>
+  );
+}
+
+/** As high as its text; the style sheet sets the most, and does this alone where the browser can. */
+function grow(field: HTMLTextAreaElement | null): void {
+  if (!field || CSS.supports('field-sizing', 'content')) return;
+  field.style.height = 'auto';
+  field.style.height = `${field.scrollHeight}px`;
+}

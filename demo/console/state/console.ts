@@ -1,0 +1,196 @@
+/** The console of an endpoint: what is shown of it, and what can be done there. */
+
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { proxy } from 'comlink';
+import type { ErrorData } from '../../../src/base/errors.ts';
+import type { LoggedEvent } from '../../../src/events/event-log.ts';
+import type { PlanView } from '../../../src/planner/view/plan-view.ts';
+import type { Verification } from '../../../src/events/verify-chain.ts';
+import type { Activity, ConsoleControl, Readiness } from '../worker/control.ts';
+import type { PlanSteering } from '../../app/worker/control.ts';
+import type { Answer } from '../../registry/worker/control.ts';
+import { type Family, readPrometheus, seriesKey } from './prometheus.ts';
+
+/** The parts of the console. */
+export type ConsoleTab = 'registry' | 'runs' | 'plans' | 'audit' | 'metrics';
+
+/** Which entries of the audit are wanted; what is empty is not asked about. */
+export interface AuditFilter {
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly traceId: string;
+  /** Not older than this; everything, when absent. */
+  readonly withinMs: number | undefined;
+}
+
+/** Something that was asked for. */
+export type Asked<T> =
+  | { readonly type: 'asking' }
+  | { readonly type: 'there'; readonly value: T }
+  | { readonly type: 'refused'; readonly error: ErrorData };
+
+/** The metrics as they are, and as they were each time that they were asked for since the page was opened. */
+export interface MetricsView {
+  readonly families: readonly Family[];
+  /** By family and series, the oldest first. */
+  readonly history: ReadonlyMap<string, readonly number[]>;
+}
+
+/** The console's state. */
+export interface Console {
+  readonly tab: Signal<ConsoleTab>;
+  readonly readiness: ReadonlySignal<Asked<Readiness>>;
+  readonly activity: ReadonlySignal<Asked<Activity>>;
+  readonly plan: ReadonlySignal<Asked<PlanView> | undefined>;
+  readonly auditFilter: ReadonlySignal<AuditFilter>;
+  readonly audit: ReadonlySignal<
+    Asked<{ readonly items: readonly LoggedEvent[]; readonly nextPageToken?: string | undefined }>
+  >;
+  readonly verification: ReadonlySignal<Asked<Verification> | undefined>;
+  readonly metrics: ReadonlySignal<Asked<MetricsView>>;
+  /** Why the latest thing that the person did failed. */
+  readonly problem: ReadonlySignal<string | undefined>;
+  /** Begins to watch; gives what ends that. */
+  open(): () => void;
+  /** Watches from the beginning again, where that broke off. */
+  readonly watch: () => void;
+  cancelRun(runId: string): Promise<void>;
+  openPlan(planId: string | undefined): Promise<void>;
+  /** Reads the open plan again. */
+  readPlan(): Promise<void>;
+  steerPlan(how: PlanSteering): Promise<void>;
+  narrowAudit(filter: Partial<AuditFilter>): Promise<void>;
+  moreAudit(): Promise<void>;
+  verify(): Promise<void>;
+  readMetrics(): Promise<void>;
+}
+
+/** The most values that a small chart shows. */
+const mostValues = 60;
+const asking = { type: 'asking' } as const;
+
+/** Gives the console over the way to the endpoint. */
+export function createConsole(
+  { control, now = Date.now }: { readonly control: ConsoleControl; readonly now?: () => number },
+): Console {
+  const readiness = signal<Asked<Readiness>>(asking);
+  const activity = signal<Asked<Activity>>(asking);
+  const plan = signal<Asked<PlanView> | undefined>(undefined);
+  const auditFilter = signal<AuditFilter>({ actor: '', action: '', target: '', traceId: '', withinMs: 86_400_000 });
+  const audit: Console['audit'] & Signal = signal(asking);
+  const verification = signal<Asked<Verification> | undefined>(undefined);
+  const metrics = signal<Asked<MetricsView>>(asking);
+  const problem = signal<string | undefined>(undefined);
+  let planId: string | undefined;
+  let turn = 0;
+
+  async function act(asked: Promise<Answer<unknown>>): Promise<void> {
+    const answer = await settled(asked);
+    problem.value = answer.ok ? undefined : `${answer.error.message}.`;
+  }
+
+  async function readPlan(): Promise<void> {
+    const wanted = planId;
+    if (wanted === undefined) return;
+    const answer = await settled(control.plan(wanted));
+    if (planId === wanted) plan.value = askedOf(answer);
+  }
+
+  function watch(): void {
+    activity.value = asking;
+    void settled(control.readiness()).then((answer) => (readiness.value = askedOf(answer)));
+    control.watch(proxy((answer: Answer<Activity>) => {
+      activity.value = askedOf(answer);
+      void readPlan();
+    }));
+  }
+
+  async function readAudit(pageToken?: string): Promise<void> {
+    const mine = ++turn;
+    const { withinMs, ...filter } = auditFilter.value;
+    const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value.trim() !== ''));
+    const from = withinMs === undefined ? {} : { from: now() - withinMs };
+    const query = { ...given, ...from, limit: 50, ...(pageToken !== undefined && { pageToken }) };
+    const before = pageToken !== undefined && audit.value.type === 'there' ? audit.value.value.items : [];
+    const answer = await settled(control.audit(query));
+    if (mine !== turn) return; // another question was asked meanwhile
+    audit.value = askedOf(
+      answer.ok ? { ok: true, value: { ...answer.value, items: [...before, ...answer.value.items] } } : answer,
+    );
+  }
+
+  return {
+    tab: signal('registry'),
+    readiness,
+    activity,
+    plan,
+    auditFilter,
+    audit,
+    verification,
+    metrics,
+    problem,
+    open() {
+      watch();
+      return () => control.leave();
+    },
+    watch,
+    readPlan,
+    cancelRun: (runId) => act(control.cancelRun(runId)),
+    async openPlan(id) {
+      planId = id;
+      plan.value = id === undefined ? undefined : asking;
+      await readPlan();
+    },
+    async steerPlan(how) {
+      if (planId !== undefined) await act(control.steerPlan(planId, how));
+      await readPlan();
+    },
+    async narrowAudit(filter) {
+      auditFilter.value = { ...auditFilter.value, ...filter };
+      await readAudit();
+    },
+    async moreAudit() {
+      if (audit.value.type === 'there') await readAudit(audit.value.value.nextPageToken);
+    },
+    async verify() {
+      verification.value = asking;
+      verification.value = askedOf(await settled(control.verify()));
+    },
+    async readMetrics() {
+      const answer = await settled(control.metrics());
+      const before = metrics.value.type === 'there'
+        ? metrics.value.value.history
+        : new Map<string, readonly number[]>();
+      metrics.value = answer.ok ? { type: 'there', value: viewOf(answer.value, before) } : askedOf(answer);
+    },
+  };
+}
+
+function viewOf(text: string, before: MetricsView['history']): MetricsView {
+  const families = readPrometheus(text);
+  const values = families.flatMap(({ name, samples }) =>
+    samples.map(({ labels, value }): readonly [string, readonly number[]] => {
+      const key = historyKey(name, labels);
+      return [key, [...before.get(key) ?? [], value].slice(-mostValues)];
+    })
+  );
+  return { families, history: new Map(values) };
+}
+
+/** Names a series among all. */
+export function historyKey(name: string, labels: Readonly<Record<string, string>>): string {
+  return `${name} ${seriesKey(labels)}`;
+}
+
+/** A worker that is gone is told of as a refusal. */
+async function settled<T>(asked: Promise<Answer<T>>): Promise<Answer<T>> {
+  return await asked.catch((): Answer<T> => ({
+    ok: false,
+    error: { code: 'unavailable', message: 'The worker that signs requests does not answer', retryable: true },
+  }));
+}
+
+function askedOf<T>(answer: Answer<T>): Asked<T> {
+  return answer.ok ? { type: 'there', value: answer.value } : { type: 'refused', error: answer.error };
+}

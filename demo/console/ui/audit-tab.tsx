@@ -1,0 +1,149 @@
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { LoggedEvent } from '../../../src/events/event-log.ts';
+import type { BreakReason, Verification } from '../../../src/events/verify-chain.ts';
+import type { AuditFilter, Console } from '../state/console.ts';
+import { formatCount } from '../../kit/format.ts';
+import { Asking, Refusal } from './refusal.tsx';
+import { InspectAction, type TabProps, timeOf } from './runs-tab.tsx';
+
+/** Who did what at the endpoint, by filters, and whether the chain of entries is whole. */
+export function AuditTab({ state, url, playground }: TabProps): JSX.Element {
+  const { audit } = state;
+  useEffect(() => void state.narrowAudit({}), []);
+  return (
+    <>
+      <Filters state={state} />
+      <Chain state={state} />
+      {audit.value.type === 'asking' && <Asking what='the audit' />}
+      {audit.value.type === 'refused' && (
+        <Refusal
+          error={audit.value.error}
+          scope='admin'
+          onRetry={() => void state.narrowAudit({})}
+        />
+      )}
+      {audit.value.type === 'there' && (
+        <>
+          {audit.value.value.items.length === 0 && <p class='console-empty'>Nothing was written down that fits.</p>}
+          <ul class='console-list' data-testid='console-audit'>
+            {audit.value.value.items.map((entry) => (
+              <Entry key={entry.seq} entry={entry} url={url} playground={playground} />
+            ))}
+          </ul>
+          {audit.value.value.nextPageToken !== undefined && (
+            <button
+              type='button'
+              class='button'
+              data-testid='console-audit-more'
+              onClick={() => void state.moreAudit()}
+            >
+              More
+            </button>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+const fields: readonly (readonly [Exclude<keyof AuditFilter, 'withinMs'>, label: string])[] = [
+  ['actor', 'Who'],
+  ['action', 'Action'],
+  ['target', 'What it was done to'],
+  ['traceId', 'Trace'],
+];
+
+const times: readonly (readonly [label: string, ms: number | undefined])[] = [
+  ['The last hour', 3_600_000],
+  ['The last day', 86_400_000],
+  ['The last 30 days', 30 * 86_400_000],
+  ['All that is kept', undefined],
+];
+
+function Filters({ state }: { state: Console }): JSX.Element {
+  const filter = state.auditFilter.value;
+  return (
+    <form class='console-filters' aria-label='Which entries' onSubmit={(event) => event.preventDefault()}>
+      {fields.map(([name, label]) => (
+        <label key={name}>
+          {label}
+          <input
+            type='text'
+            autocomplete='off'
+            spellcheck={false}
+            data-testid={`console-audit-${name}`}
+            value={filter[name]}
+            onChange={({ currentTarget }) => void state.narrowAudit({ [name]: currentTarget.value })}
+          />
+        </label>
+      ))}
+      <label>
+        When
+        <select
+          data-testid='console-audit-when'
+          value={String(filter.withinMs)}
+          onChange={({ currentTarget }) =>
+            void state.narrowAudit({ withinMs: times[currentTarget.selectedIndex]?.[1] })}
+        >
+          {times.map(([label, ms]) => <option key={label} value={String(ms)}>{label}</option>)}
+        </select>
+      </label>
+    </form>
+  );
+}
+
+function Chain({ state }: { state: Console }): JSX.Element {
+  const checked = state.verification.value;
+  return (
+    <div class='console-chain'>
+      <button type='button' class='button' data-testid='console-verify' onClick={() => void state.verify()}>
+        Check the chain
+      </button>
+      <p role='status' data-testid='console-verification'>
+        {checked === undefined && 'Each entry holds the hash of the one before it.'}
+        {checked?.type === 'asking' && 'Computing all of it anew…'}
+        {checked?.type === 'refused' && checked.error.message}
+        {checked?.type === 'there' && (checked.value.ok
+          ? `Whole: ${formatCount(checked.value.checked, 'entry').replace('entrys', 'entries')} checked.`
+          : breakText(checked.value))}
+      </p>
+    </div>
+  );
+}
+
+const breaks: Readonly<Record<BreakReason, string>> = {
+  entry_missing: 'the entry is missing',
+  entry_mismatch: 'the entry was changed or moved',
+  head_mismatch: 'the stored end of the chain does not match the last entry',
+  entries_beyond_head: 'the stored end of the chain was set back before this entry',
+  index_missing: 'the entry is missing from an index, so filters do not find it',
+  index_mismatch: 'an index names an entry that does not exist or does not match',
+  anchor_missing: 'the chain ends before the anchor',
+  anchor_mismatch: 'the chain differs from the anchor',
+};
+
+function breakText({ brokenAt, reason = 'entry_mismatch' }: Verification): string {
+  return `Broken at entry ${brokenAt}: ${breaks[reason]}.`;
+}
+
+function Entry(
+  { entry: { seq, event }, url, playground: { inspector } }: Omit<TabProps, 'state'> & { entry: LoggedEvent },
+): JSX.Element {
+  const { timestamp, actor, action, target, status, traceId, payloadSummary } = event;
+  return (
+    <li class='console-item' data-testid='console-audit-entry' data-status={status}>
+      <code>{seq}</code>
+      <span>{timeOf(timestamp)}</span>
+      <span>
+        <strong>{actor.id}</strong> {action} <strong>{target.id}</strong>
+      </span>
+      <span class='state-word' data-state={status}>{status}</span>
+      {payloadSummary !== '' && <code class='console-summary'>{payloadSummary}</code>}
+      <InspectAction
+        label={`Inspect the trace of entry ${seq}`}
+        onClick={() => (inspector.shown.value = { traceId, via: url })}
+      />
+    </li>
+  );
+}

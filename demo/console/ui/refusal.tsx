@@ -1,0 +1,59 @@
+import type { JSX } from 'preact';
+import type { ErrorData } from '../../../src/base/errors.ts';
+import { describeProblem } from '../../chat/state/problem.ts';
+import { Icon } from '../../kit/icon.tsx';
+import { Swell } from '../../kit/mark.tsx';
+
+interface RefusalProps {
+  readonly error: ErrorData;
+  /** What it takes to see it. */
+  readonly scope: string;
+  readonly onRetry: () => void;
+}
+
+/** Why the endpoint does not say it, in plain words, and the way to ask again. */
+export function Refusal({ error, scope, onRetry }: RefusalProps): JSX.Element {
+  const { title, advice } = explain(error, scope);
+  return (
+    <div class='callout is-warning' role='alert' data-testid='console-refusal' data-code={error.code}>
+      <Icon name={error.code === 'forbidden' ? 'lock' : 'warning'} />
+      <div>
+        <h2>{title}</h2>
+        <p>{advice}</p>
+        <p class='callout-message'>
+          <code class='code-chip'>{error.code}</code> {error.message}
+        </p>
+        <div class='button-row'>
+          <button type='button' class='button' data-testid='console-retry' onClick={onRetry}>Try again</button>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function explain(error: ErrorData, scope: string): { readonly title: string; readonly advice: string } {
+  switch (error.code) {
+    case 'forbidden':
+      return {
+        title: 'This page may not see that',
+        advice:
+          `It takes the scope “${scope}”, which this page’s certificate does not have. Whoever issues certificates can add it.`,
+      };
+    case 'not_found':
+      return { title: 'The endpoint has nothing of that', advice: 'It was composed without it, or it is gone.' };
+    case 'unavailable':
+      return { title: 'The endpoint does not answer', advice: 'Check that it runs. What it knows is not lost.' };
+    default:
+      return describeProblem(error);
+  }
+}
+
+/** Something is on its way. */
+export function Asking({ what }: { what: string }): JSX.Element {
+  return (
+    <p class='waiting is-centred' role='status'>
+      <Swell />
+      <span class='visually-hidden'>Reading {what}</span>
+    </p>
+  );
+}

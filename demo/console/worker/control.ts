@@ -1,0 +1,66 @@
+/** What the page asks of an endpoint as its console, through the worker that signs. */
+
+import type { EventQuery } from '../../../src/events/event-query.ts';
+import type { LoggedEvent } from '../../../src/events/event-log.ts';
+import type { Page } from '../../../src/index.ts';
+import type { PlanView } from '../../../src/planner/view/plan-view.ts';
+import type { Verification } from '../../../src/events/verify-chain.ts';
+import type { PlanSteering } from '../../app/worker/control.ts';
+import type { Answer, RegistryControl } from '../../registry/worker/control.ts';
+
+/** A run that the endpoint has told of. */
+export interface SeenRun {
+  readonly runId: string;
+  readonly traceId: string;
+  readonly agentId: string;
+  /** Who asked for it. */
+  readonly by: string;
+  /** `running`, or how it ended. */
+  readonly state: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** Of one that has ended. */
+  readonly durationMs?: number;
+  /** The code of its error. */
+  readonly error?: string;
+}
+
+/** A plan that the endpoint has told of. */
+export interface SeenPlan {
+  readonly planId: string;
+  readonly traceId: string;
+  readonly by: string;
+  /** `running`, or how its last activity ended. */
+  readonly state: string;
+  readonly startedAt: string;
+}
+
+/** What the endpoint has told since it keeps events, the latest first. */
+export interface Activity {
+  readonly runs: readonly SeenRun[];
+  readonly plans: readonly SeenPlan[];
+  /** Why it does not go back to the beginning: `gone`, the endpoint has forgotten older events; `cut`, there were too many. */
+  readonly gap?: 'gone' | 'cut' | undefined;
+}
+
+/** Whether the endpoint can work. */
+export interface Readiness {
+  readonly status: string;
+  readonly checks: Readonly<Record<string, string>>;
+}
+
+/** The console of one endpoint. */
+export interface ConsoleControl extends RegistryControl {
+  readiness(): Promise<Answer<Readiness>>;
+  /** Tells what runs and plans there are, and from then on what comes of them, until the next `watch` or `leave`. */
+  watch(onActivity: (activity: Answer<Activity>) => void): void;
+  leave(): void;
+  cancelRun(runId: string): Promise<Answer<void>>;
+  plan(planId: string): Promise<Answer<PlanView>>;
+  steerPlan(planId: string, how: PlanSteering): Promise<Answer<void>>;
+  /** The oldest first. */
+  audit(query: EventQuery): Promise<Answer<Page<LoggedEvent>>>;
+  verify(): Promise<Answer<Verification>>;
+  /** In the text format of Prometheus. */
+  metrics(): Promise<Answer<string>>;
+}

@@ -1,0 +1,64 @@
+/** Connects the page to a Pinnace endpoint, through a worker of its own that holds the key and signs. */
+
+import { proxy, type Remote, transfer, wrap } from 'comlink';
+import { fromData } from '../../../src/base/errors.ts';
+import type { ConsoleControl } from '../../console/worker/control.ts';
+import type { AskedRun, EndpointControl } from '../../app/worker/control.ts';
+// oxlint-disable-next-line import/default -- Vite makes this module: it exports the address
+import workerUrl from '../worker/endpoint-worker.ts?worker&url';
+import type { Found, RunNews, RunRecord } from '../../inspector/worker/control.ts';
+import { ownScript } from '../../app/worker/trusted.ts';
+import type { Transport } from '../../chat/state/run.ts';
+
+/** An endpoint: the way to its agents, to what it has told of their runs, and to its console. */
+export interface RemoteEndpoint extends Transport {
+  /** Gives a run; `onNews` is told how it goes on, until the signal aborts. */
+  run(asked: AskedRun, how: { readonly onNews: (news: RunNews) => void; readonly signal: AbortSignal }): Promise<
+    Found<RunRecord>
+  >;
+  console(): Promise<ConsoleControl>;
+}
+
+interface ConnectEndpointOptions {
+  /** Makes the page's end of a port into a transport. */
+  readonly connectRuntime: (port: MessagePort) => Transport;
+  readonly startWorker?: () => Remote<EndpointControl>;
+}
+
+/** Gives what connects to an endpoint by its address. The worker is started with the first. */
+export function createEndpointConnector(
+  { connectRuntime, startWorker = startEndpointWorker }: ConnectEndpointOptions,
+): (endpoint: string) => Promise<RemoteEndpoint> {
+  let worker: Remote<EndpointControl> | undefined;
+  return async (url) => {
+    const control = worker ??= startWorker();
+    const { port1, port2 } = new MessageChannel();
+    const refusal = await control.open({ url, issuer: issuerUrl() }, transfer(port1, [port1]));
+    if (refusal) throw fromData(refusal);
+    return {
+      ...connectRuntime(port2),
+      run(asked, { onNews, signal }) {
+        signal.addEventListener('abort', () => void control.leaveRun(), { once: true });
+        return control.run(url, asked, proxy(onNews));
+      },
+      console: () => openConsole(control, url),
+    };
+  };
+}
+
+async function openConsole(control: Remote<EndpointControl>, url: string): Promise<ConsoleControl> {
+  const { port1, port2 } = new MessageChannel();
+  const refusal = await control.openConsole(url, transfer(port1, [port1]));
+  if (refusal) throw fromData(refusal);
+  return wrap<ConsoleControl>(port2);
+}
+
+function startEndpointWorker(): Remote<EndpointControl> {
+  const worker = new Worker(ownScript(workerUrl), { type: 'module', name: 'endpoint' });
+  return wrap<EndpointControl>(worker);
+}
+
+/** Where `npm start` certifies the keys of its own page. */
+function issuerUrl(): string {
+  return new URL('development/certificate', document.baseURI).href;
+}

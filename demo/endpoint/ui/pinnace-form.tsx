@@ -1,0 +1,25 @@
+import type { Signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { FieldErrors } from '../state/endpoint.ts';
+import type { ModelChoice } from '../../settings/state/settings.ts';
+import { Field } from '../../kit/field.tsx';
+
+/** Where `npm start` serves the sample endpoint. */
+const usual = 'http://127.0.0.1:8787';
+
+/** The address of a Pinnace endpoint. */
+export function PinnaceForm({ choice, errors }: { choice: ModelChoice; errors: Signal<FieldErrors> }): JSX.Element {
+  return (
+    <div class='fields'>
+      <Field
+        name='url'
+        label='Address'
+        testId='settings-url'
+        value={choice.type === 'pinnace' ? choice.url : usual}
+        placeholder={usual}
+        help='Remembered in this browser. The key that signs is made anew for each visit and cannot leave its worker; “npm start” certifies it.'
+        error={errors.value.url}
+      />
+    </div>
+  );
+}

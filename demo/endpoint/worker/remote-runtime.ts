@@ -1,0 +1,65 @@
+/** An endpoint as a runtime, so that the page speaks with it as with its own worker. */
+
+import type { Client } from '../../../adapters/transport/client.ts';
+import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
+import type { Runtime } from '../../../src/runtime/runtime.ts';
+
+/** Gives the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */
+export function remoteRuntime(client: Client): Runtime {
+  return {
+    async run(request, _principal, { signal, idempotencyKey = crypto.randomUUID() } = {}) {
+      const left = new AbortController();
+      const leave = (): void => left.abort(new PinnaceError('cancelled', 'The run was stopped before it began'));
+      if (signal?.aborted) leave();
+      signal?.addEventListener('abort', leave, { once: true });
+      const stream = await client.run(request, { idempotencyKey, signal: left.signal });
+      signal?.removeEventListener('abort', leave);
+      return signal ? cancelledBy(signal, { stream, cancel: (runId) => client.cancel(runId).catch(leave) }) : stream;
+    },
+    async resume(runId, after, { signal }) {
+      const cancel = (): Promise<void> => client.cancel(runId).catch(() => undefined);
+      if (signal?.aborted) void cancel();
+      signal?.addEventListener('abort', () => void cancel(), { once: true });
+      // Nothing is left to read where the run has ended and all of it was read.
+      return await client.resume(runId, { lastEventId: `${runId}:${after}` }) ?? new ReadableStream({
+        start: (controller) => controller.close(),
+      });
+    },
+    decide: async (runId, approvalId, { approved, reason }) =>
+      await client.approve(runId, approvalId, { approved, ...(reason !== undefined && { reason }) }),
+    reply: (runId, reply) => client.reply(runId, reply),
+    manifest: () => Promise.reject(notOffered()),
+    invalidate: () => Promise.reject(notOffered()),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** The same stream. When the signal aborts, the run is cancelled by its id, which the first chunks tell. */
+function cancelledBy(
+  signal: AbortSignal,
+  { stream, cancel }: {
+    readonly stream: ReadableStream<UIMessageChunk>;
+    readonly cancel: (runId: string) => Promise<void>;
+  },
+): ReadableStream<UIMessageChunk> {
+  let runId: string | undefined;
+  const stop = (): void => {
+    if (signal.aborted && runId !== undefined) void cancel(runId);
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  return stream.pipeThrough(
+    new TransformStream<UIMessageChunk, UIMessageChunk>({
+      transform(chunk, controller) {
+        controller.enqueue(chunk);
+        if (runId !== undefined || chunk.type !== 'data-run') return;
+        runId = chunk.id;
+        stop();
+      },
+    }),
+  );
+}
+
+function notOffered(): PinnaceError {
+  return new PinnaceError('invalid_argument', 'Cannot do this at an endpoint: the playground only runs agents there');
+}

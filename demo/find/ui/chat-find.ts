@@ -1,0 +1,23 @@
+/** The search in the open chat: of each chat one, as long as the page lives. */
+
+import { createChatFind } from '../state/chat-find.ts';
+import type { Playground } from '../../app/state/playground.ts';
+import { wholeUpTo } from '../../chat/state/thread-window.ts';
+import { isCovered } from '../../app/ui/over-chat.ts';
+import { oncePer } from '../../kit/hooks/once-per.ts';
+
+/** Gives the search in a chat. */
+export const chatFind = oncePer(createChatFind);
+
+/**
+ * Opens the search in the open chat in place of the browser's, where that would miss what is not drawn. Gives whether it did: asked
+ * again while its field has the focus, it leaves the keys to the browser.
+ */
+export function findInstead(playground: Playground): boolean {
+  const chat = playground.chats.current.value;
+  const isWhole = chat.messages.value.length <= wholeUpTo;
+  const isInField = document.activeElement?.closest('[data-testid=find-bar]') != null;
+  if (isWhole || isInField || playground.overlay.value !== 'none' || isCovered(playground)) return false;
+  chatFind(chat).open();
+  return true;
+}

@@ -1,0 +1,195 @@
+/** The inspector's screen: the runs that there are, and the one that is open. */
+
+import { proxy } from 'comlink';
+import { batch, type ReadonlySignal, signal } from '@preact/signals';
+import { type ErrorData, toData } from '../../../src/base/errors.ts';
+import type { AskedRun } from '../../app/worker/control.ts';
+import type { Found, InspectorControl, RunHead, RunList, RunNews, RunRecord } from '../worker/control.ts';
+import { createOpenedRun, type OpenedRun } from './opened-run.ts';
+import { readRunFile, type RunFile } from './run-file.ts';
+import type { ConnectedTransports } from '../../app/state/transports.ts';
+
+/** What is shown of the open run. */
+export type InspectorTab = 'timeline' | 'events' | 'tools' | 'prompt' | 'usage';
+
+/** The screen's state, and what can be done in it. */
+export interface Inspector {
+  /** `undefined` until the first answer. */
+  readonly list: ReadonlySignal<RunList | undefined>;
+  readonly opened: ReadonlySignal<OpenedRun | undefined>;
+  readonly tab: ReadonlySignal<InspectorTab>;
+  /** Why the latest thing that the person did failed. */
+  readonly problem: ReadonlySignal<string | undefined>;
+  /** Why the run at an endpoint cannot be shown. */
+  readonly refusal: ReadonlySignal<ErrorData | undefined>;
+  /** Shows the list, as it is now. */
+  showList(): Promise<void>;
+  /** Opens the run, of the endpoint `via` where that is given; where it follows a plan that another run has begun, that one. */
+  open(
+    traceId: string,
+    how?: { readonly planId?: string | undefined; readonly via?: string | undefined },
+  ): Promise<void>;
+  openFile(file: Blob): Promise<void>;
+  /** Shows no run. */
+  leave(): void;
+  show(tab: InspectorTab): void;
+  /** Asks for the prompts of the open run again. */
+  refreshPrompts(): Promise<void>;
+  /** What the file of the open run is to hold. */
+  toFile(how: { readonly withPrompts: boolean }): Promise<RunFile | undefined>;
+  /** Forgets every run that is kept. */
+  erase(): Promise<void>;
+}
+
+interface InspectorOptions {
+  readonly control: InspectorControl;
+  /** Gives runs of endpoints. */
+  readonly runAt: ConnectedTransports['runAt'];
+  readonly announce: (text: string) => void;
+  readonly now?: () => number;
+}
+
+/** Gives the screen's state; nothing is asked of the worker before it is shown. */
+export function createInspector({ control, runAt, announce, now = Date.now }: InspectorOptions): Inspector {
+  const list = signal<RunList | undefined>(undefined);
+  const opened = signal<OpenedRun | undefined>(undefined);
+  const tab = signal<InspectorTab>('timeline');
+  const problem = signal<string | undefined>(undefined);
+  const refusal = signal<ErrorData | undefined>(undefined);
+  /** Looking at a run of an endpoint. */
+  let looking = new AbortController();
+  let turns = 0;
+  let isWatching = false;
+  /** What came while the run was on its way. */
+  let early: RunNews[] = [];
+
+  function watch(): void {
+    if (isWatching) return;
+    isWatching = true;
+    control.watch(proxy(onNews)).catch(() => (isWatching = false)); // asked again with the next run
+  }
+
+  function onNews(news: RunNews): void {
+    batch(() => {
+      if (list.value) list.value = { ...list.value, runs: withHead(list.value.runs, news.head) };
+      takeNews(news);
+    });
+  }
+
+  function takeNews(news: RunNews): void {
+    if (opened.value?.record.value.head.traceId === news.head.traceId) opened.value.take(news);
+    else early = [...early.slice(-maxEarly), news];
+  }
+
+  /** Gives the value, or says what is wrong. */
+  async function ask<T>(asking: Promise<Found<T>>): Promise<T | undefined> {
+    const answer = await asking.catch(() => undefined);
+    problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The worker does not answer'}.`;
+    return answer?.ok ? answer.value : undefined;
+  }
+
+  function showRecord(record: RunRecord, source: OpenedRun['source']): void {
+    const run = createOpenedRun(record, { source, now });
+    for (const news of early) if (news.head.traceId === record.head.traceId) run.take(news);
+    show(run);
+  }
+
+  function show(run: OpenedRun): void {
+    batch(() => {
+      opened.value = run;
+      tab.value = 'timeline';
+    });
+  }
+
+  async function traceOfPlan(planId: string): Promise<string | undefined> {
+    const { runs } = await control.list().catch(() => ({ runs: [] }));
+    return runs.find((head) => head.planId === planId)?.traceId;
+  }
+
+  async function refreshPrompts(): Promise<void> {
+    const run = opened.value;
+    if (run?.source !== 'worker') return;
+    const { traceId } = run.record.value.head;
+    run.setPrompts(await control.prompts(traceId).catch(() => []));
+  }
+
+  function leave(): number {
+    looking.abort();
+    batch(() => {
+      opened.value = undefined;
+      problem.value = undefined;
+      refusal.value = undefined;
+    });
+    return ++turns;
+  }
+
+  async function openAt(via: string, asked: AskedRun): Promise<void> {
+    const turn = leave();
+    early = [];
+    looking = new AbortController();
+    const found = await runAt(via, asked, { onNews: takeNews, signal: looking.signal })
+      .catch((error: unknown) => ({ ok: false, error: toData(error) } as const));
+    if (turn !== turns) return; // another was opened meanwhile
+    if (found.ok) showRecord(found.value, 'endpoint');
+    else refusal.value = found.error;
+  }
+
+  return {
+    list,
+    opened,
+    tab,
+    problem,
+    refusal,
+    refreshPrompts,
+    async showList() {
+      leave();
+      watch();
+      list.value = await control.list().catch(() => ({ runs: [], isKept: false }));
+    },
+    async open(asked, { planId, via } = {}) {
+      if (via !== undefined) return await openAt(via, { traceId: asked, planId });
+      const turn = leave();
+      watch();
+      early = [];
+      const traceId = planId === undefined ? asked : await traceOfPlan(planId) ?? asked;
+      const record = await ask(control.run(traceId));
+      if (!record || turn !== turns) return; // another was opened meanwhile
+      showRecord(record, 'worker');
+    },
+    async openFile(file) {
+      const turn = ++turns;
+      try {
+        const { prompts = [], ...record } = await readRunFile(file);
+        if (turn !== turns) return;
+        problem.value = undefined;
+        show(createOpenedRun(record, { source: 'file', prompts, now }));
+      } catch (error) {
+        problem.value = `${toData(error).message}.`;
+      }
+    },
+    leave: () => void leave(),
+    show: (next) => void (tab.value = next),
+    async toFile({ withPrompts }) {
+      const run = opened.value;
+      if (!run) return undefined;
+      if (withPrompts) await refreshPrompts();
+      const prompts = withPrompts ? run.prompts.value : undefined;
+      return { ...run.record.value, ...(prompts && { prompts }) };
+    },
+    async erase() {
+      await ask(control.erase());
+      if (problem.value !== undefined) return;
+      announce('All runs are erased');
+      list.value = await control.list().catch(() => ({ runs: [], isKept: false }));
+    },
+  };
+}
+
+const maxEarly = 100;
+
+/** The run's new head in the place of the old one; a run that is new stands first. */
+function withHead(runs: readonly RunHead[], head: RunHead): readonly RunHead[] {
+  return runs.some(({ traceId }) => traceId === head.traceId)
+    ? runs.map((run) => run.traceId === head.traceId ? head : run)
+    : [head, ...runs];
+}

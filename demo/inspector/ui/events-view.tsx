@@ -1,0 +1,147 @@
+import { useComputed, useSignalEffect } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
+import type { OpenedRun } from '../state/opened-run.ts';
+import { formatCount } from '../../kit/format.ts';
+import { JsonView } from '../../kit/json-view.tsx';
+import { formatMoment } from './moment.ts';
+import { RunDetails } from './run-details.tsx';
+import { Status } from './status.tsx';
+import { placeAfter, placesIn, useRows } from '../../kit/hooks/use-rows.ts';
+
+/** Every event of the run, in order, by action and words. */
+export function EventsView({ run }: { run: OpenedRun }): JSX.Element {
+  const place = run.event.value;
+  const event = place === undefined ? undefined : run.record.value.events[place];
+  return (
+    <div class='timeline' data-selected={event !== undefined}>
+      <div class='timeline-main'>
+        <Filters run={run} />
+        <EventList run={run} />
+      </div>
+      {event && place !== undefined && (
+        <RunDetails
+          label='The event'
+          testId='event-details'
+          status={event.status}
+          title={event.action}
+          from='event-list'
+          onClose={() => run.lookAt(undefined)}
+        >
+          <JsonView label={`Event ${place + 1} of ${run.record.value.events.length}`} value={event} />
+        </RunDetails>
+      )}
+    </div>
+  );
+}
+
+function Filters({ run }: { run: OpenedRun }): JSX.Element {
+  const { action, text } = run.filter.value;
+  const count = run.found.value.length;
+  return (
+    <div class='event-filters'>
+      <label>
+        <span>Action</span>
+        <select
+          data-testid='event-action'
+          value={action}
+          onChange={({ currentTarget }) => run.narrow({ action: currentTarget.value })}
+        >
+          <option value=''>Any</option>
+          {run.actions.value.map(([name, times]) => <option key={name} value={name}>{name} ({times})</option>)}
+        </select>
+      </label>
+      <label>
+        <span>Words in it</span>
+        <input
+          type='search'
+          data-testid='event-text'
+          value={text}
+          placeholder='calculator, error, an id …'
+          onInput={({ currentTarget }) => run.narrow({ text: currentTarget.value })}
+        />
+      </label>
+      <p class='inspector-faint' role='status' data-testid='event-count'>
+        {count === 0 ? 'Nothing fits.' : formatCount(count, 'event')}
+      </p>
+    </div>
+  );
+}
+
+/** The list has the focus; it says which event is looked at. */
+function EventList({ run }: { run: OpenedRun }): JSX.Element {
+  const count = useComputed(() => run.found.value.length);
+  const at = useComputed(() => run.event.value === undefined ? -1 : run.found.value.indexOf(run.event.value));
+  const rows = useRows(count);
+  useSignalEffect(() => {
+    if (at.value >= 0) rows.toSight(at.value);
+  });
+  const { from, to, pool } = rows.drawn.value;
+  const { rowHeight } = rows;
+  return (
+    <div
+      ref={rows.scroller}
+      class='event-list'
+      role='listbox'
+      tabIndex={0}
+      aria-label='Events'
+      aria-activedescendant={at.value >= from && at.value < to ? eventId(at.value) : undefined}
+      data-testid='event-list'
+      style={{ '--row-height': `${rowHeight}px` }}
+      onScroll={rows.onScroll}
+      onKeyDown={(event) => {
+        const next = placeAfter(event.key, { at: at.value, count: count.value, page: rows.fitting.value });
+        if (next === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        run.lookAt(run.found.value[next]);
+      }}
+    >
+      <div class='waterfall-space' role='presentation' style={{ height: `${count.value * rowHeight}px` }}>
+        <div class='waterfall-rows' role='presentation' style={{ transform: `translateY(${from * rowHeight}px)` }}>
+          {placesIn(rows.drawn.value).map((rank) => (
+            <EventRow key={rank % pool} run={run} rank={rank} isChosen={rank === at.value} count={count.value} />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface EventRowProps {
+  readonly run: OpenedRun;
+  readonly rank: number;
+  readonly isChosen: boolean;
+  readonly count: number;
+}
+
+function EventRow({ run, rank, isChosen, count }: EventRowProps): JSX.Element | null {
+  const place = run.found.value[rank];
+  const event = place === undefined ? undefined : run.record.value.events[place];
+  if (!event) return null;
+  return (
+    <div
+      id={eventId(rank)}
+      class='event-row'
+      role='option'
+      aria-selected={isChosen}
+      aria-posinset={rank + 1}
+      aria-setsize={count}
+      data-testid='event-row'
+      onClick={() => run.lookAt(place)}
+    >
+      <span class='event-time'>{timeIn(run, event)}</span>
+      <Status status={event.status} />
+      <span class='span-action'>{event.action}</span>
+      <span class='span-target'>{event.target.id}</span>
+      <span class='event-summary'>{event.error ? event.error.code : event.payloadSummary}</span>
+    </div>
+  );
+}
+
+function eventId(rank: number): string {
+  return `event-row-${rank}`;
+}
+
+function timeIn(run: OpenedRun, { timestamp }: ObservedEvent): string {
+  return formatMoment(Math.max(0, Date.parse(timestamp) - run.spans.value.startedAt));
+}

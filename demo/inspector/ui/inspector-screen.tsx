@@ -1,0 +1,79 @@
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { createInspector, type Inspector } from '../state/inspector.ts';
+import { agentOf, type Playground } from '../../app/state/playground.ts';
+import { Swell } from '../../kit/mark.tsx';
+import { oncePer } from '../../kit/hooks/once-per.ts';
+import { OverScreen } from '../../kit/over-screen.tsx';
+import { Elsewhere } from './elsewhere.tsx';
+import { RunList } from './run-list.tsx';
+import { RunView } from './run-view.tsx';
+
+/** What happened in runs, over the chat, which goes on behind it. */
+export function InspectorScreen({ playground }: { playground: Playground }): JSX.Element {
+  const inspector = inspectorOf(playground);
+  const { opened, problem } = inspector;
+  const { shown } = playground.inspector;
+  const place = shown.value;
+  const close = (): void => void (shown.value = undefined);
+  const goBack = (): void => {
+    if (opened.peek()?.source === 'file' || shown.peek()?.traceId !== undefined) shown.value = {};
+    else close();
+  };
+  useEffect(() => showPlace(inspector, place), [place]);
+  const isList = place?.traceId === undefined && !opened.value;
+  return (
+    <OverScreen
+      playground={playground}
+      name='inspector'
+      label='Runs'
+      title={titleOf(inspector, playground)}
+      back={isList ? 'Back to the chat' : 'All runs'}
+      onBack={goBack}
+      onClose={isList ? undefined : close}
+      problem={problem.value}
+    >
+      <Content inspector={inspector} playground={playground} />
+    </OverScreen>
+  );
+}
+
+function Content({ inspector, playground }: { inspector: Inspector; playground: Playground }): JSX.Element | null {
+  const run = inspector.opened.value;
+  const place = playground.inspector.shown.value;
+  if (run) return <RunView key={run.record.value.head.traceId} run={run} inspector={inspector} />;
+  const refusal = inspector.refusal.value;
+  if (refusal) return <Elsewhere url={place?.via ?? ''} traceId={place?.traceId ?? ''} refusal={refusal} />;
+  if (place?.traceId === undefined) return <RunList inspector={inspector} playground={playground} />;
+  return inspector.problem.value === undefined ? <Loading /> : null;
+}
+
+function Loading(): JSX.Element {
+  return (
+    <p class='waiting is-centred' role='status'>
+      <Swell />
+      <span class='visually-hidden'>Reading the run</span>
+    </p>
+  );
+}
+
+function titleOf({ opened }: Inspector, { agents, inspector: { shown } }: Playground): string {
+  const run = opened.value;
+  if (run) return `Run of ${agentOf(agents, run.record.value.head.agentId).name}`;
+  return shown.value?.traceId === undefined ? 'Runs' : 'Run';
+}
+
+/** A run that was opened from a file stays until the person goes elsewhere. */
+function showPlace(inspector: Inspector, place: Playground['inspector']['shown']['value']): void {
+  if (!place) return;
+  if (place.traceId === undefined) void inspector.showList();
+  else void inspector.open(place.traceId, place);
+}
+
+const inspectorOf = oncePer((playground: Playground): Inspector =>
+  createInspector({
+    control: playground.inspector.connect(),
+    runAt: playground.inspector.runAt,
+    announce: (text) => void (playground.announcement.value = text),
+  })
+);

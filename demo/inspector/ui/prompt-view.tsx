@@ -1,0 +1,145 @@
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Prompt, PromptMessage, PromptPart } from '../worker/control.ts';
+import type { Inspector } from '../state/inspector.ts';
+import type { OpenedRun } from '../state/opened-run.ts';
+import { newFrom } from '../state/prompt-growth.ts';
+import { formatCount } from '../../kit/format.ts';
+import { Icon } from '../../kit/icon.tsx';
+import { JsonView } from '../../kit/json-view.tsx';
+
+interface PromptViewProps {
+  readonly run: OpenedRun;
+  readonly inspector: Inspector;
+}
+
+/** What each call of a model was given: the prompt as the model saw it. */
+export function PromptView({ run, inspector }: PromptViewProps): JSX.Element {
+  const { modelCalls } = run.record.value.head;
+  const isLive = run.isLive.value;
+  // A call is counted when it ends; its prompt is there when it begins.
+  useEffect(() => void inspector.refreshPrompts(), [run, modelCalls, isLive, run.record.value.events.length]);
+  const prompts = run.prompts.value;
+  if (!prompts || prompts.length === 0) return <NoPrompt run={run} isAsked={prompts !== undefined} />;
+  const selected = prompts.findIndex(({ spanId }) => spanId === run.selected.value?.key);
+  const at = selected < 0 ? 0 : selected;
+  const prompt = prompts[at]!; // safe: there is at least one, and `at` is one of them
+  return (
+    <div class='run-scroll' data-testid='prompt-view'>
+      <p class='prompt-notice' data-testid='prompt-notice'>
+        <Icon name='lock' />
+        {run.source === 'file'
+          ? 'Whoever has this file can read what was said.'
+          : 'Only here: prompts are held in this page’s memory, are in no event, and are gone when it is closed.'}
+      </p>
+      <label class='prompt-choice'>
+        <span>Model call</span>
+        <select
+          data-testid='prompt-choice'
+          value={String(at)}
+          onChange={({ currentTarget }) => run.select(prompts[Number(currentTarget.value)]?.spanId)}
+        >
+          {prompts.map(({ spanId, model, messages }, i) => (
+            <option key={spanId} value={String(i)}>
+              {i + 1} of {prompts.length}: {model}, {formatCount(messages.length, 'message')}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Content key={prompt.spanId} prompt={prompt} before={prompts[at - 1]} />
+    </div>
+  );
+}
+
+function NoPrompt({ run, isAsked }: { run: OpenedRun; isAsked: boolean }): JSX.Element {
+  const why = run.source === 'file'
+    ? 'This file holds no prompts.'
+    : run.source === 'endpoint'
+    ? 'Endpoints tell no prompts: what models were given stays there.'
+    : !isAsked
+    ? 'Looking…'
+    : run.isLive.value
+    ? 'No model was called yet.'
+    : run.breakdown.value.total.modelCalls === 0
+    ? 'No model was called in this run.'
+    : 'The prompts of this run are gone: they are held only as long as the page is open, and for the latest runs.';
+  return <p class='inspector-empty' role='status' data-testid='prompt-none'>{why}</p>;
+}
+
+/** What the call before had too is folded away. */
+function Content({ prompt, before }: { prompt: Prompt; before: Prompt | undefined }): JSX.Element {
+  const system = prompt.messages.filter(({ role }) => role === 'system');
+  const said = prompt.messages.filter(({ role }) => role !== 'system');
+  const fresh = newFrom(said, before?.messages.filter(({ role }) => role !== 'system'));
+  return (
+    <>
+      <section>
+        <h2>System</h2>
+        {system.length === 0
+          ? <p class='inspector-faint'>None.</p>
+          : system.map((message, i) => <Message key={i} message={message} testId='prompt-system' />)}
+      </section>
+      <section>
+        <h2>Messages</h2>
+        {fresh > 0 && (
+          <details class='prompt-known' data-testid='prompt-known'>
+            <summary>{formatCount(fresh, 'message')} as in the call before</summary>
+            {said.slice(0, fresh).map((message, i) => <Message key={i} message={message} />)}
+          </details>
+        )}
+        {said.slice(fresh).map((message, i) => <Message key={i} message={message} testId='prompt-message' />)}
+      </section>
+      <section>
+        <h2>{formatCount(prompt.tools.length, 'tool')}</h2>
+        {prompt.tools.map(({ name, description, input }) => (
+          <details key={name} class='prompt-tool' data-testid='prompt-tool'>
+            <summary>
+              <code>{name}</code> <span class='inspector-faint'>{description}</span>
+            </summary>
+            <p>{description}</p>
+            <JsonView label='Input' value={input} />
+          </details>
+        ))}
+      </section>
+      <section>
+        <h2>Settings</h2>
+        <JsonView label='Settings' value={prompt.settings} />
+      </section>
+    </>
+  );
+}
+
+const roles: Readonly<Record<PromptMessage['role'], string>> = {
+  system: 'System',
+  user: 'User',
+  assistant: 'Assistant',
+  tool: 'Tool',
+};
+
+function Message({ message: { role, parts }, testId }: { message: PromptMessage; testId?: string }): JSX.Element {
+  return (
+    <article class='prompt-message' data-role={role} data-testid={testId}>
+      {role !== 'system' && <h3>{roles[role]}</h3>}
+      {parts.map((part, i) => <Part key={i} part={part} />)}
+    </article>
+  );
+}
+
+function Part({ part }: { part: PromptPart }): JSX.Element {
+  switch (part.type) {
+    case 'text':
+      return <pre class='prompt-text' tabIndex={0}>{part.text}</pre>;
+    case 'reasoning':
+      return <pre class='prompt-text is-reasoning' tabIndex={0}>{part.text}</pre>;
+    case 'call':
+      return <JsonView label={`Calls ${part.tool}`} value={part.input} />;
+    case 'result':
+      return <JsonView label={`What ${part.tool} gave`} value={part.output} />;
+    case 'file':
+      return <p class='chip'>File ({part.mediaType})</p>;
+    case 'other':
+      return <JsonView label='Something else' value={part.value} />;
+    default:
+      return part satisfies never;
+  }
+}

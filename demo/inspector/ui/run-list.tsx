@@ -1,0 +1,170 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import type { RunHead } from '../worker/control.ts';
+import type { Inspector } from '../state/inspector.ts';
+import { agentOf, type Playground } from '../../app/state/playground.ts';
+import { formatCount, formatDuration } from '../../kit/format.ts';
+import { GuideLink } from '../../kit/guide-link.tsx';
+import { Icon } from '../../kit/icon.tsx';
+import { Status } from './status.tsx';
+
+interface RunListProps {
+  readonly inspector: Inspector;
+  readonly playground: Playground;
+}
+
+/** The runs that there are, the latest first, and the way to those in files. */
+export function RunList({ inspector, playground }: RunListProps): JSX.Element {
+  const list = inspector.list.value;
+  const titles = titlesOf(playground);
+  const isOver = useSignal(false);
+  const takeFile = (file: File | undefined): void => void (file && inspector.openFile(file));
+  return (
+    <div
+      class='run-list'
+      data-drop={isOver.value}
+      onDragOver={(event) => {
+        if (!event.dataTransfer?.types.includes('Files')) return;
+        event.preventDefault();
+        isOver.value = true;
+      }}
+      onDragLeave={() => (isOver.value = false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        isOver.value = false;
+        takeFile(event.dataTransfer?.files[0]);
+      }}
+    >
+      <div class='run-list-head'>
+        <p class='inspector-faint'>What your agents did in this browser: each model call, tool call and secret.</p>
+        <div class='button-row'>
+          <OpenFile onFile={takeFile} />
+          {list && list.runs.length > 0 && <Erase inspector={inspector} />}
+        </div>
+      </div>
+      {list?.isKept === false && (
+        <p class='inspector-faint' role='status' data-testid='runs-unkept'>
+          The browser gives this page no storage: these runs end with the page.
+        </p>
+      )}
+      {list?.runs.length === 0 && (
+        <p class='inspector-empty' data-testid='runs-empty'>
+          No runs yet. Ask an agent something, or open a file that was saved from here.{' '}
+          <GuideLink page='watching'>What is told of a run</GuideLink>
+        </p>
+      )}
+      <ul class='boxed' data-testid='run-rows' aria-busy={!list}>
+        {list?.runs.map((head) => (
+          <li key={head.traceId}>
+            <Run
+              head={head}
+              name={agentOf(playground.agents, head.agentId).name}
+              title={titles.get(head.traceId)}
+              onOpen={() => (playground.inspector.shown.value = { traceId: head.traceId })}
+            />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** Which chats the runs were in, as far as chats have been read: an answer knows its latest run. */
+function titlesOf({ chats }: Playground): ReadonlyMap<string, string> {
+  return new Map(
+    chats.list.value.flatMap(({ title, messages }) =>
+      messages.value.flatMap((message): [string, string][] => {
+        const traceId = message.role === 'assistant' ? message.facts.value.run?.traceId : undefined;
+        return traceId === undefined ? [] : [[traceId, title.value]];
+      })
+    ),
+  );
+}
+
+interface RunProps {
+  readonly head: RunHead;
+  readonly name: string;
+  /** The chat that it was in, where that is known. */
+  readonly title: string | undefined;
+  readonly onOpen: () => void;
+}
+
+function Run({ head, name, title, onOpen }: RunProps): JSX.Element {
+  return (
+    <button type='button' class='run-row' data-testid='run-row' data-trace={head.traceId} onClick={onOpen}>
+      <Status status={head.status} {...(head.status === 'pending' && { word: 'not ended' })} />
+      <span class='run-row-name'>{name}</span>
+      <time class='run-row-time' dateTime={new Date(head.startedAt).toISOString()}>{timeOf(head.startedAt)}</time>
+      {title !== undefined && <span class='run-row-title'>{title}</span>}
+      <span class='run-row-facts'>{factsOf(head).join(' · ')}</span>
+    </button>
+  );
+}
+
+function factsOf({ durationMs, modelCalls, toolCalls, tokens, failures }: RunHead): string[] {
+  return [
+    durationMs === undefined ? 'going on, or cut off' : formatDuration(durationMs),
+    ...(modelCalls > 0 ? [formatCount(modelCalls, 'model call')] : []),
+    ...(toolCalls > 0 ? [formatCount(toolCalls, 'tool call')] : []),
+    ...(tokens > 0 ? [formatCount(tokens, 'token')] : []),
+    ...(failures > 0 ? [formatCount(failures, 'failure')] : []),
+  ];
+}
+
+function timeOf(at: number): string {
+  return new Date(at).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'medium' });
+}
+
+function OpenFile({ onFile }: { onFile: (file: File | undefined) => void }): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button type='button' class='button' data-testid='run-open-file' onClick={() => input.current?.click()}>
+        Open a file
+      </button>
+      <input
+        ref={input}
+        type='file'
+        hidden
+        accept='.json,application/json'
+        aria-label='A run’s file'
+        data-testid='run-file'
+        onChange={({ currentTarget }) => {
+          onFile(currentTarget.files?.[0]);
+          currentTarget.value = ''; // the same file may be chosen again
+        }}
+      />
+    </>
+  );
+}
+
+/** Asks once more, in its own place. */
+function Erase({ inspector }: { inspector: Inspector }): JSX.Element {
+  const isAsking = useSignal(false);
+  if (!isAsking.value) {
+    return (
+      <button type='button' class='button' data-testid='runs-erase' onClick={() => (isAsking.value = true)}>
+        <Icon name='trash' />
+        Erase all
+      </button>
+    );
+  }
+  return (
+    <>
+      <button
+        type='button'
+        class='button is-danger'
+        data-testid='runs-erase-sure'
+        ref={(button) => button?.focus()}
+        onClick={() => {
+          isAsking.value = false;
+          void inspector.erase();
+        }}
+      >
+        Erase all runs
+      </button>
+      <button type='button' class='button' onClick={() => (isAsking.value = false)}>Keep them</button>
+    </>
+  );
+}

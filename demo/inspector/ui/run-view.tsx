@@ -1,0 +1,133 @@
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Inspector, InspectorTab } from '../state/inspector.ts';
+import type { OpenedRun } from '../state/opened-run.ts';
+import { formatCount, formatDuration } from '../../kit/format.ts';
+import { useCurrentInView } from '../../kit/hooks/use-current-in-view.ts';
+import { EventsView } from './events-view.tsx';
+import { PromptView } from './prompt-view.tsx';
+import { SaveRun } from './save-run.tsx';
+import { Status, wordOf } from './status.tsx';
+import { Timeline } from './timeline.tsx';
+import { ToolsView } from './tools-view.tsx';
+import { UsageView } from './usage-view.tsx';
+
+interface RunViewProps {
+  readonly run: OpenedRun;
+  readonly inspector: Inspector;
+}
+
+/** How often what is open grows while a run goes on, in milliseconds. */
+const tickMs = 250;
+
+/** One run: how it stands, and five ways to look at it. */
+export function RunView({ run, inspector }: RunViewProps): JSX.Element {
+  const isLive = run.isLive.value;
+  useEffect(() => {
+    if (!isLive) return undefined;
+    const timer = setInterval(() => run.tick(), tickMs);
+    return () => clearInterval(timer);
+  }, [isLive]);
+  return (
+    <div class='run-view' data-testid='run-view' data-live={isLive}>
+      <div class='run-summary'>
+        <Summary run={run} />
+        <SaveRun run={run} inspector={inspector} />
+      </div>
+      <Tabs inspector={inspector} />
+      <div class='run-panel' role='tabpanel' id='run-panel' aria-labelledby={`run-tab-${inspector.tab.value}`}>
+        <Panel run={run} inspector={inspector} />
+      </div>
+    </div>
+  );
+}
+
+function Panel({ run, inspector }: RunViewProps): JSX.Element {
+  const tab = inspector.tab.value;
+  switch (tab) {
+    case 'timeline':
+      return <Timeline run={run} onPrompt={() => inspector.show('prompt')} />;
+    case 'events':
+      return <EventsView run={run} />;
+    case 'tools':
+      return <ToolsView tools={run.record.value.tools} />;
+    case 'prompt':
+      return <PromptView run={run} inspector={inspector} />;
+    case 'usage':
+      return <UsageView run={run} />;
+    default:
+      return tab satisfies never;
+  }
+}
+
+function Summary({ run }: Pick<RunViewProps, 'run'>): JSX.Element {
+  const { head } = run.record.value;
+  const total = run.breakdown.value.total;
+  const facts = [
+    new Date(head.startedAt).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'medium' }),
+    formatDuration(head.durationMs ?? run.spans.value.endMs),
+    ...(total.modelCalls > 0 ? [formatCount(total.modelCalls, 'model call')] : []),
+    ...(total.toolCalls > 0 ? [formatCount(total.toolCalls, 'tool call')] : []),
+    ...(head.tokens > 0 ? [formatCount(head.tokens, 'token')] : []),
+    ...(total.failures > 0 ? [`${total.failures.toLocaleString('en')} failed`] : []),
+    formatCount(head.events, 'event'),
+    ...(head.dropped > 0 ? [`${formatCount(head.dropped, 'more event')} came when there was no room left`] : []),
+    ...(run.record.value.isPartial ? ['some events are missing'] : []),
+    ...(run.source === 'file' ? ['from a file'] : run.source === 'endpoint' ? ['at an endpoint'] : []),
+  ];
+  const word = run.isLive.value ? 'going on' : head.status === 'pending' ? 'not ended' : wordOf(head.status);
+  return (
+    <p class='run-facts-line' data-testid='run-summary'>
+      <Status status={head.status} word={word} isSaid />
+      {facts.map((fact, i) => <span key={i}>{fact}</span>)}
+    </p>
+  );
+}
+
+const tabs: readonly (readonly [InspectorTab, string])[] = [
+  ['timeline', 'Timeline'],
+  ['events', 'Events'],
+  ['tools', 'Tools'],
+  ['prompt', 'Prompt'],
+  ['usage', 'Time and tokens'],
+];
+
+function Tabs({ inspector }: { inspector: Inspector }): JSX.Element {
+  const { tab } = inspector;
+  const at = tabs.findIndex(([id]) => id === tab.value);
+  const strip = useCurrentInView<HTMLDivElement>(tab.value);
+  const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLElement }): void => {
+    const steps: Readonly<Record<string, number>> = {
+      ArrowRight: 1,
+      ArrowLeft: -1,
+      Home: -at,
+      End: tabs.length - 1 - at,
+    };
+    const step = steps[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = (at + step + tabs.length) % tabs.length;
+    inspector.show(tabs[next]?.[0] ?? 'timeline');
+    event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')[next]?.focus();
+  };
+  return (
+    <div ref={strip} class='tabs' role='tablist' aria-label='Ways to look at the run' onKeyDown={onKeyDown}>
+      {tabs.map(([id, label]) => (
+        <button
+          key={id}
+          type='button'
+          role='tab'
+          id={`run-tab-${id}`}
+          class='tab'
+          data-testid={`run-tab-${id}`}
+          aria-selected={tab.value === id}
+          aria-controls='run-panel'
+          tabIndex={tab.value === id ? 0 : -1}
+          onClick={() => inspector.show(id)}
+        >
+          {label}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { Inspector } from '../state/inspector.ts';
+import type { OpenedRun } from '../state/opened-run.ts';
+import { nameOfFile, type RunFile, writeRunFile } from '../state/run-file.ts';
+import { Dialog } from '../../kit/dialog.tsx';
+import { Icon } from '../../kit/icon.tsx';
+
+interface SaveRunProps {
+  readonly run: OpenedRun;
+  readonly inspector: Inspector;
+}
+
+/** Saves the run as a file; asks first whether the prompts are to be in it. */
+export function SaveRun({ run, inspector }: SaveRunProps): JSX.Element {
+  const isOpen = useSignal(false);
+  const close = (): void => void (isOpen.value = false);
+  return (
+    <>
+      <button
+        type='button'
+        class='button'
+        data-testid='run-save'
+        aria-haspopup='dialog'
+        onClick={() => {
+          isOpen.value = true;
+          void inspector.refreshPrompts();
+        }}
+      >
+        <Icon name='save' />
+        Save as a file
+      </button>
+      {isOpen.value && <SaveDialog run={run} inspector={inspector} onClose={close} />}
+    </>
+  );
+}
+
+function SaveDialog({ run, inspector, onClose }: SaveRunProps & { onClose: () => void }): JSX.Element {
+  const withPrompts = useSignal(false);
+  const count = run.prompts.value?.length ?? 0;
+  const save = async (): Promise<void> => {
+    const file = await inspector.toFile({ withPrompts: withPrompts.value });
+    if (file) download(file);
+    onClose();
+  };
+  return (
+    <Dialog class='save-run' label='Save the run as a file' testId='save-run' onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <h2>Save the run as a file</h2>
+        <p>
+          The file holds the events and the names of the tools: shapes and sizes, not what was said. This page opens it
+          again.
+        </p>
+        <label class='tick' data-disabled={count === 0}>
+          <input
+            type='checkbox'
+            data-testid='save-prompts'
+            checked={withPrompts.value}
+            disabled={count === 0}
+            onChange={({ currentTarget }) => (withPrompts.value = currentTarget.checked)}
+          />
+          Put the prompts in it as well
+        </label>
+        <p class='field-help'>
+          {count === 0
+            ? 'There are none: prompts are held only as long as the page is open.'
+            : 'They hold all that was said in the chat up to this run. Known secrets are taken out.'}
+        </p>
+        <div class='dialog-foot'>
+          <button type='button' class='button' onClick={onClose}>Cancel</button>
+          <button type='submit' class='button is-primary' data-testid='save-run-now'>Save</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function download(file: RunFile): void {
+  const url = URL.createObjectURL(new Blob([writeRunFile(file)], { type: 'application/json' }));
+  Object.assign(document.createElement('a'), { href: url, download: nameOfFile(file.head) }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000); // the browser reads it in its own time
+}

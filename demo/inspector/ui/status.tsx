@@ -1,0 +1,28 @@
+import type { JSX } from 'preact';
+import type { EventStatus } from '../../../src/contracts/event-sink.ts';
+import { Icon, type IconName } from '../../kit/icon.tsx';
+
+const looks: Readonly<Record<EventStatus, { readonly icon: IconName; readonly word: string }>> = {
+  pending: { icon: 'wait', word: 'begun' },
+  ok: { icon: 'check', word: 'done' },
+  error: { icon: 'cross', word: 'failed' },
+  denied: { icon: 'hand', word: 'denied' },
+  cancelled: { icon: 'stop', word: 'stopped' },
+};
+
+/** How an action stands, by a mark in its colour; the word is for those who do not see it, or for all with `isSaid`. */
+export function Status(
+  { status, word = wordOf(status), isSaid = false }: { status: EventStatus; word?: string; isSaid?: boolean },
+): JSX.Element {
+  return (
+    <span class='span-status' data-status={status} title={isSaid ? undefined : word}>
+      <Icon name={looks[status].icon} />
+      <span class={isSaid ? '' : 'visually-hidden'}>{word}</span>
+    </span>
+  );
+}
+
+/** The word for a status. */
+export function wordOf(status: EventStatus): string {
+  return looks[status].word;
+}

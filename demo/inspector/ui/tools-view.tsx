@@ -1,0 +1,60 @@
+import type { JSX } from 'preact';
+import type { RunTools } from '../worker/control.ts';
+import { wordsOfExclusion } from '../../registry/state/exclusions.ts';
+import { formatCount } from '../../kit/format.ts';
+
+/** The run's manifest: the tools that the agent had, and for each other the one reason why not. */
+export function ToolsView({ tools }: { tools: RunTools | undefined }): JSX.Element {
+  if (!tools) {
+    return (
+      <p class='inspector-empty' data-testid='tools-unknown'>
+        Which tools the run had is not known: its agent could not be asked any more.
+      </p>
+    );
+  }
+  const included = tools.tools.filter(({ excluded }) => excluded === undefined);
+  const leftOut = tools.tools.filter(({ excluded }) => excluded !== undefined);
+  const byReason = [...Map.groupBy(leftOut, ({ excluded = '' }) => excluded)].toSorted(([, a], [, b]) =>
+    a.length - b.length
+  );
+  return (
+    <div class='run-scroll' data-testid='tools-view'>
+      <section>
+        <h2>{formatCount(included.length, 'tool')} in the run</h2>
+        {included.length === 0
+          ? <p class='inspector-faint'>The agent worked without tools.</p>
+          : <Names ids={included.map(({ id }) => id)} />}
+      </section>
+      {byReason.length > 0 && (
+        <section>
+          <h2>{formatCount(leftOut.length, 'tool')} left out, each for one reason</h2>
+          {byReason.map(([reason, entries]) => (
+            <details
+              key={reason}
+              open={entries.length <= 30}
+              data-testid='left-out'
+              data-reason={reason}
+            >
+              <summary>
+                {wordsOfExclusion(reason)} <span class='inspector-faint'>{entries.length}</span>
+              </summary>
+              <Names ids={entries.map(({ id }) => id)} />
+            </details>
+          ))}
+        </section>
+      )}
+      <section>
+        <h2>Manifest</h2>
+        <p class='run-digest' title='SHA-256 over the definitions of the tools in the run'>{tools.digest}</p>
+      </section>
+    </div>
+  );
+}
+
+function Names({ ids }: { ids: readonly string[] }): JSX.Element {
+  return (
+    <ul class='chips run-tools'>
+      {ids.map((id) => <li key={id} class='chip'>{id}</li>)}
+    </ul>
+  );
+}

@@ -1,0 +1,126 @@
+import type { JSX } from 'preact';
+import type { TimeSplit, Usage } from '../state/breakdown.ts';
+import type { OpenedRun } from '../state/opened-run.ts';
+import { formatDuration } from '../../kit/format.ts';
+
+/** Where the run's time and tokens went, in all and step by step. */
+export function UsageView({ run }: { run: OpenedRun }): JSX.Element {
+  const { total, steps } = run.breakdown.value;
+  const mostMs = Math.max(1, ...steps.map(({ time }) => time.totalMs));
+  const mostTokens = Math.max(1, ...steps.map(({ inputTokens, outputTokens }) => inputTokens + outputTokens));
+  return (
+    <div class='run-scroll' data-testid='usage-view'>
+      <section>
+        <h2>The whole run</h2>
+        <TimeBar time={total.time} of={total.time.totalMs} />
+        <dl class='usage-legend'>
+          <Part kind='model' name='Model' ms={total.time.modelMs} of={total.time.totalMs} />
+          <Part kind='tool' name='Tools' ms={total.time.toolMs} of={total.time.totalMs} />
+          <Part kind='wait' name='Waiting' ms={total.time.waitMs} of={total.time.totalMs} />
+          <div>
+            <dt>Tokens</dt>
+            <dd>
+              {total.inputTokens.toLocaleString('en')} in, {total.outputTokens.toLocaleString('en')} out
+            </dd>
+          </div>
+        </dl>
+      </section>
+      <section>
+        <h2>Step by step</h2>
+        {steps.length === 0
+          ? <p class='inspector-faint' data-testid='usage-no-steps'>No step was told of.</p>
+          : (
+            <div class='usage-scroll' tabIndex={0} role='region' aria-label='Steps'>
+              <table class='usage-table' data-testid='usage-steps'>
+                <thead>
+                  <tr>
+                    <th scope='col'>Step</th>
+                    <th scope='col'>Time</th>
+                    <th scope='col' class='is-number'>Model</th>
+                    <th scope='col' class='is-number'>First word</th>
+                    <th scope='col' class='is-number'>Tools</th>
+                    <th scope='col' class='is-number'>Waiting</th>
+                    <th scope='col'>Tokens in and out</th>
+                    <th scope='col' class='is-number'>In</th>
+                    <th scope='col' class='is-number'>Out</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {steps.map((step) => (
+                    <Step
+                      key={step.key}
+                      step={step}
+                      mostMs={mostMs}
+                      mostTokens={mostTokens}
+                    />
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )}
+      </section>
+    </div>
+  );
+}
+
+function Step(
+  { step, mostMs, mostTokens }: { step: Usage; mostMs: number; mostTokens: number },
+): JSX.Element {
+  const { name, agentId, address, time, inputTokens, outputTokens, firstChunkMs, failures } = step;
+  return (
+    <tr data-testid='usage-step'>
+      <th scope='row'>
+        {name}
+        <span class='inspector-faint'>
+          {agentId}
+          {address !== undefined && ` ${address}`}
+          {failures > 0 && `, ${failures} failed`}
+        </span>
+      </th>
+      <td>
+        <TimeBar time={time} of={mostMs} />
+      </td>
+      <td class='is-number'>{formatDuration(time.modelMs)}</td>
+      <td class='is-number'>{firstChunkMs === undefined ? '–' : formatDuration(firstChunkMs)}</td>
+      <td class='is-number'>{formatDuration(time.toolMs)}</td>
+      <td class='is-number'>{formatDuration(time.waitMs)}</td>
+      <td>
+        <span class='usage-bar' aria-hidden='true'>
+          <i data-kind='in' style={{ width: percent(inputTokens, mostTokens) }} />
+          <i data-kind='out' style={{ width: percent(outputTokens, mostTokens) }} />
+        </span>
+      </td>
+      <td class='is-number'>{inputTokens.toLocaleString('en')}</td>
+      <td class='is-number'>{outputTokens.toLocaleString('en')}</td>
+    </tr>
+  );
+}
+
+/** For the eye; the numbers stand beside it. */
+function TimeBar({ time: { modelMs, toolMs, waitMs }, of }: { time: TimeSplit; of: number }): JSX.Element {
+  return (
+    <span class='usage-bar' aria-hidden='true'>
+      <i data-kind='model' style={{ width: percent(modelMs, of) }} />
+      <i data-kind='tool' style={{ width: percent(toolMs, of) }} />
+      <i data-kind='wait' style={{ width: percent(waitMs, of) }} />
+    </span>
+  );
+}
+
+function Part({ kind, name, ms, of }: { kind: string; name: string; ms: number; of: number }): JSX.Element {
+  return (
+    <div data-testid={`usage-${kind}`}>
+      <dt>
+        <i class='usage-key' data-kind={kind} aria-hidden='true' />
+        {name}
+      </dt>
+      <dd>
+        {formatDuration(ms)} <span class='inspector-faint'>{Math.round(100 * ms / Math.max(1, of))} %</span>
+      </dd>
+    </div>
+  );
+}
+
+function percent(part: number, of: number): string {
+  return `${(100 * part / Math.max(1, of)).toFixed(2)}%`;
+}

@@ -1,0 +1,90 @@
+import { useComputed, useSignalEffect } from '@preact/signals';
+import type { JSX, TargetedWheelEvent } from 'preact';
+import type { OpenedRun } from '../state/opened-run.ts';
+import type { SpanRow } from '../state/span-rows.ts';
+import { placeAfter, placesIn, useRows } from '../../kit/hooks/use-rows.ts';
+import { rowId, WaterfallRow } from './waterfall-row.tsx';
+
+/** The spans in their rows, one inside the other, over the time that is chosen. The list has the focus. */
+export function Waterfall({ run }: { run: OpenedRun }): JSX.Element {
+  const count = useComputed(() => run.rows.value.length);
+  const rows = useRows(count);
+  const at = useComputed(() => run.rows.value.findIndex(({ span }) => span.key === run.selected.value?.key));
+  useSignalEffect(() => {
+    if (at.value >= 0) rows.toSight(at.value);
+  });
+  const { from, to, pool } = rows.drawn.value;
+  const isDrawn = at.value >= from && at.value < to;
+  const { rowHeight } = rows;
+  return (
+    <div
+      ref={rows.scroller}
+      class='waterfall'
+      role='tree'
+      tabIndex={0}
+      aria-label='Spans'
+      aria-activedescendant={isDrawn ? rowId(at.value) : undefined}
+      data-testid='waterfall'
+      style={{ '--row-height': `${rowHeight}px` }}
+      onScroll={rows.onScroll}
+      onFocus={() => at.value < 0 && run.select(run.rows.value[0]?.span.key)}
+      onKeyDown={(event) => {
+        if (handleKey(event, run, { at: at.value, page: rows.fitting.value })) event.preventDefault();
+      }}
+      onWheel={(event) => {
+        if (!event.ctrlKey && !event.metaKey) return;
+        event.preventDefault();
+        run.zoom(event.deltaY > 0 ? 1.25 : 0.8, placeOfPointer(event));
+      }}
+    >
+      <div class='waterfall-space' role='presentation' style={{ height: `${count.value * rowHeight}px` }}>
+        <div class='waterfall-rows' role='presentation' style={{ transform: `translateY(${from * rowHeight}px)` }}>
+          {placesIn(rows.drawn.value).map((place) => {
+            const row = run.rows.value[place];
+            return row && <WaterfallRow key={place % pool} row={row} place={place} run={run} />;
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** Does what the key says. Gives whether it meant anything. */
+function handleKey(
+  event: KeyboardEvent,
+  run: OpenedRun,
+  { at, page }: { readonly at: number; readonly page: number },
+): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  const rows = run.rows.value;
+  const row = rows[at];
+  const next = placeAfter(event.key, { at, count: rows.length, page });
+  if (next !== undefined) run.select(rows[next]?.span.key);
+  else if (event.shiftKey && event.key === 'ArrowRight') run.move(0.25);
+  else if (event.shiftKey && event.key === 'ArrowLeft') run.move(-0.25);
+  else if (event.key === 'ArrowRight' && row) goIn(run, row, rows[at + 1]);
+  else if (event.key === 'ArrowLeft' && row) goOut(run, row, rows.slice(0, at));
+  else if (event.key === '+' || event.key === '=') run.zoom(0.5);
+  else if (event.key === '-') run.zoom(2);
+  else if (event.key === '0') run.showAll();
+  else if (event.key === 'Enter' && row) run.zoomTo(row.span);
+  else return false;
+  return true;
+}
+
+function goIn(run: OpenedRun, { span, isExpanded }: SpanRow, next: SpanRow | undefined): void {
+  if (span.children.length === 0) return;
+  if (isExpanded) run.select(next?.span.key);
+  else run.setExpanded(span.key, true);
+}
+
+function goOut(run: OpenedRun, { span, depth, isExpanded }: SpanRow, above: readonly SpanRow[]): void {
+  if (isExpanded) run.setExpanded(span.key, false);
+  else if (depth > 0) run.select(above.findLast((row) => row.depth < depth)?.span.key);
+}
+
+/** Where the pointer is in the part of the rows that stands for time, 0 to 1. */
+function placeOfPointer({ currentTarget, clientX }: TargetedWheelEvent<HTMLElement>): number {
+  const track = currentTarget.querySelector('.span-track')?.getBoundingClientRect();
+  return track ? Math.max(0, Math.min(1, (clientX - track.left) / Math.max(1, track.width))) : 0.5;
+}

@@ -1,0 +1,90 @@
+/** A run that is being recorded: its events as they come, and its head as they make it. */
+
+import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
+import { readSummary } from '../../../src/events/payload-summary.ts';
+import type { RunHead, RunRecord, RunTools } from './control.ts';
+
+/** The most events of one run that are kept. */
+export const maxEventsOfRun = 10_000;
+
+/** A run in the worker's memory. */
+export interface LiveRun {
+  readonly head: RunHead;
+  readonly record: RunRecord;
+  add(event: ObservedEvent): void;
+  setTools(tools: RunTools): void;
+  /** Some of its events are missing. */
+  setPartial(): void;
+  /** The events from this place on. */
+  since(place: number): readonly ObservedEvent[];
+}
+
+/** Gives the run that this event begins, without the event. */
+export function createLiveRun({ traceId, target, timestamp, payloadSummary }: ObservedEvent): LiveRun {
+  const { runId } = readSummary(payloadSummary);
+  return resumeLiveRun({
+    events: [],
+    head: {
+      traceId,
+      runId: String(runId ?? ''),
+      agentId: target.id,
+      startedAt: Date.parse(timestamp),
+      status: 'pending',
+      events: 0,
+      dropped: 0,
+      modelCalls: 0,
+      toolCalls: 0,
+      tokens: 0,
+      failures: 0,
+    },
+  });
+}
+
+/** Gives a run that goes on from what was kept of it. */
+export function resumeLiveRun(kept: RunRecord): LiveRun {
+  const events = [...kept.events];
+  let { head, tools, isPartial } = kept;
+  return {
+    get head() {
+      return head;
+    },
+    get record() {
+      return { head, events: [...events], ...(tools && { tools }), ...(isPartial && { isPartial }) };
+    },
+    add(event) {
+      const isKept = events.length < maxEventsOfRun;
+      if (isKept) events.push(event);
+      head = withEvent({ ...head, ...(isKept ? { events: head.events + 1 } : { dropped: head.dropped + 1 }) }, event);
+    },
+    setTools(found) {
+      tools = found;
+    },
+    setPartial() {
+      isPartial = true;
+    },
+    since: (place) => events.slice(place),
+  };
+}
+
+function withEvent(head: RunHead, { action, target, status, latency, payloadSummary }: ObservedEvent): RunHead {
+  if (action === 'plan.start') return { ...head, planId: target.id };
+  if (status === 'pending') return head;
+  const failures = head.failures + (status === 'error' || status === 'denied' ? 1 : 0);
+  switch (action) {
+    case 'run.end':
+      // Only the first run of a trace is told of in the list: others of it are inside.
+      return head.durationMs === undefined ? { ...head, status, durationMs: latency } : head;
+    case 'model.call':
+      return { ...head, failures, modelCalls: head.modelCalls + 1, tokens: head.tokens + tokensIn(payloadSummary) };
+    case 'tool.call':
+      return { ...head, failures, toolCalls: head.toolCalls + 1 };
+    default:
+      return head;
+  }
+}
+
+function tokensIn(summary: string): number {
+  const { totalTokens, inputTokens = 0, outputTokens = 0 } = readSummary(summary);
+  if (typeof totalTokens === 'number') return totalTokens;
+  return [inputTokens, outputTokens].reduce<number>((sum, count) => sum + (typeof count === 'number' ? count : 0), 0);
+}

@@ -1,0 +1,88 @@
+/** The prompts of the latest runs, as their models saw them: in the worker's memory, and nowhere else. */
+
+import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
+import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
+import type { ModelSource } from '../../../src/contracts/model-source.ts';
+import type { SecretSource } from '../../../src/contracts/secret-source.ts';
+import { createRunRedaction } from '../../../src/runtime/calls/run-redaction.ts';
+import type { Secret } from '../../../src/base/secret.ts';
+import type { Prompt } from './control.ts';
+import { type CallOptions, promptOf } from './prompt-of.ts';
+
+/** Sees what models are called with. */
+export interface Prompts {
+  /** Is told of what happens, to know which call is made next: the runtime tells of it right before it makes it. */
+  note(event: ObservedEvent): void;
+  /** Gives the same models, whose calls are seen. */
+  models(source: ModelSource): ModelSource;
+  /** Gives the same secrets, which no prompt then shows. */
+  secrets(source: SecretSource): SecretSource;
+  of(traceId: string): readonly Prompt[];
+  forget(): void;
+}
+
+/** How much is held: prompts, and the length of all of them as JSON, in UTF-16 code units. */
+const maxPrompts = 500;
+const maxLength = 32_000_000;
+
+interface Held {
+  readonly traceId: string;
+  readonly prompt: Prompt;
+  readonly length: number;
+}
+
+/** Gives what sees prompts. */
+export function createPrompts(): Prompts {
+  const redaction = createRunRedaction();
+  let held: Held[] = [];
+  let length = 0;
+  let told: ObservedEvent | undefined;
+
+  function see(model: LanguageModel, options: CallOptions): void {
+    const { traceId, spanId } = told ?? {};
+    told = undefined;
+    if (traceId === undefined || spanId === undefined) return;
+    const prompt = redaction.data(promptOf(options, { spanId, model: model.modelId }));
+    const added = { traceId, prompt, length: JSON.stringify(prompt).length };
+    held.push(added);
+    length += added.length;
+    while (held.length > 1 && (held.length > maxPrompts || length > maxLength)) length -= held.shift()?.length ?? 0;
+  }
+
+  function watched(model: LanguageModel): LanguageModel {
+    return {
+      specificationVersion: model.specificationVersion,
+      provider: model.provider,
+      modelId: model.modelId,
+      get supportedUrls() {
+        return model.supportedUrls;
+      },
+      doGenerate(options) {
+        see(model, options);
+        return model.doGenerate(options);
+      },
+      doStream(options) {
+        see(model, options);
+        return model.doStream(options);
+      },
+    };
+  }
+
+  function note(secret: Secret): Secret {
+    redaction.add(secret);
+    return secret;
+  }
+
+  return {
+    note(event) {
+      if (event.action === 'model.call' && event.status === 'pending') told = event;
+    },
+    models: (source) => ({ model: (provider, secret) => watched(source.model(provider, secret && note(secret))) }),
+    secrets: (source) => ({ resolve: async (...asked) => note(await source.resolve(...asked)) }),
+    of: (traceId) => held.filter((one) => one.traceId === traceId).map(({ prompt }) => prompt),
+    forget() {
+      held = [];
+      length = 0;
+    },
+  };
+}

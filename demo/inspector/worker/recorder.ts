@@ -1,0 +1,166 @@
+/** Records runs from the events that a runtime tells: in memory while they go on, in storage for later, to the page as news. */
+
+import { PinnaceError } from '../../../src/base/errors.ts';
+import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
+import type { EventSink } from '../../../src/contracts/event-sink.ts';
+import type { RunHead, RunList, RunNews, RunRecord, RunTools } from './control.ts';
+import { createDelay } from './delay.ts';
+import { createLiveRun, type LiveRun, resumeLiveRun } from './live-run.ts';
+import type { RunStore } from './run-store.ts';
+import { createStrangers } from './strangers.ts';
+
+/** The recorder. */
+export interface Recorder {
+  readonly sink: EventSink;
+  list(): Promise<RunList>;
+  /** @throws PinnaceError `not_found` for a run that is not kept. */
+  run(traceId: string): Promise<RunRecord>;
+  watch(onNews: (news: RunNews) => void): void;
+  /** Forgets all runs. @throws PinnaceError as the storage does. */
+  erase(): Promise<void>;
+}
+
+/** What a recorder works with. */
+export interface RecorderOptions {
+  readonly store: RunStore;
+  /** The tools of an agent, as its run is assembled of them. */
+  readonly toolsOf: (agentId: string) => Promise<RunTools>;
+  /** How long news may wait for more, and what is to be written. */
+  readonly newsEveryMs?: number;
+  readonly writeEveryMs?: number;
+}
+
+/** Runs that stay in memory after their end: a plan goes on without its run. */
+const maxInMemory = 30;
+
+/** The most events that are written at once: a storage takes 4 MiB. */
+const maxInPart = 2000;
+
+/** A run with what was passed on of it. */
+interface Recording {
+  readonly run: LiveRun;
+  told: number;
+  written: number;
+  part: number;
+  tools: RunTools | undefined;
+  hasNewTools: boolean;
+}
+
+/** Gives a recorder. */
+export function createRecorder(
+  { store, toolsOf, newsEveryMs = 150, writeEveryMs = 1000 }: RecorderOptions,
+): Recorder {
+  const recordings = new Map<string, Recording>();
+  const listeners = new Set<(news: RunNews) => void>();
+  let isKept = true;
+  let writing: Promise<void> = Promise.resolve();
+  const untold = createDelay(newsEveryMs, (changed: ReadonlySet<Recording>) => changed.forEach(tell));
+  const unwritten = createDelay(writeEveryMs, (changed: ReadonlySet<Recording>) => {
+    for (const recording of changed) void inTurn(() => write(recording));
+  });
+
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    writing = writing.then(work).then(() => void (isKept = true), () => void (isKept = false));
+    return writing;
+  }
+
+  function tell(recording: Recording): void {
+    const { run, told, tools } = recording;
+    if (recordings.get(run.head.traceId) !== recording) return; // erased meanwhile
+    const events = run.since(told);
+    recording.told += events.length;
+    for (const onNews of listeners) onNews({ head: run.head, from: told, events, ...(tools && { tools }) });
+  }
+
+  async function write(recording: Recording): Promise<void> {
+    if (recordings.get(recording.run.head.traceId) !== recording) return; // erased meanwhile
+    const { run, written, part, tools, hasNewTools } = recording;
+    const events = run.since(written).slice(0, maxInPart);
+    recording.hasNewTools = false;
+    await store.write(run.head, { part, events, ...(hasNewTools && { tools }) });
+    recording.written += events.length;
+    if (events.length > 0) recording.part += 1;
+    if (run.since(recording.written).length > 0) await write(recording);
+  }
+
+  function note(recording: Recording): void {
+    untold.add(recording);
+    unwritten.add(recording);
+  }
+
+  /** Records the run from here on; what was kept of it is told and written already. */
+  function record(run: LiveRun, { part = 0 } = {}): Recording {
+    const { head: { traceId }, events: { length }, tools } = run.record;
+    const recording: Recording = { run, told: length, written: length, part, tools, hasNewTools: false };
+    recordings.set(traceId, recording);
+    const [oldest] = recordings.keys();
+    if (recordings.size > maxInMemory && oldest !== undefined) {
+      unwritten.flush();
+      void inTurn(() => Promise.resolve(void recordings.delete(oldest)));
+    }
+    return recording;
+  }
+
+  function begin(event: ObservedEvent): Recording {
+    const recording = record(createLiveRun(event));
+    void account(recording);
+    return recording;
+  }
+
+  function add(recording: Recording, event: ObservedEvent): void {
+    recording.run.add(event);
+    note(recording);
+  }
+
+  const strangers = createStrangers({
+    find: (traceId) => store.read(traceId),
+    onFound(kept, events) {
+      const recording = recordings.get(kept.head.traceId) ?? record(resumeLiveRun(kept), { part: kept.parts });
+      for (const event of events) add(recording, event);
+    },
+  });
+
+  /** Without an answer the run has no account of its tools: its agent was disabled or is unknown. */
+  async function account(recording: Recording): Promise<void> {
+    const tools = await toolsOf(recording.run.head.agentId).catch(() => undefined);
+    if (!tools) return;
+    recording.run.setTools(tools);
+    recording.tools = tools;
+    recording.hasNewTools = true;
+    note(recording);
+  }
+
+  async function heads(): Promise<readonly RunHead[]> {
+    const kept = await store.heads().catch(() => {
+      isKept = false;
+      return [];
+    });
+    const live = [...recordings.values()].map(({ run }) => run.head);
+    const all = new Map([...kept, ...live].map((head) => [head.traceId, head]));
+    return [...all.values()].toSorted((a, b) => b.startedAt - a.startedAt);
+  }
+
+  return {
+    sink(event) {
+      const isStart = event.action === 'run.start' && event.status === 'pending';
+      const recording = recordings.get(event.traceId) ?? (isStart ? begin(event) : undefined);
+      if (!recording) return strangers.note(event);
+      add(recording, event);
+      if (event.action === 'run.end') unwritten.flush();
+    },
+    list: async () => ({ runs: await heads(), isKept }),
+    async run(traceId) {
+      const live = recordings.get(traceId);
+      if (live) return live.run.record;
+      const kept = await store.read(traceId);
+      if (kept) return { head: kept.head, events: kept.events, ...(kept.tools && { tools: kept.tools }) };
+      throw new PinnaceError('not_found', 'Cannot show the run: it is not kept here any more');
+    },
+    watch: (onNews) => void listeners.add(onNews),
+    async erase() {
+      recordings.clear();
+      await writing;
+      await store.erase();
+    },
+  };
+}

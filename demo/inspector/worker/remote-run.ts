@@ -1,0 +1,106 @@
+/** A run at an endpoint: read from the events that the endpoint tells, and followed while it goes on. */
+
+import type { Client } from '../../../adapters/transport/client.ts';
+import type { Watched } from '../../../adapters/transport/client/watch.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
+import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
+import type { RunNews, RunRecord } from './control.ts';
+import { createDelay } from './delay.ts';
+import { createLiveRun, type LiveRun } from './live-run.ts';
+
+/** Which run, and who is told how it goes on. */
+export interface RemoteRunOptions {
+  readonly traceId: string;
+  /** The plan that it follows: then the run that has begun it is read. */
+  readonly planId?: string | undefined;
+  readonly onNews: (news: RunNews) => void;
+  /** Ends the following. */
+  readonly signal: AbortSignal;
+  /** How long news may wait for more, in milliseconds. */
+  readonly newsEveryMs?: number;
+}
+
+type Reader = ReadableStreamDefaultReader<Watched>;
+
+/**
+ * Gives what the endpoint has told of the run until now; the rest comes as news.
+ *
+ * @throws PinnaceError `not_found` where the endpoint has no event of it any more, and as `client.events`.
+ */
+export async function readRemoteRun(
+  client: Pick<Client, 'events' | 'plans'>,
+  { planId, onNews, signal, newsEveryMs = 150, ...asked }: RemoteRunOptions,
+): Promise<RunRecord> {
+  const traceId = planId === undefined ? asked.traceId : await traceOf(client, planId) ?? asked.traceId;
+  const stream = await client.events({ traceId, lastEventId: '0', signal });
+  const { events, isWhole, reader } = await readKept(stream);
+  const run = begin(events, isWhole);
+  if (isOver(run)) await reader.cancel();
+  else void follow(run, { reader, onNews, newsEveryMs }).catch(() => undefined); // what was shown stays
+  return run.record;
+}
+
+/** A plan is told of in the trace of the run that has begun it. */
+async function traceOf({ plans }: Pick<Client, 'plans'>, planId: string): Promise<string | undefined> {
+  const plan = await plans.view(planId).catch(() => undefined);
+  return plan?.traceId;
+}
+
+interface Kept {
+  readonly events: readonly ObservedEvent[];
+  /** No event of the run can be missing from among them. */
+  readonly isWhole: boolean;
+  readonly reader: Reader;
+}
+
+async function readKept(stream: ReadableStream<Watched>): Promise<Kept> {
+  const reader = stream.getReader();
+  const events: ObservedEvent[] = [];
+  let isWhole = true;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    const { value } = next;
+    if (value.type === 'live') break;
+    if (value.type === 'event') events.push(value.event);
+    // Before the run's first event, others have expired.
+    else isWhole &&= value.reason === 'expired' && events.length === 0;
+  }
+  return { events, isWhole, reader };
+}
+
+function begin(events: readonly ObservedEvent[], isWhole: boolean): LiveRun {
+  const start = events.find(({ action, status }) => action === 'run.start' && status === 'pending');
+  const first = start ?? events[0];
+  if (!first) throw new PinnaceError('not_found', 'Cannot show the run: the endpoint no longer has its events');
+  const run = createLiveRun(start ?? { ...first, target: first.actor });
+  for (const event of events) run.add(event);
+  if (!isWhole || !start) run.setPartial();
+  return run;
+}
+
+/** The run has ended, and so has the plan that it may have begun. */
+function isOver(run: LiveRun): boolean {
+  const { durationMs, planId } = run.head;
+  if (durationMs === undefined) return false;
+  return planId === undefined || run.since(0).some(({ action }) => action === 'plan.end');
+}
+
+async function follow(
+  run: LiveRun,
+  { reader, onNews, newsEveryMs }: Pick<Kept, 'reader'> & Required<Pick<RemoteRunOptions, 'onNews' | 'newsEveryMs'>>,
+): Promise<void> {
+  let told = run.since(0).length;
+  const untold = createDelay(newsEveryMs, () => {
+    const events = run.since(told);
+    onNews({ head: run.head, from: told, events });
+    told += events.length;
+  });
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    const { value } = next;
+    if (value.type !== 'event') continue;
+    run.add(value.event);
+    untold.add(undefined);
+    if (!isOver(run)) continue;
+    untold.flush();
+    await reader.cancel();
+  }
+}

@@ -1,0 +1,113 @@
+/** Runs in storage: a head for each, and its events in parts, so that a long run is never written as a whole. */
+
+import * as v from 'valibot';
+import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
+import type { Change, Entry, Storage } from '../../../src/contracts/storage.ts';
+import type { RunHead, RunRecord, RunTools } from './control.ts';
+
+/** Reads and writes runs. Rejects as the storage does. */
+export interface RunStore {
+  /** The latest first. */
+  heads(): Promise<readonly RunHead[]>;
+  read(traceId: string): Promise<KeptRun | undefined>;
+  /** Writes the head, and the events that have come since, as part number `part`. Forgets the oldest runs where there are too many. */
+  write(head: RunHead, added: Added): Promise<void>;
+  erase(): Promise<void>;
+}
+
+/** A run as it was kept, in this many parts. */
+export interface KeptRun extends RunRecord {
+  readonly parts: number;
+}
+
+/** What has come since a run was last written. */
+export interface Added {
+  readonly part: number;
+  readonly events: readonly ObservedEvent[];
+  readonly tools?: RunTools | undefined;
+}
+
+/** How much is kept. */
+export interface StoreBounds {
+  readonly runs: number;
+  /** Over all runs. */
+  readonly events: number;
+}
+
+const pageSize = 200;
+const commitSize = 50;
+
+/** The fields that must be there; an older version of the page may have written the rest otherwise. */
+const Head = v.looseObject({ traceId: v.string(), startedAt: v.number(), events: v.number() });
+
+/** Gives the store. */
+export function createRunStore(
+  storage: Storage,
+  { runs = 50, events = 40_000 }: Partial<StoreBounds> = {},
+): RunStore {
+  async function heads(): Promise<readonly RunHead[]> {
+    const entries = await readAll(storage, ['run']);
+    const found = entries.flatMap(({ value }) => v.is(Head, value) ? [value as unknown as RunHead] : []); // ours, by its key
+    return found.toSorted((a, b) => b.startedAt - a.startedAt);
+  }
+
+  /** The newest run stays, however long it is. */
+  async function prune(): Promise<void> {
+    let kept = 0;
+    const gone = (await heads()).filter((head, i) => {
+      kept += head.events;
+      return i > 0 && (i >= runs || kept > events);
+    });
+    for (const { traceId } of gone) await remove(storage, traceId);
+  }
+
+  return {
+    heads,
+    async read(traceId) {
+      const [head, parts, tools] = await Promise.all([
+        storage.get(['run', traceId]),
+        readAll(storage, ['events', traceId]),
+        storage.get(['tools', traceId]),
+      ]);
+      if (!v.is(Head, head?.value)) return undefined;
+      return {
+        head: head.value as unknown as RunHead, // as above
+        parts: parts.length,
+        events: parts.flatMap(({ value }) => value as ObservedEvent[]),
+        ...(tools && { tools: tools.value as RunTools }),
+      };
+    },
+    async write(head, { part, events: added, tools }) {
+      const { traceId } = head;
+      const changes: Change[] = [{ key: ['run', traceId], value: head }];
+      if (added.length > 0) changes.push({ key: ['events', traceId, part], value: added });
+      if (tools) changes.push({ key: ['tools', traceId], value: tools });
+      await storage.commit(changes);
+      if (part === 0) await prune();
+    },
+    async erase() {
+      for (const kind of ['run', 'events', 'tools']) await removeKeys(storage, await readAll(storage, [kind]));
+    },
+  };
+}
+
+async function remove(storage: Storage, traceId: string): Promise<void> {
+  const parts = await readAll(storage, ['events', traceId]);
+  await removeKeys(storage, [{ key: ['run', traceId] }, { key: ['tools', traceId] }, ...parts]);
+}
+
+async function removeKeys(storage: Storage, entries: readonly Pick<Entry, 'key'>[]): Promise<void> {
+  for (let i = 0; i < entries.length; i += commitSize) {
+    await storage.commit(entries.slice(i, i + commitSize).map(({ key }) => ({ key })));
+  }
+}
+
+async function readAll(storage: Storage, prefix: readonly string[]): Promise<Entry[]> {
+  const all: Entry[] = [];
+  for (;;) {
+    const after = all.at(-1)?.key;
+    const page = await storage.list({ prefix, limit: pageSize, ...(after && { after }) });
+    all.push(...page);
+    if (page.length < pageSize) return all;
+  }
+}

@@ -1,0 +1,47 @@
+/** Events of traces that nobody has begun here: a plan goes on after a reload, and its run was kept before it. */
+
+import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
+import type { KeptRun } from './run-store.ts';
+
+/** Looks for the runs of such events. */
+export interface Strangers {
+  note(event: ObservedEvent): void;
+}
+
+interface StrangersOptions {
+  readonly find: (traceId: string) => Promise<KeptRun | undefined>;
+  /** Is told of a run that was found, and of its events since. */
+  readonly onFound: (kept: KeptRun, events: readonly ObservedEvent[]) => void;
+}
+
+/** How many traces are known to be nobody's, and how many events wait while their run is looked for. */
+const maxUnknown = 1000;
+const maxWaiting = 2000;
+
+/** Gives it; each trace is looked for once. */
+export function createStrangers({ find, onFound }: StrangersOptions): Strangers {
+  const waiting = new Map<string, ObservedEvent[]>();
+  const unknown = new Set<string>();
+
+  async function look(traceId: string): Promise<void> {
+    const kept = await find(traceId).catch(() => undefined);
+    const events = waiting.get(traceId) ?? [];
+    waiting.delete(traceId);
+    if (kept) return onFound(kept, events);
+    unknown.add(traceId);
+    const [oldest] = unknown;
+    if (unknown.size > maxUnknown && oldest !== undefined) unknown.delete(oldest);
+  }
+
+  return {
+    note(event) {
+      const { traceId } = event;
+      if (unknown.has(traceId)) return;
+      const events = waiting.get(traceId);
+      if (events && events.length < maxWaiting) events.push(event);
+      if (events) return;
+      waiting.set(traceId, [event]);
+      void look(traceId);
+    },
+  };
+}

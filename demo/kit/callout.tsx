@@ -1,0 +1,74 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { describeProblem, type Remedy } from '../chat/state/problem.ts';
+import type { ErrorShape } from '../chat/state/run-data.ts';
+import { Icon } from './icon.tsx';
+
+const labels: Readonly<Record<Remedy, string>> = {
+  retry: 'Try again',
+  settings: 'Model settings',
+  'new-chat': 'New chat',
+  reload: 'Reload the page',
+  room: 'Make room',
+};
+
+interface ErrorCalloutProps {
+  readonly error: ErrorShape;
+  /** A limit was reached: what was said stands. */
+  readonly isLimit: boolean;
+  readonly traceId: string | undefined;
+  /** Whether the remedies can be used here. */
+  readonly isLast: boolean;
+  readonly onRemedy: (remedy: Remedy) => void;
+}
+
+/** What went wrong, what the runtime said, and what to do. */
+export function ErrorCallout({ error, isLimit, traceId, isLast, onRemedy }: ErrorCalloutProps): JSX.Element {
+  const { title, advice, remedies } = describeProblem(error);
+  const usable = isLast ? remedies.filter((remedy) => remedy !== 'retry' || error.code !== 'cancelled') : [];
+  return (
+    <div
+      class={`callout ${isLimit ? 'is-warning' : 'is-error'}`}
+      role={isLast ? 'alert' : undefined}
+      data-testid='error-callout'
+      data-code={error.code}
+    >
+      <Icon name='warning' />
+      <div>
+        <h3>{title}</h3>
+        <p>{advice}</p>
+        <p class='callout-message'>
+          <code class='code-chip'>{error.code}</code> {error.message}
+          {traceId !== undefined && <span class='trace'>Trace {traceId}</span>}
+        </p>
+        {usable.length > 0 && (
+          <div class='button-row'>
+            {usable.map((remedy, i) => (
+              <button
+                key={remedy}
+                type='button'
+                class={i === 0 ? 'button is-primary' : 'button'}
+                data-testid={`remedy-${remedy}`}
+                onClick={() => onRemedy(remedy)}
+              >
+                {labels[remedy]}
+              </button>
+            ))}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** A quiet line about something to know. */
+export function Notice(
+  { children, testId, action }: { children: ComponentChildren; testId?: string; action?: ComponentChildren },
+): JSX.Element {
+  return (
+    <div class='notice' role='status' data-testid={testId}>
+      <Icon name='info' />
+      <p>{children}</p>
+      {action}
+    </div>
+  );
+}

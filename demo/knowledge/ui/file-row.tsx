@@ -1,0 +1,167 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { KnowledgeFile } from '../worker/control.ts';
+import type { KnowledgePanel } from '../state/knowledge-panel.ts';
+import { formatBytes, formatCount } from '../../kit/format.ts';
+import { Icon, type IconName } from '../../kit/icon.tsx';
+
+interface FileRowProps {
+  readonly file: KnowledgeFile;
+  readonly panel: KnowledgePanel;
+  /** From 1. */
+  readonly position: number;
+  readonly count: number;
+  /** Where it stands in the list, in pixels. */
+  readonly top: number;
+}
+
+/** One file: what it is, how far it is, and what can be done with it. */
+export function FileRow({ file, panel, position, count, top }: FileRowProps): JSX.Element {
+  const { name, kind, state, done, total, error } = file;
+  const isAsking = useSignal(false);
+  const isWorking = state === 'indexing' || state === 'waiting';
+  const [folder, base] = splitName(name);
+  return (
+    <li
+      class='know-file'
+      data-testid='knowledge-file'
+      data-name={name}
+      data-state={state}
+      aria-setsize={count}
+      aria-posinset={position}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      <button
+        type='button'
+        class='know-file-open'
+        data-testid='knowledge-read'
+        disabled={done === 0 && kind === 'document'}
+        title={error ? `${name}: ${error.message}` : name}
+        onClick={() => void panel.reading.read(name)}
+      >
+        <span class='know-file-state'>{iconOf(file)}</span>
+        <span class='know-file-name'>
+          {folder !== '' && <span class='know-folder'>{folder}</span>}
+          {base}
+        </span>
+        <span class='know-file-meta'>{metaOf(file)}</span>
+      </button>
+      {isAsking.value
+        ? (
+          <span class='know-file-actions is-asking'>
+            <button
+              type='button'
+              class='button is-danger'
+              data-testid='knowledge-remove-yes'
+              ref={(button) => button?.focus()}
+              onClick={() => void panel.remove([name])}
+            >
+              Remove
+            </button>
+            <button type='button' class='button' onClick={() => (isAsking.value = false)}>Keep</button>
+          </span>
+        )
+        : (
+          <span class='know-file-actions'>
+            {isWorking && kind === 'document' && (
+              <Action
+                icon='pause'
+                testId='stop'
+                label={`Stop ${base}`}
+                onClick={() => void panel.stop(name)}
+              />
+            )}
+            {state === 'stopped' && (
+              <Action
+                icon='play'
+                testId='resume'
+                label={`Go on with ${base}`}
+                onClick={() => void panel.resume(name)}
+              />
+            )}
+            {state === 'ready' && (
+              <Action
+                icon='search'
+                testId='scope-to'
+                label={`Search only in ${base}`}
+                onClick={() => {
+                  panel.search.narrow([name]);
+                  document.querySelector<HTMLElement>('[data-testid=knowledge-search]')?.focus();
+                }}
+              />
+            )}
+            <Action
+              icon='trash'
+              testId='remove'
+              label={`Remove ${base}`}
+              onClick={() => state === 'failed' ? void panel.remove([name]) : (isAsking.value = true)}
+            />
+          </span>
+        )}
+      {state === 'indexing' && <progress value={done} max={Math.max(1, total)} aria-label={`Indexing ${base}`} />}
+    </li>
+  );
+}
+
+interface ActionProps {
+  readonly icon: IconName;
+  readonly testId: string;
+  readonly label: string;
+  readonly onClick: () => void;
+}
+
+function Action({ icon, testId, label, onClick }: ActionProps): JSX.Element {
+  return (
+    <button
+      type='button'
+      class='icon-button'
+      data-testid={`knowledge-${testId}`}
+      aria-label={label}
+      title={label}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+function iconOf({ state, kind }: KnowledgeFile): JSX.Element {
+  if (state === 'indexing') return <span class='spinner' />;
+  if (state === 'waiting') return <Icon name='wait' />;
+  if (state === 'failed') return <Icon name='warning' />;
+  if (state === 'stopped') return <Icon name='pause' />;
+  return <Icon name={kind === 'code' ? 'code' : 'file'} />;
+}
+
+function metaOf({ state, kind, size, done, total, addedAt, error }: KnowledgeFile): string {
+  switch (state) {
+    case 'waiting':
+      return `${formatBytes(size)} · waits its turn`;
+    case 'indexing':
+      return total === 0 || kind === 'code'
+        ? 'Being read'
+        : `${done.toLocaleString('en')} of ${formatCount(total, 'part')}`;
+    case 'stopped':
+      return `Stopped at ${done.toLocaleString('en')} of ${formatCount(total, 'part')}`;
+    case 'failed':
+      return error?.message ?? 'It could not be read';
+    case 'ready':
+      return `${formatBytes(size)} · ${formatCount(total, kind === 'code' ? 'line' : 'part')} · ${dateOf(addedAt)}`;
+    default:
+      return state satisfies never;
+  }
+}
+
+/** `14:05` today, else `21 Nov`. */
+function dateOf(time: number): string {
+  const date = new Date(time);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday
+    ? `added ${date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`
+    : `added ${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}`;
+}
+
+function splitName(name: string): readonly [folder: string, base: string] {
+  const at = name.lastIndexOf('/') + 1;
+  return [name.slice(0, at), name.slice(at)];
+}

@@ -1,0 +1,157 @@
+import { useSignal, useSignalEffect } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { createKnowledgePanel, type KnowledgePanel as Panel } from '../state/knowledge-panel.ts';
+import { uploadsOf } from '../state/dropped-files.ts';
+import type { Playground } from '../../app/state/playground.ts';
+import { formatCount } from '../../kit/format.ts';
+import { Icon } from '../../kit/icon.tsx';
+import { oncePer } from '../../kit/hooks/once-per.ts';
+import { isCovering, takeFocus } from '../../app/ui/panel-cover.ts';
+import { FileList } from './file-list.tsx';
+import { KnowledgeFoot } from './knowledge-foot.tsx';
+import { KnowledgeResults } from './knowledge-results.tsx';
+import { KnowledgeSearchField } from './knowledge-search-field.tsx';
+import { Reader } from './reader.tsx';
+
+/** The knowledge in the agent's worker, for people: files that are added, searched and read beside the chat. */
+export function KnowledgePanel({ playground }: { playground: Playground }): JSX.Element {
+  const panel = panelOf(playground);
+  const section = useRef<HTMLElement>(null);
+  const isDraggedOver = useSignal(false);
+  const close = (): void => void (playground.knowledge.isShown.value = false);
+  const open = panel.reading.open.value;
+  const opener = useRef<Element | null>(null);
+  if (open && !opener.current) opener.current = document.activeElement;
+  useLayoutEffect(() => takeFocus(section.current, 'knowledge'), []);
+  useLayoutEffect(() => {
+    if (open || !opener.current) return;
+    giveBackFocus(section.current, opener.current);
+    opener.current = null;
+  }, [open]);
+  useSignalEffect(() => {
+    const place = playground.knowledge.wanted.value;
+    if (!place) return;
+    playground.knowledge.wanted.value = undefined;
+    void panel.reading.read(place.file, { ...place, ranges: [] });
+  });
+  return (
+    <section
+      ref={section}
+      class='side-panel'
+      aria-label='Knowledge'
+      data-testid='knowledge-panel'
+      data-dropping={isDraggedOver.value}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        if (panel.reading.open.value) panel.reading.close();
+        else if (isCovering()) close();
+        else return;
+        event.preventDefault();
+      }}
+      onDragOver={(event) => {
+        if (!event.dataTransfer?.types.includes('Files')) return;
+        event.preventDefault();
+        isDraggedOver.value = true;
+      }}
+      onDragLeave={(event) => {
+        if (!isWithin(event)) isDraggedOver.value = false;
+      }}
+      onDrop={(event) => {
+        isDraggedOver.value = false;
+        if (!event.dataTransfer?.types.includes('Files')) return;
+        event.preventDefault();
+        void uploadsOf(event.dataTransfer).then((uploads) => panel.add(uploads));
+      }}
+    >
+      <Head panel={panel} onClose={close} />
+      <Problem panel={panel} />
+      <Overview panel={panel} isHidden={open !== undefined} />
+      {open && <Reader panel={panel} open={open} />}
+      {isDraggedOver.value && (
+        <div class='know-drop' aria-hidden='true'>
+          <Icon name='paste' />
+          <p>Drop files, folders or ZIP archives to add them</p>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** The files, or what was found; it stays as it is while a file is read. */
+function Overview({ panel, isHidden }: { panel: Panel; isHidden: boolean }): JSX.Element {
+  const isSearching = panel.search.text.value.trim() !== '';
+  return (
+    <div class='know-overview' hidden={isHidden}>
+      <KnowledgeSearchField search={panel.search} />
+      {isSearching ? <KnowledgeResults panel={panel} /> : <FileList panel={panel} />}
+      <KnowledgeFoot panel={panel} />
+    </div>
+  );
+}
+
+/** From the reader that goes to whatever opened it, or, where that is gone, to something in the panel. */
+function giveBackFocus(section: HTMLElement | null, opener: Element): void {
+  const focused = document.activeElement;
+  if (focused !== document.body && !section?.contains(focused)) return;
+  const next = opener.isConnected && opener !== document.body
+    ? opener
+    : section?.querySelector('[data-testid=knowledge-close]');
+  if (next instanceof HTMLElement) next.focus({ preventScroll: true });
+}
+
+const panelOf = oncePer((playground: Playground): Panel => {
+  const panel = createKnowledgePanel({
+    control: playground.knowledge.connect(),
+    announce: (text) => void (playground.announcement.value = text),
+  });
+  void panel.open();
+  return panel;
+});
+
+function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.Element {
+  const files = panel.files.value;
+  const parts = files?.reduce((sum, { kind, done }) => sum + (kind === 'document' ? done : 0), 0) ?? 0;
+  return (
+    <header class='panel-head'>
+      <h2>Knowledge</h2>
+      {files && files.length > 0 && (
+        <p data-testid='knowledge-status'>
+          {formatCount(files.length, 'file')}
+          {parts > 0 && ` · ${formatCount(parts, 'part')}`}
+        </p>
+      )}
+      <button
+        type='button'
+        class='icon-button'
+        data-testid='knowledge-close'
+        aria-label='Close the knowledge'
+        onClick={onClose}
+      >
+        <Icon name='cross' />
+      </button>
+    </header>
+  );
+}
+
+function Problem({ panel: { problem, isKept } }: { panel: Panel }): JSX.Element | null {
+  const text = problem.value ??
+    (isKept.value ? undefined : 'The browser gives this page no storage: what you add here ends with the page.');
+  if (text === undefined) return null;
+  return (
+    <p class='panel-problem' role='alert' data-testid='knowledge-problem'>
+      <Icon name='warning' />
+      <span>{text}</span>
+      {problem.value !== undefined && (
+        <button type='button' class='icon-button' aria-label='Dismiss' onClick={() => (problem.value = undefined)}>
+          <Icon name='cross' />
+        </button>
+      )}
+    </p>
+  );
+}
+
+/** Whether the pointer is still over the panel. */
+function isWithin({ currentTarget, relatedTarget }: DragEvent): boolean {
+  return currentTarget instanceof Element && relatedTarget instanceof Node && currentTarget.contains(relatedTarget);
+}

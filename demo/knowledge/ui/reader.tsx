@@ -1,0 +1,157 @@
+import type { JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { FilePart } from '../worker/control.ts';
+import type { OpenFile, ReadingPlace } from '../state/knowledge-reading.ts';
+import type { KnowledgePanel } from '../state/knowledge-panel.ts';
+import { formatBytes, formatCount, formatLines } from '../../kit/format.ts';
+import { Icon } from '../../kit/icon.tsx';
+import { MarkedText } from './marked-text.tsx';
+
+/** How near the end more is fetched, in pixels. */
+const near = 400;
+
+/** A file as it can be read, opened at the place. */
+export function Reader({ panel, open }: { panel: KnowledgePanel; open: OpenFile }): JSX.Element {
+  const { name, file, parts, total, place, problem } = open;
+  const scroller = useRef<HTMLDivElement>(null);
+  const isRead = parts.length > 0;
+  useLayoutEffect(() => showPlace(scroller.current), [name, place, isRead]);
+  const isCode = file?.kind === 'code';
+  return (
+    <>
+      <div class='know-reader-head'>
+        <button
+          type='button'
+          class='icon-button is-back'
+          data-testid='knowledge-back'
+          aria-label='Back to the files'
+          onClick={() => panel.reading.close()}
+        >
+          <Icon name='arrow' />
+        </button>
+        <div>
+          <h3 data-testid='knowledge-reader-name'>{name}</h3>
+          <p>{file ? `${formatBytes(file.size)} · ${formatCount(total, 'part')}` : 'Opening…'}</p>
+        </div>
+        <button
+          type='button'
+          class='icon-button'
+          aria-label='Search only in this file'
+          title='Search only in this file'
+          data-testid='knowledge-search-in'
+          onClick={() => {
+            panel.search.narrow([name]);
+            panel.reading.close();
+          }}
+        >
+          <Icon name='search' />
+        </button>
+      </div>
+      <div
+        ref={scroller}
+        class='know-scroll know-reader'
+        tabIndex={0}
+        role='region'
+        aria-label={name}
+        aria-busy={!isRead && problem === undefined}
+        data-testid='knowledge-reader'
+        onScroll={({ currentTarget }) => {
+          const { scrollTop, scrollHeight, clientHeight } = currentTarget;
+          if (scrollHeight - clientHeight - scrollTop < near) void panel.reading.more(1);
+          else if (scrollTop < near) void panel.reading.more(-1);
+        }}
+      >
+        {problem !== undefined && <p class='know-note is-warning' role='alert'>{problem}</p>}
+        {isRead && parts[0]!.piece > 0 && (
+          <button
+            type='button'
+            class='quiet-button know-edge'
+            data-testid='knowledge-earlier'
+            onClick={() => void panel.reading.more(-1)}
+          >
+            Earlier parts
+          </button>
+        )}
+        {parts.map((part) => (
+          <Part
+            key={part.piece}
+            part={part}
+            isCode={isCode}
+            place={part.piece === place?.piece ? place : undefined}
+            marked={place?.lines}
+          />
+        ))}
+        {isRead && parts.at(-1)!.piece < total - 1 && (
+          <button
+            type='button'
+            class='quiet-button know-edge'
+            data-testid='knowledge-later'
+            onClick={() => void panel.reading.more(1)}
+          >
+            Later parts
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
+interface PartProps {
+  readonly part: FilePart;
+  readonly isCode: boolean;
+  readonly place: ReadingPlace | undefined;
+  /** Lines of code, which may go on in the next part. */
+  readonly marked: ReadingPlace['lines'];
+}
+
+function Part({ part: { piece, text, title, lines }, isCode, place, marked }: PartProps): JSX.Element {
+  return (
+    <section
+      class={isCode ? 'know-part is-code' : 'know-part'}
+      data-testid='knowledge-part'
+      data-piece={piece}
+      data-place={place !== undefined}
+      tabIndex={place ? -1 : undefined}
+      aria-label={`Part ${piece + 1}${place ? ', the place that was cited or found' : ''}`}
+    >
+      <p class='know-part-head'>
+        <span>{title ?? `Part ${piece + 1}`}</span>
+        {lines && <span>{formatLines(lines)}</span>}
+      </p>
+      {isCode ? <Code text={text} first={lines?.[0] ?? 1} marked={marked} /> : (
+        <p class='know-text'>
+          <MarkedText text={text} ranges={place?.ranges ?? []} />
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Code(
+  { text, first, marked }: {
+    readonly text: string;
+    readonly first: number;
+    readonly marked: readonly [number, number] | undefined;
+  },
+): JSX.Element {
+  return (
+    <pre class='know-code'>
+      {text.split('\n').map((line, at) => {
+        const number = first + at;
+        const isMarked = marked !== undefined && number >= marked[0] && number <= marked[1];
+        return <span key={number} class='know-line' data-line={number} data-marked={isMarked}>{line}{'\n'}</span>;
+      })}
+    </pre>
+  );
+}
+
+/** Brings the place into sight, and the focus to it. */
+function showPlace(scroller: HTMLElement | null): void {
+  const part = scroller?.querySelector<HTMLElement>('[data-place=true]');
+  if (!part) return;
+  part.focus({ preventScroll: true });
+  const mark = part.querySelector<HTMLElement>('mark, [data-marked=true]') ?? part;
+  mark.scrollIntoView?.({
+    block: mark === part && part.clientHeight > (scroller?.clientHeight ?? 0) ? 'start' : 'center',
+  });
+}

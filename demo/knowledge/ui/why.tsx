@@ -1,0 +1,59 @@
+import type { JSX } from 'preact';
+import type { FoundPart, Seen } from '../worker/control.ts';
+import { percentOf } from '../../kit/confidence.tsx';
+
+const ways: Readonly<Record<Seen['way'], { readonly name: string; readonly score: string }>> = {
+  words: { name: 'Words', score: 'BM25' },
+  likeness: { name: 'Likeness', score: 'Cosine' },
+  code: { name: 'Code', score: 'Score' },
+};
+
+/** Why a part was found: the words, and how each way of searching ranked it. */
+export function Why({ part: { content, ranges, seen, confidence } }: { part: FoundPart }): JSX.Element {
+  const words = [...new Set(ranges.map(([from, to]) => content.slice(from, to).toLowerCase()))];
+  return (
+    <details class='know-why' data-testid='knowledge-why'>
+      <summary>Why</summary>
+      <p>
+        {words.length > 0
+          ? (
+            <>
+              Has {words.slice(0, 12).map((word, i) => (
+                <span key={word}>
+                  {i > 0 && ', '}
+                  <mark>{word}</mark>
+                </span>
+              ))}.
+            </>
+          )
+          : 'Has none of the words as they are; it looks like them.'}
+      </p>
+      <table>
+        <thead>
+          <tr>
+            <th scope='col'>Found by</th>
+            <th scope='col'>Rank</th>
+            <th scope='col'>Score</th>
+            <th scope='col'>Confidence</th>
+          </tr>
+        </thead>
+        <tbody>
+          {seen.map(({ way, rank, score, confidence: alone }) => (
+            <tr key={way}>
+              <th scope='row'>{ways[way].name}</th>
+              <td>{rank}</td>
+              <td>{ways[way].score} {score.toFixed(2)}</td>
+              <td>{percentOf(alone)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class='know-meaning'>
+        {seen.length > 1 ? 'The ranks make the order. ' : ''}
+        Confidence{' '}
+        {percentOf(confidence)}: how probable it is that this has to do with your words. It never rises down the list,
+        and when nothing fits, it is low everywhere.
+      </p>
+    </details>
+  );
+}

@@ -1,0 +1,34 @@
+/** Begins the knowledge with the guide, when an agent asks before anybody has added anything: it then has something to cite. */
+
+import type { Grounding, Storage } from '../../../src/index.ts';
+
+interface BeginOptions {
+  readonly storage: Storage;
+  /** Whether there is a file. */
+  readonly isFilled: () => Promise<boolean>;
+  /** Adds the guide, and waits until it can be found. */
+  readonly addGuide: (signal: AbortSignal | undefined) => Promise<void>;
+}
+
+const markKey = ['knowledge', 'begun'];
+
+/** Notes that the knowledge was begun: who removes everything wants nothing in its place. */
+export async function noteBegun(storage: Storage): Promise<void> {
+  if (!await storage.get(markKey)) await storage.commit([{ key: markKey, value: true }]);
+}
+
+/** Gives the grounding for agents. Where the guide cannot be added, they are answered without it. */
+export function begunGrounding(grounding: Grounding, { storage, isFilled, addGuide }: BeginOptions): Grounding {
+  let begun: Promise<void> | undefined;
+  const begin = async (signal: AbortSignal | undefined): Promise<void> => {
+    if (await isFilled() || await storage.get(markKey)) return;
+    await addGuide(signal);
+  };
+  return {
+    ...grounding,
+    async retrieve(request, call) {
+      await (begun ??= begin(call?.signal).catch(() => void (begun = undefined))); // the next question tries again
+      return await grounding.retrieve(request, call);
+    },
+  };
+}

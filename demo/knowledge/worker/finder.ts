@@ -1,0 +1,68 @@
+/** Finds parts, and tells which way of searching saw them where. */
+
+import type { Filter, Grounding, GroundingAnswer, GroundingHit } from '../../../src/index.ts';
+import type { FoundPart, FoundParts, KnowledgeQuery, Seen, Way } from './control.ts';
+import { sourceIds } from './data-sources.ts';
+import { pieceOfLine } from './place.ts';
+
+/** What only looks alike, and less than this, is left out: something always looks alike. */
+const leastLikeness = 0.1;
+
+/** Gives what is found; the order and the confidence are those that agents get. */
+export async function findParts(
+  grounding: Grounding,
+  { text, files, limit }: KnowledgeQuery,
+  signal: AbortSignal,
+): Promise<FoundParts> {
+  const start = performance.now();
+  const filters: Filter[] = files.length === 0 ? [] : [{
+    any: [{ field: 'file', op: 'in', value: [...files] }, { field: 'path', op: 'in', value: [...files] }],
+  }];
+  const ask = (dataSourceIds: readonly string[]): Promise<GroundingAnswer> =>
+    grounding.retrieve({
+      dataSourceIds: [...dataSourceIds],
+      query: text.slice(0, 4_096),
+      topK: limit,
+      filters,
+      budgetMs: 20_000,
+    }, { signal });
+  const together = await ask(Object.values(sourceIds));
+  const alone = await Promise.all(
+    (Object.keys(sourceIds) as Way[]).map(async (way) => ({ way, ...await ask([sourceIds[way]]) })), // safe: its own keys
+  );
+  const parts = together.hits.map((hit) => toPart(hit, seenBy(alone, hit)));
+  return {
+    parts: parts.filter(({ seen, confidence }) =>
+      seen.some(({ way }) => way !== 'likeness') || confidence >= leastLikeness
+    ),
+    tookMs: performance.now() - start,
+    hasMore: alone.some(({ way, hits }) => way !== 'likeness' && hits.length === limit),
+    problems: together.sources.flatMap(({ error }) => error ? [error.message] : []),
+  };
+}
+
+function seenBy(alone: readonly (GroundingAnswer & { readonly way: Way })[], { id }: GroundingHit): Seen[] {
+  return alone.flatMap(({ way, hits }) => {
+    const hit = hits.find((one) => one.id === id);
+    return hit ? [{ way, rank: hit.rank, score: hit.score, confidence: hit.confidence }] : [];
+  });
+}
+
+function toPart(hit: GroundingHit, seen: readonly Seen[]): FoundPart {
+  const { id, title, content, confidence, matched, metadata, source: { lines }, kind } = hit;
+  const isCode = kind === 'code';
+  const line = isCode && typeof metadata['line'] === 'number' ? metadata['line'] : undefined;
+  return {
+    id,
+    file: String(metadata[isCode ? 'path' : 'file']),
+    kind: isCode ? 'code' : 'document',
+    piece: isCode ? pieceOfLine(line ?? lines?.[0] ?? 1) : Number(metadata['piece']),
+    ...(title !== undefined && { title }),
+    ...(lines && { lines }),
+    ...(line !== undefined && { line }),
+    content,
+    ranges: matched.flatMap(({ field, ranges }) => field === 'content' ? ranges : []),
+    confidence,
+    seen,
+  };
+}

@@ -1,0 +1,131 @@
+/** The knowledge of the page's worker: files that people give, indexed and kept in the browser, open to the page and to agents. */
+
+import { type Grounding, PinnaceError, type Storage, toData, type Watchable } from '../../../src/index.ts';
+import type { Answer } from '../../registry/worker/control.ts';
+import { addFiles } from './add-files.ts';
+import { begunGrounding, noteBegun } from './begin.ts';
+import type { KnowledgeControl, KnowledgeFile, KnowledgeNews } from './control.ts';
+import { fallbackStorage } from './fallback-storage.ts';
+import { findParts } from './finder.ts';
+import { guideFiles } from './guide.ts';
+import { createIndexer, type Exclusively } from './indexer.ts';
+import { createLibrary, type FileRecord, type Library } from './library.ts';
+import { readParts } from './read-parts.ts';
+import { createSources } from './sources.ts';
+
+/** The knowledge, for the page and for agents. */
+export interface KnowledgeHost {
+  readonly control: KnowledgeControl;
+  /** Of agents. */
+  readonly grounding: Grounding;
+}
+
+/** What the host is made of. */
+export interface KnowledgeHostOptions {
+  readonly storage: Storage & Partial<Watchable>;
+  /** Makes tabs take turns with indexing; where there is no such thing, they do not. */
+  readonly exclusively?: Exclusively;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Gives the host. It reads and writes nothing before it is asked. */
+export function createKnowledgeHost(
+  { storage: given, exclusively = (work) => work(), now = Date.now }: KnowledgeHostOptions,
+): KnowledgeHost {
+  const listeners = new Set<(news: KnowledgeNews) => void>();
+  const storage = fallbackStorage(given);
+  const library: Library = createLibrary({
+    storage,
+    watch: given.watch && ((keys, options) => given.watch?.(keys, options)),
+    onNews({ changed, removed }) {
+      const news = { changed: changed.map(toFile), removed };
+      for (const listener of listeners) listener(news);
+      indexer.recheck();
+    },
+  });
+  const sources = createSources(storage, library);
+  const indexer = createIndexer({ storage, library, sources, exclusively });
+  let searching: AbortController | undefined;
+
+  const ready = async <T>(work: () => T | Promise<T>): Promise<Answer<T>> => {
+    try {
+      await library.ready();
+      return { ok: true, value: await work() };
+    } catch (error) {
+      return { ok: false, error: toData(error) };
+    }
+  };
+  /** Waits until nothing waits to be indexed. */
+  const untilIdle = (signal: AbortSignal | undefined): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (!signal?.aborted && library.all().some(({ state }) => state === 'waiting' || state === 'indexing')) return;
+        listeners.delete(look);
+        resolve();
+      };
+      listeners.add(look);
+      signal?.addEventListener('abort', look, { once: true });
+      look();
+    });
+  const setState = (name: string, state: 'stopped' | 'waiting', from: readonly KnowledgeFile['state'][]) =>
+    library.update([name], ({ error: _, ...record }) => from.includes(record.state) ? { ...record, state } : undefined);
+  const add: KnowledgeControl['add'] = (uploads) =>
+    ready(async () => {
+      try {
+        await noteBegun(storage);
+        return await addFiles(uploads, { library, now });
+      } finally {
+        indexer.kick();
+      }
+    });
+
+  return {
+    grounding: begunGrounding(sources.grounding, {
+      storage,
+      async isFilled() {
+        await library.ready();
+        return library.all().length > 0;
+      },
+      async addGuide(signal) {
+        await add(guideFiles());
+        await untilIdle(signal);
+      },
+    }),
+    control: {
+      open: (onNews) =>
+        ready(() => {
+          listeners.add(onNews);
+          indexer.kick();
+          return { files: library.all().map(toFile), isKept: storage.isKept() };
+        }),
+      add,
+      addGuide: () => add(guideFiles()),
+      stop: (name) => ready(() => setState(name, 'stopped', ['waiting', 'indexing'])),
+      resume: (name) =>
+        ready(async () => {
+          await setState(name, 'waiting', ['stopped', 'failed']);
+          indexer.kick();
+        }),
+      remove: (names) =>
+        ready(async () => {
+          const records = names.flatMap((name) => library.get(name) ?? []);
+          await library.remove(records.map(({ name }) => name));
+          await indexer.forget(records);
+        }),
+      search: (query) =>
+        ready(async () => {
+          searching?.abort(new PinnaceError('cancelled', 'A newer search has begun'));
+          const own = searching = new AbortController();
+          const found = await findParts(sources.grounding, query, own.signal);
+          // What another tab has removed may be found for a moment.
+          return { ...found, parts: found.parts.filter(({ file }) => library.get(file)) };
+        }),
+      parts: (wanted) => ready(() => readParts({ library, grounding: sources.grounding }, wanted)),
+    },
+  };
+}
+
+function toFile({ hash: _, type: __, ...file }: FileRecord): KnowledgeFile {
+  return file;
+}

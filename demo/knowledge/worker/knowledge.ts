@@ -1,0 +1,51 @@
+/** The sample data source: what there is to know about Pinnace itself, and whatever else is added. */
+
+import { textSource } from '../../../adapters/grounding/text.ts';
+import {
+  createGrounding,
+  createPrincipal,
+  type Grounding,
+  ingest,
+  type Registry,
+  type Storage,
+  type WritableGroundingSource,
+} from '../../../src/index.ts';
+import { knowledge } from './data-sources.ts';
+import { guideTexts } from './guide-texts.ts';
+
+/** Gives grounding over the sample source; it is filled with the guide for each tenant that comes. */
+export function createKnowledge(storage: Storage, records?: Pick<Registry, 'dataSource'>): Grounding {
+  const source = textSource({ id: knowledge.id, storage });
+  return createGrounding({
+    sources: [begunWithGuide(source, storage)],
+    descriptions: { [knowledge.id]: knowledge.description },
+    ...(records && { records }),
+  });
+}
+
+/** Files that were ingested once are passed over: what a tenant has forgotten of the guide stays forgotten. */
+function begunWithGuide(source: WritableGroundingSource, storage: Storage): WritableGroundingSource {
+  const filling = createGrounding({ sources: [source] });
+  const files = Object.entries(guideTexts).map(([name, text]) => ({ name: `guide/${name}`, text: () => text }));
+  const begun = new Map<string, Promise<unknown>>();
+  const begin = async (tenant: string): Promise<void> => {
+    const principal = createPrincipal({ via: 'in-process', tenant, subject: 'guide', agents: '*', scopes: [] });
+    const filled = begun.get(tenant) ?? ingest(filling, { dataSourceId: source.id, files, storage }, { principal });
+    begun.set(tenant, filled);
+    await filled.catch((error: unknown) => {
+      begun.delete(tenant);
+      throw error;
+    });
+  };
+  return {
+    ...source,
+    async retrieve(request, signal) {
+      await begin(request.tenant);
+      return await source.retrieve(request, signal);
+    },
+    async stats(tenant, signal) {
+      await begin(tenant);
+      return await source.stats(tenant, signal);
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** The knowledge, whose code is fetched when it is first wanted: most visits do without. */
+
+import type { Grounding, GroundingKind, GroundingSource } from '../../../src/index.ts';
+import type { KnowledgeControl } from './control.ts';
+import { descriptions, sourceIds } from './data-sources.ts';
+import type { KnowledgeHost, KnowledgeHostOptions } from './host.ts';
+
+const kinds: Readonly<Record<keyof typeof sourceIds, GroundingKind>> = {
+  words: 'search',
+  likeness: 'vector',
+  code: 'code',
+};
+
+/** Gives the host of these options; a failure to fetch it is told to who asked, and the next question tries again. */
+export function lazyKnowledgeHost(options: KnowledgeHostOptions): KnowledgeHost {
+  let fetched: Promise<KnowledgeHost> | undefined;
+  const fetchHost = async (): Promise<KnowledgeHost> => (await import('./host.ts')).createKnowledgeHost(options);
+  const host = (): Promise<KnowledgeHost> =>
+    fetched ??= fetchHost().catch((error: unknown) => {
+      fetched = undefined;
+      throw error;
+    });
+  return { grounding: groundingOf(host), control: controlOf(host) };
+}
+
+function groundingOf(host: () => Promise<KnowledgeHost>): Grounding {
+  const ways = Object.keys(sourceIds) as (keyof typeof sourceIds)[]; // safe: its own keys
+  return {
+    descriptions,
+    sources: ways.map((way) => sourceOf(host, { id: sourceIds[way], kind: kinds[way] })),
+    retrieve: async (request, call) => await (await host()).grounding.retrieve(request, call),
+    remember: async (input, call) => await (await host()).grounding.remember(input, call),
+    forget: async (input, call) => await (await host()).grounding.forget(input, call),
+  };
+}
+
+/** A source as it is told of; the grounding is what is asked. */
+function sourceOf(
+  host: () => Promise<KnowledgeHost>,
+  { id, kind }: { readonly id: string; readonly kind: GroundingKind },
+): GroundingSource {
+  const source = async (): Promise<GroundingSource> => (await host()).grounding.sources.find((one) => one.id === id)!; // safe: the host has all of the ids
+  return {
+    id,
+    kind,
+    capabilities: { query: true, embedding: kind === 'vector', filters: [], records: false },
+    retrieve: async (request, signal) => await (await source()).retrieve(request, signal),
+    stats: async (tenant, signal) => await (await source()).stats(tenant, signal),
+  };
+}
+
+function controlOf(host: () => Promise<KnowledgeHost>): KnowledgeControl {
+  const control = async (): Promise<KnowledgeControl> => (await host()).control;
+  return {
+    open: async (onNews) => await (await control()).open(onNews),
+    add: async (uploads) => await (await control()).add(uploads),
+    addGuide: async () => await (await control()).addGuide(),
+    stop: async (name) => await (await control()).stop(name),
+    resume: async (name) => await (await control()).resume(name),
+    remove: async (names) => await (await control()).remove(names),
+    search: async (query) => await (await control()).search(query),
+    parts: async (wanted) => await (await control()).parts(wanted),
+  };
+}

@@ -1,0 +1,64 @@
+/** The parts of a file, as a person reads them. */
+
+import { type Grounding, type GroundingHit, PinnaceError } from '../../../src/index.ts';
+import type { FilePart, PartsPage } from './control.ts';
+import { decodeText } from './decode.ts';
+import type { FileRecord, Library } from './library.ts';
+import { linesPerPart } from './place.ts';
+import { sourceIds } from './data-sources.ts';
+
+/** Which parts. */
+interface PartsWanted {
+  readonly file: string;
+  readonly from: number;
+  /** Up to 100. */
+  readonly count: number;
+}
+
+/**
+ * Gives some parts of a file.
+ *
+ * @throws PinnaceError `not_found` when the file is there no more.
+ */
+export async function readParts(
+  { library, grounding }: { readonly library: Library; readonly grounding: Grounding },
+  { file: name, from, count }: PartsWanted,
+): Promise<PartsPage> {
+  const record = library.get(name);
+  if (!record) throw new PinnaceError('not_found', `Cannot open "${name}": it was removed`);
+  const { hash: _, type: __, ...file } = record;
+  if (record.kind === 'code') {
+    const parts = await codeParts(library, record);
+    return { file, total: parts.length, parts: parts.slice(from, from + count) };
+  }
+  const { hits } = await grounding.retrieve({
+    dataSourceId: sourceIds.words,
+    topK: count,
+    filters: [
+      { field: 'file', op: 'eq', value: name },
+      { field: 'piece', op: 'gte', value: from },
+      { field: 'piece', op: 'lt', value: from + count },
+    ],
+    budgetMs: 20_000,
+  });
+  const parts = hits.map(toFilePart).toSorted((a, b) => a.piece - b.piece);
+  return { file, total: record.done, parts };
+}
+
+async function codeParts(library: Library, { name }: FileRecord): Promise<FilePart[]> {
+  const lines = decodeText(await library.content(name) ?? new Uint8Array()).split(/\r\n|\r|\n/);
+  return Array.from({ length: Math.ceil(lines.length / linesPerPart) }, (_, piece) => {
+    const from = piece * linesPerPart;
+    const text = lines.slice(from, from + linesPerPart);
+    return { piece, text: text.join('\n'), lines: [from + 1, from + text.length] };
+  });
+}
+
+function toFilePart({ content, title, source: { lines }, metadata }: GroundingHit): FilePart {
+  return {
+    piece: Number(metadata['piece']),
+    text: content,
+    ...(title !== undefined && { title }),
+    ...(lines && { lines }),
+  };
+}

@@ -1,0 +1,122 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { createMarkdownReader } from '../state/markdown.ts';
+import { readInline } from '../state/markdown-inline.ts';
+import type { Block, Inline, ListBlock, ListItem, TableBlock } from '../state/markdown-types.ts';
+import { Citation } from '../../chat/ui/citation.tsx';
+import { CodeBlock } from './code-block.tsx';
+
+/** An answer's text. Only its last blocks are read and rendered anew when it grows. */
+export function Markdown({ text, isLive }: { text: ReadonlySignal<string>; isLive: boolean }): JSX.Element {
+  const reader = useMemo(createMarkdownReader, [text]);
+  return (
+    <div class={`markdown${isLive ? ' is-live' : ''}`}>
+      {reader.read(text.value).map((block, i) => <BlockView key={i} block={block} />)}
+    </div>
+  );
+}
+
+/** Gives the same node for the same block, so that nothing below it is compared. */
+function BlockView({ block }: { block: Block }): JSX.Element {
+  return useMemo(() => renderBlock(block), [block]);
+}
+
+function renderBlock(block: Block): JSX.Element {
+  switch (block.type) {
+    case 'paragraph':
+      return <p>{renderText(block.text)}</p>;
+    case 'heading':
+      return renderHeading(block);
+    case 'code':
+      return <CodeBlock language={block.language} text={block.text} />;
+    case 'quote':
+      return <blockquote>{renderBlocks(block.blocks)}</blockquote>;
+    case 'list':
+      return renderList(block);
+    case 'table':
+      return renderTable(block);
+    case 'rule':
+      return <hr />;
+    default:
+      return block satisfies never;
+  }
+}
+
+function renderBlocks(blocks: readonly Block[]): ComponentChildren {
+  return blocks.map(renderBlock);
+}
+
+/** An answer stands below the page's own headings. */
+function renderHeading({ level, text }: Extract<Block, { type: 'heading' }>): JSX.Element {
+  const Tag = `h${Math.min(level + 2, 6)}` as 'h3' | 'h4' | 'h5' | 'h6'; // safe: level is 1 to 6
+  return <Tag class={`heading-${level}`}>{renderText(text)}</Tag>;
+}
+
+function renderList({ start, tight, items }: ListBlock): JSX.Element {
+  const content = items.map((item, i) => (
+    <li key={i} class={item.checked === undefined ? undefined : 'task'}>{renderItem(item, tight)}</li>
+  ));
+  if (start === undefined) return <ul>{content}</ul>;
+  return <ol start={start}>{content}</ol>;
+}
+
+function renderItem({ checked, blocks }: ListItem, tight: boolean): ComponentChildren {
+  return [
+    checked !== undefined && (
+      <input key='task' type='checkbox' checked={checked} disabled aria-label={checked ? 'Done' : 'Open'} />
+    ),
+    ...blocks.map((block) => tight && block.type === 'paragraph' ? renderText(block.text) : renderBlock(block)),
+  ];
+}
+
+function renderTable({ align, head, rows }: TableBlock): JSX.Element {
+  const classOf = (column: number): string | undefined => align[column] && `align-${align[column]}`;
+  return (
+    <div class='table-scroller' tabIndex={0} role='group' aria-label='Table'>
+      <table>
+        <thead>
+          <tr>{head.map((cell, i) => <th key={i} class={classOf(i)}>{renderText(cell)}</th>)}</tr>
+        </thead>
+        <tbody>
+          {rows.map((row, i) => (
+            <tr key={i}>{row.map((cell, j) => <td key={j} class={classOf(j)}>{renderText(cell)}</td>)}</tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function renderText(text: string): ComponentChildren {
+  return renderInline(readInline(text));
+}
+
+function renderInline(nodes: readonly Inline[]): ComponentChildren {
+  return nodes.map((node, i) => typeof node === 'string' ? node : renderNode(node, i));
+}
+
+function renderNode(node: Exclude<Inline, string>, key: number): JSX.Element {
+  switch (node.type) {
+    case 'code':
+      return <code key={key}>{node.text}</code>;
+    case 'break':
+      return <br key={key} />;
+    case 'citation':
+      return <Citation key={key} numbers={node.numbers} text={node.text} />;
+    case 'strong':
+      return <strong key={key}>{renderInline(node.children)}</strong>;
+    case 'em':
+      return <em key={key}>{renderInline(node.children)}</em>;
+    case 'del':
+      return <del key={key}>{renderInline(node.children)}</del>;
+    case 'link':
+      return (
+        <a key={key} href={node.href} target='_blank' rel='noopener noreferrer' title={node.href}>
+          {renderInline(node.children)}
+        </a>
+      );
+    default:
+      return node satisfies never;
+  }
+}

@@ -1,0 +1,108 @@
+/** The plan of an answer: how it stands, how it stood before, and what was answered to its questions. */
+
+import { batch, type Signal, signal } from '@preact/signals';
+import type { AssistantMessage, Part } from '../../chat/state/message.ts';
+import type { PlanQuestion, PlanReply, PlanSnapshot, PlanTask, PlanView } from './plan-data.ts';
+
+/** A plan in an answer. */
+export interface PlanPart {
+  readonly type: 'plan';
+  readonly planId: string;
+  readonly view: Signal<PlanView>;
+  /** What was shown, the latest last; a long plan keeps some of it. */
+  readonly history: Signal<readonly PlanSnapshot[]>;
+  /** What was answered, by the question's id. */
+  readonly replies: Signal<Readonly<Record<string, PlanReply>>>;
+}
+
+/** The most snapshots that are kept, and the most tasks in all of them: a large plan keeps fewer. */
+const mostSnapshots = 80;
+const mostTasks = 4000;
+
+/** A plan part. */
+export function createPlanPart(
+  view: PlanView,
+  { history = [], replies = {} }: {
+    readonly history?: readonly PlanSnapshot[];
+    readonly replies?: Readonly<Record<string, PlanReply>>;
+  } = {},
+): PlanPart {
+  return { type: 'plan', planId: view.planId, view: signal(view), history: signal(history), replies: signal(replies) };
+}
+
+/** Takes in how a plan stands: it is shown where it was, or is added to the answer. */
+export function receivePlan(
+  { parts }: AssistantMessage,
+  view: PlanView,
+  { at, add }: { readonly at: number; readonly add: (part: Part) => void },
+): void {
+  const known = parts.value.find((part): part is PlanPart => part.type === 'plan' && part.planId === view.planId);
+  const part = known ?? createPlanPart(view);
+  batch(() => {
+    part.view.value = view;
+    part.history.value = withSnapshot(part.history.value, { at, view });
+  });
+  if (!known) add(part);
+}
+
+function withSnapshot(history: readonly PlanSnapshot[], next: PlanSnapshot): readonly PlanSnapshot[] {
+  const last = history.at(-1)?.view;
+  const isNews = last?.seq !== next.view.seq || last.state !== next.view.state;
+  const all = isNews ? [...history, next] : history;
+  const most = Math.min(mostSnapshots, Math.max(10, Math.floor(mostTasks / Math.max(1, next.view.tasks.length))));
+  return all.length <= most ? all : all.filter((_, i) => i % 2 === 0 || i === all.length - 1);
+}
+
+/** Shows the answer's plan as cancelled: whoever stops the run stops its plan, and does not see the end of it. */
+export function cancelPlan(message: AssistantMessage): void {
+  const part = planOf(message);
+  if (!part || isOver(part.view.value)) return;
+  const view = part.view.value;
+  const tasks = view.tasks.map((task) => isEnded(task) ? task : { ...task, status: 'cancelled' as const });
+  const { waiting = 0, ready = 0, cancelled = 0 } = view.counts;
+  const counts = { ...view.counts, waiting: 0, ready: 0, cancelled: cancelled + waiting + ready };
+  part.view.value = { ...view, state: 'cancelled', tasks, counts, questions: [] };
+}
+
+/** The plan that the answer shows last. */
+export function planOf({ parts }: AssistantMessage): PlanPart | undefined {
+  return parts.value.findLast((part): part is PlanPart => part.type === 'plan');
+}
+
+/** The plan that the answer can be gone on with: nobody has seen its end. */
+export function planToFollow(message: AssistantMessage): PlanPart | undefined {
+  const part = planOf(message);
+  return part && !isOver(part.view.value) ? part : undefined;
+}
+
+/** Whether the plan has come to its end. */
+export function isOver({ state }: PlanView): boolean {
+  return state === 'done' || state === 'failed' || state === 'cancelled';
+}
+
+/** Whether the agent has come to its end. */
+export function isEnded({ status }: PlanTask): boolean {
+  return status === 'done' || status === 'failed' || status === 'cancelled';
+}
+
+/** The questions that wait for a person and have not been answered here. */
+export function openQuestions({ view, replies }: PlanPart): readonly PlanQuestion[] {
+  return view.value.questions.filter(({ ask }) => replies.value[ask]?.isOver !== true);
+}
+
+/** A task, and those that it has given out. */
+export interface TaskNode {
+  readonly task: PlanTask;
+  readonly children: readonly TaskNode[];
+}
+
+/** The tasks by their addresses; one whose parent is not shown stands at the top. */
+export function treeOf(tasks: readonly PlanTask[]): readonly TaskNode[] {
+  const nodes = new Map(tasks.map((task) => [task.address, { task, children: [] as TaskNode[] }]));
+  const top: TaskNode[] = [];
+  for (const [address, node] of nodes) {
+    const parent = nodes.get(address.slice(0, Math.max(0, address.lastIndexOf('-'))));
+    (parent?.children ?? top).push(node);
+  }
+  return top;
+}

@@ -1,0 +1,208 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { TaskNode } from '../state/plan.ts';
+import type { PlanTask } from '../state/plan-data.ts';
+import { type GraphEdge, layoutPlan, type Pack, parentOf, type PlacedTask } from '../state/plan-graph.ts';
+import { lookOf, timeOf } from '../state/task-look.ts';
+import { formatCost, formatDuration, formatTokens } from '../../kit/format.ts';
+import { TaskFacts, TaskGoal, type TasksProps, whoIs } from './task-facts.tsx';
+import { TaskMark } from './task-mark.tsx';
+import { useDragScroll } from './use-drag-scroll.ts';
+
+interface PlanGraphProps extends TasksProps {
+  /** The tasks of the latest view: those that are looked at stand where they stand in that one. */
+  readonly latest: readonly PlanTask[];
+}
+
+/** The tasks of a plan with what leads from one to the other. One of them is chosen and told in full. */
+export function PlanGraph({ latest, ...props }: PlanGraphProps): JSX.Element {
+  const { view: { tasks } } = props;
+  const graph = useMemo(() => layoutPlan(union(tasks, latest)), [tasks, latest]);
+  const shown = useMemo(() => nodesOf(graph.tasks, tasks), [graph, tasks]);
+  const chosen = useSignal<string | undefined>(undefined);
+  const scroller = useDragScroll();
+  const placed = graph.tasks.filter(({ node }) => shown.has(node.task.address));
+  const current = placed.find(({ node }) => node.task.address === chosen.value) ?? placed[0];
+  const choose = (address: string): void => void (chosen.value = address);
+  const size = { width: `${graph.width}rem`, height: `${graph.height}rem` };
+  return (
+    <>
+      <div ref={scroller} class='plan-graph' data-testid='plan-graph'>
+        <div class='plan-canvas' style={size}>
+          <svg class='plan-ways' viewBox={`0 0 ${graph.width} ${graph.height}`} style={size} aria-hidden='true'>
+            {graph.edges.filter(({ from, to }) => shown.has(from) && shown.has(to)).map((way) => (
+              <Way key={`${way.kind} ${way.from} ${way.to}`} way={way} isChosen={isOf(way, current)} />
+            ))}
+          </svg>
+          {graph.packs.filter(({ tasks: [first] }) => first && shown.has(first.task.address)).map((pack) => (
+            <PackBox key={pack.parent} pack={pack} />
+          ))}
+          <ul aria-label='Tasks' onKeyDown={(event) => moveBy(event, placed, choose)}>
+            {placed.map((place) => (
+              <li key={place.node.task.address}>
+                <Node
+                  {...props}
+                  place={place}
+                  node={shown.get(place.node.task.address) ?? place.node}
+                  isChosen={place === current}
+                  onChoose={choose}
+                />
+              </li>
+            ))}
+          </ul>
+        </div>
+      </div>
+      {current && (
+        <div class='plan-chosen' data-testid='plan-chosen'>
+          <p class='plan-goal'>
+            <TaskGoal node={shown.get(current.node.task.address) ?? current.node} />
+          </p>
+          <TaskFacts {...props} node={shown.get(current.node.task.address) ?? current.node} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** What is looked at, and all that came later: so nothing moves while a person goes back and forth. */
+function union(tasks: readonly PlanTask[], latest: readonly PlanTask[]): readonly PlanTask[] {
+  if (tasks === latest) return tasks;
+  const known = new Set(latest.map(({ address }) => address));
+  return [...latest, ...tasks.filter(({ address }) => !known.has(address))];
+}
+
+/** The tasks as they are looked at, by their addresses; their parts are those that there were. */
+function nodesOf(placed: readonly PlacedTask[], tasks: readonly PlanTask[]): ReadonlyMap<string, TaskNode> {
+  const byId = new Map(tasks.map((task) => [task.address, task]));
+  const asLooked = (node: TaskNode): TaskNode[] => {
+    const task = byId.get(node.task.address);
+    return task ? [{ task, children: node.children.flatMap(asLooked) }] : [];
+  };
+  return new Map(placed.flatMap(({ node }) => asLooked(node).map((looked) => [looked.task.address, looked])));
+}
+
+function isOf({ from, to }: GraphEdge, current: PlacedTask | undefined): boolean {
+  return current?.node.task.address === from || current?.node.task.address === to;
+}
+
+function Way({ way: { kind, from, to, path }, isChosen }: { way: GraphEdge; isChosen: boolean }): JSX.Element {
+  return (
+    <path
+      class={`plan-way is-${kind}`}
+      d={path}
+      data-testid='plan-way'
+      data-kind={kind}
+      data-from={from}
+      data-to={to}
+      data-chosen={isChosen}
+    />
+  );
+}
+
+function PackBox({ pack: { x, y, width, height } }: { pack: Pack }): JSX.Element {
+  return (
+    <div
+      class='plan-pack'
+      style={{ transform: `translate(${x}rem, ${y}rem)`, width: `${width}rem`, height: `${height}rem` }}
+    />
+  );
+}
+
+interface NodeProps extends TasksProps {
+  readonly place: PlacedTask;
+  readonly node: TaskNode;
+  readonly isChosen: boolean;
+  readonly onChoose: (address: string) => void;
+}
+
+function Node({ place: { x, y, isTile }, node, isChosen, onChoose, ...props }: NodeProps): JSX.Element {
+  const { address, goal, status } = node.task;
+  const { look, word } = lookOf(node, props);
+  const who = whoIs(node, props.nameOf);
+  return (
+    <button
+      type='button'
+      class={isTile ? 'plan-node is-tile' : 'plan-node'}
+      style={{ transform: `translate(${x}rem, ${y}rem)` }}
+      title={goal}
+      tabIndex={isChosen ? 0 : -1}
+      aria-current={isChosen}
+      data-testid='plan-node'
+      data-address={address}
+      data-status={status}
+      data-look={look}
+      onClick={() => onChoose(address)}
+      onFocus={() => onChoose(address)}
+    >
+      <TaskMark look={look} />
+      <span class='plan-node-goal'>{isTile ? address : <TaskGoal node={node} />}</span>
+      <span class='visually-hidden'>, {word}</span>
+      {!isTile && (
+        <>
+          <span class='plan-node-who'>{who}</span>
+          <span class='plan-node-facts'>
+            <Spent node={node} at={props.at} word={word} />
+          </span>
+        </>
+      )}
+    </button>
+  );
+}
+
+/** What it took, in few words; before that, how it stands. */
+function Spent({ node, at, word }: { node: TaskNode; at: number; word: string }): JSX.Element {
+  const { used, error } = node.task;
+  const time = timeOf(node, at);
+  if (error) return <span>{error.code}</span>;
+  if (time === 0) return <span>{word}</span>;
+  return (
+    <>
+      <time>{formatDuration(time)}</time>
+      {used && used.cost > 0
+        ? <span>{formatCost(used.cost)}</span>
+        : used && used.tokens > 0 && <span>{formatTokens(used.tokens)}</span>}
+    </>
+  );
+}
+
+/** Left to the task that gave it out, right to its first part, up and down through all. */
+function moveBy(
+  event: KeyboardEvent & { readonly currentTarget: HTMLElement },
+  placed: readonly PlacedTask[],
+  choose: (address: string) => void,
+): void {
+  const here = event.target instanceof HTMLElement ? event.target.dataset['address'] : undefined;
+  const at = placed.findIndex(({ node }) => node.task.address === here);
+  const next = nextOf(event.key, placed, at);
+  if (!next) return;
+  event.preventDefault();
+  const { address } = next.node.task;
+  choose(address);
+  const node = event.currentTarget.querySelector<HTMLElement>(`[data-address="${address}"]`);
+  node?.focus({ preventScroll: true });
+  node?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
+}
+
+function nextOf(key: string, placed: readonly PlacedTask[], at: number): PlacedTask | undefined {
+  const here = placed[at]?.node.task.address;
+  if (here === undefined) return undefined;
+  const find = (fits: (address: string) => boolean): PlacedTask | undefined =>
+    placed.find(({ node }) => fits(node.task.address));
+  switch (key) {
+    case 'ArrowLeft':
+      return find((address) => address === parentOf(here));
+    case 'ArrowRight':
+      return find((address) => parentOf(address) === here);
+    case 'ArrowUp':
+      return placed[at - 1];
+    case 'ArrowDown':
+      return placed[at + 1];
+    case 'Home':
+      return placed[0];
+    case 'End':
+      return placed.at(-1);
+    default:
+      return undefined;
+  }
+}

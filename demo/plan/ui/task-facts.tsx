@@ -1,0 +1,44 @@
+import type { JSX } from 'preact';
+import type { TaskNode } from '../state/plan.ts';
+import { type LookedAt, lookOf, timeOf } from '../state/task-look.ts';
+import { formatCost, formatCount, formatDuration } from '../../kit/format.ts';
+
+/** What the views of a plan's tasks show. */
+export interface TasksProps extends LookedAt {
+  readonly nameOf: (agentId: string) => string;
+}
+
+/** All that is known of a task, in a line: how it stands, who does it, what it comes after, what it took. */
+export function TaskFacts({ node, nameOf, ...looked }: TasksProps & { node: TaskNode }): JSX.Element {
+  const { address, after, attempt, used, error } = node.task;
+  const who = whoIs(node, nameOf);
+  const time = timeOf(node, looked.at);
+  return (
+    <p class='plan-facts'>
+      <span class='plan-word'>{lookOf(node, looked).word}</span>
+      <span class='plan-address'>{address}</span>
+      {who !== undefined && <span>{who}</span>}
+      {after.length > 0 && <span>after {after.join(', ')}</span>}
+      {attempt > 1 && <span>attempt {attempt}</span>}
+      {time > 0 && <time>{formatDuration(time)}</time>}
+      {used && used.tokens > 0 && <span>{formatCount(used.tokens, 'token')}</span>}
+      {used && used.cost > 0 && <span>{formatCost(used.cost)}</span>}
+      {error && <code class='code-chip' data-testid='plan-error'>{error.code}</code>}
+    </p>
+  );
+}
+
+/** Who does it: an agent by its name, or a role. */
+export function whoIs({ task: { agentId, role } }: TaskNode, nameOf: TasksProps['nameOf']): string | undefined {
+  return agentId === undefined ? role : nameOf(agentId);
+}
+
+/** What is to be done, after the name that the plan has for it. */
+export function TaskGoal({ node: { task: { key, goal } } }: { node: TaskNode }): JSX.Element {
+  if (key === undefined) return <>{goal}</>;
+  return (
+    <>
+      <strong>{key}</strong> {goal}
+    </>
+  );
+}

@@ -1,0 +1,215 @@
+/** Everything of a page as one document: out, what it would change here, and in. */
+
+import * as v from 'valibot';
+import { PinnaceError } from '../../../src/base/errors.ts';
+import type { CatalogExport, ImportReport } from '../../../src/index.ts';
+import type { Storage } from '../../../src/contracts/storage.ts';
+import { formatOf, type Place, places, upgrade } from '../../storage/formats.ts';
+import type { Answer } from '../../registry/worker/control.ts';
+import { fromPortable, toPortable } from './portable.ts';
+import { type Pair, readRoom, replaceEntries } from './room-entries.ts';
+import { itemOf, type Room, rooms } from './rooms.ts';
+
+const format = 'pinnace-page';
+const formatVersion = 2;
+
+const PortableEntry = v.tuple([v.pipe(v.array(v.union([v.string(), v.number()])), v.minLength(1)), v.unknown()]);
+
+/** The document. Neither keys nor secrets are in it. */
+const Whole = v.object({
+  format: v.literal(format),
+  formatVersion: v.picklist([1, formatVersion]),
+  exportedAt: v.string(),
+  /** The formats of what is kept, by its place; the first where nothing stands. */
+  formats: v.optional(v.record(v.string(), v.pipe(v.number(), v.integer(), v.minValue(1))), {}),
+  settings: v.record(v.string(), v.unknown()),
+  catalog: v.unknown(),
+  rooms: v.record(v.string(), v.array(PortableEntry)),
+});
+type Whole = v.InferOutput<typeof Whole>;
+
+/** What an import would do, or has done, with a room. */
+export interface RoomChange {
+  readonly title: string;
+  /** Items, or entries where the room is one whole. */
+  readonly added: number;
+  readonly replaced: number;
+  readonly same: number;
+  /** What is here and stays; what is here and goes. */
+  readonly kept: number;
+  readonly removed: number;
+}
+
+/** What an import would do. */
+export interface WholeReport {
+  readonly exportedAt: string;
+  readonly rooms: readonly RoomChange[];
+  /** The names of settings that would be others, with their values. */
+  readonly settings: readonly { readonly name: string; readonly value: unknown }[];
+  /** Agents, tools and their like. */
+  readonly catalog: ImportReport | undefined;
+}
+
+/** What of the page is read and written. */
+export interface WholeOptions {
+  readonly storageOf: (database: Room['database']) => Storage;
+  readonly settings: SettingsStore;
+  readonly registry: {
+    exportAll(): Promise<Answer<CatalogExport>>;
+    importAll(data: unknown, dryRun: boolean): Promise<Answer<ImportReport>>;
+  };
+  /** Ends whoever else writes to the databases. */
+  readonly quiet: () => Promise<void>;
+  readonly now: () => Date;
+}
+
+/** The page's small settings, by their names. */
+export interface SettingsStore {
+  all(): Readonly<Record<string, unknown>>;
+  write(name: string, value: unknown): void;
+}
+
+/** Gives everything, as data that JSON takes. Rejects as the storage and the registry do. */
+export async function exportWhole({ storageOf, settings, registry, now }: WholeOptions): Promise<Whole> {
+  const found: Record<string, [(string | number)[], unknown][]> = {};
+  for (const room of rooms) {
+    const pairs = await readRoom(storageOf(room.database), room);
+    found[room.id] = pairs.map(({ key, value }) => [[...key], toPortable(value)]);
+  }
+  const catalog = valueOf(await registry.exportAll());
+  const formats = Object.fromEntries(places.map((place) => [place, formatOf(place)]));
+  const exportedAt = now().toISOString();
+  return { format, formatVersion, exportedAt, formats, settings: settings.all(), catalog, rooms: found };
+}
+
+/**
+ * Reads a document.
+ *
+ * @throws PinnaceError `invalid_argument` where it is none, or of another version.
+ */
+export function parseWhole(text: string): Whole {
+  const data = readJson(text);
+  const parsed = v.safeParse(Whole, data);
+  if (parsed.success && !places.some((place) => formatIn(parsed.output, place) > formatOf(place))) {
+    return { ...parsed.output, settings: settingsOf(parsed.output) };
+  }
+  const isOurs = typeof data === 'object' && data !== null && 'format' in data && data.format === format;
+  throw refused(
+    parsed.success || (isOurs && 'formatVersion' in data && Number(data.formatVersion) > formatVersion)
+      ? 'it was written by a newer version of this page; reload to get that'
+      : 'it was not exported from this page',
+  );
+}
+
+/** Tells what the document would change, and changes nothing. */
+export async function lookAtWhole(whole: Whole, { storageOf, settings, registry }: WholeOptions): Promise<WholeReport> {
+  const here = settings.all();
+  return {
+    exportedAt: whole.exportedAt,
+    rooms: await Promise.all(
+      rooms.filter(({ id }) => Object.hasOwn(whole.rooms, id)).map(async (room) =>
+        compare(room, await readRoom(storageOf(room.database), room), incoming(whole, room))
+      ),
+    ),
+    settings: Object.entries(whole.settings)
+      .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(here[name]))
+      .map(([name, value]) => ({ name, value })),
+    catalog: whole.catalog === undefined ? undefined : valueOf(await registry.importAll(whole.catalog, true)),
+  };
+}
+
+/** Makes the changes. The page has to be loaded anew afterwards. Rejects where the storage refuses; the room then is as before. */
+export async function importWhole(whole: Whole, { storageOf, settings, registry, quiet }: WholeOptions): Promise<void> {
+  const arriving = rooms.map((room) => ({ room, pairs: incoming(whole, room) })); // what cannot be read stops here
+  if (whole.catalog !== undefined) valueOf(await registry.importAll(whole.catalog, false));
+  await quiet();
+  for (const { room, pairs } of arriving) {
+    if (!Object.hasOwn(whole.rooms, room.id)) continue;
+    const storage = storageOf(room.database);
+    const items = new Set(pairs.map(({ key }) => itemOf(room, key)));
+    const before = (await readRoom(storage, room)).filter(({ key }) =>
+      room.joined === 'whole' || items.has(itemOf(room, key))
+    );
+    await replaceEntries(storage, before, pairs);
+  }
+  for (const [name, value] of Object.entries(whole.settings)) settings.write(name, value);
+}
+
+/** The entries of a room in the document; others than a room of this kind has are left out. */
+function incoming(whole: Whole, { id, kinds, database }: Room): Pair[] {
+  const entries = Object.hasOwn(whole.rooms, id) ? whole.rooms[id] ?? [] : [];
+  const own = entries.filter(([[kind]]) => kinds.includes(String(kind)));
+  try {
+    return own.map(([key, value]) => {
+      const pair = { key, value: fromPortable(value) };
+      return { key, value: upgraded(database, pair, formatIn(whole, database)) };
+    });
+  } catch (error) {
+    throw refused('one of its values cannot be read', error);
+  }
+}
+
+function formatIn({ formats }: Whole, place: Place): number {
+  return formats[place] ?? 1;
+}
+
+/** What no step can change stays as it is, as in the browser. */
+function upgraded(place: Place, pair: Pair, from: number): unknown {
+  try {
+    return upgrade(place, pair, from);
+  } catch {
+    return pair.value;
+  }
+}
+
+function settingsOf(whole: Whole): Whole['settings'] {
+  const from = formatIn(whole, 'settings');
+  const pairs = Object.entries(whole.settings).map(([name, value]) => ({ key: [name], value }));
+  return Object.fromEntries(pairs.map((pair) => [String(pair.key[0]), upgraded('settings', pair, from)]));
+}
+
+function compare(room: Room, here: readonly Pair[], there: readonly Pair[]): RoomChange {
+  const [before, after] = [itemsOf(room, here), itemsOf(room, there)];
+  const both = [...after.keys()].filter((item) => before.has(item));
+  const same = both.filter((item) => before.get(item) === after.get(item)).length;
+  const away = before.size - both.length;
+  const stays = room.joined === 'items';
+  return {
+    title: room.title,
+    added: after.size - both.length,
+    replaced: both.length - same,
+    same,
+    kept: stays ? away : 0,
+    removed: stays ? 0 : away,
+  };
+}
+
+/** Every item as text, to be compared; in a room that is one whole, every entry. */
+function itemsOf(room: Room, pairs: readonly Pair[]): Map<string, string> {
+  const items = new Map<string, string>();
+  for (const { key, value } of pairs) {
+    const item = room.joined === 'items' ? itemOf(room, key) : JSON.stringify(key);
+    items.set(item, `${items.get(item) ?? ''}${JSON.stringify([key, toPortable(value)])}\n`);
+  }
+  return items;
+}
+
+function valueOf<T>(answer: Answer<T>): T {
+  if (answer.ok) return answer.value;
+  const { code, message, details } = answer.error;
+  throw new PinnaceError(code, message, { ...(details && { details }) });
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw refused('it is no JSON', error);
+  }
+}
+
+function refused(why: string, cause?: unknown): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot import the file: ${why}`, {
+    ...(cause !== undefined && { cause }),
+  });
+}

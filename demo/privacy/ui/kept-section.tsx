@@ -1,0 +1,123 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Holding, Inventory } from '../state/inventory.ts';
+import type { PrivacyPage } from '../state/privacy-page.ts';
+import { formatBytes, formatCount } from '../../kit/format.ts';
+
+/** What is kept in this browser, and the button that erases it. */
+export function KeptSection({ page }: { page: PrivacyPage }): JSX.Element {
+  const inventory = page.inventory.value;
+  return (
+    <section class='privacy-section' aria-labelledby='privacy-kept'>
+      <h2 id='privacy-kept'>What is kept in this browser</h2>
+      <p class='privacy-lead'>All of it stays on this device. Keys of model endpoints are never kept.</p>
+      {inventory ? <Holdings inventory={inventory} /> : <p class='privacy-faint' aria-busy='true'>Looking…</p>}
+      {page.isAsked.value ? <Question page={page} /> : (
+        <div class='button-row'>
+          <button
+            type='button'
+            class='button'
+            data-testid='erase'
+            disabled={page.busy.value !== undefined || page.isSpent.value}
+            onClick={() => page.ask(true)}
+          >
+            Erase everything…
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Question({ page }: { page: PrivacyPage }): JSX.Element {
+  const keep = useRef<HTMLButtonElement>(null);
+  useEffect(() => keep.current?.focus(), []);
+  const isErasing = page.busy.value === 'erase';
+  return (
+    <div class='callout is-warning privacy-question' role='alert' data-testid='erase-question'>
+      <div>
+        <h3>Erase everything?</h3>
+        <p>
+          Chats, agents, the tree, plans, the knowledge, runs, secrets and settings go, in all tabs of this page. Nobody
+          can bring them back. The page then starts as on the first day.
+        </p>
+        <div class='button-row'>
+          <button
+            ref={keep}
+            type='button'
+            class='button'
+            data-testid='erase-not'
+            disabled={isErasing}
+            onClick={() => page.ask(false)}
+          >
+            Keep everything
+          </button>
+          <button
+            type='button'
+            class='button is-danger'
+            data-testid='erase-now'
+            disabled={isErasing}
+            onClick={() => void page.erase()}
+          >
+            {isErasing ? 'Erasing…' : 'Erase everything'}
+          </button>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Holdings({ inventory: { holdings, usage, quota, isPersistent } }: { inventory: Inventory }): JSX.Element {
+  return (
+    <>
+      {holdings.length === 0
+        ? <p class='privacy-faint' data-testid='kept-nothing'>Nothing yet.</p>
+        : (
+          <ul class='boxed privacy-list' data-testid='holdings'>
+            {holdings.map((holding) => <Row key={`${holding.kind} ${holding.name}`} holding={holding} />)}
+          </ul>
+        )}
+      {usage !== undefined && quota !== undefined && (
+        <p class='privacy-faint' data-testid='kept-usage'>
+          The browser counts {formatBytes(usage)} of {formatBytes(quota)} that this site may use, and{' '}
+          {isPersistent ? 'keeps it also when room is scarce.' : 'may remove it when room is scarce.'}
+        </p>
+      )}
+    </>
+  );
+}
+
+const titles: Readonly<Record<string, string>> = {
+  'pinnace': 'Agents, tools, tree, plans, knowledge, notes and the logs of runs',
+  'pinnace-playground': 'Chats',
+  'pinnace-runs': 'Runs, for the inspector',
+  'pinnace-vault:pinnace-vault': 'Secrets, encrypted with your passphrase',
+};
+
+function Row({ holding }: { holding: Holding }): JSX.Element {
+  const { kind, name, stores } = holding;
+  const count = stores.reduce((sum, store) => sum + store.count, 0);
+  const bytes = stores.reduce((sum, store) => sum + store.bytes, 0);
+  return (
+    <li data-testid='holding' data-name={name}>
+      <span class='privacy-name'>{titleOf(holding)}</span>
+      <span class='privacy-figure'>
+        {kind === 'worker' ? 'a program' : `${formatCount(count, nouns[kind])}, about ${formatBytes(bytes)}`}
+      </span>
+      <span class='privacy-details'>
+        <code>{name}</code>
+        {kind !== 'worker' && stores.length > 0 && (
+          <span>{stores.map((store) => `${store.name} ${store.count.toLocaleString('en')}`).join(', ')}</span>
+        )}
+      </span>
+    </li>
+  );
+}
+
+const nouns = { database: 'value', settings: 'setting', files: 'file', worker: '' } as const;
+
+function titleOf({ kind, name }: Holding): string {
+  if (kind === 'settings') return 'Settings: colours, the model’s address, how far the tour has come';
+  if (kind === 'files') return 'The page itself, for visits without a network';
+  return kind === 'worker' ? 'What opens the page without a network' : titles[name] ?? 'A database of this page';
+}

@@ -1,0 +1,22 @@
+import type { JSX } from 'preact';
+import type { Offline } from '../../offline/state/offline.ts';
+
+/** Whether the page opens without a network. */
+export function OfflineSection({ offline: { isKept, newVersion } }: { offline: Offline }): JSX.Element {
+  const newer = newVersion.value;
+  return (
+    <section class='privacy-section' aria-labelledby='privacy-offline'>
+      <h2 id='privacy-offline'>Without a network</h2>
+      <p data-testid='offline-state' data-kept={isKept.value}>
+        {isKept.value
+          ? 'The page and its agents are kept here and open without a network. Only models and servers that you connect need one.'
+          : 'The page is not kept for visits without a network: this browser does not let it, or it comes from a development server.'}
+      </p>
+      {newer && (
+        <div class='button-row'>
+          <button type='button' class='button' onClick={newer.take}>Load the new version</button>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,45 @@
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { createBrowserWork } from '../state/browser-work.ts';
+import type { Playground } from '../../app/state/playground.ts';
+import { createPrivacyPage, type PrivacyPage } from '../state/privacy-page.ts';
+import { oncePer } from '../../kit/hooks/once-per.ts';
+import { OverScreen } from '../../kit/over-screen.tsx';
+import { ContactsSection } from './contacts-section.tsx';
+import { KeptSection } from './kept-section.tsx';
+import { OfflineSection } from './offline-section.tsx';
+import { WholeSection } from './whole-section.tsx';
+
+/** What this page keeps, and the ways to erase it, take it along and bring it in. */
+export function PrivacyScreen({ playground }: { playground: Playground }): JSX.Element {
+  const page = pageOf(playground);
+  useEffect(() => void page.refresh(), []);
+  return (
+    <OverScreen
+      playground={playground}
+      name='privacy'
+      label='Privacy and data'
+      title='Privacy and data'
+      back='Back to the chat'
+      onBack={() => (playground.privacy.isShown.value = false)}
+      onClose={undefined}
+      problem={page.problem.value}
+    >
+      {page.isSpent.value && page.busy.value === undefined && (
+        <p class='button-row'>
+          <button type='button' class='button is-primary' data-testid='privacy-reload' onClick={() => page.reload()}>
+            Reload the page
+          </button>
+        </p>
+      )}
+      <ContactsSection choice={playground.settings.choice.value} />
+      <KeptSection page={page} />
+      <WholeSection page={page} />
+      <OfflineSection offline={playground.offline} />
+    </OverScreen>
+  );
+}
+
+const pageOf = oncePer(({ registry, privacy }: Playground): PrivacyPage =>
+  createPrivacyPage(createBrowserWork({ registry: registry.connect(), quiet: privacy.quiet }))
+);

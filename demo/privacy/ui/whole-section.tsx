@@ -1,0 +1,128 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { RoomChange, WholeReport } from '../state/whole.ts';
+import type { PrivacyPage } from '../state/privacy-page.ts';
+import { formatCount } from '../../kit/format.ts';
+
+/** Everything out to a file, and in from one: what an import would change is shown first. */
+export function WholeSection({ page }: { page: PrivacyPage }): JSX.Element {
+  const file = useRef<HTMLInputElement>(null);
+  const isBusy = page.busy.value !== undefined || page.isSpent.value;
+  const take = async (chosen: File | undefined): Promise<void> => {
+    if (chosen) await page.look(chosen.name, await chosen.text());
+    if (file.current) file.current.value = ''; // the same file can be chosen again
+  };
+  return (
+    <section class='privacy-section' aria-labelledby='privacy-whole'>
+      <h2 id='privacy-whole'>Take it along</h2>
+      <p class='privacy-lead'>
+        Chats with their plans, agents and tools, the tree, the knowledge, notes, runs and settings in one file. Secrets
+        and keys are not in it.
+      </p>
+      <div class='button-row'>
+        <button
+          type='button'
+          class='button'
+          data-testid='whole-export'
+          disabled={isBusy}
+          onClick={() => void save(page)}
+        >
+          {page.busy.value === 'export' ? 'Exporting…' : 'Export everything'}
+        </button>
+        <label class='button privacy-file'>
+          <input
+            ref={file}
+            type='file'
+            accept='.json,application/json'
+            class='visually-hidden'
+            data-testid='whole-file'
+            disabled={isBusy}
+            onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
+          />
+          {page.busy.value === 'look' ? 'Reading…' : 'Import a file…'}
+        </label>
+      </div>
+      {page.incoming.value && <Incoming page={page} {...page.incoming.value} />}
+    </section>
+  );
+}
+
+function Incoming({ page, name, report }: { page: PrivacyPage; name: string; report: WholeReport }): JSX.Element {
+  const isBusy = page.busy.value !== undefined || page.isSpent.value;
+  const changes = countOf(report);
+  const top = useRef<HTMLDivElement>(null);
+  useEffect(() => top.current?.scrollIntoView?.({ block: 'nearest' }), [report]);
+  return (
+    <div ref={top} class='privacy-report' data-testid='whole-report'>
+      <p role='status'>
+        <strong>{name}</strong>, of {new Date(report.exportedAt).toLocaleString('en')},{' '}
+        {changes === 0 ? 'would change nothing.' : 'would make these changes. Nothing is changed yet.'}
+      </p>
+      <ul class='boxed privacy-list'>
+        {report.rooms.map((room) => (
+          <li key={room.title} data-testid='whole-room' data-room={room.title}>
+            <span class='privacy-name'>{room.title}</span>
+            <span class='privacy-figure'>{inWords(room)}</span>
+          </li>
+        ))}
+        {report.catalog && (
+          <li data-testid='whole-room' data-room='catalog'>
+            <span class='privacy-name'>Agents, tools, servers, providers</span>
+            <span class='privacy-figure'>
+              {report.catalog.created} new, {report.catalog.updated} changed, {report.catalog.unchanged} as they are
+            </span>
+          </li>
+        )}
+        {report.settings.map(({ name: setting, value }) => (
+          <li key={setting} data-testid='whole-setting'>
+            <span class='privacy-name'>Setting “{setting}”</span>
+            <code class='privacy-figure'>{JSON.stringify(value).slice(0, 200)}</code>
+          </li>
+        ))}
+      </ul>
+      <div class='button-row'>
+        {changes > 0 && (
+          <button
+            type='button'
+            class='button is-primary'
+            data-testid='whole-apply'
+            disabled={isBusy}
+            onClick={() => void page.apply()}
+          >
+            {page.busy.value === 'import' ? 'Importing…' : 'Import, and reload the page'}
+          </button>
+        )}
+        <button type='button' class='button' data-testid='whole-forget' disabled={isBusy} onClick={() => page.forget()}>
+          {changes > 0 ? 'Change nothing' : 'Close'}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function countOf({ rooms, settings, catalog }: WholeReport): number {
+  const inRooms = rooms.reduce((sum, { added, replaced, removed }) => sum + added + replaced + removed, 0);
+  return inRooms + settings.length + (catalog ? catalog.created + catalog.updated : 0);
+}
+
+function inWords({ added, replaced, same, kept, removed }: RoomChange): string {
+  if (added + replaced + removed === 0) return 'as here';
+  const parts = [
+    added > 0 && `${added} new`,
+    replaced > 0 && `${replaced} replaced`,
+    removed > 0 && `${removed} removed`,
+    same > 0 && `${same} as here`,
+    kept > 0 && `${formatCount(kept, 'other')} kept`,
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+/** Has the browser save the file. */
+async function save(page: PrivacyPage): Promise<void> {
+  const text = await page.exportAll();
+  if (text === undefined) return;
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const day = new Date().toISOString().slice(0, 10);
+  Object.assign(document.createElement('a'), { href: url, download: `pinnace-${day}.json` }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

@@ -1,0 +1,203 @@
+/** A record as a form has it: every field a text, and back again. What the fields of a kind are, `record-forms.ts` says. */
+
+import type { AnyRecord } from '../worker/control.ts';
+import { readSelections, writeSelections } from './mcp-selections.ts';
+
+/** How a field is written. */
+export type FieldType =
+  | 'text'
+  | 'identifier'
+  | 'optional'
+  | 'area'
+  | 'number'
+  | 'commas'
+  | 'lines'
+  | 'choice'
+  | 'flag'
+  | 'secret'
+  | 'secrets'
+  | 'allowedSecrets'
+  | 'selections'
+  | 'json';
+
+/** A field of a form. */
+export interface FieldSpec {
+  /** Its place in the record: `limits.steps`. */
+  readonly name: string;
+  readonly label: string;
+  readonly as: FieldType;
+  readonly help?: string;
+  /** What a new record has there. */
+  readonly initial?: string;
+  readonly rows?: number;
+  /** What a choice offers. */
+  readonly options?: readonly string[];
+  /** What an empty choice means. */
+  readonly empty?: string;
+  /** Stands under this heading, with its neighbours. */
+  readonly group?: string;
+  /** It has a place of its own on the record's page. */
+  readonly isShownApart?: boolean;
+  /** It can be set once: with the registration. */
+  readonly isFixed?: boolean;
+}
+
+/** What stands in the fields, by their names. */
+export type FieldValues = Readonly<Record<string, string>>;
+
+/** How a value is shown, and what a text means. */
+interface Codec {
+  readonly read: (value: unknown) => string;
+  /** `undefined`: the record has no such field. */
+  readonly write: (text: string) => unknown;
+}
+
+const text: Codec = { read: (value) => typeof value === 'string' ? value : '', write: (written) => written };
+const optional: Codec = { ...text, write: (written) => written.trim() === '' ? undefined : written.trim() };
+const lines: Codec = { read: (value) => listOf(value).join('\n'), write: (written) => entriesOf(written, /[\s,]+/) };
+
+/** “Get the weather” -> `get_the_weather`; what is an identifier already stays as it is. */
+const identifier: Codec = {
+  ...text,
+  write: (written) =>
+    /^[\w-]*$/.test(written)
+      ? written
+      : written.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '_')
+        .replaceAll(/^_+|_+$/g, ''),
+};
+
+const secrets: Codec = {
+  read: (value) => listOf(value).map(idOf).join('\n'),
+  write: (written) => entriesOf(written, /[\s,]+/).map((id) => ({ id })),
+};
+
+/** An empty list allows none, and no list leaves it to the tools: the word tells them apart. */
+const allowedSecrets: Codec = {
+  read: (value) => Array.isArray(value) && value.length === 0 ? none : secrets.read(value),
+  write(written) {
+    if (written.trim() === '') return undefined;
+    return written.trim() === none ? [] : secrets.write(written);
+  },
+};
+const none = '-';
+
+const codecs: Readonly<Record<FieldType, Codec>> = {
+  text,
+  identifier,
+  optional,
+  area: text,
+  choice: optional,
+  number: {
+    read: (value) => typeof value === 'number' ? String(value) : '',
+    // What is no number goes as it is: the registry says what is wrong with it.
+    write: (written) =>
+      written.trim() === '' ? undefined : Number.isFinite(Number(written)) ? Number(written) : written,
+  },
+  commas: { read: (value) => listOf(value).join(', '), write: (written) => entriesOf(written, /[,\n]/) },
+  lines,
+  flag: { read: (value) => value === true ? 'yes' : 'no', write: (written) => written === 'yes' },
+  secret: {
+    read: (value) => idOf(value),
+    write: (written) => written === '' ? undefined : { id: written },
+  },
+  secrets,
+  allowedSecrets,
+  selections: { read: readSelections, write: writeSelections },
+  json: {
+    read: (value) => value === undefined ? '' : JSON.stringify(value, null, 2),
+    write: (written) => written.trim() === '' ? undefined : readJson(written) ?? written,
+  },
+};
+
+/** Gives what stands in the fields of a record; of one that is not there yet, what a new one has. */
+export function valuesOf(fields: readonly FieldSpec[], record: AnyRecord | undefined): FieldValues {
+  return Object.fromEntries(fields.map(({ name, as, initial = '' }) => [
+    name,
+    record ? codecs[as].read(valueAt(record, name)) : initial,
+  ]));
+}
+
+/** The fields whose values differ. */
+export function changedFields(
+  fields: readonly FieldSpec[],
+  from: FieldValues,
+  to: FieldValues,
+): readonly FieldSpec[] {
+  return fields.filter(({ name }) => from[name] !== to[name]);
+}
+
+/** Gives the record with what was written into these fields. */
+export function withFields(record: object, fields: readonly FieldSpec[], values: FieldValues): object {
+  const next = structuredClone(record);
+  for (const { name, as } of fields) setAt(next, name.split('.'), codecs[as].write(values[name] ?? ''));
+  return next;
+}
+
+/** What is wrong with what was written before anybody is asked. */
+export function wrongIn({ as, label }: FieldSpec, written: string): string | undefined {
+  if (as !== 'json' || written.trim() === '') return undefined;
+  return readJson(written) === undefined ? `${label} must be JSON, an object.` : undefined;
+}
+
+/** The field that an issue is about, and what to say beside it; `undefined` where no field shows it. */
+export function placeIssue(
+  { path, message }: { readonly path: string; readonly message: string },
+  fields: readonly FieldSpec[],
+  values: FieldValues,
+): { readonly field: string; readonly text: string } | undefined {
+  const field = fields.find(({ name }) => path === name || path.startsWith(`${name}.`));
+  if (!field) return undefined;
+  const written = codecs[field.as].write(values[field.name] ?? '');
+  const rest = path.slice(field.name.length + 1);
+  const entry = Array.isArray(written) ? nameOf(written[Number(rest.split('.', 1)[0])]) : undefined;
+  const what = entry === undefined ? field.as === 'json' && rest !== '' ? `“${rest}”` : field.label : `“${entry}”`;
+  return { field: field.name, text: `${what} ${message}.` };
+}
+
+/** Gives the value at a place of a record. */
+export function valueAt(record: object, path: string): unknown {
+  let value: unknown = record;
+  for (const name of path.split('.')) value = isRecord(value) ? value[name] : undefined;
+  return value;
+}
+
+function setAt(record: object, [name = '', ...rest]: readonly string[], value: unknown): void {
+  const fields = record as Record<string, unknown>; // a record is data
+  if (rest.length === 0) {
+    if (value === undefined) delete fields[name];
+    else fields[name] = value;
+    return;
+  }
+  if (!isRecord(fields[name]) && value === undefined) return;
+  if (!isRecord(fields[name])) fields[name] = {};
+  setAt(fields[name] as object, rest, value); // safe: as just looked at
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function idOf(value: unknown): string {
+  return isRecord(value) && typeof value['id'] === 'string' ? value['id'] : '';
+}
+
+function nameOf(entry: unknown): string | undefined {
+  return typeof entry === 'string' ? entry : isRecord(entry) ? idOf(entry) : undefined;
+}
+
+function entriesOf(written: string, separator: RegExp): readonly string[] {
+  return written.split(separator).map((entry) => entry.trim()).filter((entry) => entry !== '');
+}
+
+function readJson(written: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(written);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,163 @@
+/** The form of a record: its fields, what is wrong with them, and what somebody else has changed meanwhile. */
+
+import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { ErrorData } from '../../../src/base/errors.ts';
+import type { RecordKind } from '../../../src/index.ts';
+import type { Answer, AnyRecord } from '../worker/control.ts';
+import {
+  changedFields,
+  type FieldSpec,
+  type FieldValues,
+  placeIssue,
+  valuesOf,
+  withFields,
+  wrongIn,
+} from './record-fields.ts';
+import { kinds } from './record-forms.ts';
+
+/** Somebody else was faster. */
+export interface Conflict {
+  readonly latest: AnyRecord;
+  /** What people call the fields that have changed. */
+  readonly changed: readonly string[];
+}
+
+/** What a person can choose from in the form. */
+export interface Choices {
+  readonly providers: readonly string[];
+  /** The names of the vault's secrets. */
+  readonly secrets: readonly string[];
+}
+
+/** The form. */
+export interface RecordForm {
+  readonly kind: RecordKind;
+  /** Whether it makes a record. */
+  readonly isNew: boolean;
+  readonly fields: readonly FieldSpec[];
+  readonly choices: Choices;
+  readonly values: ReadonlySignal<FieldValues>;
+  /** What is wrong, by the field that it stands beside. */
+  readonly errors: ReadonlySignal<Readonly<Record<string, string>>>;
+  /** What is wrong besides. */
+  readonly problem: ReadonlySignal<string | undefined>;
+  readonly conflict: ReadonlySignal<Conflict | undefined>;
+  readonly isDirty: ReadonlySignal<boolean>;
+  readonly isSaving: ReadonlySignal<boolean>;
+  set(field: string, value: string): void;
+  /** The record as it is written now, whether or not it could be saved. */
+  draft(): object;
+  /** Writes what was changed. Gives the record as it is now; `undefined`: it was refused, and the form says why. */
+  save(): Promise<AnyRecord | undefined>;
+  /** After a conflict: takes the latest, without what was changed here. */
+  loadLatest(): void;
+  /** After a conflict: takes the latest, with what was changed here. */
+  keepMine(): void;
+}
+
+interface RecordFormOptions {
+  readonly kind: RecordKind;
+  /** The record as the person sees it; without one, the form makes one. */
+  readonly record?: AnyRecord;
+  readonly choices: Choices;
+  /** Writes the record; `version` is the revision that it must have, of one that is there. */
+  readonly write: (record: object, version: number | undefined) => Promise<Answer<AnyRecord>>;
+}
+
+/** Gives the form. */
+export function createRecordForm({ kind, record, choices, write }: RecordFormOptions): RecordForm {
+  const fields = kinds[kind].fields.filter(({ isFixed }) => !(isFixed && record));
+  let base = record;
+  const saved = signal(valuesOf(fields, record));
+  const values = signal(saved.value);
+  const errors = signal<Readonly<Record<string, string>>>({});
+  const problem = signal<string | undefined>(undefined);
+  const conflict = signal<Conflict | undefined>(undefined);
+  const isSaving = signal(false);
+  const changed = computed(() => changedFields(fields, saved.value, values.value));
+
+  function rebase(latest: AnyRecord, mine: readonly FieldSpec[]): void {
+    base = latest;
+    batch(() => {
+      const kept = mine.map(({ name }) => [name, values.value[name] ?? '']);
+      saved.value = valuesOf(fields, latest);
+      values.value = { ...saved.value, ...Object.fromEntries(kept) };
+      conflict.value = undefined;
+      errors.value = {};
+      problem.value = undefined;
+    });
+  }
+
+  function refuse(error: ErrorData): void {
+    const latest = error.details?.['latest'] as AnyRecord | undefined; // the registry's own record
+    if (latest) {
+      const now = base ? changedFields(fields, valuesOf(fields, base), valuesOf(fields, latest)) : [];
+      conflict.value = { latest, changed: now.map(({ label }) => label) };
+      return;
+    }
+    const placed = issuesOf(error).flatMap((issue) => placeIssue(issue, fields, values.value) ?? []);
+    // The first issue of a field is the one that is told.
+    errors.value = Object.fromEntries(placed.toReversed().map(({ field, text }) => [field, text]));
+    problem.value = placed.length > 0 ? undefined : `${error.message}.`;
+  }
+
+  return {
+    kind,
+    isNew: record === undefined,
+    fields,
+    choices,
+    values,
+    errors,
+    problem,
+    conflict,
+    isDirty: computed(() => changed.value.length > 0),
+    isSaving,
+    set(field, value) {
+      values.value = { ...values.value, [field]: value };
+      if (errors.value[field] === undefined) return;
+      const { [field]: _, ...others } = errors.value;
+      errors.value = others;
+    },
+    draft: () => withFields(base ?? {}, base ? changed.value : fields, values.value),
+    async save() {
+      problem.value = undefined;
+      const wrong = fields.flatMap((field) => {
+        const why = wrongIn(field, values.value[field.name] ?? '');
+        return why === undefined ? [] : [[field.name, why]];
+      });
+      errors.value = Object.fromEntries(wrong);
+      if (wrong.length > 0) return undefined;
+      isSaving.value = true;
+      const answer = await write(this.draft(), base?.revision).catch(unreachable);
+      isSaving.value = false;
+      if (!answer.ok) {
+        refuse(answer.error);
+        return undefined;
+      }
+      rebase(answer.value, []);
+      return answer.value;
+    },
+    loadLatest() {
+      if (conflict.value) rebase(conflict.value.latest, []);
+    },
+    keepMine() {
+      if (conflict.value) rebase(conflict.value.latest, changed.value);
+    },
+  };
+}
+
+/** Where the registry says so by a reason alone, the field that it is about. */
+const fieldsByReason: Readonly<Record<string, { readonly path: string; readonly message: string }>> = {
+  already_exists: { path: 'id', message: 'is taken' },
+  alias_taken: { path: 'alias', message: 'is taken by another server' },
+};
+
+function issuesOf({ details }: ErrorData): readonly { readonly path: string; readonly message: string }[] {
+  const known = fieldsByReason[String(details?.['reason'])];
+  return known ? [known] : (details?.['issues'] ?? []) as readonly { path: string; message: string }[]; // as `parse` gives them
+}
+
+/** The worker has gone. */
+function unreachable(): Answer<never> {
+  return { ok: false, error: { code: 'unavailable', message: 'The registry does not answer', retryable: true } };
+}

@@ -1,0 +1,241 @@
+/** What people see of each kind of record: its names, its filters, and the fields of its form. */
+
+import type { RecordKind } from '../../../src/index.ts';
+import type { FieldSpec } from './record-fields.ts';
+
+/** A kind of record, for people. */
+export interface KindSpec {
+  readonly one: string;
+  readonly many: string;
+  /** What it is for, in a sentence. */
+  readonly about: string;
+  /** What it has of what lists are narrowed by. */
+  readonly filters: {
+    readonly tag?: true;
+    readonly visibility?: readonly string[];
+    /** Of what type or kind it is. */
+    readonly type?: readonly string[];
+  };
+  readonly fields: readonly FieldSpec[];
+}
+
+const id: FieldSpec = {
+  name: 'id',
+  label: 'Id',
+  as: 'optional',
+  isFixed: true,
+  help: 'Letters, digits, “_”, “.” and “-”. It stays. Empty: it is given one.',
+};
+const version: FieldSpec = {
+  name: 'version',
+  label: 'Version',
+  as: 'text',
+  initial: '0.1.0',
+  help: 'Like 1.0.0, for people.',
+};
+const description: FieldSpec = {
+  name: 'description',
+  label: 'Description',
+  as: 'area',
+  rows: 2,
+  isShownApart: true,
+};
+const tags: FieldSpec = { name: 'tags', label: 'Tags', as: 'commas', help: 'Divided by commas.' };
+const secret: FieldSpec = {
+  name: 'secret',
+  label: 'Secret',
+  as: 'secret',
+  help: 'One of the vault, by its name: see “Secrets”.',
+};
+
+function choice(name: string, label: string, options: readonly string[]): FieldSpec {
+  return { name, label, as: 'choice', options, initial: options[0] ?? '' };
+}
+
+/** The limits of a run that an agent may narrow, in the words of a form. */
+const limits: Readonly<Record<string, string>> = {
+  steps: 'Steps',
+  toolCalls: 'Tool calls',
+  callsPerMinute: 'Tool calls a minute',
+  outputTokens: 'Output tokens',
+  totalMs: 'Whole run, ms',
+  stepMs: 'One step, ms',
+  toolMs: 'One tool call, ms',
+  firstChunkMs: 'First words, ms',
+  chunkMs: 'Between words, ms',
+};
+
+const settings: Readonly<Record<string, string>> = {
+  temperature: 'Temperature',
+  topP: 'Top P',
+  maxOutputTokens: 'Most output tokens',
+  seed: 'Seed',
+};
+
+function numbers(within: string, group: string, labels: Readonly<Record<string, string>>): readonly FieldSpec[] {
+  return Object.entries(labels).map(([name, label]) => ({ name: `${within}.${name}`, label, as: 'number', group }));
+}
+
+const agentVisibility = ['public', 'internal', 'disabled'];
+const toolVisibility = ['public', 'internal', 'hidden'];
+const toolTypes = ['http', 'function', 'extension', 'code', 'datastore', 'agent', 'builtin', 'mcp'];
+const providerKinds = ['openai-compatible', 'rehearsal', 'custom'];
+const sourceKinds = ['text', 'vector', 'records', 'code'];
+
+/** The kinds, in the order in which people meet them. */
+export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
+  agent: {
+    one: 'agent',
+    many: 'Agents',
+    about: 'Who acts: instructions, a model, and the tools that it may use.',
+    filters: { tag: true, visibility: agentVisibility },
+    fields: [
+      id,
+      { name: 'name', label: 'Name', as: 'text' },
+      { name: 'role', label: 'Role', as: 'text' },
+      version,
+      choice('visibility', 'Visibility', agentVisibility),
+      { name: 'providerId', label: 'Provider', as: 'choice', initial: 'default' },
+      { name: 'model', label: 'Model', as: 'optional', help: 'Empty: the provider’s.' },
+      tags,
+      description,
+      { name: 'instructions', label: 'Instructions', as: 'area', rows: 12, isShownApart: true },
+      {
+        name: 'entryTools',
+        label: 'Tools',
+        as: 'lines',
+        rows: 5,
+        help: 'One in a line: a tool’s id, or a prefix with “*”.',
+      },
+      {
+        name: 'mcp',
+        label: 'MCP servers',
+        as: 'selections',
+        rows: 3,
+        help:
+          'One in a line: its id, and after a colon the tools to allow, or with “-” to mask. Alone: all of its tools.',
+      },
+      { name: 'dataSources', label: 'Data sources', as: 'lines', rows: 2, help: 'One id in a line.' },
+      {
+        name: 'secrets',
+        label: 'Secrets',
+        as: 'allowedSecrets',
+        rows: 2,
+        help: 'The only secrets that its tools may use, by name; “-” for none. Empty: those of each tool.',
+      },
+      ...numbers('modelSettings', 'Model settings', settings),
+      ...numbers('limits', 'Limits', limits),
+    ],
+  },
+  tool: {
+    one: 'tool',
+    many: 'Tools',
+    about: 'What agents can do. Those of the playground are code; others are data, as a template of a request.',
+    filters: { tag: true, visibility: toolVisibility, type: toolTypes },
+    fields: [
+      id,
+      { name: 'name', label: 'Name', as: 'identifier', help: 'As models call it: “Get weather” becomes get_weather.' },
+      { name: 'title', label: 'Title', as: 'optional' },
+      choice('type', 'Type', toolTypes),
+      version,
+      choice('visibility', 'Visibility', toolVisibility),
+      { ...choice('approval', 'Approval', ['', 'never', 'mutating', 'always']), empty: 'as its hints say' },
+      { name: 'category', label: 'Category', as: 'optional' },
+      { name: 'keywords', label: 'Keywords', as: 'commas', help: 'Divided by commas.' },
+      { ...description, help: 'Models read it to choose.' },
+      {
+        name: 'paramsSchema',
+        label: 'Parameters',
+        as: 'json',
+        rows: 10,
+        initial: '{\n  "type": "object",\n  "properties": {}\n}',
+        help: 'A JSON Schema of an object.',
+        isShownApart: true,
+      },
+      {
+        name: 'outputSchema',
+        label: 'Output',
+        as: 'json',
+        rows: 4,
+        help: 'A JSON Schema, or empty.',
+        isShownApart: true,
+      },
+      {
+        name: 'config',
+        label: 'Configuration',
+        as: 'json',
+        rows: 6,
+        help: 'What its type needs: of an HTTP tool its method and URL. Secrets by name: {{secret:NAME}}.',
+      },
+      { name: 'annotations', label: 'Hints', as: 'json', rows: 3, help: 'Like {"readOnlyHint": true}.' },
+      { name: 'authn', label: 'Credentials', as: 'optional', help: 'What it needs, in words for people.' },
+      { name: 'secrets', label: 'Secrets', as: 'secrets', rows: 2, help: 'What it may use, by their names.' },
+    ],
+  },
+  mcpServer: {
+    one: 'MCP server',
+    many: 'MCP servers',
+    about: 'Tools of others. Agents see what you have approved, and nothing else.',
+    filters: {},
+    fields: [
+      id,
+      {
+        name: 'alias',
+        label: 'Alias',
+        as: 'text',
+        help: 'Stands before the names of its tools: “files” makes “files__read”. a–z, 0–9, “-”, single “_”.',
+      },
+      { name: 'url', label: 'URL', as: 'text', help: 'Of its Streamable HTTP endpoint.' },
+      version,
+      { ...secret, help: 'Sent as a bearer token, to this URL alone. One of the vault, by its name: see “Secrets”.' },
+      {
+        name: 'media',
+        label: 'Media',
+        as: 'flag',
+        initial: 'no',
+        help: 'Whether images, sounds and files in results are given on.',
+      },
+    ],
+  },
+  provider: {
+    one: 'provider',
+    many: 'Providers',
+    about: 'Where models live.',
+    filters: { type: providerKinds },
+    fields: [
+      id,
+      choice('kind', 'Kind', providerKinds),
+      version,
+      { name: 'baseUrl', label: 'Base URL', as: 'optional', help: 'Like https://api.example.com/v1.' },
+      { name: 'model', label: 'Model', as: 'optional', help: 'Where an agent names none.' },
+      secret,
+      ...numbers('prices', 'Prices', { input: 'Tokens in', output: 'Tokens out' }),
+      { name: 'prices.currency', label: 'Currency', as: 'optional', group: 'Prices' },
+    ],
+  },
+  dataSource: {
+    one: 'data source',
+    many: 'Data sources',
+    about: 'Where agents get context from.',
+    filters: { tag: true, type: sourceKinds },
+    fields: [
+      id,
+      { name: 'name', label: 'Name', as: 'text' },
+      choice('kind', 'Kind', sourceKinds),
+      version,
+      tags,
+      secret,
+      description,
+      {
+        name: 'config',
+        label: 'Configuration',
+        as: 'json',
+        rows: 6,
+        help: 'What its kind needs. No value of a secret.',
+      },
+    ],
+  },
+};
+
+/** The kinds in order. */
+export const kindNames = Object.keys(kinds) as readonly RecordKind[]; // safe: its keys are the kinds

@@ -1,0 +1,25 @@
+/** What people read of a record in a line. */
+
+import type { AnyRecord } from '../worker/control.ts';
+
+/** What people call a record. */
+export function nameOf(record: AnyRecord): string {
+  if ('title' in record && record.title !== undefined) return record.title;
+  if ('alias' in record) return record.alias;
+  return 'name' in record && record.name !== '' ? record.name : record.id;
+}
+
+/** What a record is tagged with; a tool's keywords are its tags. */
+export function tagsOf(record: AnyRecord): readonly string[] {
+  if ('tags' in record) return record.tags;
+  return 'keywords' in record ? record.keywords : [];
+}
+
+/** What tells a record from its neighbours. */
+export function lineOf(record: AnyRecord): string {
+  if ('url' in record) return record.url;
+  if ('description' in record && record.description !== '') return record.description;
+  if (!('kind' in record)) return '';
+  const facts = 'baseUrl' in record || 'model' in record ? [record.kind, record.model, record.baseUrl] : [record.kind];
+  return facts.filter((fact) => fact !== undefined).join(' · ');
+}

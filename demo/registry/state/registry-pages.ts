@@ -1,0 +1,229 @@
+/** The registry's pages: which list is shown, which record is open, and what can be done with it. */
+
+import { batch, type ReadonlySignal, signal } from '@preact/signals';
+import type { HistoryEntry, Page, RecordKind } from '../../../src/index.ts';
+import type { Answer, AnyRecord, FoundRecord, RegistryControl } from '../worker/control.ts';
+import { nameOf } from './record-words.ts';
+import { everything, type Filter, type Listing, queryOf } from './registry-list.ts';
+import { createMcpCheck, type McpCheck } from './mcp-check.ts';
+import { type Choices, createRecordForm, type RecordForm } from './record-form.ts';
+import { createTransfer, type Transfer } from './transfer.ts';
+import { createVaultPage, type VaultPage } from '../../vault/state/vault-page.ts';
+
+export type { Filter, Listing } from './registry-list.ts';
+
+/** What there is besides lists of records. */
+export type Section = RecordKind | 'vault' | 'transfer';
+
+/** The record that is open. */
+export interface Opened {
+  readonly kind: RecordKind;
+  readonly found: FoundRecord;
+  readonly history: Page<HistoryEntry>;
+  /** Of an MCP server. */
+  readonly check: McpCheck;
+}
+
+/** The pages' state, and what can be done in them. */
+export interface RegistryPages {
+  readonly section: ReadonlySignal<Section>;
+  readonly filter: ReadonlySignal<Filter>;
+  /** `undefined` until the first answer. */
+  readonly listing: ReadonlySignal<Listing | undefined>;
+  readonly opened: ReadonlySignal<Opened | undefined>;
+  /** Present while a record is being made or changed. */
+  readonly form: ReadonlySignal<RecordForm | undefined>;
+  /** Why the latest thing that the person did failed. */
+  readonly problem: ReadonlySignal<string | undefined>;
+  /** The way to the worker's registry, or to an endpoint's. */
+  readonly control: RegistryControl;
+  /** Whether it is the registry of the page's worker, which has the vault and tries tools. */
+  readonly isHere: boolean;
+  readonly vault: VaultPage;
+  readonly transfer: Transfer;
+  show(section: Section): Promise<void>;
+  narrow(filter: Partial<Filter>): Promise<void>;
+  more(): Promise<void>;
+  open(kind: RecordKind, id: string): Promise<void>;
+  moreHistory(): Promise<void>;
+  setState(state: 'active' | 'disabled'): Promise<void>;
+  /** Removes the open record, and goes back to the list. */
+  remove(): Promise<void>;
+  /** Begins a record of the kind that is listed. */
+  begin(): Promise<void>;
+  edit(): Promise<void>;
+  save(): Promise<void>;
+  /** Leaves the form, without what was changed in it. */
+  discard(): void;
+  /** Goes back to the list. */
+  close(): Promise<void>;
+}
+
+interface RegistryPagesOptions {
+  readonly control: RegistryControl;
+  readonly isHere?: boolean;
+  /** Called after a change. */
+  readonly onChanged: () => void;
+  readonly announce: (text: string) => void;
+}
+
+const pageSize = 50;
+
+/** Gives the pages; nothing is asked of the worker before `show`. */
+export function createRegistryPages(
+  { control, isHere = true, onChanged, announce }: RegistryPagesOptions,
+): RegistryPages {
+  const section = signal<Section>('agent');
+  const filter = signal(everything);
+  const listing = signal<Listing | undefined>(undefined);
+  const opened = signal<Opened | undefined>(undefined);
+  const form = signal<RecordForm | undefined>(undefined);
+  const problem = signal<string | undefined>(undefined);
+  const vault = createVaultPage({ control, announce });
+  const transfer = createTransfer({ control, onChanged, announce });
+  let asked = 0;
+
+  /** Gives the value, or says what is wrong. */
+  async function ask<T>(asking: Promise<Answer<T>>): Promise<T | undefined> {
+    const answer = await asking.catch(() => undefined);
+    problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The registry does not answer'}.`;
+    return answer?.ok ? answer.value : undefined;
+  }
+
+  async function list(pageToken?: string): Promise<void> {
+    const kind = section.value;
+    if (kind === 'vault') return await vault.load();
+    if (kind === 'transfer') return;
+    const turn = ++asked;
+    const query = { ...queryOf(filter.value), limit: pageSize, ...(pageToken !== undefined && { pageToken }) };
+    const page = await ask<Listing>(control.list(kind, query));
+    if (!page || turn !== asked) return; // another filter was chosen meanwhile
+    const before = pageToken === undefined ? [] : listing.value?.items ?? [];
+    listing.value = { ...page, items: [...before, ...page.items] };
+  }
+
+  async function open(kind: RecordKind, id: string, check?: McpCheck): Promise<void> {
+    const found = await ask(control.get(kind, id));
+    const history = found && await ask(control.history(kind, id));
+    if (!found || !history) return;
+    batch(() => {
+      form.value = undefined;
+      opened.value = { kind, found, history, check: check ?? checkOf(id) };
+    });
+  }
+
+  function checkOf(serverId: string): McpCheck {
+    const check = createMcpCheck({
+      validate: (request) => control.validate(serverId, request),
+      async onApproved() {
+        onChanged();
+        await open('mcpServer', serverId, check);
+      },
+    });
+    return check;
+  }
+
+  async function close(): Promise<void> {
+    opened.value = undefined;
+    await list();
+  }
+
+  async function startForm(kind: RecordKind, record?: AnyRecord): Promise<void> {
+    const choices = await choicesOf(control);
+    form.value = createRecordForm({
+      kind,
+      choices,
+      ...(record && { record }),
+      write: (next, version) =>
+        version === undefined ? control.create(kind, next) : control.replace(kind, next as AnyRecord, version), // a record with changes
+    });
+  }
+
+  return {
+    isHere,
+    section,
+    filter,
+    listing,
+    opened,
+    form,
+    problem,
+    control,
+    vault,
+    transfer,
+    async show(next) {
+      batch(() => {
+        if (next !== section.value) {
+          filter.value = everything;
+          listing.value = undefined;
+        }
+        section.value = next;
+        opened.value = undefined;
+        form.value = undefined;
+        problem.value = undefined;
+      });
+      await list();
+    },
+    async narrow(more) {
+      filter.value = { ...filter.value, ...more };
+      await list();
+    },
+    more: () => list(listing.value?.nextPageToken),
+    open: (kind, id) => open(kind, id),
+    async moreHistory() {
+      const before = opened.value;
+      if (!before) return;
+      const page = await ask(control.history(before.kind, before.found.record.id, before.history.nextPageToken));
+      if (!page || opened.value !== before) return;
+      opened.value = { ...before, history: { ...page, items: [...before.history.items, ...page.items] } };
+    },
+    async setState(state) {
+      if (!opened.value) return;
+      const { kind, found: { record }, check } = opened.value;
+      await ask(control.setState(kind, record.id, state));
+      if (problem.value !== undefined) return;
+      announce(`${nameOf(record)} is ${state === 'active' ? 'enabled' : 'disabled'}`);
+      onChanged();
+      await open(kind, record.id, check);
+    },
+    async remove() {
+      if (!opened.value) return;
+      const { kind, found: { record } } = opened.value;
+      await ask(control.remove(kind, record.id));
+      if (problem.value !== undefined) return;
+      announce(`${nameOf(record)} is removed`);
+      onChanged();
+      await close();
+    },
+    async begin() {
+      if (section.value !== 'vault' && section.value !== 'transfer') await startForm(section.value);
+    },
+    async edit() {
+      if (opened.value) await startForm(opened.value.kind, opened.value.found.record);
+    },
+    async save() {
+      const { value } = form;
+      const record = await value?.save();
+      if (!value || !record) return;
+      announce(`${nameOf(record)} is saved`);
+      onChanged();
+      await open(value.kind, record.id);
+    },
+    discard() {
+      form.value = undefined;
+    },
+    close,
+  };
+}
+
+/** What forms offer; where the worker cannot tell, nothing. */
+export async function choicesOf(control: RegistryControl): Promise<Choices> {
+  const nothing = (): undefined => undefined;
+  const [providers, vault] = await Promise.all([
+    control.list('provider', { limit: 200 }).catch(nothing),
+    control.vault().catch(nothing),
+  ]);
+  return {
+    providers: providers?.ok ? providers.value.items.map(({ id }) => id) : [],
+    secrets: vault?.ok ? vault.value.secrets.map(({ id }) => id) : [],
+  };
+}

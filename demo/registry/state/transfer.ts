@@ -1,0 +1,90 @@
+/** The whole catalogue out, as a document, and in again: first what it would change, then the change. */
+
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { ErrorData } from '../../../src/base/errors.ts';
+import type { ImportReport } from '../../../src/index.ts';
+import type { Answer, RegistryControl } from '../worker/control.ts';
+
+/** A document on its way in. */
+export interface Incoming {
+  /** The name of its file. */
+  readonly name: string;
+  /** What it would change, or has changed. */
+  readonly report: ImportReport;
+}
+
+/** The page. */
+export interface Transfer {
+  readonly incoming: ReadonlySignal<Incoming | undefined>;
+  readonly isBusy: ReadonlySignal<boolean>;
+  /** Why the latest thing that the person did failed, a reason in a line. */
+  readonly problems: ReadonlySignal<readonly string[]>;
+  /** Gives the document's text; `undefined`: it failed, and the page says why. */
+  exportAll(): Promise<string | undefined>;
+  /** Tells what the document would change. */
+  look(name: string, text: string): Promise<void>;
+  /** Makes the changes that were shown. */
+  apply(): Promise<void>;
+  forget(): void;
+}
+
+interface TransferOptions {
+  readonly control: Pick<RegistryControl, 'exportAll' | 'importAll'>;
+  readonly onChanged: () => void;
+  readonly announce: (text: string) => void;
+}
+
+/** Gives the page. */
+export function createTransfer({ control, onChanged, announce }: TransferOptions): Transfer {
+  const incoming = signal<Incoming | undefined>(undefined);
+  const isBusy = signal(false);
+  const problems = signal<readonly string[]>([]);
+  let document: unknown;
+
+  async function ask<T>(asking: () => Promise<Answer<T>>): Promise<T | undefined> {
+    isBusy.value = true;
+    const answer = await asking().catch(() => undefined);
+    isBusy.value = false;
+    problems.value = answer?.ok ? [] : answer ? linesOf(answer.error) : ['The registry does not answer.'];
+    return answer?.ok ? answer.value : undefined;
+  }
+
+  return {
+    incoming,
+    isBusy,
+    problems,
+    async exportAll() {
+      const all = await ask(() => control.exportAll());
+      return all && `${JSON.stringify(all, null, 2)}\n`;
+    },
+    async look(name, text) {
+      incoming.value = undefined;
+      try {
+        document = JSON.parse(text);
+      } catch {
+        problems.value = [`“${name}” is no JSON: choose a file that was exported.`];
+        return;
+      }
+      const report = await ask(() => control.importAll(document, true));
+      if (report) incoming.value = { name, report };
+    },
+    async apply() {
+      const { value } = incoming;
+      const report = value && await ask(() => control.importAll(document, false));
+      if (!report) return;
+      incoming.value = { ...value, report };
+      announce('The import is done');
+      onChanged();
+    },
+    forget() {
+      document = undefined;
+      incoming.value = undefined;
+      problems.value = [];
+    },
+  };
+}
+
+function linesOf({ message, details }: ErrorData): readonly string[] {
+  const issues = (details?.['issues'] ?? []) as readonly { path: string; message: string }[]; // as `parse` gives them
+  return [`${message}.`, ...issues.slice(1).map((issue) => `“${issue.path}” ${issue.message}.`)];
+}

@@ -1,0 +1,10 @@
+/** What the tools of MCP servers do, as the person who approved them says. */
+
+import type { Effect } from '../state/mcp-check.ts';
+
+/** In words. */
+export const effectWords: Readonly<Record<Effect, string>> = {
+  read: 'only reads',
+  write: 'writes',
+  destructive: 'can destroy',
+};

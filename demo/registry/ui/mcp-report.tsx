@@ -1,0 +1,106 @@
+import type { JSX } from 'preact';
+import type { McpValidation, OfferedTool } from '../../../src/index.ts';
+import type { Effect, McpCheck } from '../state/mcp-check.ts';
+import { formatCount } from '../../kit/format.ts';
+import { JsonView } from '../../kit/json-view.tsx';
+import { effectWords } from './effect-words.ts';
+import { Findings } from './findings.tsx';
+
+/** What an MCP server offers, beside what was approved; and the approval. */
+export function McpReport({ report, check }: { report: McpValidation; check: McpCheck }): JSX.Element {
+  const { serverInfo, protocolVersion, instructions, instructionsChanged, tools, removed, findings } = report;
+  const errors = findings.filter(({ severity }) => severity === 'error').length;
+  const included = tools.filter((tool) => tool.included).length;
+  return (
+    <div class='registry-report' data-testid='mcp-report'>
+      <p class='registry-faint'>
+        {serverInfo.name} {serverInfo.version}, protocol {protocolVersion}, {formatCount(tools.length, 'tool')}
+      </p>
+      {instructions !== undefined && (
+        <details class='registry-reason' open={instructionsChanged}>
+          <summary>Its instructions{instructionsChanged && ', other than approved'}</summary>
+          <pre class='registry-text'>{instructions}</pre>
+        </details>
+      )}
+      <Findings findings={findings} />
+      <ul class='boxed registry-rows' aria-label='Tools that it offers'>
+        {tools.map((tool) => <Offered key={tool.name} tool={tool} check={check} />)}
+        {removed.map((name) => (
+          <li key={name} data-testid='mcp-offer' data-change='removed'>
+            <span class='registry-row-name'>{name}</span>
+            <span class='chip registry-badge' data-badge='drifted'>no longer offered</span>
+          </li>
+        ))}
+      </ul>
+      {errors > 0 && (
+        <p class='registry-faint'>
+          {formatCount(errors, 'error')}: this offer cannot be approved. Leave out the tools with errors. Tools approved
+          before keep working unless they changed.
+        </p>
+      )}
+      <div class='button-row'>
+        <button
+          type='button'
+          class='button is-primary'
+          data-testid='mcp-approve'
+          disabled={check.isBusy.value || errors > 0}
+          onClick={() => void check.approve()}
+        >
+          Approve {formatCount(included, 'tool')}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+const effects: readonly Effect[] = ['read', 'write', 'destructive'];
+
+function Offered({ tool, check }: { tool: OfferedTool; check: McpCheck }): JSX.Element {
+  const { name, exposedAs, fingerprint, change, changedFields, definition } = tool;
+  const isOut = check.leftOut.value.includes(name);
+  return (
+    <li data-testid='mcp-offer' data-tool={name} data-change={change} data-included={tool.included}>
+      <span class='registry-row-name'>
+        {name} {fingerprint !== undefined && <code title={fingerprint}>{fingerprint.slice(0, 12)}</code>}
+      </span>
+      <ChangeBadge tool={tool} />
+      {exposedAs !== undefined && (
+        <div class='registry-offer'>
+          <label>
+            <span>It</span>
+            <select
+              aria-label={`What ${name} does`}
+              value={check.effects.value[name] ?? tool.effect ?? 'destructive'}
+              onChange={({ currentTarget }) => check.setEffect(name, currentTarget.value as Effect)} // one of the options
+            >
+              {effects.map((effect) => <option key={effect} value={effect}>{effectWords[effect]}</option>)}
+            </select>
+          </label>
+          <label class='check'>
+            <input
+              type='checkbox'
+              data-testid='mcp-leave-out'
+              checked={isOut}
+              disabled={check.isBusy.value}
+              onChange={() => void check.toggle(name)}
+            />
+            Leave out
+          </label>
+        </div>
+      )}
+      <details class='registry-reason'>
+        <summary>
+          {exposedAs === undefined ? 'It cannot be offered' : `Models call it ${exposedAs}`}
+          {changedFields.length > 0 && `; other than approved: ${changedFields.join(', ')}`}
+        </summary>
+        <JsonView label='As the server sends it' value={definition} />
+      </details>
+    </li>
+  );
+}
+
+function ChangeBadge({ tool: { change, included } }: { tool: OfferedTool }): JSX.Element {
+  if (!included) return <span class='chip registry-badge'>left out</span>;
+  const word = { same: 'as approved', changed: 'changed', added: 'new' }[change];
+  return <span class='chip registry-badge' data-badge={change === 'changed' ? 'drifted' : change}>{word}</span>;
+}

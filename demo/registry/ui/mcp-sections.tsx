@@ -1,0 +1,71 @@
+import type { JSX } from 'preact';
+import type { McpServer } from '../../../src/index.ts';
+import type { McpCheck } from '../state/mcp-check.ts';
+import { formatCount } from '../../kit/format.ts';
+import { effectWords } from './effect-words.ts';
+import { Findings } from './findings.tsx';
+import { McpReport } from './mcp-report.tsx';
+import { Problem } from '../../kit/problem.tsx';
+import { formatTime } from './record-history.tsx';
+
+/** What was approved of an MCP server, and what it offers now. */
+export function McpSections({ server, check }: { server: McpServer; check: McpCheck }): JSX.Element {
+  const report = check.report.value;
+  return (
+    <>
+      <section>
+        <h2>What it offers</h2>
+        <p class='registry-faint'>
+          {report ? 'This is what it offered a moment ago.' : 'Have a look before you approve anything.'}
+        </p>
+        <div class='button-row'>
+          <button
+            type='button'
+            class={report ? 'button' : 'button is-primary'}
+            data-testid='mcp-validate'
+            disabled={check.isBusy.value}
+            onClick={() => void check.look()}
+          >
+            {check.isBusy.value ? 'Asking…' : report ? 'Look again' : 'Validate'}
+          </button>
+        </div>
+        <Problem text={check.problem.value} testId='mcp-problem' />
+        {report && !report.approved && <McpReport report={report} check={check} />}
+        {report?.approved && (
+          <p role='status' data-testid='mcp-approved'>Approved: agents that select this server have its tools.</p>
+        )}
+      </section>
+      <section>
+        <h2>What is approved</h2>
+        <Pinned server={server} />
+      </section>
+    </>
+  );
+}
+
+function Pinned({ server: { pinned, status, validatedAt, findings } }: { server: McpServer }): JSX.Element {
+  if (!pinned) return <p class='registry-faint' data-testid='mcp-pinned'>Nothing: agents see none of its tools.</p>;
+  const { serverInfo, protocolVersion, tools } = pinned;
+  return (
+    <div data-testid='mcp-pinned' data-status={status}>
+      <p class='registry-faint'>
+        {serverInfo.name} {serverInfo.version}, protocol {protocolVersion}, {formatCount(tools.length, 'tool')}
+        {validatedAt !== undefined && `, ${formatTime(validatedAt)}`}
+        {status !== 'valid' && ': to be approved again, agents see none of it'}
+      </p>
+      <ul class='boxed registry-rows'>
+        {tools.map(({ definition: { name }, fingerprint, status: state, effect = 'destructive' }) => (
+          <li key={name} data-testid='mcp-pin' data-status={state}>
+            <span class='registry-row-name'>
+              {name} <code title={fingerprint}>{fingerprint.slice(0, 12)}</code>
+            </span>
+            <span class='chip registry-badge' data-badge={state}>
+              {state === 'valid' ? effectWords[effect] : 'drifted'}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <Findings findings={findings} />
+    </div>
+  );
+}

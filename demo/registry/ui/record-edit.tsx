@@ -1,0 +1,208 @@
+import type { JSX } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import type { FieldSpec } from '../state/record-fields.ts';
+import type { RecordForm } from '../state/record-form.ts';
+import { kinds } from '../state/record-forms.ts';
+import type { RegistryPages } from '../state/registry-pages.ts';
+import { ToolWork } from '../../builder/ui/lazy-tool-work.tsx';
+import { Icon } from '../../kit/icon.tsx';
+import { Problem } from '../../kit/problem.tsx';
+
+/** The form that makes or changes a record. What is wrong stands beside the field that it is about. */
+export function RecordEdit({ pages, form }: { pages: RegistryPages; form: RecordForm }): JSX.Element {
+  const element = useRef<HTMLFormElement>(null);
+  const { errors, problem, isDirty, isSaving, conflict, isNew } = form;
+  const at = form.fields.findIndex(({ name }) => name === 'paramsSchema'); // what is made with more than fields stands before it
+  const work = at < 0 ? form.fields.length : at;
+  useEffect(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [errors.value]);
+  return (
+    <form
+      ref={element}
+      class='registry-page registry-form'
+      data-testid='record-form'
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void pages.save();
+      }}
+    >
+      <ConflictNotice form={form} />
+      <Problem text={problem.value} testId='form-problem' />
+      <FormFields form={form} fields={form.fields.slice(0, work)} />
+      {form.kind === 'tool' && <ToolWork form={form} control={pages.control} />}
+      <FormFields form={form} fields={form.fields.slice(work)} />
+      <div class='dialog-foot registry-foot'>
+        <button type='button' class='button' data-testid='record-discard' onClick={() => pages.discard()}>
+          {isDirty.value && !isNew ? 'Discard changes' : 'Cancel'}
+        </button>
+        <button
+          type='submit'
+          class='button is-primary'
+          data-testid='record-save'
+          disabled={!isDirty.value || isSaving.value || conflict.value !== undefined}
+        >
+          {isNew ? 'Create' : 'Save'}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface FormFieldsProps {
+  readonly form: RecordForm;
+  /** Those that are shown, in order. */
+  readonly fields: readonly FieldSpec[];
+}
+
+/** Fields of a form, each with what is wrong below it. */
+export function FormFields({ form, fields }: FormFieldsProps): JSX.Element {
+  return (
+    <>
+      {blocksOf(fields).map(({ group, fields: together }) => (
+        <Block key={group ?? together[0]?.name} {...{ form, group, fields: together }} />
+      ))}
+    </>
+  );
+}
+
+interface Fields {
+  readonly group: string | undefined;
+  readonly fields: readonly FieldSpec[];
+}
+
+/** Neighbours that share a line or a heading; what needs the whole width stands alone. */
+function blocksOf(fields: readonly FieldSpec[]): readonly Fields[] {
+  const blocks: { group: string | undefined; fields: FieldSpec[] }[] = [];
+  for (const field of fields) {
+    const last = blocks.at(-1);
+    const isBeside = last && last.group === field.group && !isWide(field) && !last.fields.some(isWide);
+    if (isBeside) last.fields.push(field);
+    else blocks.push({ group: field.group, fields: [field] });
+  }
+  return blocks;
+}
+
+function isWide({ as }: FieldSpec): boolean {
+  return as === 'area' || as === 'json' || as === 'lines' || as === 'secrets' || as === 'allowedSecrets' ||
+    as === 'selections' || as === 'commas';
+}
+
+function Block({ form, group, fields }: Fields & { form: RecordForm }): JSX.Element {
+  const columns = (
+    <div class='registry-columns' data-wide={fields.some(isWide)}>
+      {fields.map((field) => <Field key={field.name} form={form} field={field} />)}
+    </div>
+  );
+  if (group === undefined) return columns;
+  return (
+    <fieldset>
+      <legend>{group}</legend>
+      <p class='field-help'>{groupHelp[group]}</p>
+      {columns}
+    </fieldset>
+  );
+}
+
+const groupHelp: Readonly<Record<string, string>> = {
+  Limits: 'Each narrows what the runtime allows. Empty: as the runtime has it.',
+  'Model settings': 'Empty: as the provider has them.',
+  Prices: 'For a million tokens, in a currency like USD: comparisons show what an answer cost.',
+};
+
+/** Says that somebody else was faster, and asks what is to be kept. */
+export function ConflictNotice({ form }: { form: RecordForm }): JSX.Element | null {
+  const conflict = form.conflict.value;
+  if (!conflict) return null;
+  const what = conflict.changed.length === 0 ? 'Its state' : conflict.changed.join(', ');
+  return (
+    <div class='notice' role='alert' data-testid='record-conflict'>
+      <Icon name='warning' />
+      <p>
+        Somebody has changed this {kinds[form.kind].one} meanwhile. {what} {conflict.changed.length > 1 ? 'are' : 'is'}
+        {' '}
+        different now.
+      </p>
+      <button type='button' class='button' data-testid='conflict-keep' onClick={() => form.keepMine()}>
+        Keep my changes
+      </button>
+      <button type='button' class='button' data-testid='conflict-load' onClick={() => form.loadLatest()}>
+        Load the latest
+      </button>
+    </div>
+  );
+}
+
+/** A label, what is to be filled in, and below it what helps or what is wrong. */
+function Field({ form, field }: { form: RecordForm; field: FieldSpec }): JSX.Element {
+  const id = useId();
+  const { name, label, help } = field;
+  const error = form.errors.value[name];
+  const text = error ?? help;
+  const attributes = {
+    id,
+    name,
+    'data-testid': `field-${name}`,
+    'aria-invalid': error !== undefined,
+    'aria-describedby': text === undefined ? undefined : `${id}-text`,
+    value: form.values.value[name] ?? '',
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+      form.set(name, currentTarget.value),
+  };
+  return (
+    <div class='field'>
+      <label for={id}>{label}</label>
+      <Control form={form} field={field} attributes={attributes} />
+      {text !== undefined && (
+        <p id={`${id}-text`} class={error === undefined ? 'field-help' : 'field-error'} data-testid={`help-${name}`}>
+          {text}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface ControlProps {
+  readonly form: RecordForm;
+  readonly field: FieldSpec;
+  readonly attributes: {
+    readonly value: string;
+    readonly onInput: (event: { readonly currentTarget: { readonly value: string } }) => void;
+  };
+}
+
+function Control({ form, field, attributes }: ControlProps): JSX.Element {
+  const { as, rows = 3 } = field;
+  const options = optionsOf(form, field, attributes.value);
+  if (options) {
+    const { onInput, ...rest } = attributes;
+    return (
+      <select {...rest} onChange={onInput}>
+        {options.map((option) => (
+          <option key={option} value={option}>{option === '' ? field.empty ?? 'none' : option}</option>
+        ))}
+      </select>
+    );
+  }
+  if (isWide(field) && as !== 'commas') {
+    return <textarea {...attributes} class={as === 'area' ? '' : 'is-code'} rows={rows} spellcheck={as === 'area'} />;
+  }
+  return <input type='text' autocomplete='off' inputMode={as === 'number' ? 'decimal' : 'text'} {...attributes} />;
+}
+
+/** What a choice offers, with what is chosen now: it may be gone by now, and is still what the record says. */
+function optionsOf(
+  { choices }: RecordForm,
+  { name, as, options }: FieldSpec,
+  value: string,
+): readonly string[] | undefined {
+  const offered = name === 'providerId'
+    ? choices.providers
+    : as === 'secret'
+    ? ['', ...choices.secrets]
+    : as === 'flag'
+    ? ['no', 'yes']
+    : as === 'choice'
+    ? options ?? []
+    : undefined;
+  return offered && [...new Set([...offered, value])];
+}

@@ -1,0 +1,207 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { RecordKind } from '../../../src/index.ts';
+import type { AnyRecord } from '../worker/control.ts';
+import { type FieldSpec, valuesOf } from '../state/record-fields.ts';
+import { kinds } from '../state/record-forms.ts';
+import { lineOf, nameOf } from '../state/record-words.ts';
+import type { Opened, RegistryPages } from '../state/registry-pages.ts';
+import { ToolTrial } from '../../builder/ui/lazy-tool-work.tsx';
+import { ShareSection } from '../../builder/ui/lazy-share.tsx';
+import { AgentTools } from './agent-tools.tsx';
+import { Chips } from '../../kit/chips.tsx';
+import { Facts } from '../../kit/facts.tsx';
+import { McpSections } from './mcp-sections.tsx';
+import { Problem } from '../../kit/problem.tsx';
+import { formatTime, History } from './record-history.tsx';
+import { StateBadge } from './state-badge.tsx';
+import { ToolParams } from './tool-params.tsx';
+
+interface RecordPageProps {
+  readonly pages: RegistryPages;
+  readonly opened: Opened;
+}
+
+/** A record as it stands in the registry: what is special to its kind, all of its fields, and its history. */
+export function RecordPage({ pages, opened }: RecordPageProps): JSX.Element {
+  const { kind, found: { record, isGiven, agents }, history } = opened;
+  return (
+    <article class='registry-page' data-testid='record-page' data-kind={kind}>
+      <div class='registry-lead'>
+        <p class='registry-about'>{lineOf(record)}</p>
+        <StateBadge record={record} />
+      </div>
+      <Actions pages={pages} opened={opened} />
+      <Special pages={pages} opened={opened} />
+      {kind !== 'agent' && (
+        <section>
+          <h2>Agents that name it</h2>
+          {agents.length === 0
+            ? <p class='registry-faint'>None.</p>
+            : <Chips ids={agents} onOpen={(id) => void pages.open('agent', id)} />}
+        </section>
+      )}
+      <section>
+        <h2>Record</h2>
+        <Facts facts={factsOf(kind, record)} />
+      </section>
+      {!isGiven && (
+        <section>
+          <h2>History</h2>
+          <History entries={history.items} />
+          {history.nextPageToken !== undefined && (
+            <button
+              type='button'
+              class='button'
+              onClick={() => void pages.moreHistory()}
+            >
+              Show more
+            </button>
+          )}
+        </section>
+      )}
+    </article>
+  );
+}
+
+/** What a kind has besides its fields. */
+function Special({ pages, opened: { found: { record, isGiven, tools }, check } }: RecordPageProps): JSX.Element | null {
+  if ('instructions' in record) {
+    return (
+      <>
+        <section>
+          <h2>Instructions</h2>
+          <pre class='registry-text' tabIndex={0} data-testid='agent-instructions'>{record.instructions || 'None'}</pre>
+        </section>
+        <section>
+          <h2>Tools</h2>
+          <AgentTools tools={tools} onOpen={(toolId) => void pages.open('tool', toolId)} />
+        </section>
+        <ShareSection control={pages.control} agentId={record.id} revision={record.revision} />
+      </>
+    );
+  }
+  if ('paramsSchema' in record) {
+    return (
+      <>
+        <ToolParams tool={record} />
+        {!isGiven && pages.isHere && <ToolTrial tool={record} control={pages.control} />}
+      </>
+    );
+  }
+  if ('alias' in record && record.readOnly !== true) return <McpSections server={record} check={check} />;
+  return null;
+}
+
+function Actions({ pages, opened: { kind, found } }: RecordPageProps): JSX.Element {
+  const { record, isGiven } = found;
+  const isDisabled = record.state === 'disabled';
+  const isRemoving = useSignal(false);
+  if (record.readOnly === true) {
+    return (
+      <p class='registry-faint' data-testid='record-read-only'>
+        Shared by the deployment. Only an operator of the deployment can change it.
+      </p>
+    );
+  }
+  return (
+    <>
+      <div class='button-row'>
+        {!isGiven && (
+          <button
+            type='button'
+            class='button is-primary'
+            data-testid='record-edit'
+            onClick={() => void pages.edit()}
+          >
+            Edit
+          </button>
+        )}
+        <button
+          type='button'
+          class='button'
+          data-testid='registry-switch'
+          onClick={() => void pages.setState(isDisabled ? 'active' : 'disabled')}
+        >
+          {isDisabled ? 'Enable' : 'Disable'}
+        </button>
+        {!isGiven && (
+          <button
+            type='button'
+            class='button'
+            data-testid='record-remove'
+            aria-expanded={isRemoving.value}
+            onClick={() => (isRemoving.value = !isRemoving.value)}
+          >
+            Remove…
+          </button>
+        )}
+      </div>
+      {isGiven && <p class='registry-faint'>It is given as code: it can be switched off, and nothing else.</p>}
+      {isRemoving.value && (
+        <Removal
+          obstacle={obstacleOf(kind, record, found.agents)}
+          name={nameOf(record)}
+          onRemove={() => void pages.remove()}
+          onKeep={() => (isRemoving.value = false)}
+        />
+      )}
+    </>
+  );
+}
+
+interface RemovalProps {
+  /** Why it cannot be removed. */
+  readonly obstacle: string | undefined;
+  readonly name: string;
+  readonly onRemove: () => void;
+  readonly onKeep: () => void;
+}
+
+/** Asks once more, or says what stands in the way. */
+function Removal({ obstacle, name, onRemove, onKeep }: RemovalProps): JSX.Element {
+  if (obstacle !== undefined) return <Problem text={obstacle} testId='removal-obstacle' />;
+  return (
+    <div class='notice registry-removal' role='alertdialog' aria-label={`Remove ${name}`} data-testid='removal'>
+      <p>Remove {name}? Its history stays, and its id can be used again.</p>
+      <button type='button' class='button is-danger' data-testid='removal-confirm' onClick={onRemove}>Remove</button>
+      <button type='button' class='button' data-testid='removal-keep' onClick={onKeep}>Keep</button>
+    </div>
+  );
+}
+
+function obstacleOf(kind: RecordKind, record: AnyRecord, agents: readonly string[]): string | undefined {
+  if (agents.length > 0) {
+    return 'It cannot be removed while agents name it: change them first, or disable it.';
+  }
+  const bound = 'entryTools' in record && record.entryTools.some((entry) => !entry.endsWith('*'));
+  return kind === 'agent' && bound
+    ? 'It cannot be removed while tools are bound to it: take them away first, or disable it.'
+    : undefined;
+}
+
+function factsOf(kind: RecordKind, record: AnyRecord): readonly (readonly [string, string])[] {
+  const { fields } = kinds[kind];
+  const values = valuesOf(fields, record);
+  const own = fields.filter(({ isShownApart, group }) => !isShownApart && group === undefined);
+  return [
+    ...own.map(({ name, label, as }): [string, string] => [label, inLine(values[name] ?? '', as)]),
+    ...[...groupsOf(fields)].map(([group, parts]): [string, string] => [
+      group,
+      parts.flatMap(({ name, label }) => values[name] === '' ? [] : [`${label}: ${values[name]}`]).join('; '),
+    ]),
+    ['State', record.state],
+    ['Revision', String(record.revision)],
+    ...('createdAt' in record
+      ? [['Created', formatTime(record.createdAt)], ['Updated', formatTime(record.updatedAt)]] as const
+      : []),
+  ];
+}
+
+function groupsOf(fields: readonly FieldSpec[]): ReadonlyMap<string, readonly FieldSpec[]> {
+  return Map.groupBy(fields.filter(({ group }) => group !== undefined), ({ group = '' }) => group);
+}
+
+function inLine(value: string, as: FieldSpec['as']): string {
+  return as === 'lines' || as === 'secrets' || as === 'allowedSecrets' ? value.replaceAll('\n', ', ') : value;
+}

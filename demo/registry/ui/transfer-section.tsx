@@ -1,0 +1,115 @@
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import type { ImportChange } from '../../../src/index.ts';
+import { kinds } from '../state/record-forms.ts';
+import type { Incoming, Transfer } from '../state/transfer.ts';
+import { formatCount } from '../../kit/format.ts';
+import { Differences } from '../../kit/differences.tsx';
+import { Problem } from '../../kit/problem.tsx';
+
+/** The whole catalogue, out to a file and in from one: what an import would change is shown first. */
+export function TransferSection({ transfer }: { transfer: Transfer }): JSX.Element {
+  const file = useRef<HTMLInputElement>(null);
+  const incoming = transfer.incoming.value;
+  const take = async (chosen: File | undefined): Promise<void> => {
+    if (chosen) await transfer.look(chosen.name, await chosen.text());
+    if (file.current) file.current.value = ''; // the same file can be chosen again
+  };
+  return (
+    <div class='registry-page' data-testid='transfer'>
+      <section>
+        <h2>Export</h2>
+        <p class='registry-faint'>All records in one file, without a value of any secret.</p>
+        <div class='button-row'>
+          <button
+            type='button'
+            class='button'
+            data-testid='export'
+            disabled={transfer.isBusy.value}
+            onClick={() => void save(transfer)}
+          >
+            Export
+          </button>
+        </div>
+      </section>
+      <section>
+        <h2>Import</h2>
+        <p class='registry-faint'>
+          What the file holds is created or replaced; everything else stays. Nothing is changed before you have seen
+          what.
+        </p>
+        <div class='button-row'>
+          <label class='button registry-file'>
+            <input
+              ref={file}
+              type='file'
+              accept='.json,application/json'
+              class='visually-hidden'
+              data-testid='import-file'
+              disabled={transfer.isBusy.value}
+              onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
+            />
+            Choose a file…
+          </label>
+        </div>
+        {transfer.problems.value.map((text) => <Problem key={text} text={text} testId='import-problem' />)}
+        {incoming && <Report incoming={incoming} transfer={transfer} />}
+      </section>
+    </div>
+  );
+}
+
+function Report({ incoming: { name, report }, transfer }: { incoming: Incoming; transfer: Transfer }): JSX.Element {
+  const { dryRun, created, updated, unchanged, changes } = report;
+  const counts = `${created} new, ${updated} changed, ${unchanged} as they are`;
+  return (
+    <div class='registry-report' data-testid='import-report' data-dry-run={dryRun}>
+      <p role='status'>
+        <strong>{name}</strong> {dryRun ? 'would give' : 'gave'} {formatCount(changes.length, 'change')}: {counts}.
+      </p>
+      {changes.length > 0 && (
+        <ul class='boxed registry-rows'>
+          {changes.map((change) => <Change key={`${change.kind} ${change.id}`} change={change} />)}
+        </ul>
+      )}
+      <div class='button-row'>
+        {dryRun && changes.length > 0 && (
+          <button
+            type='button'
+            class='button is-primary'
+            data-testid='import-apply'
+            disabled={transfer.isBusy.value}
+            onClick={() => void transfer.apply()}
+          >
+            Import {formatCount(changes.length, 'record')}
+          </button>
+        )}
+        <button type='button' class='button' data-testid='import-forget' onClick={() => transfer.forget()}>
+          {dryRun && changes.length > 0 ? 'Change nothing' : 'Close'}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function Change({ change: { kind, id, change, differences } }: { change: ImportChange }): JSX.Element {
+  return (
+    <li data-testid='import-change' data-change={change}>
+      <span class='registry-row-name'>
+        {id} <code>{kinds[kind].one}</code>
+      </span>
+      <span class='chip registry-badge' data-badge={change}>{change === 'create' ? 'new' : 'changed'}</span>
+      <Differences differences={differences} />
+    </li>
+  );
+}
+
+/** Has the browser save the document. */
+async function save(transfer: Transfer): Promise<void> {
+  const text = await transfer.exportAll();
+  if (text === undefined) return;
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const link = Object.assign(document.createElement('a'), { href: url, download: 'pinnace-catalog.json' });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

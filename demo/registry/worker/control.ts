@@ -1,0 +1,75 @@
+/** What the page asks the worker's registry, and the vault beside it. */
+
+import type { ErrorData } from '../../../src/base/errors.ts';
+import type {
+  CatalogExport,
+  CatalogRecords,
+  HistoryEntry,
+  ImportReport,
+  Manifest,
+  McpValidation,
+  McpValidationInput,
+  Page,
+  RecordKind,
+  RegistryQuery,
+} from '../../../src/index.ts';
+import type { TrialControl, VariantControl } from '../../builder/worker/control.ts';
+
+/** An answer. Errors cross as data: comlink would drop their codes. */
+export type Answer<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: ErrorData };
+
+/** A record of any kind. At an endpoint, `readOnly` marks one that the deployment shares and this caller may not change. */
+export type AnyRecord = CatalogRecords[RecordKind] & { readonly readOnly?: boolean };
+
+/** A record, and what is known besides. */
+export interface FoundRecord {
+  readonly record: AnyRecord;
+  /** A tool that is given as code: it can be switched off, and nothing else. */
+  readonly isGiven: boolean;
+  /** The agents that name it: it cannot be removed before they do no more. */
+  readonly agents: readonly string[];
+  /** Which tools an agent's next run has, and why not the others; absent while it is disabled. */
+  readonly tools?: Manifest['tools'];
+}
+
+/** The registry of the page's worker. */
+export interface RegistryControl extends VaultControl, TrialControl, VariantControl {
+  list(kind: RecordKind, query: RegistryQuery): Promise<Answer<Page<AnyRecord>>>;
+  get(kind: RecordKind, id: string): Promise<Answer<FoundRecord>>;
+  /** Registers a record; without an id it is given one. */
+  create(kind: RecordKind, record: object): Promise<Answer<AnyRecord>>;
+  /** `version` is the revision that the person has seen; `conflict` with the latest record when it is another now. */
+  replace(kind: RecordKind, record: { readonly id: string }, version: number): Promise<Answer<AnyRecord>>;
+  /** Takes effect at once: runs of an agent that is disabled are stopped. */
+  setState(kind: RecordKind, id: string, state: 'active' | 'disabled'): Promise<Answer<void>>;
+  /** Refused while something is bound to it. */
+  remove(kind: RecordKind, id: string): Promise<Answer<void>>;
+  /** What was done to a record, the last first. */
+  history(kind: RecordKind, id: string, pageToken?: string): Promise<Answer<Page<HistoryEntry>>>;
+  /** Looks at what an MCP server offers, and pins it on approval. */
+  validate(serverId: string, request: McpValidationInput): Promise<Answer<McpValidation>>;
+  exportAll(): Promise<Answer<CatalogExport>>;
+  /** With `dryRun`, only tells what would change. */
+  importAll(data: unknown, dryRun: boolean): Promise<Answer<ImportReport>>;
+}
+
+/** What is in the vault, without a value. */
+export interface VaultState {
+  readonly isOpen: boolean;
+  /** Its secrets, locked or not: their ids, and the origins that may receive them. */
+  readonly secrets: readonly { readonly id: string; readonly origins: readonly string[] }[];
+}
+
+/** The vault of the page's worker. Values go in and never come out. */
+export interface VaultControl {
+  vault(): Promise<Answer<VaultState>>;
+  /** The first passphrase ever makes the vault. */
+  unlockVault(passphrase: string): Promise<Answer<void>>;
+  lockVault(): Promise<Answer<void>>;
+  setSecret(secretId: string, value: string, origins: readonly string[]): Promise<Answer<void>>;
+  /** Declares which origins may receive a secret; its value stays. */
+  bindSecret(secretId: string, origins: readonly string[]): Promise<Answer<void>>;
+  removeSecret(secretId: string): Promise<Answer<void>>;
+}

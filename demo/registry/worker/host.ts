@@ -1,0 +1,120 @@
+/** The registry of the page's worker: kept in the browser, begun with the samples, open to the page. */
+
+import {
+  type Agent,
+  type Catalog,
+  createRegistry,
+  type HostedRuntime,
+  type McpServerWriter,
+  PinnaceError,
+  type Registry,
+  type RegistryOptions,
+  type Storage,
+  type Tool,
+  type ToolDefinition,
+} from '../../../src/index.ts';
+import type { TrialControl } from '../../builder/worker/control.ts';
+import { createVariants, type Variants } from '../../builder/worker/variants.ts';
+import { createSamples, type Samples } from '../../samples/register-samples.ts';
+import type { RegistryControl, VaultControl } from './control.ts';
+import { createRegistryControl } from './registry-control.ts';
+import { createToolSwitches } from './tool-switches.ts';
+
+/** The registry, for the runtime and for the page. */
+export interface RegistryHost {
+  /** Has the samples before it answers. Where the browser gives no storage, it answers with the samples as they are. */
+  readonly catalog: Catalog & McpServerWriter;
+  /** The tools with their switches, for the runtime. */
+  readonly tools: readonly Tool[];
+  readonly control: RegistryControl;
+  /** What there is besides the tools that are given as code; `undefined` where the browser gives no storage. */
+  readonly registered: () => Promise<Registered | undefined>;
+}
+
+/** What stands in the registry. */
+export interface Registered {
+  readonly agents: readonly Agent[];
+  readonly tools: readonly ToolDefinition[];
+}
+
+/** What the host is made of. */
+export interface RegistryHostOptions {
+  readonly storage: Storage;
+  /** Where changes are written down, and seen. The samples are no change. */
+  readonly seen?: Pick<RegistryOptions, 'audit' | 'ring'>;
+  readonly tools: readonly Tool[];
+  readonly samples: Samples;
+  /** The samples as they are. */
+  readonly fallback: Catalog;
+  readonly vault: VaultControl;
+  /** Fetches what tries tools. */
+  readonly trials: () => Promise<TrialControl>;
+  /** The runtime over the same storage; it is asked when it is there. */
+  readonly runtime: () => Pick<HostedRuntime, 'manifest' | 'invalidate' | 'validateMcpServer'>;
+}
+
+/** Gives the host; it reads and writes nothing before it is asked. */
+export function createRegistryHost(
+  { storage, seen, tools: given, samples, fallback, vault, trials, runtime }: RegistryHostOptions,
+): RegistryHost {
+  const switches = createToolSwitches(storage);
+  const tools = given.map((tool) => switches.wired(tool));
+  const definitions = tools.map(({ definition }) => definition);
+  // A person's own model server, as Ollama, is on their machine.
+  const parts = { storage, tools: definitions, privateOrigins: ['loopback'] };
+  const registry = createRegistry({ ...parts, ...seen });
+  const addSamples = createSamples(createRegistry(parts), samples);
+  const ready = async (): Promise<boolean> => {
+    const isBegun = await addSamples();
+    await switches.refresh();
+    return isBegun;
+  };
+  const variants = createVariants();
+  const givenTools = new Set(tools.map(({ definition }) => definition.id));
+  return {
+    catalog: createCatalog({ registry, fallback, ready, variants }),
+    tools,
+    control: createRegistryControl({ registry, switches, givenTools, ready, runtime, vault, trials, variants }),
+    async registered() {
+      try {
+        await ready();
+        const [{ items }, known] = await Promise.all([
+          registry.agents.list({ limit: 200 }),
+          registry.listTools({ limit: 200 }),
+        ]);
+        return { agents: items, tools: known };
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+function createCatalog(
+  { registry, fallback, ready, variants }: Pick<RegistryHostOptions, 'fallback'> & {
+    readonly variants: Variants;
+    readonly registry: Registry;
+    readonly ready: () => Promise<boolean>;
+  },
+): Catalog & McpServerWriter {
+  const from = async <T>(ask: (catalog: Catalog) => Promise<T>): Promise<T | undefined> => {
+    try {
+      const isBegun = await ready();
+      // Where there was no room for the samples, they are there all the same.
+      return await ask(registry) ?? (isBegun ? undefined : await ask(fallback));
+    } catch (error) {
+      if (error instanceof PinnaceError && error.code === 'unavailable') return await ask(fallback);
+      throw error;
+    }
+  };
+  return {
+    agent: async (id, signal) => variants.find(id) ?? await from((catalog) => catalog.agent(id, signal)),
+    provider: (id, signal) => from((catalog) => catalog.provider(id, signal)),
+    tool: (id, signal) => from((catalog) => catalog.tool(id, signal)),
+    mcpServer: (id, signal) => from(async (catalog) => await catalog.mcpServer?.(id, signal)),
+    listTools: async (query, signal) => await from((catalog) => catalog.listTools(query, signal)) ?? [],
+    listMcpServers: (query, signal) =>
+      from(async (catalog) => await catalog.listMcpServers?.(query, signal)).then((found) => found ?? []),
+    put: (kind, record, options) => registry.put(kind, record, options),
+  };
+}

@@ -1,0 +1,130 @@
+/** What the page can do with the registry of its worker. */
+
+import {
+  type Agent,
+  type Collection,
+  localPrincipal,
+  type Manifest,
+  PinnaceError,
+  type RecordKind,
+  type Registration,
+  type Registry,
+} from '../../../src/index.ts';
+import type { Variants } from '../../builder/worker/variants.ts';
+import { answer } from './answer.ts';
+import type { Answer, AnyRecord, RegistryControl } from './control.ts';
+import type { RegistryHostOptions } from './host.ts';
+import type { ToolSwitches } from './tool-switches.ts';
+
+interface RegistryControlOptions extends Pick<RegistryHostOptions, 'runtime' | 'vault' | 'trials'> {
+  readonly registry: Registry;
+  readonly switches: ToolSwitches;
+  readonly variants: Variants;
+  /** The ids of the tools that are given as code. */
+  readonly givenTools: ReadonlySet<string>;
+  readonly ready: () => Promise<unknown>;
+}
+
+/** Gives the control. What a person does is done in the name of whoever composed the worker. */
+export function createRegistryControl(
+  { registry, switches, givenTools, ready, runtime, vault, trials, variants }: RegistryControlOptions,
+): RegistryControl {
+  const principal = localPrincipal();
+  const asked = <T>(work: () => T | Promise<T>): Promise<Answer<T>> =>
+    answer(async () => {
+      await ready();
+      return await work();
+    });
+  const isGiven = (kind: RecordKind, id: string): boolean => kind === 'tool' && givenTools.has(id);
+  return {
+    list: (kind, query) => asked(() => collectionOf(registry, kind).list(query)),
+    get: (kind, id) =>
+      asked(async () => {
+        const { availableTools: _, ...record } = await collectionOf(registry, kind).get(id) as Found; // an agent has them
+        const tools = kind === 'agent' ? await toolsFor(id, runtime()) : undefined;
+        const agents = await agentsNaming(registry, kind, id);
+        return { record, isGiven: isGiven(kind, id), agents, ...(tools && { tools }) };
+      }),
+    create: (kind, record) =>
+      asked(() => collectionOf(registry, kind).register(record as Registration<RecordKind>, { principal })), // it is parsed there
+    replace: (kind, record, version) =>
+      asked(() => collectionOf(registry, kind).replace(record.id, unbound(record), { version, principal })),
+    setState: (kind, id, state) =>
+      asked(async () => {
+        if (!isGiven(kind, id)) {
+          await collectionOf(registry, kind)[state === 'active' ? 'enable' : 'disable'](id, { principal });
+          return;
+        }
+        await switches.set(id, state);
+        await runtime().invalidate(['tools']);
+      }),
+    remove: (kind, id) => asked(() => collectionOf(registry, kind).remove(id, { principal })),
+    history: (kind, id, pageToken) =>
+      asked(() =>
+        isGiven(kind, id) ? { items: [] } : collectionOf(registry, kind).history(id, { limit: 20, pageToken })
+      ),
+    validate: (serverId, request) => asked(() => runtime().validateMcpServer(serverId, request, principal)),
+    exportAll: () => asked(() => registry.export()),
+    importAll: (data, dryRun) => asked(() => registry.import(data, { dryRun, principal })),
+    ...vault,
+    previewTool: async (...of) => await (await trials()).previewTool(...of),
+    varyAgent: (agentId, variation) =>
+      asked(async () => {
+        const agent = variants.find(agentId) ?? await registry.agents.get(agentId);
+        const { availableTools: _, ...record } = agent as Agent & { readonly availableTools?: unknown }; // an agent has them
+        return variants.add(record, variation);
+      }),
+    reviewDocument: async (data) => await (await trials()).reviewDocument(data),
+    callTool: async (...of) => await (await trials()).callTool(...of),
+  };
+}
+
+type Found = AnyRecord & { readonly availableTools?: unknown };
+
+/** Which kind it is was asked for and is answered: nobody here needs to know. */
+function collectionOf(registry: Registry, kind: RecordKind): Collection<RecordKind> {
+  const collections: { readonly [Kind in RecordKind]: Collection<Kind> } = {
+    agent: registry.agents,
+    tool: registry.tools,
+    mcpServer: registry.mcpServers,
+    provider: registry.providers,
+    dataSource: registry.dataSources,
+  };
+  return collections[kind]; // what is written is parsed as the kind's
+}
+
+/** The agents of a tool are kept with the agents, and stay as they are. */
+function unbound(record: object): Registration<RecordKind> {
+  const { boundAgents: _, ...rest } = record as { readonly boundAgents?: unknown };
+  return rest;
+}
+
+async function agentsNaming(registry: Registry, kind: RecordKind, id: string): Promise<readonly string[]> {
+  if (kind === 'agent') return [];
+  if (kind === 'tool') return (await registry.tools.get(id)).boundAgents ?? [];
+  const found: string[] = [];
+  let pageToken: string | undefined;
+  do {
+    const page = await registry.agents.list({ limit: 200, ...(pageToken !== undefined && { pageToken }) });
+    found.push(...page.items.filter((agent) => names(agent, kind, id)).map((agent) => agent.id));
+    pageToken = page.nextPageToken;
+  } while (pageToken !== undefined);
+  return found;
+}
+
+function names({ providerId, mcp, dataSources }: Agent, kind: RecordKind, id: string): boolean {
+  if (kind === 'provider') return providerId === id;
+  return kind === 'mcpServer' ? Object.hasOwn(mcp, id) : dataSources.includes(id);
+}
+
+async function toolsFor(
+  agentId: string,
+  runtime: ReturnType<RegistryHostOptions['runtime']>,
+): Promise<Manifest['tools'] | undefined> {
+  try {
+    return (await runtime.manifest(agentId, localPrincipal())).tools;
+  } catch (error) {
+    if (error instanceof PinnaceError && error.code === 'forbidden') return undefined; // it is disabled
+    throw error;
+  }
+}

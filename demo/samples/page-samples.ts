@@ -1,0 +1,14 @@
+/** The samples as the page has them: agents that ask the knowledge ask all of its data sources. */
+
+import { sampleAgents, sampleDataSources, sampleProviders } from './agents.ts';
+import type { Samples } from './register-samples.ts';
+import { pageDataSources, sourceIds } from '../knowledge/worker/data-sources.ts';
+
+/** What the page's registry begins with. */
+export const pageSamples: Samples = {
+  agents: sampleAgents.map((agent) =>
+    agent.dataSources?.includes(sourceIds.words) ? { ...agent, dataSources: Object.values(sourceIds) } : agent
+  ),
+  providers: sampleProviders,
+  dataSources: [...sampleDataSources, ...pageDataSources],
+};

@@ -1,0 +1,104 @@
+/** Who answers, and what of that choice is remembered: address and model, never the key. */
+
+import { type ReadonlySignal, signal } from '@preact/signals';
+import * as v from 'valibot';
+import type { AgentCard, Endpoint, PlanSteering } from '../../app/worker/control.ts';
+import { hostOf } from '../../endpoint/state/endpoint.ts';
+import type { Notes } from '../../app/state/notes.ts';
+
+/** The worker's control interface as the page calls it. */
+export interface RemoteControl {
+  agents(): Promise<readonly AgentCard[]>;
+  useEndpoint(endpoint: Endpoint | undefined): Promise<void>;
+  steerPlan(planId: string, how: PlanSteering): Promise<void>;
+}
+
+/**
+ * The model in use, or the Pinnace endpoint that runs the agents in place of this page. `locked`: the model's endpoint had a key,
+ * which is not kept; it has to be entered again.
+ */
+export type ModelChoice =
+  | { readonly type: 'rehearsal' }
+  | {
+    readonly type: 'endpoint';
+    readonly baseUrl: string;
+    readonly model: string;
+    readonly keyless: boolean;
+    readonly locked: boolean;
+  }
+  | { readonly type: 'pinnace'; readonly url: string };
+
+/** The model settings. */
+export interface Settings {
+  readonly choice: ReadonlySignal<ModelChoice>;
+  /** Takes up the choice of the last visit. */
+  restore(): Promise<void>;
+  useRehearsal(): Promise<void>;
+  /** Hands the endpoint to the worker. The key is forgotten here when this returns. */
+  useEndpoint(endpoint: Endpoint): Promise<void>;
+  /** Has the agents run by a Pinnace endpoint. Rejects, and changes nothing, when this page cannot be certified for it. */
+  usePinnace(url: string): Promise<void>;
+}
+
+/** What the settings work on. */
+export interface SettingsOptions {
+  readonly control: Omit<RemoteControl, 'steerPlan'>;
+  readonly notes: Notes;
+  /** Connects to a Pinnace endpoint. */
+  readonly connect: (url: string) => Promise<void>;
+}
+
+const RememberedUrl = v.object({ url: v.string() });
+const Remembered = v.object({ baseUrl: v.string(), model: v.string(), keyless: v.boolean() });
+
+/** Gives the settings, at first the rehearsal model. */
+export function createSettings({ control, notes, connect }: SettingsOptions): Settings {
+  const choice = signal<ModelChoice>({ type: 'rehearsal' });
+  const choose = (chosen: ModelChoice): void => {
+    notes.write('pinnace', chosen.type === 'pinnace' ? { url: chosen.url } : undefined);
+    notes.write('endpoint', chosen.type === 'endpoint' ? keptOf(chosen) : undefined);
+    choice.value = chosen;
+  };
+  return {
+    choice,
+    async restore() {
+      const pinnace = notes.read('pinnace', RememberedUrl);
+      if (pinnace) choice.value = { type: 'pinnace', url: pinnace.url };
+      const remembered = pinnace ? undefined : notes.read('endpoint', Remembered);
+      if (!remembered) return;
+      const { baseUrl, model, keyless } = remembered;
+      if (keyless) await control.useEndpoint({ baseUrl, model });
+      choice.value = { type: 'endpoint', baseUrl, model, keyless, locked: !keyless };
+    },
+    async useRehearsal() {
+      await control.useEndpoint(undefined);
+      choose({ type: 'rehearsal' });
+    },
+    async useEndpoint(endpoint) {
+      await control.useEndpoint(endpoint);
+      const { baseUrl, model } = endpoint;
+      const keyless = endpoint.apiKey === undefined;
+      choose({ type: 'endpoint', baseUrl, model, keyless, locked: false });
+    },
+    async usePinnace(url) {
+      await connect(url);
+      await control.useEndpoint(undefined);
+      choose({ type: 'pinnace', url });
+    },
+  };
+}
+
+/** The model in the badge's words. */
+export function modelLabel(choice: ModelChoice): string {
+  if (choice.type === 'pinnace') return hostOf(choice.url);
+  return choice.type === 'rehearsal' ? 'rehearsal' : `${hostOf(choice.baseUrl)} · ${choice.model}`;
+}
+
+/** The Pinnace endpoint that is chosen, if one is. */
+export function endpointOf(choice: ModelChoice): string | undefined {
+  return choice.type === 'pinnace' ? choice.url : undefined;
+}
+
+function keptOf({ baseUrl, model, keyless }: Extract<ModelChoice, { type: 'endpoint' }>): unknown {
+  return { baseUrl, model, keyless };
+}

@@ -1,0 +1,75 @@
+/** How far a stop of the tour is, read from what has really happened. */
+
+import type { Activity } from '../../tree/worker/control.ts';
+import { waitingCalls } from '../../chat/state/approval.ts';
+import type { AssistantMessage, ToolPart } from '../../chat/state/message.ts';
+import type { Run } from '../../chat/state/run.ts';
+
+/** What the tour sees of a stop. */
+export interface Seen {
+  readonly answer: AssistantMessage;
+  /** Of this visit. */
+  readonly run: Run | undefined;
+  /** Whether the knowledge is open beside the chat. */
+  readonly isReading: boolean;
+  /** What was done to the tree since the stop was begun, the latest. */
+  readonly activity: Activity | undefined;
+}
+
+/** What the visitor can do in the tour itself. */
+export type TourAct = 'leave' | 'read-on';
+
+/** How far a stop is: `going`, the agent works; `yours`, it is the visitor's turn; `missed`, it has to be begun again. */
+export interface Progress {
+  readonly type: 'ready' | 'going' | 'yours' | 'done' | 'missed';
+  /** In one sentence. */
+  readonly say: string;
+  /** Where to look: the last element that this selects. */
+  readonly look?: string;
+  readonly act?: TourAct;
+}
+
+/** The agent works. */
+export function going(say: string, look?: string): Progress {
+  return { type: 'going', say, ...(look !== undefined && { look }) };
+}
+
+/** It is the visitor's turn. */
+export function yours(say: string, { look, act }: { look?: string; act?: TourAct } = {}): Progress {
+  return { type: 'yours', say, ...(look !== undefined && { look }), ...(act && { act }) };
+}
+
+/** The real thing has happened. */
+export function done(say: string, look?: string): Progress {
+  return { type: 'done', say, ...(look !== undefined && { look }) };
+}
+
+/** It has not, and will not without beginning again. */
+export function missed(say: string): Progress {
+  return { type: 'missed', say };
+}
+
+/** The calls of an answer, in order. */
+export function callsOf({ parts }: AssistantMessage): readonly ToolPart['call']['value'][] {
+  return parts.value.flatMap((part) => part.type === 'tool' ? [part.call.value] : []);
+}
+
+/** What keeps any stop from going on: a run that has failed, or was stopped. */
+export function brokenOff({ outcome }: AssistantMessage): Progress | undefined {
+  const { value } = outcome;
+  if (value.type === 'stopped') return missed('The run was stopped before its end. Begin again.');
+  if (value.type === 'failed' || value.type === 'limited') {
+    return missed(`The run did not come to its end: ${value.error.message}. Begin again.`);
+  }
+  return undefined;
+}
+
+/** Whether the answer has come to its end. */
+export function hasEnded({ outcome }: AssistantMessage): boolean {
+  return outcome.value.type === 'done';
+}
+
+/** The call that waits for a person to decide. */
+export function undecidedCall(answer: AssistantMessage): ToolPart | undefined {
+  return waitingCalls(answer).find(({ call }) => call.value.approval?.decision === undefined);
+}

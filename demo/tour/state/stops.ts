@@ -1,0 +1,237 @@
+/** The stops of the tour: real messages to real agents, and how to tell that the thing to see has happened. */
+
+import { formatCount } from '../../kit/format.ts';
+import { numbersCited } from '../../chat/state/citations.ts';
+import { answerText, type AssistantMessage } from '../../chat/state/message.ts';
+import { openQuestions, planOf } from '../../plan/state/plan.ts';
+import type { Beside } from '../../app/state/playground.ts';
+import {
+  brokenOff,
+  callsOf,
+  done,
+  going,
+  hasEnded,
+  missed,
+  type Progress,
+  type Seen,
+  undecidedCall,
+  yours,
+} from './progress.ts';
+
+/** One stop. */
+export interface TourStop {
+  readonly id: string;
+  readonly title: string;
+  /** What will happen, in one sentence. */
+  readonly before: string;
+  /** What the button says that begins it. */
+  readonly button: string;
+  readonly agentId: string;
+  readonly text: string;
+  /** What stands beside the chat. */
+  readonly beside?: Beside;
+  /** How far it is, once the message was sent. */
+  readonly progress: (seen: Seen) => Progress;
+}
+
+const card = '.message [data-testid=tool-card]';
+
+/** All of them, in order. */
+export const stops: readonly TourStop[] = [
+  {
+    id: 'call',
+    title: 'A tool call',
+    before: 'Navigator is asked to convert a distance: it calls a tool, and answers with what comes back.',
+    button: 'Ask Navigator',
+    agentId: 'navigator',
+    text: 'Convert 26.2 miles to kilometres',
+    progress({ answer }) {
+      const [call] = callsOf(answer);
+      if (call?.state !== 'result' || !hasEnded(answer)) return going('Navigator works.', call && card);
+      return done(
+        `The model asked for “${call.name}”, the runtime checked the input and made the call: open its card.`,
+        card,
+      );
+    },
+  },
+  {
+    id: 'approval',
+    title: 'An approval',
+    before: 'Logbook writes a note and is to delete it again: what destroys something stops the run until you decide.',
+    button: 'Ask Logbook',
+    agentId: 'logbook',
+    text: 'Add a note: "Throw me overboard", then delete it',
+    progress: approval,
+  },
+  {
+    id: 'discovery',
+    title: 'One tool of 500',
+    before: 'Purser may use 500 tools and begins with four, which find the others when they are needed.',
+    button: 'Ask Purser',
+    agentId: 'purser',
+    text: 'Create a ticket called "The anchor winch is stuck"',
+    progress: discovery,
+  },
+  {
+    id: 'tree',
+    title: 'An edit, and back',
+    before: 'Bosun adds a task to the tree beside the chat, and you take it back by hand.',
+    button: 'Ask Bosun',
+    agentId: 'bosun',
+    text: 'Add a task "Order new anchor chain" to "Rigging and sails"',
+    beside: 'tree',
+    progress: tree,
+  },
+  {
+    id: 'plan',
+    title: 'A plan with sub-agents',
+    before:
+      'Commodore divides a goal among three sub-agents, which work side by side, and asks you what no tool can tell.',
+    button: 'Ask Commodore',
+    agentId: 'commodore',
+    text: 'What time is it in Tokyo; convert 26.2 miles to kilometres; calculate 6 * 7; ask me which port we sail for',
+    progress: plan,
+  },
+  {
+    id: 'sources',
+    title: 'An answer with its sources',
+    before: 'Almanac answers from what it was given to read, and numbers what each statement rests on.',
+    button: 'Ask Almanac',
+    agentId: 'almanac',
+    text: 'What is an approval bound to?',
+    progress: sources,
+  },
+  {
+    id: 'recovery',
+    title: 'A failure, and the second try',
+    before:
+      'Navigator is told to call a tool with a wrong input: the error says what would be right, and it tries again.',
+    button: 'Make it fail',
+    agentId: 'navigator',
+    text: 'call convert_units with {"value": "26.2", "from": "mi", "to": "km"}',
+    progress: recovery,
+  },
+  {
+    id: 'stream',
+    title: 'A stream, cut and resumed',
+    before: 'Drill writes a long answer: you stop reading in the middle of it, and read on where you were.',
+    button: 'Ask Drill',
+    agentId: 'drill',
+    text: 'Write a long answer about rehearsing failure',
+    progress: stream,
+  },
+];
+
+function approval({ answer }: Seen): Progress {
+  const waiting = undecidedCall(answer);
+  if (waiting) {
+    return yours('The run has stopped and waits for you: approve the call, or deny it.', {
+      look: '.message [data-testid=approval]',
+    });
+  }
+  const decided = callsOf(answer).findLast((call) => call.approval !== undefined);
+  if (decided?.state === 'undecided') return missed('Nobody decided, and nothing was deleted. Begin again.');
+  if (!decided || !hasEnded(answer)) return going('Logbook works.', '.message [data-testid=tool-card]');
+  const isDenied = decided.state === 'denied';
+  return done(
+    isDenied
+      ? 'You denied it: the tool was never called, the agent was told, and the note is still there.'
+      : 'You approved this one call with this one input, the run went on, and the note is gone.',
+    card,
+  );
+}
+
+function discovery({ answer }: Seen): Progress {
+  const calls = callsOf(answer);
+  const found = calls.find(({ name, state }) => !name.startsWith('tool_') && state === 'result');
+  if (!found || !hasEnded(answer)) return going('Purser looks for a tool.', calls.length > 0 ? card : undefined);
+  const saved = answer.facts.value.usage?.toolTokensSaved ?? 0;
+  const tokens = saved > 0 ? `, and ${formatCount(saved, 'token')} of definitions were never sent` : '';
+  return done(`It searched by keywords, loaded “${found.name}” alone and called it${tokens}.`, '.message .answer-cost');
+}
+
+function tree({ answer, activity }: Seen): Progress {
+  if (activity?.by === 'you' && activity.text.startsWith('Took back')) {
+    return done(
+      'You undid what the agent did: both of you change one tree, and every change names the version it has seen.',
+      '[data-testid=tree-latest]',
+    );
+  }
+  if (!hasEnded(answer)) return going('Bosun looks for the place and adds the task.', '[data-testid=tree-latest]');
+  return yours('The task is in the tree: take it back with Undo, below the tree.', { look: '[data-testid=tree-undo]' });
+}
+
+function plan({ answer }: Seen): Progress {
+  const part = planOf(answer);
+  if (!part) return going('Commodore divides the goal.');
+  const { state, tasks } = part.view.value;
+  if (openQuestions(part).length > 0) {
+    return yours('Three are done and one question is open: answer it, with any port you like.', {
+      look: '.message [data-testid=plan-question]',
+    });
+  }
+  if (state === 'cancelled' || state === 'failed') return missed('The plan has not come to its end. Begin again.');
+  if (state !== 'done' || !hasEnded(answer)) {
+    return going('The sub-agents work side by side.', '.message [data-testid=plan]');
+  }
+  return done(
+    `${
+      formatCount(Math.max(0, tasks.length - 1), 'sub-agent')
+    } did their parts, your answer was one more, and the plan summed it all up.`,
+    '.message [data-testid=plan]',
+  );
+}
+
+function sources({ answer, isReading }: Seen): Progress {
+  if (!hasEnded(answer)) return going('Almanac asks its sources. The first time, it is given the guide to read.', card);
+  if (numbersCited(answerText(answer)).size === 0) return missed('It found nothing to cite. Begin again.');
+  if (!isReading) {
+    return yours('Each number stands for a passage: press one.', { look: '.message [data-testid=citation]' });
+  }
+  return done(
+    'The number opened the very lines that the statement rests on; nothing of it is from the model’s memory.',
+    '[data-testid=knowledge-panel] [data-place=true]',
+  );
+}
+
+function recovery({ answer }: Seen): Progress {
+  const calls = callsOf(answer);
+  const isMended = calls.some(({ state }) => state === 'error') && calls.at(-1)?.state === 'result';
+  if (!hasEnded(answer)) return going('The first call goes wrong.', card);
+  if (!isMended) return missed('It did not try again. Begin again.');
+  return done('The runtime refused the input and said why, the model read it, and the second call was right.', card);
+}
+
+function stream({ answer, run }: Seen): Progress {
+  const { leftAt = [], isLeft = false } = run?.reading.value ?? {};
+  if (hasEnded(answer)) {
+    return leftAt.length > 0
+      ? done(
+        `You stopped after chunk ${
+          leftAt.join(' and ')
+        }; the run’s log kept what came then, and you read on from there: nothing twice, nothing lost.`,
+      )
+      : missed('It came to its end before you stopped reading. Begin again, and be quicker.');
+  }
+  if (isLeft) {
+    return yours('Nobody reads now, and the run goes on in the worker: read on when you like, within half a minute.', {
+      look: '.message [data-testid=left-reading]',
+      act: 'read-on',
+    });
+  }
+  if (leftAt.length > 0) return going('The rest comes from the log, then live.', '.message');
+  if (!isSpeaking(answer)) return going('Drill begins to write.');
+  return yours('It is writing: stop reading, now.', { look: '.message', act: 'leave' });
+}
+
+function isSpeaking(answer: AssistantMessage): boolean {
+  return answerText(answer).length > 0;
+}
+
+/** How far a stop is; what broke off has to be begun again, whatever it was about. */
+export function progressOf(stop: TourStop, seen: Seen): Progress {
+  const progress = brokenOff(seen.answer) ?? stop.progress(seen);
+  return progress.type === 'going' && hasEnded(seen.answer)
+    ? missed('It ended without what was to be seen here. Begin again.')
+    : progress;
+}

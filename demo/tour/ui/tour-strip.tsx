@@ -1,0 +1,173 @@
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Playground } from '../../app/state/playground.ts';
+import { stopCount } from '../state/tour-notes.ts';
+import { stops } from '../state/stops.ts';
+import { createTour, type Tour } from '../state/tour.ts';
+import { Icon } from '../../kit/icon.tsx';
+import { oncePer } from '../../kit/hooks/once-per.ts';
+import { uncover } from '../../app/ui/over-chat.ts';
+import { panelOf } from '../../tree/ui/panel-of.ts';
+import { Action } from './action.tsx';
+import { lookAt } from './look-at.ts';
+import { TourEnd } from './tour-end.tsx';
+
+/** The tour, below everything else on the page, which it leaves to the visitor. */
+export function TourStrip({ playground }: { playground: Playground }): JSX.Element {
+  const tour = tourOf(playground);
+  const stop = tour.stop.value;
+  const { look } = tour.progress.value;
+  const isInSight = tour.isInSight.value;
+  const section = useRef<HTMLElement>(null);
+  // The dialogs of the page leave the focus where they found it; the tour begins with it.
+  useLayoutEffect(() => {
+    section.current?.focus();
+    tour.comeBack();
+    return () => playground.focusRequests.value++;
+  }, []);
+  useEffect(() => (look !== undefined && isInSight ? lookAt(look) : undefined), [look, isInSight, stop?.id]);
+  return (
+    <section ref={section} class='tour' aria-label='Tour' data-testid='tour' tabIndex={-1}>
+      <Steps tour={tour} />
+      {stop
+        ? <Stop key={stop.id} tour={tour} playground={playground} />
+        : <TourEnd tour={tour} playground={playground} />}
+      <button
+        type='button'
+        class='icon-button tour-leave'
+        data-testid='tour-leave'
+        aria-label='Leave the tour'
+        title='Leave the tour; it can be gone on with'
+        onClick={() => tour.leave()}
+      >
+        <Icon name='cross' />
+      </button>
+    </section>
+  );
+}
+
+const tourOf = oncePer((playground: Playground): Tour =>
+  createTour({
+    playground,
+    latest: () => panelOf(playground).latest.value,
+    uncover: () => uncover(playground),
+  })
+);
+
+function Steps({ tour }: { tour: Tour }): JSX.Element {
+  const at = tour.at.value;
+  return (
+    <ol class='tour-steps' aria-label='Stops'>
+      {stops.map(({ id, title }, i) => (
+        <li key={id}>
+          <button
+            type='button'
+            data-testid='tour-step'
+            data-seen={tour.seen.value.has(id)}
+            aria-current={i === at ? 'step' : undefined}
+            aria-label={`${i + 1}: ${title}${tour.seen.value.has(id) ? ', seen' : ''}`}
+            title={title}
+            onClick={() => tour.goTo(i)}
+          />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** One stop: what will happen, what happens, what has happened. */
+function Stop({ tour, playground }: { tour: Tour; playground: Playground }): JSX.Element {
+  const { type, say } = tour.progress.value;
+  const stop = tour.stop.value;
+  const isSeen = type === 'done' || (stop !== undefined && tour.seen.value.has(stop.id));
+  const text = useRef<HTMLParagraphElement>(null);
+  const was = useRef(type);
+  // The button that was pressed is gone with its step; the keyboard goes on from the text.
+  useEffect(() => {
+    if (was.current !== type && document.activeElement === document.body) text.current?.focus();
+    was.current = type;
+  }, [type]);
+  return (
+    <>
+      <div class='tour-text'>
+        <h2>
+          <span class='tour-count'>{tour.at.value + 1} of {stopCount}</span> {stop?.title}
+        </h2>
+        <p ref={text} tabIndex={-1} role='status' data-testid='tour-say' data-progress={type}>{say}</p>
+        <Obstacle tour={tour} playground={playground} />
+      </div>
+      <div class='tour-actions'>
+        <Actions tour={tour} playground={playground} isSeen={isSeen} />
+      </div>
+    </>
+  );
+}
+
+interface ActionsProps {
+  readonly tour: Tour;
+  readonly playground: Playground;
+  readonly isSeen: boolean;
+}
+
+function Actions({ tour, playground: { inspector }, isSeen }: ActionsProps): JSX.Element {
+  const { type, act } = tour.progress.value;
+  const traced = tour.traced.value;
+  const isBlocked = tour.obstacle.value !== undefined;
+  const next = (): void => tour.goTo(tour.at.value + 1);
+  if (!tour.isInSight.value) {
+    return <Action testId='tour-back' label='Back to the tour’s chat' onClick={() => tour.comeBack()} isPrimary />;
+  }
+  return (
+    <>
+      {type === 'ready' && (
+        <Action
+          testId='tour-begin'
+          label={tour.stop.value?.button ?? ''}
+          onClick={() => tour.begin()}
+          isPrimary={!isSeen}
+          isOff={isBlocked}
+        />
+      )}
+      {act && (
+        <Action
+          testId='tour-act'
+          label={act === 'leave' ? 'Stop reading' : 'Read on'}
+          onClick={() => tour.act()}
+          isPrimary
+        />
+      )}
+      {type === 'missed' && <Action testId='tour-begin' label='Begin again' onClick={() => tour.begin()} isPrimary />}
+      {type === 'done' && traced && (
+        <Action
+          testId='tour-how'
+          label='How it works'
+          onClick={() => (inspector.shown.value = { ...traced, via: undefined })}
+        />
+      )}
+      {isSeen
+        ? <Action testId='tour-next' label='Next' onClick={next} isPrimary={type === 'done'} />
+        : <Action testId='tour-skip' label='Skip' onClick={next} />}
+    </>
+  );
+}
+
+/** Why this stop cannot be begun, and what to do about it. */
+function Obstacle({ tour, playground: { settings } }: { tour: Tour; playground: Playground }): JSX.Element | null {
+  switch (tour.obstacle.value) {
+    case 'model':
+      return (
+        <p class='tour-obstacle' data-testid='tour-obstacle'>
+          These runs are made for the embedded model, and another one is chosen.{' '}
+          <button type='button' class='quiet-button' onClick={() => void settings.useRehearsal()}>Use rehearsal</button>
+        </p>
+      );
+    case 'agent':
+      return (
+        <p class='tour-obstacle' data-testid='tour-obstacle'>
+          Its agent, “{tour.stop.value?.agentId}”, is not in the registry any more: skip this stop.
+        </p>
+      );
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,222 @@
+/** The tree panel: what it shows, where the person stands in it, and what became of the latest change. */
+
+import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { proxy } from 'comlink';
+import type { TreeOutcome } from '../../../src/index.ts';
+import type { Activity, HandTool, PanelRow, RowsPage, TreeControl, TreeNews, TreeStatus } from '../worker/control.ts';
+import { createTreeFinding, type TreeFinding } from './tree-finding.ts';
+import { createTreeMarks } from './tree-marks.ts';
+import { createTreeRows, type RowWindow, type Sight } from './tree-rows.ts';
+
+/** The row on which the person stands. */
+export interface Active {
+  readonly nodeId: string;
+  /** -1 where it is hidden. */
+  readonly rank: number;
+}
+
+/** The node that is being renamed, and the version that the person saw when beginning. */
+export interface Writing {
+  readonly nodeId: string;
+  readonly versionToken: string;
+}
+
+/** Where the list should scroll. */
+export interface Scroll {
+  readonly rank: number;
+  /** By so many rows, or so that the row is in sight. */
+  readonly by?: number;
+}
+
+/** The panel's state, and what can be done in it. */
+export interface TreePanel {
+  readonly status: ReadonlySignal<TreeStatus | undefined>;
+  readonly window: ReadonlySignal<RowWindow>;
+  readonly active: ReadonlySignal<Active | undefined>;
+  readonly marks: ReadonlySignal<ReadonlyMap<string, Activity>>;
+  /** The latest change by anybody. */
+  readonly latest: ReadonlySignal<Activity | undefined>;
+  /** Why the latest thing that the person did failed. */
+  readonly problem: Signal<string | undefined>;
+  /** How far the million is. */
+  readonly growing: ReadonlySignal<{ readonly done: number; readonly total: number } | undefined>;
+  readonly writing: ReadonlySignal<Writing | undefined>;
+  /** Begins to rename a node; without one, ends. */
+  write(nodeId: string | undefined): void;
+  /** The node that was cut and can be put elsewhere. */
+  readonly cut: Signal<PanelRow | undefined>;
+  /** Whether the list shows what an agent does where it does it. */
+  readonly isFollowing: Signal<boolean>;
+  readonly scroll: ReadonlySignal<Scroll | undefined>;
+  readonly finding: TreeFinding;
+  open(): Promise<void>;
+  /** Which rows are in sight. */
+  look(sight: Sight): void;
+  row(rank: number): PanelRow | undefined;
+  /** Stands on the row with this rank. */
+  goTo(rank: number): Promise<void>;
+  /** Opens what hides the node and stands on it. */
+  show(nodeId: string): Promise<void>;
+  setExpanded(row: PanelRow, isExpanded: boolean): Promise<void>;
+  setAll(row: PanelRow, isExpanded: boolean): Promise<void>;
+  typeAhead(prefix: string): Promise<void>;
+  /** Changes the tree as one of its tools does. Gives the node that was changed or added; `undefined`: it was refused. */
+  change(tool: HandTool, input: Readonly<Record<string, unknown>>): Promise<string | undefined>;
+  undo(): Promise<void>;
+  grow(): Promise<void>;
+  goBack(): Promise<void>;
+}
+
+interface TreePanelOptions {
+  readonly control: TreeControl;
+  /** Reads out what others do. */
+  readonly announce: (activity: Activity) => void;
+}
+
+/** Gives the panel; nothing is asked of the worker before `open`. */
+export function createTreePanel({ control, announce }: TreePanelOptions): TreePanel {
+  const status = signal<TreeStatus | undefined>(undefined);
+  const active = signal<Active | undefined>(undefined);
+  const latest = signal<Activity | undefined>(undefined);
+  const problem = signal<string | undefined>(undefined);
+  const growing = signal<{ readonly done: number; readonly total: number } | undefined>(undefined);
+  const writing = signal<Writing | undefined>(undefined);
+  const cut = signal<PanelRow | undefined>(undefined);
+  const isFollowing = signal(true);
+  const scroll = signal<Scroll | undefined>(undefined);
+  const marks = createTreeMarks();
+  let sight: Sight = { first: 0, count: 0 };
+  let anchor: Active | undefined;
+  const rows = createTreeRows({
+    control,
+    follow: () => ({ activeId: active.value?.nodeId, anchorId: anchor?.nodeId }),
+    onPage: (page) => batch(() => take(page)),
+  });
+
+  /** Rows that came or went above leave what is in sight where it is. */
+  function take({ status: now, activeRank, anchorRank }: RowsPage): void {
+    status.value = now;
+    if (anchor && anchorRank >= 0 && anchorRank !== anchor.rank) {
+      scroll.value = { rank: anchorRank, by: anchorRank - anchor.rank };
+    }
+    anchor = undefined;
+    if (active.value) active.value = { ...active.value, rank: activeRank };
+  }
+
+  async function standOn(rank: number): Promise<void> {
+    const count = status.value?.rowCount ?? 0;
+    if (count === 0) return;
+    const wanted = Math.max(0, Math.min(count - 1, rank));
+    if (!rows.at(wanted)) await rows.refresh({ ...sight, first: Math.max(0, wanted - Math.floor(sight.count / 2)) });
+    const row = rows.at(wanted);
+    if (!row) return;
+    active.value = { nodeId: row.nodeId, rank: wanted };
+    scroll.value = { rank: wanted };
+  }
+
+  async function show(nodeId: string): Promise<void> {
+    const rank = await control.reveal(nodeId);
+    if (rank < 0) return;
+    const isNear = rank >= sight.first && rank < sight.first + sight.count;
+    await rows.refresh(isNear ? sight : { ...sight, first: Math.max(0, rank - Math.floor(sight.count / 2)) });
+    await standOn(rank);
+  }
+
+  /** Keeps the first row in sight where it is. */
+  function hold(): void {
+    const first = rows.at(sight.first);
+    anchor = first && sight.first > 0 ? { nodeId: first.nodeId, rank: sight.first } : undefined;
+  }
+
+  async function onNews(news: TreeNews): Promise<void> {
+    if (news.type === 'growing') {
+      growing.value = { done: news.done, total: news.total };
+      return;
+    }
+    status.value = news.status;
+    if (news.type === 'replaced') {
+      batch(() => {
+        for (const state of [active, latest, problem, writing, cut]) state.value = undefined;
+        marks.clear();
+      });
+      await rows.refresh({ ...sight, first: 0 });
+      await standOn(0);
+      return;
+    }
+    const { activity } = news;
+    latest.value = activity;
+    hold();
+    const [nodeId] = activity.nodeIds;
+    marks.mark(activity);
+    await rows.refresh();
+    if (activity.by === 'you') return;
+    announce(activity);
+    if (isFollowing.value && nodeId !== undefined && !writing.value) await show(nodeId);
+  }
+
+  function say(outcome: TreeOutcome): boolean {
+    problem.value = outcome.ok ? undefined : outcome.error.message;
+    return outcome.ok;
+  }
+
+  return {
+    status,
+    window: rows.window,
+    active,
+    marks: marks.marks,
+    latest,
+    problem,
+    growing,
+    writing,
+    cut,
+    isFollowing,
+    scroll,
+    finding: createTreeFinding(control),
+    async open() {
+      status.value = await control.open(proxy((news: TreeNews) => void onNews(news)));
+      await rows.refresh();
+    },
+    look(next) {
+      sight = next;
+      rows.look(next);
+    },
+    row: (rank) => rows.at(rank),
+    write(nodeId) {
+      const versionToken = status.value?.version ?? '';
+      writing.value = nodeId === undefined ? undefined : { nodeId, versionToken };
+    },
+    goTo: standOn,
+    show,
+    async setExpanded({ nodeId }, isExpanded) {
+      await control.setExpanded(nodeId, isExpanded);
+      await rows.refresh();
+    },
+    async setAll({ nodeId }, isExpanded) {
+      await control.setAll(nodeId, isExpanded);
+      await rows.refresh();
+    },
+    async typeAhead(prefix) {
+      const rank = await control.typeAhead(prefix, (active.value?.rank ?? -1) - (prefix.length > 1 ? 1 : 0));
+      if (rank >= 0) await standOn(rank);
+    },
+    async change(tool, input) {
+      const before = active.value?.rank ?? 0;
+      const outcome = await control.change(tool, { versionToken: status.value?.version, ...input });
+      await rows.refresh();
+      if (!say(outcome) || !outcome.ok) return undefined;
+      const nodeId = String(outcome.output['nodeId']);
+      if (tool === 'remove_node') await standOn(before);
+      else await show(nodeId);
+      return nodeId;
+    },
+    async undo() {
+      say(await control.undo());
+      await rows.refresh();
+    },
+    async grow() {
+      growing.value = { done: 0, total: 1 };
+      await control.grow().finally(() => (growing.value = undefined));
+    },
+    goBack: () => control.goBack(),
+  };
+}

@@ -1,0 +1,113 @@
+/** What the page asks of the tree in the worker, called over comlink. */
+
+import type { TreeOutcome } from '../../../src/index.ts';
+
+/** A visible row, as the page shows it. */
+export interface PanelRow {
+  readonly nodeId: string;
+  readonly parentId: string | null;
+  readonly payloadType: string;
+  readonly name: string;
+  /** Who has it in hand, if anybody. */
+  readonly person: string | undefined;
+  /** `planned`, `active`, `finished`, `open` or `done`; of an area nothing. */
+  readonly state: string | undefined;
+  /** From 0. */
+  readonly depth: number;
+  readonly isExpanded: boolean;
+  readonly childrenCount: number;
+  /** The place among the siblings, from 0, and how many there are. */
+  readonly position: number;
+  readonly siblings: number;
+}
+
+/** Where the tree stands. */
+export interface TreeStatus {
+  /** Nodes in all, and rows that are visible. */
+  readonly size: number;
+  readonly rowCount: number;
+  readonly rev: number;
+  /** What a change must name as the version that it has seen. */
+  readonly version: string;
+  /** `kept`: survives a reload; `unkept`: the browser gives no storage; `large`: the million, which is not kept. */
+  readonly kind: 'kept' | 'unkept' | 'large';
+  /** What `undo` would take back. */
+  readonly undoable: Activity | undefined;
+}
+
+/** Some of the visible rows, and where two nodes of interest stand now (-1: not among the visible rows). */
+export interface RowsPage {
+  readonly status: TreeStatus;
+  readonly offset: number;
+  readonly rows: readonly PanelRow[];
+  readonly activeRank: number;
+  readonly anchorRank: number;
+}
+
+/** Which rows. */
+export interface RowsWanted {
+  readonly offset: number;
+  readonly limit: number;
+  readonly activeId?: string | undefined;
+  readonly anchorId?: string | undefined;
+}
+
+/** One change of the tree, in words. */
+export interface Activity {
+  readonly rev: number;
+  /** The agent's id; `you`, or `elsewhere` for another tab. */
+  readonly by: string;
+  /** "Added “Order the anchor chain”". */
+  readonly text: string;
+  /** The nodes to look at, the first hundred. */
+  readonly nodeIds: readonly string[];
+}
+
+/** What the worker tells the page unasked. */
+export type TreeNews =
+  | { readonly type: 'changed'; readonly status: TreeStatus; readonly activity: Activity }
+  | { readonly type: 'growing'; readonly done: number; readonly total: number }
+  /** Another tree is there now. */
+  | { readonly type: 'replaced'; readonly status: TreeStatus };
+
+/** A node that a search has found. */
+export interface FoundNode {
+  readonly nodeId: string;
+  readonly name: string;
+  /** The names above it, from the top down. */
+  readonly path: readonly string[];
+}
+
+/** What a search has found. */
+export interface FoundPage {
+  readonly found: readonly FoundNode[];
+  /** How many nodes were looked at, in how many milliseconds of work. */
+  readonly scanned: number;
+  readonly tookMs: number;
+  /** Whether there is more than was asked for. */
+  readonly hasMore: boolean;
+}
+
+/** The changes that a person makes by hand, as the tree's tools take them. */
+export type HandTool = 'add_child' | 'update_payload_property' | 'remove_node' | 'move_node';
+
+/** The tree's panel, as the worker answers it. */
+export interface TreeControl {
+  /** Opens the tree, once; from now on `onNews` is told. */
+  open(onNews: (news: TreeNews) => void): Promise<TreeStatus>;
+  rows(wanted: RowsWanted): Promise<RowsPage>;
+  /** These three change what is visible, and give the node's rank. */
+  setExpanded(nodeId: string, isExpanded: boolean): Promise<number>;
+  setAll(nodeId: string, isExpanded: boolean): Promise<number>;
+  reveal(nodeId: string): Promise<number>;
+  /** The next row behind the rank whose name begins so, from the top again at the end; -1: none. */
+  typeAhead(prefix: string, rank: number): Promise<number>;
+  /** A newer search ends the one before; it then finds nothing. */
+  search(text: string, limit: number): Promise<FoundPage>;
+  change(tool: HandTool, input: Readonly<Record<string, unknown>>): Promise<TreeOutcome>;
+  /** Takes the latest change back that was not taken back, whoever made it. */
+  undo(): Promise<TreeOutcome>;
+  /** Makes a tree of a million nodes, in memory alone; or goes back to the kept one. */
+  grow(): Promise<void>;
+  goBack(): Promise<void>;
+}

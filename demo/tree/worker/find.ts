@@ -1,0 +1,82 @@
+/** Finds nodes for the panel: by a text anywhere in the tree, or by the first letters among the visible rows. */
+
+import type { TreeTools, TreeView } from '../../../src/index.ts';
+import type { FoundNode, FoundPage } from './control.ts';
+
+/** Searches one text after the other. */
+export interface Finder {
+  search(text: string, limit: number): Promise<FoundPage>;
+}
+
+interface Hits {
+  readonly hits: readonly {
+    readonly nodeId: string;
+    readonly label: string;
+    readonly breadcrumb: readonly { readonly label: string }[];
+  }[];
+  readonly scanned: number;
+  readonly pageToken?: string;
+}
+
+/** Gives a finder. It pauses between pages, so that rows can be read meanwhile. */
+export function createFinder(tools: TreeTools, rootNodeId: string): Finder {
+  let latest = 0;
+  return {
+    async search(text, limit) {
+      const turn = ++latest;
+      const filters = [{ path: 'name', op: 'contains', value: text }];
+      const found: FoundNode[] = [];
+      let [scanned, tookMs] = [0, 0];
+      let pageToken: string | undefined;
+      do {
+        const from = performance.now();
+        const input = {
+          rootNodeId,
+          filters,
+          limit: limit - found.length,
+          ...(pageToken !== undefined && { pageToken }),
+        };
+        const outcome = await tools.call('search', input);
+        tookMs += performance.now() - from;
+        if (!outcome.ok) break;
+        const page = outcome.output as unknown as Hits; // safe: what `search` gives
+        found.push(...page.hits.map(toFound));
+        scanned += page.scanned;
+        pageToken = page.pageToken;
+        await pause();
+      } while (pageToken !== undefined && found.length < limit && turn === latest);
+      return { found: turn === latest ? found : [], scanned, tookMs, hasMore: pageToken !== undefined };
+    },
+  };
+}
+
+function toFound({ nodeId, label, breadcrumb }: Hits['hits'][number]): FoundNode {
+  return { nodeId, name: label, path: breadcrumb.map((crumb) => crumb.label) };
+}
+
+/** Lets messages that came meanwhile be answered. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+/** Rows looked at in one go. */
+const chunk = 500;
+/** Far enough for an eye that looks for a name; a search finds the rest. */
+const maxLookedAt = 20_000;
+
+/** The rank of the next row behind `rank` whose name begins so, from the top again at the end; -1: none. */
+export function rankByPrefix(view: TreeView, prefix: string, rank: number): number {
+  const wanted = prefix.toLowerCase();
+  const count = view.rowCount();
+  const most = Math.min(count, maxLookedAt);
+  for (let seen = 0; seen < most; seen += chunk) {
+    const offset = (rank + 1 + seen) % count;
+    const limit = Math.min(chunk, count - offset, most - seen);
+    const at = view.rows({ offset, limit }).findIndex(({ payload }) =>
+      String(payload['name']).toLowerCase().startsWith(wanted)
+    );
+    if (at >= 0) return offset + at;
+    seen -= chunk - limit;
+  }
+  return -1;
+}

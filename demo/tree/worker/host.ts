@@ -1,0 +1,154 @@
+/** The tree of the page's worker: opened when first wanted, kept in the browser, or a million nodes for a try. */
+
+import {
+  createTree,
+  type Storage,
+  type Tree,
+  type TreeOutcome,
+  type TreeRow,
+  treeTools,
+  type Watchable,
+} from '../../../src/index.ts';
+import { withRoomAdvice } from '../../storage/no-room.ts';
+import { byHand, type Guard } from './by-hand.ts';
+import type { HandTool, TreeControl, TreeNews, TreeStatus } from './control.ts';
+import { rankByPrefix } from './find.ts';
+import { createStand, type Stand } from './stand.ts';
+import { countOf, manyYards, oneYard, openYard, yardOptions, yardRows, type YardSize } from './yard.ts';
+
+/** The tree, for the panel and for agents. */
+export interface TreeHost {
+  readonly control: TreeControl;
+  /** Calls a tool at the tree that the panel shows. */
+  readonly call: (
+    agentId: string,
+    call: { readonly tool: string; readonly input: unknown },
+  ) => Promise<TreeOutcome>;
+}
+
+interface TreeHostOptions {
+  readonly storage: Storage & Partial<Watchable>;
+  /** Who lets changes by hand be written down; it is asked when it is there. */
+  readonly runtime?: () => Guard;
+  /** How large the kept tree is at first, and the large one. */
+  readonly size?: YardSize;
+  readonly largeSize?: YardSize;
+}
+
+/** Gives the host. It opens nothing before it is asked. */
+export function createTreeHost(
+  { storage, runtime, size = oneYard, largeSize = manyYards }: TreeHostOptions,
+): TreeHost {
+  const listeners = new Set<(news: TreeNews) => void>();
+  const tell = (news: TreeNews): void => listeners.forEach((listener) => listener(news));
+  let kept: Promise<Stand> | undefined;
+  let large: Stand | undefined;
+
+  function stand(tree: Tree, kind: TreeStatus['kind']): Promise<Stand> {
+    const here: Promise<Stand> = createStand(tree, {
+      kind,
+      onChange: (change) =>
+        void here.then((own) => own === large || !large ? tell({ type: 'changed', ...change }) : {}),
+    });
+    return here;
+  }
+
+  async function keep(): Promise<Stand> {
+    try {
+      const tree = await openYard(storage, { size });
+      tree.follow(new AbortController().signal);
+      return await stand(tree, 'kept');
+    } catch {
+      return await stand(createTree({ ...yardOptions, rows: [...yardRows(size)] }), 'unkept');
+    }
+  }
+
+  /** A tree that nobody keeps is for trying: nobody need know of it later. */
+  const doneByHand = (here: Stand, tool: string, change: () => Promise<TreeOutcome>): Promise<TreeOutcome> =>
+    runtime && here.status().kind === 'kept' ? byHand(runtime(), tool, change) : change();
+
+  const shown = async (): Promise<Stand> => large ?? await (kept ??= keep());
+
+  return {
+    async call(agentId, { tool, input }) {
+      const { tree } = await shown();
+      return await treeTools(tree, { agentId, role: 'editor', shape: 'columns' }).call(tool, input);
+    },
+    control: {
+      async open(onNews) {
+        listeners.add(onNews);
+        return (await shown()).status();
+      },
+      rows: async (wanted) => (await shown()).page(wanted),
+      setExpanded: async (nodeId, isExpanded) => changeView(await shown(), nodeId, 'setExpanded', isExpanded),
+      setAll: async (nodeId, isExpanded) => changeView(await shown(), nodeId, 'setAll', isExpanded),
+      async reveal(nodeId) {
+        const { tree, view } = await shown();
+        if (tree.get(nodeId)) view.reveal(nodeId);
+        return view.rankOf(nodeId);
+      },
+      typeAhead: async (prefix, rank) => rankByPrefix((await shown()).view, prefix, rank),
+      search: async (text, limit) => await (await shown()).finder.search(text, limit),
+      async change(tool, input) {
+        const here = await shown();
+        return inWords(await doneByHand(here, tool, () => changeByHand(here, tool, input)));
+      },
+      async undo() {
+        const here = await shown();
+        return inWords(await doneByHand(here, 'undo', () => undoLatest(here)));
+      },
+      async grow() {
+        const rows = await growRows(largeSize, (done) => tell({ type: 'growing', done, total: countOf(largeSize) }));
+        large?.close();
+        large = await stand(createTree({ ...yardOptions, rows, source: 'trusted' }), 'large');
+        tell({ type: 'replaced', status: large.status() });
+      },
+      async goBack() {
+        large?.close();
+        large = undefined;
+        tell({ type: 'replaced', status: (await shown()).status() });
+      },
+    },
+  };
+}
+
+function changeView({ tree, view }: Stand, nodeId: string, how: 'setExpanded' | 'setAll', isExpanded: boolean): number {
+  if (tree.get(nodeId)) view[how](nodeId, isExpanded);
+  return view.rankOf(nodeId);
+}
+
+function changeByHand(here: Stand, tool: HandTool, input: Readonly<Record<string, unknown>>): Promise<TreeOutcome> {
+  return here.own(() => here.tools.call(tool, input));
+}
+
+function inWords(outcome: TreeOutcome): TreeOutcome {
+  return outcome.ok ? outcome : { ...outcome, error: withRoomAdvice(outcome.error) };
+}
+
+/** What somebody else has taken back meanwhile is passed over. */
+async function undoLatest(here: Stand): Promise<TreeOutcome> {
+  const latest = here.activities.latest();
+  if (!latest) {
+    return { ok: false, error: { code: 'not_found', message: 'Cannot undo: nothing was changed', retryable: false } };
+  }
+  const { version } = latest;
+  const outcome = await here.own(() => here.tools.call('undo', { version, versionToken: here.status().version }));
+  const reason = outcome.ok ? undefined : outcome.error.details?.['reason'];
+  if (reason !== 'already_undone' && reason !== 'version_unknown' && reason !== 'epoch_changed') return outcome;
+  here.activities.forget(version);
+  return await undoLatest(here);
+}
+
+/** Rows made in one go, before the worker answers what came meanwhile. */
+const chunk = 20_000;
+
+async function growRows(size: YardSize, onProgress: (done: number) => void): Promise<TreeRow[]> {
+  const rows: TreeRow[] = [];
+  for (const row of yardRows(size)) {
+    if (rows.push(row) % chunk !== 0) continue;
+    onProgress(rows.length);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  onProgress(rows.length);
+  return rows;
+}

@@ -1,6 +1,0 @@
-/** What gives an agent to others, fetched when an agent is opened. */
-
-import { lazy } from '../lazy.tsx';
-
-/** An agent as a file and as a link. */
-export const ShareSection = lazy(async () => (await import('./share-section.tsx')).ShareSection);

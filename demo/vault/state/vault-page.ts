@@ -1,0 +1,74 @@
+/** The page of the vault: opened and locked, with the names of its secrets. No value stays here. */
+
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Answer, VaultControl, VaultState } from '../../registry/worker/control.ts';
+
+/** The page. */
+export interface VaultPage {
+  /** `undefined` until the first answer. */
+  readonly state: ReadonlySignal<VaultState | undefined>;
+  readonly isBusy: ReadonlySignal<boolean>;
+  /** Why the latest thing that the person did failed. */
+  readonly problem: ReadonlySignal<string | undefined>;
+  load(): Promise<void>;
+  /** Each gives whether it was done. */
+  unlock(passphrase: string): Promise<boolean>;
+  lock(): Promise<boolean>;
+  set(secretId: string, value: string, origins: string): Promise<boolean>;
+  /** Declares where a secret may go: origins, as a person writes them. */
+  bind(secretId: string, origins: string): Promise<boolean>;
+  remove(secretId: string): Promise<boolean>;
+}
+
+interface VaultPageOptions {
+  readonly control: VaultControl;
+  readonly announce: (text: string) => void;
+}
+
+/** Gives the page; nothing is asked before `load`. */
+export function createVaultPage({ control, announce }: VaultPageOptions): VaultPage {
+  const state = signal<VaultState | undefined>(undefined);
+  const isBusy = signal(false);
+  const problem = signal<string | undefined>(undefined);
+
+  async function load(): Promise<void> {
+    const answer = await control.vault().catch(() => undefined);
+    if (answer?.ok) state.value = answer.value;
+    else problem.value = why(answer);
+  }
+
+  async function change(asking: () => Promise<Answer<void>>, done: string): Promise<boolean> {
+    isBusy.value = true;
+    problem.value = undefined;
+    const answer = await asking().catch(() => undefined);
+    await load();
+    isBusy.value = false;
+    if (answer?.ok) announce(done);
+    else problem.value = why(answer);
+    return answer?.ok === true;
+  }
+
+  return {
+    state,
+    isBusy,
+    problem,
+    load,
+    unlock: (passphrase) => change(() => control.unlockVault(passphrase), 'The vault is open'),
+    lock: () => change(() => control.lockVault(), 'The vault is locked'),
+    set: (secretId, value, origins) =>
+      change(() => control.setSecret(secretId, value, originsIn(origins)), `${secretId} is set`),
+    bind: (secretId, origins) =>
+      change(() => control.bindSecret(secretId, originsIn(origins)), `${secretId} may go to other sites now`),
+    remove: (secretId) => change(() => control.removeSecret(secretId), `${secretId} is removed`),
+  };
+}
+
+/** One or more addresses, apart by spaces, commas or lines; of a longer address its origin. What is none is refused by the vault. */
+function originsIn(text: string): string[] {
+  const written = text.split(/[\s,]+/).filter((one) => one !== '');
+  return [...new Set(written.map((one) => /^https?:\/\//i.test(one) ? URL.parse(one)?.origin ?? one : one))];
+}
+
+function why(answer: Answer<unknown> | undefined): string {
+  return `${answer && !answer.ok ? answer.error.message : 'The vault does not answer'}.`;
+}

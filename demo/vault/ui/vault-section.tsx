@@ -1,0 +1,223 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import type { VaultState } from '../../registry/worker/control.ts';
+import type { VaultPage } from '../state/vault-page.ts';
+import { GuideLink } from '../../kit/guide-link.tsx';
+import { Problem } from '../../kit/problem.tsx';
+
+/** The vault: its passphrase, the names of its secrets, and a form for one more. Values go in and are never shown. */
+export function VaultSection({ vault }: { vault: VaultPage }): JSX.Element {
+  const state = vault.state.value;
+  return (
+    <div class='registry-page' data-testid='vault' data-open={state?.isOpen}>
+      <p class='registry-faint'>
+        Records name secrets; their values are kept here, encrypted, in this browser. Nobody can read them back.
+      </p>
+      <Problem text={vault.problem.value} testId='vault-problem' />
+      {state &&
+        (state.isOpen ? <OpenVault vault={vault} /> : <Unlock vault={vault} isNew={state.secrets.length === 0} />)}
+      {state && <Secrets vault={vault} state={state} />}
+    </div>
+  );
+}
+
+function Unlock({ vault, isNew }: { vault: VaultPage; isNew: boolean }): JSX.Element {
+  const passphrase = useSignal('');
+  return (
+    <form
+      class='registry-inline'
+      onSubmit={(event) => {
+        event.preventDefault();
+        void vault.unlock(passphrase.value);
+        passphrase.value = '';
+      }}
+    >
+      <Secret
+        label='Passphrase'
+        testId='vault-passphrase'
+        help={isNew
+          ? 'The first one makes the vault: at least 8 characters. Without it, nothing in it opens again.'
+          : ''}
+        value={passphrase.value}
+        onInput={(value) => (passphrase.value = value)}
+      />
+      <button
+        type='submit'
+        class='button is-primary'
+        data-testid='vault-unlock'
+        disabled={vault.isBusy.value || passphrase.value === ''}
+      >
+        {vault.isBusy.value ? 'Opening…' : 'Open the vault'}
+      </button>
+    </form>
+  );
+}
+
+function OpenVault({ vault }: { vault: VaultPage }): JSX.Element {
+  const id = useId();
+  const name = useSignal('');
+  const value = useSignal('');
+  const origins = useSignal('');
+  const set = async (): Promise<void> => {
+    const isDone = await vault.set(name.value.trim(), value.value, origins.value);
+    value.value = '';
+    if (isDone) name.value = origins.value = '';
+  };
+  return (
+    <>
+      <form
+        class='registry-inline'
+        onSubmit={(event) => {
+          event.preventDefault();
+          void set();
+        }}
+      >
+        <div class='field'>
+          <label for={id}>Name</label>
+          <input
+            id={id}
+            type='text'
+            autocomplete='off'
+            data-testid='vault-name'
+            value={name.value}
+            onInput={({ currentTarget }) => (name.value = currentTarget.value)}
+          />
+        </div>
+        <Secret
+          label='Value'
+          testId='vault-value'
+          help='At least 8 characters. A name that is there gets this value.'
+          value={value.value}
+          onInput={(written) => (value.value = written)}
+        />
+        <Origins
+          label='Allowed sites'
+          testId='vault-origins'
+          value={origins.value}
+          onInput={(written) => (origins.value = written)}
+        />
+        <button
+          type='submit'
+          class='button is-primary'
+          data-testid='vault-set'
+          disabled={vault.isBusy.value || [name, value, origins].some((field) => field.value.trim() === '')}
+        >
+          Save secret
+        </button>
+      </form>
+      <div class='button-row'>
+        <button type='button' class='button' data-testid='vault-lock' onClick={() => void vault.lock()}>
+          Lock the vault
+        </button>
+      </div>
+    </>
+  );
+}
+
+interface SecretProps {
+  readonly label: string;
+  readonly testId: string;
+  readonly help: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+}
+
+function Secret({ label, testId, help, value, onInput }: SecretProps): JSX.Element {
+  const id = useId();
+  return (
+    <div class='field'>
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type='password'
+        autocomplete='off'
+        data-testid={testId}
+        aria-describedby={help === '' ? undefined : `${id}-help`}
+        value={value}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      />
+      {help !== '' && <p id={`${id}-help`} class='field-help'>{help}</p>}
+    </div>
+  );
+}
+
+interface OriginsProps extends Omit<SecretProps, 'help'> {}
+
+/** The sites that a secret may be sent to. */
+function Origins({ label, testId, value, onInput }: OriginsProps): JSX.Element {
+  const id = useId();
+  return (
+    <div class='field'>
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type='text'
+        inputMode='url'
+        autocomplete='off'
+        placeholder='https://api.example.com'
+        data-testid={testId}
+        aria-describedby={`${id}-help`}
+        value={value}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      />
+      <p id={`${id}-help`} class='field-help'>The secret is sent to these sites and to no other.</p>
+    </div>
+  );
+}
+
+/** Changes where a secret may go; its value stays. */
+function Binding({ vault, id, origins }: { vault: VaultPage; id: string; origins: readonly string[] }): JSX.Element {
+  const written = useSignal(origins.join(' '));
+  return (
+    <details>
+      <summary>{origins.length === 0 ? 'No allowed site: it is sent nowhere' : origins.join(', ')}</summary>
+      <form
+        class='registry-inline'
+        onSubmit={(event) => {
+          event.preventDefault();
+          void vault.bind(id, written.value);
+        }}
+      >
+        <Origins
+          label={`Allowed sites of ${id}`}
+          testId='vault-bind-origins'
+          value={written.value}
+          onInput={(text) => (written.value = text)}
+        />
+        <button type='submit' class='button' data-testid='vault-bind' disabled={vault.isBusy.value}>Save sites</button>
+      </form>
+    </details>
+  );
+}
+
+function Secrets({ vault, state: { secrets, isOpen } }: { vault: VaultPage; state: VaultState }): JSX.Element {
+  if (secrets.length === 0) {
+    return (
+      <p class='registry-faint' data-testid='vault-empty'>
+        There is no secret yet. <GuideLink page='tools' anchor='secrets'>What secrets are for</GuideLink>
+      </p>
+    );
+  }
+  return (
+    <ul class='boxed registry-rows' aria-label='Secrets'>
+      {secrets.map(({ id, origins }) => (
+        <li key={id} data-testid='vault-secret' data-id={id}>
+          <span class='registry-row-name'>{id}</span>
+          {isOpen
+            ? <Binding key={origins.join()} vault={vault} id={id} origins={origins} />
+            : <span class='registry-faint'>{origins.join(', ')}</span>}
+          <button
+            type='button'
+            class='quiet-button'
+            aria-label={`Remove ${id}`}
+            disabled={vault.isBusy.value}
+            onClick={() => void vault.remove(id)}
+          >
+            Remove
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

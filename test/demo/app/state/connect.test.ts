@@ -1,0 +1,68 @@
+import { expose } from 'comlink';
+import { describe, expect, it } from 'vitest';
+import type { AgentCard, Control } from '../../../../demo/app/worker/control.ts';
+import { connect } from '../../../../demo/app/state/connect.ts';
+import { fakeTransport } from '../../../fixtures/fake-transport.ts';
+
+const card: AgentCard = { id: 'mate', name: 'Mate', description: '', tools: [], suggestions: [] };
+
+/** A worker as the page sees it: one end of a channel. */
+function worker(exposed: Control): Worker {
+  const { port1, port2 } = new MessageChannel();
+  expose(exposed, port2);
+  port1.start();
+  return port1 as unknown as Worker; // safe: connect uses it for messages and events alone
+}
+
+/** A worker that never answers. */
+function deadWorker(): Worker {
+  // Safe: as above.
+  return Object.assign(new EventTarget(), { postMessage: () => undefined }) as unknown as Worker;
+}
+
+function control(agents: readonly AgentCard[]): Control {
+  const nothing = () => undefined;
+  return {
+    agents: async () => agents,
+    useEndpoint: nothing,
+    steerPlan: async () => undefined,
+    open: nothing,
+    openTree: nothing,
+    openRegistry: nothing,
+    openKnowledge: nothing,
+    openInspector: nothing,
+  };
+}
+
+const connectRuntime = () => fakeTransport();
+
+describe('connect', () => {
+  it('gives the agents, the control and a transport', async () => {
+    const connection = await connect(worker(control([card])), { connectRuntime });
+    expect(connection.agents).toEqual([card]);
+    expect(connection.transport).toHaveProperty('sendMessages');
+    await connection.control.useEndpoint(undefined);
+  });
+
+  it('rejects when the script cannot be loaded', async () => {
+    const dead = deadWorker();
+    const connecting = connect(dead, { connectRuntime });
+    dead.dispatchEvent(new Event('error'));
+    await expect(connecting).rejects.toThrow('Its script could not be loaded');
+  });
+
+  it('rejects when the script fails, with its words', async () => {
+    const dead = deadWorker();
+    const connecting = connect(dead, { connectRuntime });
+    dead.dispatchEvent(Object.assign(new Event('error'), { message: 'x is not defined' }));
+    await expect(connecting).rejects.toThrow('x is not defined');
+  });
+
+  it('rejects when nothing comes in time', async () => {
+    await expect(connect(deadWorker(), { connectRuntime, timeoutMs: 5 })).rejects.toThrow('did not answer in time');
+  });
+
+  it('rejects when there are no agents', async () => {
+    await expect(connect(worker(control([])), { connectRuntime })).rejects.toThrow('knows no agents');
+  });
+});

@@ -1,0 +1,228 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import { isRunning, titleOf } from '../../../../demo/chat/state/chat.ts';
+import { saveEveryMs } from '../../../../demo/chat/state/chat-runs.ts';
+import { type Chats, createChats } from '../../../../demo/chat/state/chats.ts';
+import { createKeeper, type Keeper } from '../../../../demo/chat/state/keeper.ts';
+import { answerText, type Message } from '../../../../demo/chat/state/message.ts';
+import type { ClosableStorage } from '../../../../src/contracts/storage.ts';
+import { type FakeTransport, fakeTransport } from '../../../fixtures/fake-transport.ts';
+
+let storage: ClosableStorage;
+let keeper: Keeper;
+let transport: FakeTransport;
+let visits = 0;
+
+beforeEach(() => {
+  storage = memoryStorage();
+  transport = fakeTransport();
+});
+
+afterEach(() => vi.useRealTimers());
+
+function create(): Chats {
+  let time = 0;
+  const visit = ++visits;
+  let ids = 0;
+  keeper = createKeeper(storage);
+  return createChats({
+    transports: { chosen: () => undefined, to: () => transport },
+    keeper,
+    isPlanner: () => false,
+    steerPlan: async () => undefined,
+    defaultAgentId: 'mate',
+    modelLabel: () => 'rehearsal',
+    now: () => ++time,
+    createId: () => `${visit}-${++ids}`,
+    schedule: (callback) => {
+      callback();
+      return () => undefined;
+    },
+  });
+}
+
+/** Answers the run that is going on. */
+async function answer(chats: Chats, text: string): Promise<void> {
+  const { run } = chats.current.value;
+  const ended = run.value?.ended;
+  await vi.waitFor(() => expect(transport.sent.length).toBeGreaterThan(0));
+  transport.write({ type: 'text-delta', id: 't', delta: text }, { type: 'finish', finishReason: 'stop' });
+  transport.close();
+  await ended;
+}
+
+function textsOf(messages: readonly Message[]): readonly string[] {
+  return messages.map((message) => message.role === 'user' ? message.text : answerText(message));
+}
+
+/** Waits until everything written so far is in storage. */
+async function kept(): Promise<readonly unknown[]> {
+  await keeper.heads(); // in turn, after what was asked before
+  return await storage.list({ prefix: ['message'], limit: 100 });
+}
+
+describe('createChats', () => {
+  it('begins with an empty chat that is not in the list', () => {
+    const chats = create();
+    expect(chats.current.value.messages.value).toEqual([]);
+    expect(chats.list.value).toEqual([]);
+  });
+
+  it('sends a message and takes in the answer', async () => {
+    const chats = create();
+    chats.send('  How is the tide?\nTell me ');
+    expect(chats.list.value.map(({ title }) => title.value)).toEqual(['How is the tide?']);
+    await answer(chats, 'High');
+    expect(textsOf(chats.current.value.messages.value)).toEqual(['How is the tide?\nTell me', 'High']);
+    expect(transport.sent[0]?.messages).toHaveLength(1);
+  });
+
+  it('sends what was said before with the next message', async () => {
+    const chats = create();
+    chats.send('one');
+    await answer(chats, 'first');
+    chats.send('two');
+    await answer(chats, 'second');
+    expect(transport.sent[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+  });
+
+  it('sends nothing while a run is going on, and nothing empty', () => {
+    const chats = create();
+    chats.send(' \n');
+    expect(chats.list.value).toEqual([]);
+    chats.send('one');
+    chats.send('two');
+    expect(transport.sent).toHaveLength(1);
+    expect(textsOf(chats.current.value.messages.value)).toEqual(['one', '']);
+  });
+
+  it('stops the run of the open chat', async () => {
+    const chats = create();
+    chats.send('one');
+    await vi.waitFor(() => expect(transport.sent).toHaveLength(1));
+    chats.stop();
+    await chats.current.value.run.value?.ended;
+    expect(chats.current.value.messages.value[1]).toMatchObject({
+      outcome: { value: { type: 'stopped', by: 'person' } },
+    });
+  });
+
+  it('asks again in place of the last answer', async () => {
+    const chats = create();
+    chats.send('one');
+    await answer(chats, 'first');
+    chats.retry();
+    await answer(chats, 'better');
+    expect(textsOf(chats.current.value.messages.value)).toEqual(['one', 'better']);
+    expect(transport.sent[1]?.messages).toHaveLength(1);
+    expect(await kept()).toHaveLength(2);
+  });
+
+  it('lets a run go on while another chat is open', async () => {
+    const chats = create();
+    chats.send('one');
+    const [first] = chats.list.value;
+    chats.begin('keeper');
+    expect(chats.current.value.agentId.value).toBe('keeper');
+    transport.write({ type: 'text-delta', id: 't', delta: 'late' });
+    await vi.waitFor(() => expect(textsOf(first?.messages.value ?? [])).toEqual(['one', 'late']));
+    await chats.open(first?.id ?? '');
+    expect(chats.current.value).toBe(first);
+  });
+
+  it('keeps one empty chat, however often a new one is begun', () => {
+    const chats = create();
+    const before = chats.current.value;
+    chats.begin();
+    chats.begin('keeper');
+    expect(chats.current.value).toBe(before);
+    expect(before.agentId.value).toBe('keeper');
+  });
+
+  it('finds the chats of the last visit, and opens the one that was open', async () => {
+    const before = create();
+    before.send('one');
+    await answer(before, 'first');
+    await kept();
+    const { id } = before.current.value;
+    const after = create();
+    await after.restore(id);
+    expect(after.list.value.map(({ title }) => title.value)).toEqual(['one']);
+    expect(textsOf(after.current.value.messages.value)).toEqual(['one', 'first']);
+  });
+
+  it('reads the messages of a chat when it is opened, not before', async () => {
+    const before = create();
+    before.send('one');
+    await answer(before, 'first');
+    await kept();
+    const after = create();
+    await after.restore(undefined);
+    const [chat] = after.list.value;
+    expect(chat?.loaded.value).toBe('absent');
+    await after.open(chat?.id ?? '');
+    expect(chat?.loaded.value).toBe('ready');
+    expect(chat?.messages.value).toHaveLength(2);
+  });
+
+  it('finds a run that was cut off as stopped', async () => {
+    const before = create();
+    before.send('one');
+    await kept();
+    const after = create();
+    await after.restore(before.current.value.id);
+    expect(after.current.value.messages.value[1]).toMatchObject({
+      outcome: { value: { type: 'stopped', by: 'page' } },
+    });
+    expect(isRunning(after.current.value)).toBe(false);
+  });
+
+  it('writes while it streams at times, not with every chunk', async () => {
+    vi.useFakeTimers();
+    const chats = create();
+    const commit = vi.spyOn(storage, 'commit');
+    chats.send('one');
+    await vi.advanceTimersByTimeAsync(0);
+    for (let i = 0; i < 500; i++) transport.write({ type: 'text-delta', id: 't', delta: 'a' });
+    await vi.advanceTimersByTimeAsync(saveEveryMs - 1);
+    expect(commit).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(commit).toHaveBeenCalledTimes(2);
+    transport.write({ type: 'finish' });
+    transport.close();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(commit).toHaveBeenCalledTimes(3);
+    await vi.advanceTimersByTimeAsync(10 * saveEveryMs);
+    expect(commit).toHaveBeenCalledTimes(3);
+  });
+
+  it('writes a running answer when the page is put aside', async () => {
+    const chats = create();
+    chats.send('one');
+    await vi.waitFor(() => expect(transport.sent).toHaveLength(1));
+    transport.write({ type: 'text-delta', id: 't', delta: 'Half' });
+    await vi.waitFor(() => expect(textsOf(chats.current.value.messages.value)).toContain('Half'));
+    chats.saveRunning();
+    expect(JSON.stringify(await kept())).toContain('Half');
+  });
+
+  it('deletes a chat, also one that is running, for good', async () => {
+    const chats = create();
+    chats.send('one');
+    const { id } = chats.current.value;
+    await chats.remove(id);
+    expect(chats.list.value).toEqual([]);
+    expect(chats.current.value.id).not.toBe(id);
+    expect(await kept()).toEqual([]);
+  });
+});
+
+describe('titleOf', () => {
+  it('is the first line, cut where it gets long and never inside a character', () => {
+    expect(titleOf('\n Tides \nmore')).toBe('Tides');
+    const title = titleOf('⛵'.repeat(10) + '🧭'.repeat(60));
+    expect(title.endsWith('…')).toBe(true);
+    expect(title.isWellFormed()).toBe(true);
+    expect(title.length).toBeLessThanOrEqual(80);
+  });
+});

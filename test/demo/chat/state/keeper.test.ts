@@ -1,0 +1,216 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import type { ChatHead } from '../../../../demo/chat/state/chat.ts';
+import { createKeeper, tryAgainMs } from '../../../../demo/chat/state/keeper.ts';
+import {
+  type AssistantMessage,
+  createAnswer,
+  createTextPart,
+  createToolPart,
+  type Message,
+} from '../../../../demo/chat/state/message.ts';
+import { PinnaceError } from '../../../../src/base/errors.ts';
+import type { Storage } from '../../../../src/contracts/storage.ts';
+
+const head: ChatHead = { id: 'c', agentId: 'mate', title: 'Tides', createdAt: 1, updatedAt: 2 };
+const question: Message = { role: 'user', id: 'q', text: 'Hi' };
+
+function answered(): AssistantMessage {
+  const answer = createAnswer({ id: 'a', model: 'rehearsal', startedAt: 3 });
+  answer.parts.value = [
+    { type: 'step' },
+    createTextPart('reasoning', { text: 'hmm', done: true }),
+    createToolPart('t', {
+      name: 'add',
+      dynamic: true,
+      state: 'result',
+      input: { a: 1 },
+      output: 2,
+      startedAt: 3,
+      endedAt: 4,
+    }, {
+      inputText: '{"a":1}',
+      logs: [{ level: 'info', text: 'line' }],
+    }),
+    createTextPart('text', { text: 'Two', done: true }),
+  ];
+  answer.facts.value = { run: { runId: 'r', traceId: 'x', state: 'completed', error: undefined } };
+  answer.outcome.value = { type: 'done', finishReason: 'stop', endedAt: 5 };
+  return answer;
+}
+
+function broken(reason: string): Storage {
+  const refuse = (): Promise<never> => Promise.reject(new PinnaceError('unavailable', 'No', { details: { reason } }));
+  return { get: refuse, list: refuse, commit: refuse };
+}
+
+/** A storage that has room or not, as the test says. */
+function limited(): { readonly storage: Storage; hasRoom: boolean } {
+  const kept = memoryStorage();
+  const disk = { hasRoom: false };
+  const commit: Storage['commit'] = (changes) =>
+    disk.hasRoom ? kept.commit(changes) : broken('storage_full').commit(changes);
+  return Object.assign(disk, { storage: { ...kept, commit } });
+}
+
+afterEach(() => vi.useRealTimers());
+
+describe('createKeeper', () => {
+  it('gives back what it kept', async () => {
+    const keeper = createKeeper(memoryStorage());
+    await keeper.save(head, { messages: [question, answered()], from: 0 });
+    expect(await keeper.heads()).toEqual([head]);
+    const [first, second] = await keeper.messages('c');
+    expect(first).toEqual(question);
+    expect(second).toMatchObject({
+      id: 'a',
+      outcome: { value: { type: 'done', finishReason: 'stop' } },
+      facts: { value: { run: { runId: 'r' } } },
+      parts: {
+        value: [{ type: 'step' }, { text: { value: 'hmm' } }, {
+          call: { value: { output: 2 } },
+          logs: { value: [{ text: 'line' }] },
+        }, { text: { value: 'Two' } }],
+      },
+    });
+  });
+
+  it('writes only the messages that changed', async () => {
+    const storage = memoryStorage();
+    const keeper = createKeeper(storage);
+    await keeper.save(head, { messages: [question, answered()], from: 0 });
+    const before = await storage.get(['message', 'c', 0]);
+    await keeper.save(head, { messages: [question, answered()], from: 1 });
+    expect((await storage.get(['message', 'c', 0]))?.version).toBe(before?.version);
+  });
+
+  it('keeps the order of many messages', async () => {
+    const keeper = createKeeper(memoryStorage());
+    const messages = Array.from({ length: 450 }, (_, i): Message => ({ role: 'user', id: `q${i}`, text: String(i) }));
+    for (const [i] of messages.entries()) await keeper.save(head, { messages: messages.slice(0, i + 1), from: i });
+    expect(await keeper.messages('c')).toEqual(messages);
+  });
+
+  it('shows an answer that was being streamed as stopped, with its calls', async () => {
+    const keeper = createKeeper(memoryStorage());
+    const answer = createAnswer({ id: 'a', model: 'm', startedAt: 3 });
+    answer.parts.value = [
+      createTextPart('text', { text: 'Half' }),
+      createToolPart('t', { name: 'add', dynamic: true, state: 'running', startedAt: 3 }),
+    ];
+    await keeper.save(head, { messages: [answer], from: 0 });
+    expect((await keeper.messages('c'))[0]).toMatchObject({
+      outcome: { value: { type: 'stopped', by: 'page' } },
+      parts: { value: [{ done: { value: true } }, { call: { value: { state: 'stopped' } } }] },
+    });
+  });
+
+  it('deletes a chat and nothing else', async () => {
+    const storage = memoryStorage();
+    const keeper = createKeeper(storage);
+    for (const id of ['c', 'd']) await keeper.save({ ...head, id }, { messages: [question], from: 0 });
+    await keeper.remove('c');
+    expect((await keeper.heads()).map(({ id }) => id)).toEqual(['d']);
+    expect(await keeper.messages('c')).toEqual([]);
+    expect(await keeper.messages('d')).toEqual([question]);
+    expect(await storage.list({ prefix: [], limit: 10 })).toHaveLength(2);
+  });
+
+  it('lists the latest chat first', async () => {
+    const keeper = createKeeper(memoryStorage());
+    for (const [i, id] of ['a', 'b', 'c'].entries()) {
+      await keeper.save({ ...head, id, updatedAt: [2, 3, 1][i] ?? 0 }, { messages: [], from: 0 });
+    }
+    expect((await keeper.heads()).map(({ id }) => id)).toEqual(['b', 'a', 'c']);
+  });
+
+  it('passes over what it cannot read, tells of it, and never writes over it', async () => {
+    const storage = memoryStorage();
+    await storage.commit([
+      { key: ['chat', 'x'], value: 'malformed' },
+      { key: ['message', 'c', 0], value: { role: 'oracle' } },
+      { key: ['message', 'c', 1], value: question },
+    ]);
+    const keeper = createKeeper(storage);
+    expect(await keeper.heads()).toEqual([]);
+    expect(await keeper.messages('c')).toEqual([question]);
+    expect(keeper.unreadable.value).toBe(2);
+    const messages = [question, answered()];
+    await keeper.save(head, { messages, from: 1 });
+    await keeper.save(head, { messages, from: 0 });
+    expect(await storage.get(['message', 'c', 0])).toMatchObject({ value: { role: 'oracle' } });
+    expect((await createKeeper(storage).messages('c')).map(({ id }) => id)).toEqual(['q', 'a']);
+  });
+
+  it('writes what found no room as soon as there is room again, each message of it', async () => {
+    vi.useFakeTimers();
+    const disk = limited();
+    const keeper = createKeeper(disk.storage);
+    const messages = [question, answered()];
+    await keeper.save(head, { messages, from: 0 });
+    await keeper.save(head, { messages, from: 1 });
+    await keeper.save({ ...head, id: 'd' }, { messages: [question], from: 0 });
+    expect(keeper.notKept.value).toBe('full');
+    disk.hasRoom = true;
+    await vi.advanceTimersByTimeAsync(tryAgainMs);
+    expect(keeper.notKept.value).toBeUndefined();
+    expect((await keeper.messages('c')).map(({ id }) => id)).toEqual(['q', 'a']);
+    expect((await keeper.heads()).map(({ id }) => id)).toEqual(['c', 'd']);
+  });
+
+  it('writes what found no room when the person has deleted a chat', async () => {
+    const disk = limited();
+    const keeper = createKeeper(disk.storage);
+    await keeper.save({ ...head, id: 'd' }, { messages: [question], from: 0 });
+    disk.hasRoom = true;
+    await keeper.remove('c');
+    expect((await keeper.heads()).map(({ id }) => id)).toEqual(['d']);
+  });
+
+  it('keeps a message that is too large without what its tools gave', async () => {
+    const keeper = createKeeper(memoryStorage());
+    const answer = answered();
+    answer.parts.value = [
+      createToolPart('t', {
+        name: 'add',
+        dynamic: true,
+        state: 'result',
+        input: {},
+        output: 'x'.repeat(3_000_000),
+        startedAt: 3,
+      }),
+      createTextPart('text', { text: 'Two' }),
+    ];
+    await keeper.save(head, { messages: [answer], from: 0 });
+    expect((await keeper.messages('c'))[0]).toMatchObject({
+      parts: { value: [{ call: { value: { output: 'Too large to be kept' } } }, { text: { value: 'Two' } }] },
+    });
+    expect(keeper.notKept.value).toBeUndefined();
+  });
+
+  it.each([['storage_blocked', 'blocked'], ['storage_full', 'full'], ['storage_newer', 'newer']])(
+    'tells that %s keeps nothing, and does not fail',
+    async (reason, why) => {
+      const keeper = createKeeper(broken(reason));
+      expect(await keeper.heads()).toEqual([]);
+      expect(await keeper.messages('c')).toEqual([]);
+      await keeper.save(head, { messages: [question], from: 0 });
+      await keeper.remove('c');
+      expect(keeper.notKept.value).toBe(why);
+    },
+  );
+
+  it('takes the notice back once it can keep again', async () => {
+    const storage = memoryStorage();
+    let isFull = true;
+    const keeper = createKeeper({
+      ...storage,
+      commit: (changes) => isFull ? broken('storage_full').commit(changes) : storage.commit(changes),
+    });
+    await keeper.save(head, { messages: [question], from: 0 });
+    expect(keeper.notKept.value).toBe('full');
+    isFull = false;
+    await keeper.save(head, { messages: [question], from: 0 });
+    expect(keeper.notKept.value).toBeUndefined();
+  });
+});

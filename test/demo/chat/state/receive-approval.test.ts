@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { cutOff, fromKept, toKept } from '../../../../demo/chat/state/kept-message.ts';
+import { answerText, type AssistantMessage, type ToolPart } from '../../../../demo/chat/state/message.ts';
+import { createReceiver } from '../../../../demo/chat/state/receive.ts';
+import type { Approval } from '../../../../demo/chat/state/run-data.ts';
+import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
+import { receive } from '../../../fixtures/receive.ts';
+
+const toolCallId = 'c';
+const input = { type: 'tool-input-available', toolCallId, toolName: 'add', input: { a: 1 } };
+const request = { type: 'tool-approval-request', approvalId: 'p', toolCallId, reason: 'Call add\na: 1' };
+
+/** An answer that waits. */
+function waiting(): AssistantMessage {
+  return receive(
+    { type: 'data-run', data: { runId: 'run-1', state: 'running' } },
+    { type: 'text-delta', id: 't', delta: 'Shall I?' },
+    input,
+    request,
+    { type: 'data-usage', data: { inputTokens: 10, steps: 1, toolCalls: 0, durationMs: 100 } },
+    { type: 'data-run', data: { runId: 'run-1', state: 'awaiting_approval' } },
+    { type: 'finish', finishReason: 'tool-calls' },
+  );
+}
+
+function toolOf(message: AssistantMessage): ToolPart {
+  const part = message.parts.value.find(({ type }) => type === 'tool');
+  if (part?.type !== 'tool') throw new Error('There is no tool part');
+  return part;
+}
+
+/** Goes on with the answer after this decision. */
+function goOn(message: AssistantMessage, decision: Approval['decision'], ...chunks: readonly object[]): void {
+  const { call } = toolOf(message);
+  call.value = { ...call.value, approval: { id: 'p', runId: 'run-1', decision } };
+  message.outcome.value = { type: 'running' };
+  const receiver = createReceiver(message, { now: () => 500 });
+  for (const chunk of chunks) receiver.receive(chunk as UIMessageChunk); // safe: as the runtime writes them
+}
+
+describe('createReceiver, approvals', () => {
+  it('keeps what was asked, by which run, and waits', () => {
+    const message = waiting();
+    expect(message.outcome.value.type).toBe('waiting');
+    expect(toolOf(message).call.value).toMatchObject({
+      state: 'waiting',
+      approval: { id: 'p', runId: 'run-1', reason: 'Call add\na: 1' },
+    });
+  });
+
+  it('goes on in the same answer, with the same call, and adds up what was used', () => {
+    const message = waiting();
+    goOn(
+      message,
+      { approved: true },
+      { type: 'start', messageId: 'a' },
+      input,
+      { type: 'tool-output-available', toolCallId, output: 2 },
+      { type: 'text-delta', id: 't', delta: 'Done.' },
+      { type: 'data-usage', data: { inputTokens: 5, steps: 1, toolCalls: 1, durationMs: 50 } },
+      { type: 'finish', finishReason: 'stop' },
+    );
+    expect(toolOf(message).call.value).toMatchObject({ state: 'result', output: 2, startedAt: 500 });
+    expect(message.parts.value.map(({ type }) => type)).toEqual(['text', 'tool', 'text']);
+    expect(answerText(message)).toBe('Shall I?\n\nDone.');
+    expect(message.facts.value.usage).toEqual({
+      inputTokens: 15,
+      toolTokens: 0,
+      toolTokensSaved: 0,
+      steps: 2,
+      toolCalls: 1,
+      durationMs: 150,
+    });
+  });
+
+  it.each<[Approval['decision'], string]>([
+    [{ approved: false }, 'denied'],
+    [{ approved: true }, 'error'],
+    ['elsewhere', 'error'],
+  ])('after %j a call that was not made is %s', (decision, state) => {
+    const message = waiting();
+    goOn(message, decision, input, { type: 'tool-output-error', toolCallId, errorText: 'no' });
+    expect(toolOf(message).call.value.state).toBe(state);
+  });
+
+  it('is cut off by a reload without losing the question', () => {
+    const message = waiting();
+    goOn(message, { approved: true });
+    const kept = fromKept(structuredClone(toKept(message)));
+    if (kept?.role !== 'assistant') throw new Error('It was not kept');
+    cutOff(kept);
+    expect(kept.outcome.value).toMatchObject({ type: 'stopped', by: 'page' });
+    expect(toolOf(kept).call.value).toMatchObject({ state: 'waiting', approval: { decision: { approved: true } } });
+  });
+});

@@ -1,0 +1,148 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { PinnaceError } from '../../../../src/base/errors.ts';
+import { answer, mount, type Page, send } from '../../../fixtures/playground.tsx';
+
+let page: Page;
+
+afterEach(() => page.unmount());
+
+describe('a conversation', () => {
+  it('shows the question, then the answer as it comes, and what it cost', async () => {
+    page = await mount();
+    await send(page, 'How is the tide?');
+    expect((await page.find('message')).dataset['role']).toBe('user');
+    page.transport.write({ type: 'text-delta', id: 't', delta: 'It is **hi' });
+    await vi.waitFor(() => expect(page.all('message')[1]?.textContent).toContain('It is **hi'));
+    page.transport.write(
+      { type: 'text-delta', id: 't', delta: 'gh**.' },
+      { type: 'data-usage', data: { steps: 2, toolCalls: 1, totalTokens: 1234, durationMs: 4200 } },
+      { type: 'finish', finishReason: 'stop' },
+    );
+    page.transport.close();
+    const footer = await page.find('answer-footer');
+    expect(footer.textContent).toContain('4.2 s2 steps1 tool call1,234 tokensrehearsal');
+    await vi.waitFor(() => expect(page.all('message')[1]?.querySelector('strong')?.textContent).toBe('high'));
+    await vi.waitFor(() => expect(page.all('announcement')[0]?.textContent).toBe('It is **high**.'));
+    expect(page.all('composer')[0]).toHaveProperty('value', '');
+  });
+
+  it('sends with Enter, not with Shift and Enter, and not in the middle of a word being composed', async () => {
+    page = await mount();
+    await page.type('composer', 'Hi');
+    (await page.find('composer')).focus();
+    await vi.waitFor(() => expect(page.all('send')[0]).toHaveProperty('disabled', false));
+    page.press('Enter', { shiftKey: true });
+    page.press('Enter', { isComposing: true });
+    expect(page.transport.sent).toHaveLength(0);
+    page.press('Enter');
+    await vi.waitFor(() => expect(page.transport.sent).toHaveLength(1));
+  });
+
+  it('is stopped by the button, and says so', async () => {
+    page = await mount();
+    await send(page, 'Hi');
+    page.transport.write({ type: 'text-delta', id: 't', delta: 'Half' });
+    await page.click('stop');
+    expect((await page.find('stopped')).textContent).toBe('You stopped this answer.');
+    expect(page.transport.sent[0]?.signal?.aborted).toBe(true);
+    await page.find('send');
+    expect(page.all('message')[1]?.textContent).toContain('Half');
+  });
+
+  it('is stopped by Esc', async () => {
+    page = await mount();
+    await send(page, 'Hi');
+    await page.find('stop');
+    page.press('Escape');
+    expect((await page.find('stopped')).textContent).toContain('You stopped');
+  });
+
+  it('asks again for the last answer', async () => {
+    page = await mount();
+    await send(page, 'Hi');
+    await answer(page, 'First');
+    await page.click('retry');
+    await vi.waitFor(() => expect(page.transport.sent).toHaveLength(2));
+    await answer(page, 'Second');
+    await vi.waitFor(() => expect(page.all('message')[1]?.textContent).toContain('Second'));
+    expect(page.all('message')).toHaveLength(2);
+  });
+
+  it('shows a tool by the title that its agent gives it', async () => {
+    page = await mount();
+    await send(page, 'Hi');
+    page.transport.write({ type: 'tool-input-start', toolCallId: 'c', toolName: 'a' });
+    const card = await page.find('tool-card');
+    expect(card.dataset).toMatchObject({ tool: 'a', state: 'starting' });
+    expect(card.textContent).toContain('Tool a');
+  });
+
+  it('copies the answer', async () => {
+    const copied = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
+    page = await mount();
+    await send(page, 'Hi');
+    await answer(page, 'One **two**');
+    await page.click('copy-answer');
+    expect(copied).toHaveBeenCalledWith('One **two**');
+    await vi.waitFor(() => expect(page.all('copy-answer')[0]?.textContent).toBe('Copied'));
+  });
+
+  it('tells which tools were offered and left out', async () => {
+    page = await mount();
+    await send(page, 'Hi');
+    page.transport.write(
+      { type: 'data-run', data: { runId: 'run-1', traceId: 'trace-1', state: 'running' } },
+      { type: 'data-manifest', data: { digest: 'd', included: ['add'], excluded: { not_allowed: 3 } } },
+    );
+    await answer(page, 'Done');
+    await page.click('run-details');
+    await vi.waitFor(() => expect(page.all('answer-footer')[0]?.textContent).toContain('3 not allowed'));
+    expect(page.all('answer-footer')[0]?.textContent).toContain('trace-1');
+  });
+
+  it('shows what went wrong, with its code and what to do', async () => {
+    page = await mount();
+    await send(page, 'Hi');
+    const error = {
+      code: 'unavailable',
+      message: 'The model endpoint refused the key',
+      retryable: false,
+      details: { reason: 'provider_auth' },
+    };
+    page.transport.write(
+      { type: 'data-run', data: { runId: 'r', state: 'failed', error } },
+      { type: 'error', errorText: error.message },
+    );
+    page.transport.close();
+    const callout = await page.find('error-callout');
+    expect(callout.dataset['code']).toBe('unavailable');
+    expect(callout.getAttribute('role')).toBe('alert');
+    expect(callout.textContent).toContain('The endpoint refused the key');
+    expect(callout.textContent).toContain(error.message);
+    await page.click('remedy-settings');
+    await page.find('settings-dialog');
+  });
+
+  it('tries again from the callout', async () => {
+    page = await mount();
+    page.transport.rejectNext(new PinnaceError('rate_limited', 'Slow down', { retryAfterMs: 3000 }));
+    await send(page, 'Hi');
+    expect((await page.find('error-callout')).textContent).toContain('Try again in 3 seconds.');
+    await page.click('remedy-retry');
+    await vi.waitFor(() => expect(page.transport.sent).toHaveLength(2));
+    await answer(page, 'There');
+    expect(page.all('error-callout')).toHaveLength(0);
+  });
+
+  it('shows sources that are safe as links and others as text', async () => {
+    page = await mount();
+    await send(page, 'Hi');
+    page.transport.write(
+      { type: 'source-url', sourceId: '1', url: 'https://example.org/', title: 'Almanac' },
+      { type: 'source-url', sourceId: '2', url: 'javascript:alert(1)', title: 'Trap' },
+    );
+    await answer(page, 'See');
+    await vi.waitFor(() => expect(document.querySelectorAll('.sources a')).toHaveLength(1));
+    expect(document.querySelector('.sources')?.textContent).toContain('Trap');
+  });
+});

@@ -1,0 +1,131 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Activity, ConsoleControl } from '../../../../demo/console/worker/control.ts';
+import type { Answer } from '../../../../demo/registry/worker/control.ts';
+import { toData } from '../../../../src/base/errors.ts';
+import { PinnaceError } from '../../../../src/index.ts';
+import { mount, type Page } from '../../../fixtures/playground.tsx';
+
+let page: Page;
+
+afterEach(() => page.unmount());
+
+const forbidden = { ok: false, error: toData(new PinnaceError('forbidden', 'The scope "admin" is missing')) } as const;
+const run = {
+  runId: 'run_1',
+  traceId: 't1',
+  agentId: 'helper',
+  by: 'ada',
+  state: 'running',
+  startedAt: '2026-11-21T08:00:00Z',
+};
+const activity: Activity = {
+  runs: [run, { ...run, runId: 'run_2', state: 'failed', error: 'unavailable', durationMs: 1200 }],
+  plans: [{ planId: 'plan_1', traceId: 't2', by: 'ada', state: 'running', startedAt: run.startedAt }],
+};
+const event = {
+  timestamp: run.startedAt,
+  traceId: 't1',
+  actor: { type: 'user', id: 'ada' },
+  action: 'tool.call',
+  target: { type: 'tool', id: 'notes_delete' },
+  status: 'ok',
+  latency: 1,
+  error: null,
+  payloadSummary: 'runId=run_1',
+} as const;
+
+/** A console that answers what the test says, and notes what it was asked. */
+function consoleOf(answers: Partial<ConsoleControl> = {}): { control: ConsoleControl; asked: unknown[] } {
+  const asked: unknown[] = [];
+  const control: Partial<ConsoleControl> = {
+    list: () => Promise.resolve({ ok: true, value: { items: [] } }),
+    readiness: () => Promise.resolve({ ok: true, value: { status: 'ok', checks: { storage: 'ok' } } }),
+    watch: (onActivity) => onActivity({ ok: true, value: activity }),
+    leave: () => undefined,
+    cancelRun: (runId) => Promise.resolve({ ok: true, value: void asked.push(['cancel', runId]) }),
+    audit: (query) => {
+      asked.push(query);
+      return Promise.resolve({ ok: true, value: { items: [{ seq: 1, event, prevHash: '', hash: '' }] } });
+    },
+    verify: () =>
+      Promise.resolve({
+        ok: true,
+        value: { ok: false, checked: 3, head: { seq: 3, hash: '' }, brokenAt: 2, reason: 'entry_mismatch' },
+      }),
+    metrics: () =>
+      Promise.resolve({ ok: true, value: '# HELP runs Runs\n# TYPE runs counter\nruns{state="completed"} 7\n' }),
+    ...answers,
+  };
+  return { control: control as ConsoleControl, asked }; // the pages ask for no more
+}
+
+async function openTab(tab: string, answers?: Partial<ConsoleControl>): Promise<unknown[]> {
+  const { control, asked } = consoleOf(answers);
+  page = await mount({ endpointConsole: control });
+  await page.playground.settings.usePinnace('https://agents.example');
+  await page.click('open-console');
+  await page.click(`console-tab-${tab}`);
+  return asked;
+}
+
+const text = (testId: string): string => page.all(testId)[0]?.textContent ?? '';
+
+describe('the console', () => {
+  it('asks to choose an endpoint where none is chosen', async () => {
+    page = await mount();
+    page.press('c', { altKey: true, code: 'KeyC' });
+    await page.find('console-nowhere');
+    await page.click('console-back');
+    await vi.waitFor(() => expect(page.all('console')).toHaveLength(0));
+  });
+
+  it('shows the endpoint’s registry without what is the page’s own', async () => {
+    await openTab('registry');
+    await page.find('registry-tab-agent');
+    expect(page.all('registry-tab-vault')).toHaveLength(0);
+    await vi.waitFor(() => expect(text('console-ready')).toContain('storage ok'));
+  });
+
+  it('shows runs as they are told of, cancels one, and leads to the inspector', async () => {
+    const asked = await openTab('runs');
+    await vi.waitFor(() => expect(page.all('console-run')).toHaveLength(2));
+    expect(page.all('console-run')[1]?.textContent).toContain('unavailable');
+    await page.click('console-cancel');
+    await vi.waitFor(() => expect(asked).toEqual([['cancel', 'run_1']]));
+  });
+
+  it('asks the audit by filters, and says where its chain is broken', async () => {
+    const asked = await openTab('audit');
+    await page.find('console-audit-entry');
+    const actor = await page.find('console-audit-actor') as HTMLInputElement; // it is one
+    actor.value = 'ada';
+    actor.dispatchEvent(new Event('change', { bubbles: true }));
+    await vi.waitFor(() => expect(asked.at(-1)).toMatchObject({ actor: 'ada', limit: 50 }));
+    await page.click('console-verify');
+    await vi.waitFor(() => expect(text('console-verification')).toContain('Broken at entry 2: the entry was changed'));
+  });
+
+  it('shows metrics, and how they have grown', async () => {
+    let count = 7;
+    await openTab('metrics', {
+      metrics: () =>
+        Promise.resolve({
+          ok: true,
+          value: `# HELP runs Runs\n# TYPE runs counter\nruns{state="completed"} ${count++}\n`,
+        }),
+    });
+    await vi.waitFor(() => expect(text('console-metric')).toContain('completed7'));
+    await page.click('console-tab-runs');
+    await page.click('console-tab-metrics');
+    await vi.waitFor(() => expect(text('console-metric')).toContain('8+1'));
+  });
+
+  it.each(['runs', 'plans', 'audit', 'metrics'])(
+    'says in plain words that the page may not see the %s',
+    async (tab) => {
+      const refuse = (): Promise<Answer<never>> => Promise.resolve(forbidden);
+      await openTab(tab, { watch: (onActivity) => onActivity(forbidden), audit: refuse, metrics: refuse });
+      await vi.waitFor(() => expect(text('console-refusal')).toContain('It takes the scope “admin”'));
+    },
+  );
+});

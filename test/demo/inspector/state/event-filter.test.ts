@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { actionsOf, eventsThat, everyEvent } from '../../../../demo/inspector/state/event-filter.ts';
+import { toldRun } from '../../../fixtures/run-events.ts';
+
+const events = toldRun();
+const found = (filter: Partial<typeof everyEvent>) =>
+  eventsThat(events, { ...everyEvent, ...filter }).map((at) => events[at]);
+
+describe('eventsThat', () => {
+  it('finds all without a filter', () => {
+    expect(eventsThat(events, everyEvent)).toEqual(events.map((_, at) => at));
+  });
+
+  it('finds by action', () => {
+    expect(found({ action: 'tool.call' })).toHaveLength(4);
+    expect(found({ action: 'tool.call' }).every((event) => event?.action === 'tool.call')).toBe(true);
+  });
+
+  it('finds by words that all stand in the event, wherever', () => {
+    expect(found({ text: 'CALCULATOR output=3' }).map((event) => event?.status)).toEqual(['ok']);
+    expect(found({ text: 'invalid_argument' }).map((event) => event?.target.id)).toEqual(['convert_units']);
+    expect(found({ text: 'calculator nowhere' })).toEqual([]);
+    expect(found({ action: 'model.call', text: '  tool-calls ' })).toHaveLength(1);
+  });
+});
+
+describe('actionsOf', () => {
+  it('counts the events of each action', () => {
+    expect(actionsOf(events)).toEqual([['model.call', 4], ['run.end', 1], ['run.start', 1], ['step', 4], [
+      'tool.call',
+      4,
+    ]]);
+  });
+});

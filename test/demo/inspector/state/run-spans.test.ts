@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { type RunSpan, spansOf } from '../../../../demo/inspector/state/run-spans.ts';
+import { rowsOf } from '../../../../demo/inspector/state/span-rows.ts';
+import type { ObservedEvent } from '../../../../src/contracts/event-sink.ts';
+import { longRun, teller, toldRun } from '../../../fixtures/run-events.ts';
+
+/** `run > step > tool.call`, one line a span. */
+function outline(spans: readonly RunSpan[], depth = 0): string[] {
+  return spans.flatMap((
+    { name, target, startMs, endMs, children },
+  ) => [`${'  '.repeat(depth)}${name} ${target.id} ${startMs}-${endMs}`, ...outline(children, depth + 1)]);
+}
+
+/** Events of the run without those that this says. */
+function without(action: string, status?: ObservedEvent['status']): readonly ObservedEvent[] {
+  return toldRun().filter((event) =>
+    event.action !== action || (status !== undefined && (event.status === 'pending') !== (status === 'pending'))
+  );
+}
+
+describe('spansOf', () => {
+  it('makes of a run’s events the tree of what took time', () => {
+    const { roots, endMs } = spansOf(toldRun());
+    expect(outline(roots)).toEqual([
+      'run navigator 0-1000',
+      '  step navigator 100-600',
+      '    model.call rehearsal 100-400',
+      '    tool.call calculator 400-600',
+      '    tool.call convert_units 400-500',
+      '  step navigator 600-1000',
+      '    model.call rehearsal 600-1000',
+    ]);
+    expect(endMs).toBe(1000);
+    const [step] = roots[0]?.children ?? [];
+    expect(step?.children.map(({ kind, status, error }) => [kind, status, error?.code])).toEqual([
+      ['model', 'ok', undefined],
+      ['tool', 'ok', undefined],
+      ['tool', 'error', 'invalid_argument'],
+    ]);
+    expect(step?.children[0]?.facts).toMatchObject({ inputTokens: 200, finishReason: 'tool-calls' });
+  });
+
+  it('gives each event its place, once', () => {
+    const events = longRun(300);
+    const places = [...spansOf(events).all.values()].flatMap((span) => span.events);
+    expect(places.toSorted((a, b) => a - b)).toEqual(events.map((_, at) => at));
+  });
+
+  it('takes the end of what was not told to end from the last event, or from now where the run goes on', () => {
+    const { events, pass, start } = teller();
+    const run = start('run.start', { id: 'navigator' });
+    pass(100);
+    start('tool.call', { parent: run, id: 'slow' });
+    pass(100);
+    start('tool.call', { parent: run, id: 'slower' });
+    expect(outline(spansOf(events).roots)).toEqual([
+      'run navigator 0-200',
+      '  tool.call slow 100-200',
+      '  tool.call slower 200-200',
+    ]);
+    const now = Date.parse(events[0]?.timestamp ?? '') + 5000;
+    expect(outline(spansOf(events, { now }).roots)[1]).toBe('  tool.call slow 100-5000');
+    expect(spansOf(events).roots[0]?.status).toBe('pending');
+  });
+
+  it('counts back from an end without a beginning', () => {
+    const { roots } = spansOf(without('model.call', 'pending'));
+    expect(outline(roots)).toContain('    model.call rehearsal 100-400');
+  });
+
+  it('puts what names an unknown parent at the top', () => {
+    const { roots } = spansOf(without('step'));
+    expect(roots.map(({ name }) => name)).toEqual(['run', 'model.call', 'tool.call', 'tool.call', 'model.call']);
+  });
+
+  it('puts what is its own ancestor at the top, and loses nothing', () => {
+    const [event] = toldRun();
+    const span = (spanId: string, parentSpanId: string) => ({ ...event!, spanId, parentSpanId });
+    const { roots, all } = spansOf([span('a', 'c'), span('b', 'a'), span('c', 'b'), span('d', 'd')]);
+    expect(rowsOf(roots, new Set()).map((row) => [row.span.key, row.depth])).toEqual([
+      ['a', 0],
+      ['b', 1],
+      ['c', 2],
+      ['d', 0],
+    ]);
+    expect(all.size).toBe(4);
+  });
+
+  it('shows a clock that was set back without a span that is shorter than nothing', () => {
+    const events = toldRun().map((event) =>
+      event.action === 'tool.call' ? { ...event, timestamp: '2026-11-20T09:59:58.000Z' } : event
+    );
+    const spans = [...spansOf(events).all.values()];
+    expect(spans.every(({ startMs, endMs }) => startMs >= 0 && endMs >= startMs)).toBe(true);
+    expect(spans.find(({ kind }) => kind === 'run')?.startMs).toBe(2000);
+  });
+
+  it('stays with the last word on a span that is told of more often', () => {
+    const { events, start, pass } = teller();
+    const run = start('run.start', { id: 'navigator' });
+    pass(40);
+    run.end({ status: 'cancelled' });
+    const again = [...events, { ...events[1]!, status: 'error' as const, latency: 60 }];
+    const [span] = spansOf(again).roots;
+    expect(span).toMatchObject({ status: 'error', endMs: 60, events: [0, 1, 2] });
+  });
+
+  it('makes spans of events without span ids', () => {
+    const { spanId: _, ...event } = { ...toldRun()[3]!, latency: 250 };
+    const { roots } = spansOf([event, event]);
+    expect(roots.map(({ key }) => key)).toEqual(['event-0', 'event-1']);
+  });
+
+  it('reads what a stranger has written', () => {
+    const [event] = toldRun();
+    const { roots } = spansOf([{ ...event!, payloadSummary: 'a="\\x" __proto__=1 constructor="y"' }]);
+    expect(roots[0]?.facts).toMatchObject({ a: '"\\x"', constructor: 'y' });
+  });
+
+  it('is empty without events', () => {
+    expect(spansOf([])).toMatchObject({ roots: [], startedAt: 0, endMs: 0 });
+  });
+
+  it('takes thousands, side by side and one inside the other', () => {
+    const flat = spansOf(longRun(5000));
+    expect(rowsOf(flat.roots, new Set()).length).toBe(flat.all.size);
+    const [event] = toldRun();
+    const deep = spansOf(
+      Array.from({ length: 20_000 }, (_, i) => ({ ...event!, spanId: `s${i}`, parentSpanId: `s${i - 1}` })),
+    );
+    expect(rowsOf(deep.roots, new Set()).at(-1)?.depth).toBe(19_999);
+  });
+});
+
+describe('rowsOf', () => {
+  it('leaves out what is inside a span that is collapsed', () => {
+    const { roots, all } = spansOf(toldRun());
+    const [step] = [...all.values()].filter(({ kind }) => kind === 'step');
+    const rows = rowsOf(roots, new Set([step?.key ?? '']));
+    expect(rows.map(({ span, depth, isExpanded }) => [span.name, depth, isExpanded])).toEqual([
+      ['run', 0, true],
+      ['step', 1, false],
+      ['step', 1, true],
+      ['model.call', 2, false],
+    ]);
+    expect(rows[1]).toMatchObject({ position: 1, siblings: 2 });
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { layoutPlan, type PlacedTask, type PlanGraph } from '../../../../demo/plan/state/plan-graph.ts';
+import { planTask } from '../../../fixtures/plan-view.ts';
+
+const placeOf = (graph: PlanGraph, address: string): PlacedTask => {
+  const found = graph.tasks.find(({ node }) => node.task.address === address);
+  if (!found) throw new Error(`There is no ${address}`);
+  return found;
+};
+
+const ways = (graph: PlanGraph): string[] => graph.edges.map(({ kind, from, to }) => `${kind} ${from} ${to}`);
+
+const overlaps = (a: PlacedTask, b: PlacedTask): boolean =>
+  a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+
+const names = ['1', '1-1', '1-2', '1-2-1', '1-2-2', '1-3', '1-10'];
+const tasks = names.map((name) => planTask(name, name === '1-3' ? { after: ['1-1', '1-2-2'] } : {}));
+
+describe('layoutPlan', () => {
+  it('puts each task to the right of whoever gave it out and of all that it comes after', () => {
+    const graph = layoutPlan(tasks);
+    const x = (address: string) => placeOf(graph, address).x;
+    expect(x('1')).toBeLessThan(x('1-1'));
+    expect(x('1-2')).toBe(x('1-1'));
+    expect(x('1-2')).toBeLessThan(x('1-2-2'));
+    expect(x('1-2-2')).toBeLessThan(x('1-3'));
+  });
+
+  it('puts parts below each other in the order in which they were given out, the first beside its parent', () => {
+    const graph = layoutPlan(tasks);
+    const y = (address: string) => placeOf(graph, address).y;
+    expect(y('1-1')).toBe(y('1'));
+    const column = ['1-1', '1-2', '1-2-2', '1-3', '1-10'].map(y);
+    expect(column).toEqual(column.toSorted((a, b) => a - b));
+    expect(new Set(column).size).toBe(column.length);
+  });
+
+  it('leads from parents to parts, and from each task to those that come after it', () => {
+    expect(ways(layoutPlan(tasks))).toEqual([
+      'parent 1 1-1',
+      'parent 1 1-2',
+      'parent 1-2 1-2-1',
+      'parent 1-2 1-2-2',
+      'parent 1 1-3',
+      'after 1-1 1-3',
+      'after 1-2-2 1-3',
+      'parent 1 1-10',
+    ]);
+  });
+
+  it('puts the same tasks in the same places, in whatever order they come', () => {
+    expect(layoutPlan(tasks.toReversed())).toEqual(layoutPlan(tasks));
+  });
+
+  it('moves nothing above what is added', () => {
+    const before = layoutPlan(tasks.filter(({ address }) => address !== '1-10'));
+    const after = layoutPlan(tasks);
+    for (const { node: { task }, x, y } of before.tasks) expect(placeOf(after, task.address)).toMatchObject({ x, y });
+  });
+
+  it('does not overlap, and stays in its frame', () => {
+    const many = [...tasks, ...Array.from({ length: 30 }, (_, i) => planTask(`1-2-2-${i + 1}`))];
+    const { tasks: placed, packs, width, height } = layoutPlan(many);
+    expect(packs).toMatchObject([{ parent: '1-2-2', tasks: { length: 30 } }]);
+    for (const [i, a] of placed.entries()) {
+      expect(placed.slice(i + 1).filter((b) => overlaps(a, b))).toEqual([]);
+      expect(a.x + a.width).toBeLessThan(width);
+      expect(a.y + a.height).toBeLessThan(height);
+    }
+  });
+
+  it('packs many that lead nowhere into one box with one way to it, and leaves the others outside', () => {
+    const flat = Array.from({ length: 199 }, (_, i) => planTask(`1-${i + 1}`, i === 198 ? { after: ['1-1'] } : {}));
+    const graph = layoutPlan([planTask('1'), ...flat]);
+    expect(graph.tasks.length).toBe(200);
+    expect(graph.packs).toMatchObject([{ parent: '1', tasks: { length: 197 } }]);
+    expect(placeOf(graph, '1-1').isTile).toBe(false);
+    expect(placeOf(graph, '1-199').isTile).toBe(false);
+    expect(graph.edges.length).toBe(4);
+    expect(graph.height).toBeLessThan(100);
+  });
+
+  it('takes tasks whose parents it does not show, that come after nobody known, and in a circle', () => {
+    const odd = [
+      planTask('1-7-3'),
+      planTask('1-8', { after: ['1-9', '1-8'] }),
+      planTask('1-9', { after: ['1-8', '5'] }),
+    ];
+    const graph = layoutPlan(odd);
+    expect(graph.tasks.length).toBe(3);
+    expect(ways(graph)).toEqual(['after 1-9 1-8', 'after 1-8 1-9']);
+    expect(layoutPlan([])).toMatchObject({ tasks: [], packs: [], edges: [] });
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { fromKept, toKept, withoutOutputs } from '../../../../demo/chat/state/kept-message.ts';
+import type { AssistantMessage } from '../../../../demo/chat/state/message.ts';
+import { openQuestions, planOf, type PlanPart, planToFollow, treeOf } from '../../../../demo/plan/state/plan.ts';
+import { createReceiver } from '../../../../demo/chat/state/receive.ts';
+import { toWireMessages } from '../../../../demo/chat/state/wire-messages.ts';
+import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
+import type { PlanView } from '../../../../src/index.ts';
+import { planQuestion, planTask, planView } from '../../../fixtures/plan-view.ts';
+import { receive } from '../../../fixtures/receive.ts';
+
+const shown = (view: PlanView): object => ({ type: 'data-plan', id: view.planId, data: view });
+
+const tasks = [
+  planTask('1', { status: 'waiting' }),
+  planTask('1-1', { status: 'ready' }),
+];
+
+function partOf(message: AssistantMessage | undefined): PlanPart {
+  const part = message && planOf(message);
+  if (!part) throw new Error('There is no plan');
+  return part;
+}
+
+describe('createReceiver, plans', () => {
+  it('shows a plan once, as it stands now, and remembers how it stood', () => {
+    const message = receive(
+      shown(planView([tasks[0]!])),
+      shown(planView(tasks, { seq: 4 })),
+      shown(planView(tasks, { seq: 4 })),
+      { type: 'text-delta', id: 't', delta: 'Under way' },
+    );
+    expect(message.parts.value.map(({ type }) => type)).toEqual(['plan', 'text']);
+    const part = partOf(message);
+    expect(part.view.value).toMatchObject({ seq: 4, counts: { waiting: 1, ready: 1 } });
+    expect(part.history.value.map(({ view }) => view.seq)).toEqual([1, 4]);
+  });
+
+  it('leaves a malformed plan alone', () => {
+    expect(receive({ type: 'data-plan', data: { planId: 'plan_1' } }).parts.value).toEqual([]);
+  });
+
+  it('keeps some of a long history, the first and the latest of it among them', () => {
+    const views = Array.from({ length: 500 }, (_, seq) => shown(planView(tasks, { seq })));
+    const seqs = partOf(receive(...views)).history.value.map(({ view }) => view.seq);
+    expect(seqs.length).toBeLessThanOrEqual(80);
+    expect([seqs[0], seqs.at(-1)]).toEqual([0, 499]);
+    expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
+  });
+
+  it('can be followed until its end was seen', () => {
+    expect(planToFollow(receive(shown(planView(tasks))))?.planId).toBe('plan_1');
+    expect(planToFollow(receive(shown(planView(tasks, { state: 'suspended' }))))?.planId).toBe('plan_1');
+    for (const state of ['done', 'failed', 'cancelled'] as const) {
+      expect(planToFollow(receive(shown(planView(tasks, { state }))))).toBeUndefined();
+    }
+  });
+
+  it('is cancelled by whoever stops its run, and not by a page that is closed', () => {
+    const view = planView(tasks, { questions: [planQuestion()] });
+    const stopped = receive(shown(view));
+    createReceiver(stopped, { now: () => 9 }).end({ type: 'stopped', by: 'person', endedAt: 9 });
+    expect(partOf(stopped).view.value).toMatchObject({ state: 'cancelled', counts: { cancelled: 2 }, questions: [] });
+    expect(planToFollow(stopped)).toBeUndefined();
+    const closed = receive(shown(view));
+    createReceiver(closed, { now: () => 9 }).end({ type: 'stopped', by: 'page', endedAt: 9 });
+    expect(planToFollow(closed)).toBeDefined();
+  });
+
+  it('does not count twice what the runs that follow it tell of it, but for their time', () => {
+    const usage = (steps: number): object => ({
+      type: 'data-usage',
+      data: { steps, outputTokens: 10 * steps, durationMs: 50 },
+    });
+    const message = receive(shown(planView(tasks, { state: 'suspended' })), usage(4), { type: 'finish' });
+    message.outcome.value = { type: 'running' };
+    createReceiver(message, { now: () => 9 }).receive(usage(5) as UIMessageChunk); // safe: as the runtime writes it
+    expect(message.facts.value.usage).toMatchObject({ steps: 5, outputTokens: 50, durationMs: 100 });
+  });
+
+  it('is kept with its history and its answers, and told to no model', () => {
+    const message = receive(shown(planView(tasks)), shown(planView(tasks, { seq: 2, questions: [planQuestion()] })));
+    const { ask, agent, kind, question } = planQuestion();
+    partOf(message).replies.value = {
+      [ask]: { question: { ask, agent, kind, question }, said: 'You answered: Oslo', isOver: true },
+    };
+    const kept = fromKept(structuredClone(toKept(message)));
+    if (kept?.role !== 'assistant') throw new Error('It was not kept');
+    expect(partOf(kept).view.value).toEqual(partOf(message).view.value);
+    expect(partOf(kept).history.value).toHaveLength(2);
+    expect(openQuestions(partOf(kept))).toEqual([]);
+    expect(toWireMessages([message])).toEqual([]);
+    expect(withoutOutputs(toKept(message))).toMatchObject({ parts: [{ type: 'plan', history: [] }] });
+  });
+});
+
+describe('treeOf', () => {
+  it('puts each task below the one that gave it out, and one without it at the top', () => {
+    const tree = treeOf(['1', '1-1', '1-2', '1-1-1', '2-7'].map((address) => planTask(address)));
+    expect(tree.map(({ task, children }) => [task.address, children.length])).toEqual([['1', 2], ['2-7', 0]]);
+    expect(tree[0]?.children[0]?.children[0]?.task.address).toBe('1-1-1');
+  });
+});

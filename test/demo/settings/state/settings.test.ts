@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import type { Endpoint } from '../../../../demo/app/worker/control.ts';
+import { checkEndpoint, type EndpointFields } from '../../../../demo/endpoint/state/endpoint.ts';
+import { createNotes, type TextStore } from '../../../../demo/app/state/notes.ts';
+import { createSettings, modelLabel, type Settings } from '../../../../demo/settings/state/settings.ts';
+import { createTheme, nextTheme } from '../../../../demo/app/state/theme.ts';
+
+function textStore(): TextStore & { readonly texts: Map<string, string> } {
+  const texts = new Map<string, string>();
+  return {
+    texts,
+    getItem: (key) => texts.get(key) ?? null,
+    setItem: (key, value) => void texts.set(key, value),
+    removeItem: (key) => void texts.delete(key),
+  };
+}
+
+function refusing(): TextStore {
+  throw new DOMException('No', 'SecurityError');
+}
+
+function create(store: TextStore): { settings: Settings; used: (Endpoint | undefined)[] } {
+  const used: (Endpoint | undefined)[] = [];
+  const control = {
+    agents: () => Promise.resolve([]),
+    useEndpoint: (endpoint: Endpoint | undefined) => Promise.resolve(void used.push(endpoint)),
+  };
+  return {
+    settings: createSettings({ control, notes: createNotes(() => store), connect: () => Promise.resolve() }),
+    used,
+  };
+}
+
+const endpoint = { baseUrl: 'https://api.example.com/v1', model: 'large' };
+
+describe('createSettings', () => {
+  it('begins with the rehearsal model', async () => {
+    const { settings, used } = create(textStore());
+    await settings.restore();
+    expect(settings.choice.value).toEqual({ type: 'rehearsal' });
+    expect(used).toEqual([]);
+  });
+
+  it('hands the key to the worker and remembers the rest', async () => {
+    const store = textStore();
+    const { settings, used } = create(store);
+    await settings.useEndpoint({ ...endpoint, apiKey: 'sk-secret' });
+    expect(used).toEqual([{ ...endpoint, apiKey: 'sk-secret' }]);
+    expect(JSON.stringify([...store.texts])).not.toContain('sk-secret');
+    expect(JSON.stringify(settings.choice.value)).not.toContain('sk-secret');
+    expect(modelLabel(settings.choice.value)).toBe('api.example.com · large');
+  });
+
+  it('asks for the key again after a reload', async () => {
+    const store = textStore();
+    await create(store).settings.useEndpoint({ ...endpoint, apiKey: 'sk-secret' });
+    const { settings, used } = create(store);
+    await settings.restore();
+    expect(settings.choice.value).toEqual({ type: 'endpoint', ...endpoint, keyless: false, locked: true });
+    expect(used).toEqual([]);
+  });
+
+  it('goes on with an endpoint that needs no key', async () => {
+    const store = textStore();
+    await create(store).settings.useEndpoint(endpoint);
+    const { settings, used } = create(store);
+    await settings.restore();
+    expect(settings.choice.value).toMatchObject({ keyless: true, locked: false });
+    expect(used).toEqual([endpoint]);
+  });
+
+  it('forgets the endpoint with the choice of the rehearsal model', async () => {
+    const store = textStore();
+    const { settings, used } = create(store);
+    await settings.useEndpoint(endpoint);
+    await settings.useRehearsal();
+    expect(used.at(-1)).toBeUndefined();
+    expect(store.texts.size).toBe(0);
+  });
+
+  it('does not care for notes that it cannot read', async () => {
+    const store = textStore();
+    store.setItem('pinnace.endpoint', '{"baseUrl":1}');
+    const { settings } = create(store);
+    await settings.restore();
+    expect(settings.choice.value).toEqual({ type: 'rehearsal' });
+  });
+});
+
+describe('createNotes', () => {
+  it('reads as empty and writes nothing where the browser refuses', async () => {
+    const notes = createNotes(refusing);
+    notes.write('theme', 'dark');
+    const theme = createTheme({ notes, root: document.createElement('html') });
+    expect(theme.value).toBe('system');
+  });
+});
+
+describe('createTheme', () => {
+  it('shows and remembers what is chosen, and by default follows the system', () => {
+    const notes = createNotes(textStore);
+    const root = document.createElement('html');
+    const store = textStore();
+    const kept = createNotes(() => store);
+    const theme = createTheme({ notes: kept, root });
+    expect(root.dataset['theme']).toBeUndefined();
+    theme.value = 'dark';
+    expect(root.dataset['theme']).toBe('dark');
+    expect(createTheme({ notes: kept, root }).value).toBe('dark');
+    expect(createTheme({ notes, root }).value).toBe('system');
+  });
+
+  it('goes round', () => {
+    expect(nextTheme('system')).toBe('light');
+    expect(nextTheme('light')).toBe('dark');
+    expect(nextTheme('dark')).toBe('system');
+  });
+});
+
+describe('checkEndpoint', () => {
+  const good: EndpointFields = {
+    baseUrl: ' https://api.example.com/v1/ ',
+    model: ' large ',
+    apiKey: ' sk-1 ',
+    keyless: false,
+  };
+
+  it('gives the endpoint without the spaces around it', () => {
+    expect(checkEndpoint(good)).toEqual({ ok: true, endpoint: { ...endpoint, apiKey: 'sk-1' } });
+  });
+
+  it('leaves the key out where none is needed', () => {
+    expect(checkEndpoint({ ...good, keyless: true })).toEqual({ ok: true, endpoint });
+  });
+
+  it.each(['http://localhost:11434/v1', 'http://127.0.0.1:8080', 'http://[::1]/v1'])(
+    'takes http on this computer: %s',
+    (baseUrl) => {
+      expect(checkEndpoint({ ...good, baseUrl }).ok).toBe(true);
+    },
+  );
+
+  it.each<[Partial<EndpointFields>, string, string]>([
+    [{ baseUrl: '' }, 'baseUrl', 'Enter the address'],
+    [{ baseUrl: 'api.example.com/v1' }, 'baseUrl', 'begins with https://'],
+    [{ baseUrl: 'ftp://example.com' }, 'baseUrl', 'begins with https://'],
+    [{ baseUrl: 'javascript:alert(1)' }, 'baseUrl', 'begins with https://'],
+    [{ baseUrl: 'http://api.example.com/v1' }, 'baseUrl', 'unprotected'],
+    [{ baseUrl: 'http://localhost.example.com' }, 'baseUrl', 'unprotected'],
+    [{ baseUrl: 'https://me:secret@example.com' }, 'baseUrl', 'own field'],
+    [{ baseUrl: 'https://example.com/v1?key=secret' }, 'baseUrl', '“?”'],
+    [{ model: ' ' }, 'model', 'Name the model'],
+    [{ apiKey: '' }, 'apiKey', 'Enter the key'],
+    [{ apiKey: 'sk 1' }, 'apiKey', 'paste it again'],
+    [{ apiKey: 'sk-…' }, 'apiKey', 'paste it again'],
+  ])('says what is wrong: %j', (fields, name, text) => {
+    const checked = checkEndpoint({ ...good, ...fields });
+    expect(checked).toMatchObject({ ok: false, errors: { [name]: expect.stringContaining(text) } });
+    expect(JSON.stringify(checked)).not.toContain('secret');
+  });
+
+  it('says everything that is wrong at once', () => {
+    const checked = checkEndpoint({ baseUrl: '', model: '', apiKey: '', keyless: false });
+    expect(checked.ok ? [] : Object.keys(checked.errors)).toEqual(['baseUrl', 'model', 'apiKey']);
+  });
+});

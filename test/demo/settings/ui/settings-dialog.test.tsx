@@ -1,0 +1,174 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { PinnaceError } from '../../../../src/base/errors.ts';
+import { mount, type Page } from '../../../fixtures/playground.tsx';
+
+let page: Page;
+
+afterEach(() => page.unmount());
+
+const remembered = { endpoint: { baseUrl: 'https://api.example.com/v1', model: 'large', keyless: false } };
+
+async function openWithEndpoint(): Promise<void> {
+  await page.click('model-badge');
+  await page.find('settings-dialog');
+  await page.click('settings-endpoint');
+  await page.find('settings-key');
+}
+
+describe('SettingsDialog', () => {
+  it('begins with the rehearsal model, and the badge says that nothing leaves the page', async () => {
+    page = await mount();
+    const badge = await page.find('model-badge');
+    expect(badge.textContent).toContain('rehearsal');
+    expect(badge.textContent).toContain('answers in this page');
+    await page.click('model-badge');
+    expect(await page.find('settings-rehearsal')).toHaveProperty('checked', true);
+    expect(page.all('settings-key')).toHaveLength(0);
+  });
+
+  it('hands the endpoint to the worker, shows it in the badge, and clears the key', async () => {
+    page = await mount();
+    await openWithEndpoint();
+    await page.type('settings-base-url', 'https://api.example.com/v1');
+    await page.type('settings-model', 'large');
+    await page.type('settings-key', 'sk-secret');
+    const key = await page.find('settings-key');
+    await page.click('settings-save');
+    await vi.waitFor(() => expect(page.all('settings-dialog')).toHaveLength(0));
+    expect(page.endpoints).toEqual([{ ...remembered.endpoint, keyless: undefined, apiKey: 'sk-secret' }]);
+    expect(key).toHaveProperty('value', '');
+    expect(page.all('model-badge')[0]?.textContent).toContain('api.example.com');
+    expect(page.all('model-badge')[0]?.textContent).toContain('large');
+    expect(JSON.stringify([...page.notes])).not.toContain('sk-secret');
+    expect(document.documentElement.outerHTML).not.toContain('sk-secret');
+  });
+
+  it('clears the key when it is left', async () => {
+    page = await mount();
+    await openWithEndpoint();
+    const key = await page.find('settings-key');
+    await page.type('settings-key', 'sk-secret');
+    await page.click('settings-cancel');
+    await vi.waitFor(() => expect(page.all('settings-dialog')).toHaveLength(0));
+    expect(key).toHaveProperty('value', '');
+    expect(page.endpoints).toEqual([]);
+  });
+
+  it('keeps browsers from remembering the key', async () => {
+    page = await mount();
+    await openWithEndpoint();
+    const key = await page.find('settings-key');
+    expect(key.getAttribute('type')).toBe('password');
+    expect(key.getAttribute('autocomplete')).toBe('off');
+  });
+
+  it('says what is wrong beside the field, goes there, and sends nothing', async () => {
+    page = await mount();
+    await openWithEndpoint();
+    await page.type('settings-base-url', 'http://api.example.com/v1');
+    await page.click('settings-save');
+    const field = await page.find('settings-base-url');
+    await vi.waitFor(() => expect(field.getAttribute('aria-invalid')).toBe('true'));
+    const help = document.getElementById(field.getAttribute('aria-describedby') ?? '');
+    expect(help?.textContent).toContain('unprotected');
+    expect(document.activeElement).toBe(field);
+    expect(page.all('settings-model')[0]?.getAttribute('aria-invalid')).toBe('true');
+    expect(page.endpoints).toEqual([]);
+  });
+
+  it('needs no key where the person says so', async () => {
+    page = await mount();
+    await openWithEndpoint();
+    await page.type('settings-base-url', 'http://localhost:11434/v1');
+    await page.type('settings-model', 'small');
+    await page.click('settings-keyless');
+    await vi.waitFor(() => expect(page.all('settings-key')[0]).toHaveProperty('disabled', true));
+    await page.click('settings-save');
+    await vi.waitFor(() => expect(page.endpoints).toEqual([{ baseUrl: 'http://localhost:11434/v1', model: 'small' }]));
+  });
+
+  it('asks for the key of the last visit again before anything is sent', async () => {
+    page = await mount({ notes: remembered });
+    expect((await page.find('key-notice')).textContent).toContain('api.example.com');
+    expect(page.all('model-badge')[0]?.dataset['locked']).toBe('true');
+    await page.type('composer', 'Hi');
+    await vi.waitFor(() => expect(page.all('send')[0]).toHaveProperty('disabled', false));
+    await page.click('send');
+    await page.find('settings-dialog');
+    expect(page.transport.sent).toHaveLength(0);
+    expect(page.all('composer')[0]).toHaveProperty('value', 'Hi');
+    expect(await page.find('settings-base-url')).toHaveProperty('value', 'https://api.example.com/v1');
+    await page.type('settings-key', 'sk-again');
+    await page.click('settings-save');
+    await vi.waitFor(() => expect(page.all('key-notice')).toHaveLength(0));
+    expect(page.endpoints).toMatchObject([{ apiKey: 'sk-again' }]);
+  });
+
+  it('goes back to the rehearsal model', async () => {
+    page = await mount({ notes: remembered });
+    await page.click('model-badge');
+    await page.click('settings-rehearsal');
+    await page.click('settings-save');
+    await vi.waitFor(() => expect(page.all('model-badge')[0]?.dataset['model']).toBe('rehearsal'));
+    expect(page.endpoints).toEqual([undefined]);
+    expect(page.notes.has('pinnace.endpoint')).toBe(false);
+  });
+});
+
+describe('SettingsDialog, a Pinnace endpoint', () => {
+  async function choose(url?: string): Promise<void> {
+    await page.click('model-badge');
+    await page.click('settings-pinnace');
+    await page.find('settings-url');
+    if (url !== undefined) await page.type('settings-url', url);
+    await page.click('settings-save');
+  }
+
+  it('is the one that npm start serves unless another is named, and the badge shows its host', async () => {
+    page = await mount();
+    await choose();
+    await vi.waitFor(() => expect(page.all('settings-dialog')).toHaveLength(0));
+    expect(page.connected).toEqual(['http://127.0.0.1:8787']);
+    expect(page.all('model-badge')[0]?.textContent).toContain('127.0.0.1:8787');
+    expect(page.notes.get('pinnace.pinnace')).toBe('{"url":"http://127.0.0.1:8787"}');
+    expect(page.all('welcome')[0]?.textContent).toContain('127.0.0.1:8787');
+    await page.type('composer', 'Hi');
+    await vi.waitFor(() => expect(page.all('send')[0]).toHaveProperty('disabled', false));
+    await page.click('send');
+    await vi.waitFor(() => expect(page.remote.sent).toHaveLength(1));
+    expect(page.transport.sent).toHaveLength(0);
+  });
+
+  it('takes the address with or without its last part', async () => {
+    page = await mount();
+    await choose('https://agents.example/v1/');
+    await vi.waitFor(() => expect(page.connected).toEqual(['https://agents.example']));
+  });
+
+  it('says what is wrong with the address', async () => {
+    page = await mount();
+    await choose('http://agents.example');
+    await vi.waitFor(() => expect(page.all('settings-url')[0]?.getAttribute('aria-invalid')).toBe('true'));
+    expect(page.connected).toEqual([]);
+  });
+
+  it('says what to do where nobody certifies the page, and changes nothing', async () => {
+    const noIssuer = new PinnaceError('unavailable', 'No issuer', { details: { reason: 'no_issuer' } });
+    page = await mount({ noIssuer });
+    await choose();
+    expect((await page.find('settings-failure')).textContent).toContain('npm start');
+    expect(page.all('model-badge')[0]?.dataset['model']).toBe('rehearsal');
+    expect(page.notes.has('pinnace.pinnace')).toBe(false);
+  });
+
+  it('is remembered, connected to when it is needed, and left for the rehearsal model', async () => {
+    page = await mount({ notes: { pinnace: { url: 'https://agents.example' } } });
+    expect(page.all('model-badge')[0]?.dataset['model']).toBe('pinnace');
+    expect(page.connected).toEqual([]);
+    await page.click('model-badge');
+    await page.click('settings-rehearsal');
+    await page.click('settings-save');
+    await vi.waitFor(() => expect(page.all('model-badge')[0]?.dataset['model']).toBe('rehearsal'));
+    expect(page.notes.has('pinnace.pinnace')).toBe(false);
+  });
+});

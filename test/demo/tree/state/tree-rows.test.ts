@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { createTreeRows } from '../../../../demo/tree/state/tree-rows.ts';
+import type { PanelRow, RowsPage, RowsWanted } from '../../../../demo/tree/worker/control.ts';
+
+/** Rows of a worker that answers when it is told to. */
+function start(rowCount = 10_000) {
+  const asked: { wanted: RowsWanted; answer: () => void }[] = [];
+  const pages: RowsPage[] = [];
+  const rows = createTreeRows({
+    control: {
+      rows: (wanted) =>
+        new Promise((resolve) => {
+          const { offset, limit } = wanted;
+          const count = Math.max(0, Math.min(limit, rowCount - offset));
+          const page = Array.from({ length: count }, (_, i) => ({ nodeId: `n${offset + i}` }) as PanelRow); // nothing else is looked at
+          const status = { rowCount, size: rowCount, rev: 0, version: 'v', kind: 'kept' as const, undoable: undefined };
+          asked.push({
+            wanted,
+            answer: () => resolve({ status, offset, rows: page, activeRank: -1, anchorRank: -1 }),
+          });
+        }),
+    },
+    follow: () => ({ activeId: undefined, anchorId: undefined }),
+    onPage: (page) => void pages.push(page),
+  });
+  return { rows, asked, pages };
+}
+
+describe('createTreeRows', () => {
+  it('asks for a page around what is in sight, and for no more until its edge is near', async () => {
+    const { rows, asked } = start();
+    const here = rows.refresh({ first: 5000, count: 20 });
+    asked[0]?.answer();
+    await here;
+    expect(rows.at(5000)).toMatchObject({ nodeId: 'n5000' });
+    rows.look({ first: 5030, count: 20 });
+    rows.look({ first: 4965, count: 20 });
+    expect(asked).toHaveLength(1);
+    rows.look({ first: 5090, count: 20 });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('has one question under way, and then asks for the latest place alone', async () => {
+    const { rows, asked, pages } = start();
+    const here = rows.refresh({ first: 0, count: 20 });
+    for (let first = 1000; first < 9000; first += 1000) rows.look({ first, count: 20 });
+    void rows.refresh();
+    expect(asked).toHaveLength(1);
+    asked[0]?.answer();
+    await Promise.resolve();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    asked[1]?.answer();
+    await here;
+    expect(asked).toHaveLength(2);
+    expect(pages).toHaveLength(2);
+    expect(rows.at(8010)).toMatchObject({ nodeId: 'n8010' });
+  });
+
+  it('gives rows that are as they were as the same objects', async () => {
+    const { rows, asked } = start();
+    const first = rows.refresh({ first: 0, count: 20 });
+    asked[0]?.answer();
+    await first;
+    const [before, row] = [rows.window.value, rows.at(10)];
+    const again = rows.refresh();
+    asked[1]?.answer();
+    await again;
+    expect(rows.window.value).not.toBe(before);
+    expect(rows.at(10)).toBe(row);
+  });
+
+  it('asks for nothing beyond the first and the last row', async () => {
+    const { rows, asked } = start(30);
+    const here = rows.refresh({ first: 0, count: 20 });
+    asked[0]?.answer();
+    await here;
+    rows.look({ first: 10, count: 20 });
+    expect(asked).toHaveLength(1);
+  });
+});
