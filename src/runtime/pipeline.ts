@@ -146,7 +146,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
         : { key: idempotencyKey, fingerprint: JSON.stringify(input) };
       const left = new AbortController();
       const { runId } = await start(input, principal, { signals: [signal, left.signal], idempotency });
-      return chunksOf(await runs.cursor(principal, runId, 0), () => left.abort('client_gone'));
+      return chunksOf(await runs.answer(principal, runId), () => left.abort('client_gone'));
     },
     async resume(runId, after, { principal, signal }) {
       const cursor = await runs.cursor(principal, runId, after);

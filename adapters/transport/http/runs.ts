@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Principal } from '../../../src/base/principal.ts';
 import type { Started } from '../../../src/runtime/runtime.ts';
-import type { RunStatus } from '../../../src/runtime/log/runs.ts';
+import type { RunCursor, RunStatus } from '../../../src/runtime/log/runs.ts';
 import { countRefusedRun } from '../../../src/runtime/refused-run.ts';
 import { parse } from '../../../src/base/parse.ts';
 import type { HandlerContext } from './handler.ts';
@@ -23,7 +23,8 @@ export function addRunRoutes(context: HandlerContext): void {
     const { runId, known } = await startRun(c, principal, context);
     if (known?.state === 'running') throw runInProgress(runId, known.lastSeq);
     const { traceId } = known ?? traceOf(c.req.raw);
-    return await streamResponse(context, { principal, runId, traceId, after: 0, replayed: known !== undefined });
+    const cursor = await runs.answer(principal, runId);
+    return streamResponse(context, { cursor, runId, traceId, replayed: known !== undefined });
   });
   app.get('/v1/runs/:id/stream', async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
@@ -32,14 +33,14 @@ export function addRunRoutes(context: HandlerContext): void {
     const after = afterOf(c, runId);
     if (status.state !== 'running' && after === status.lastSeq) return c.body(null, 204);
     const { traceId } = status;
-    return await streamResponse(context, { principal, runId, traceId, after, replayed: false });
+    return streamResponse(context, { cursor: await runs.cursor(principal, runId, after), runId, traceId });
   });
   app.get('/v1/chats/:id/stream', async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
     const status = await runs.ofChat(principal, c.req.param('id'));
     if (!status) return c.body(null, 204);
     const { runId, traceId } = status;
-    return await streamResponse(context, { principal, runId, traceId, after: 0, replayed: false });
+    return streamResponse(context, { cursor: await runs.cursor(principal, runId, 0), runId, traceId });
   });
   app.get('/v1/runs/:id', async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
@@ -102,19 +103,18 @@ function enter({ quotas, runtime: { metrics } }: HandlerContext, { tenant }: Pri
 }
 
 interface StreamedRun {
-  readonly principal: Principal;
+  readonly cursor: RunCursor;
   readonly runId: string;
   /** The trace of the run, which its events carry. */
   readonly traceId: string;
-  readonly after: number;
-  readonly replayed: boolean;
+  /** Whether the run was started by an earlier request with the same idempotency key. */
+  readonly replayed?: boolean;
 }
 
-async function streamResponse(
+function streamResponse(
   { runtime, keepAliveMs }: HandlerContext,
-  { principal, runId, traceId, after, replayed }: StreamedRun,
-): Promise<Response> {
-  const cursor = await runtime.runs.cursor(principal, runId, after);
+  { cursor, runId, traceId, replayed = false }: StreamedRun,
+): Response {
   return new Response(encodeSse(cursor, { runId, keepAliveMs, metrics: runtime.metrics }), {
     headers: {
       ...sseHeaders,

@@ -64,6 +64,8 @@ export interface Runs {
   status(principal: Principal, runId: string, scope?: Scope): Promise<RunStatus>;
   /** @throws PinnaceError as `status`, and `last_event_id_invalid` when the run has no event of this number. */
   cursor(principal: Principal, runId: string, after: number): Promise<RunCursor>;
+  /** The run from its first chunk, as the answer to the request that started it: the scope that starts a run is enough. */
+  answer(principal: Principal, runId: string): Promise<RunCursor>;
   /** Asks the run to stop, wherever it is executed. Doing so again, or after its end, changes nothing. */
   cancel(principal: Principal, runId: string): Promise<void>;
   /** The agents whose runs this instance executes, each once for every tenant that runs it. */
@@ -172,6 +174,10 @@ export function createRuns(options: RunsOptions): Runs {
       lives.set(runId, live);
       void live.gone.then(() => lives.delete(runId));
       return { live };
+    },
+    async answer(principal, runId) {
+      await status(principal, runId, 'run:create');
+      return createCursor(runId, { after: 0, live: lives.get(runId), stored });
     },
     async cursor(principal, runId, after) {
       const { lastSeq } = await status(principal, runId);

@@ -107,6 +107,16 @@ describe('an endpoint and its client', () => {
     await expect(reader.call('GET', '/v1/metrics')).rejects.toMatchObject({ code: 'forbidden' });
   });
 
+  it('answer the request that starts a run with its stream, with the scope "run:create" alone', async () => {
+    const endpoint = await signedEndpoint(testRuntime(hello()));
+    const starter = await endpoint.client({ scopes: ['run:create'] });
+    const chunks = await readAll(await starter.run(request));
+    expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'stop' });
+    const runId = String(lastData(chunks, 'data-run')['runId']);
+    await expect(starter.resume(runId)).rejects.toMatchObject({ code: 'forbidden', status: 403 });
+    await expect(starter.status(runId)).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
   it('stop the runs of a session that is revoked', async () => {
     const endpoint = await signedEndpoint(testRuntime(stalled()));
     const client = await endpoint.client({ sub: 'lost-laptop' });
