@@ -1,5 +1,7 @@
 /** Numbers and times in words. */
 
+import { visible } from '../../src/tools/visible-text.ts';
+
 /** `850 ms`, `4.2 s`, `3 min 5 s`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
@@ -31,12 +33,12 @@ export function dayOf(time: number, now: number): 'Today' | 'Yesterday' | 'Last 
   return days < 7 ? 'Last seven days' : 'Earlier';
 }
 
-/** One line about a tool's input. */
+/** One line about a tool's input, without characters that reorder or hide text. */
 export function summarize(input: unknown): string {
   if (input === undefined || input === null) return '';
   if (typeof input !== 'object') return shorten(plain(input));
   const entries = Object.entries(input);
-  return shorten(entries.map(([key, value]) => `${key}: ${shorten(plain(value), 60)}`).join(', '));
+  return shorten(entries.map(([key, value]) => `${shorten(key, 60)}: ${shorten(plain(value), 60)}`).join(', '));
 }
 
 function plain(value: unknown): string {
@@ -44,7 +46,7 @@ function plain(value: unknown): string {
 }
 
 function shorten(text: string, length = 120): string {
-  const line = text.slice(0, length * 4).replaceAll(/\s+/g, ' ').trim();
+  const line = visible(text.slice(0, length * 4).replaceAll(/\s+/g, ' ').trim());
   return line.length > length ? `${line.slice(0, length - 1)}…` : line;
 }
 

@@ -125,7 +125,7 @@ export const Provider = v.strictObject({
   kind: v.picklist(['openai-compatible', 'rehearsal', 'custom']),
   version: v.optional(Semver, '0.1.0'),
   state: State,
-  baseUrl: v.optional(v.pipe(v.string(), v.url())),
+  baseUrl: v.optional(v.pipe(v.string(), v.url('must be an address like "https://api.example.com/v1"'))),
   /** The model where the agent names none. */
   model: v.optional(v.string()),
   secret: v.optional(SecretRef),
@@ -233,7 +233,7 @@ export const McpServer = v.strictObject({
   tenant: Tenant,
   /** Stands before the names of its tools: `alias__tool`. */
   alias: v.pipe(v.string(), v.regex(/^[a-z0-9](?:_?[a-z0-9-]){0,23}$/, 'must be 1 to 24 of a-z, 0-9, "-", single "_"')),
-  url: v.pipe(v.string(), v.url()),
+  url: v.pipe(v.string(), v.url('must be an address like "https://mcp.example.com/mcp"')),
   version: v.optional(Semver, '0.1.0'),
   state: State,
   /** Is sent as a bearer token, to this URL alone. */

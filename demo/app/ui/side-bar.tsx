@@ -182,8 +182,8 @@ function ThemeButton({ playground: { theme } }: { playground: Playground }): JSX
       class='icon-button'
       data-testid='theme-toggle'
       data-theme-choice={theme.value}
-      title={`Colours: ${word}`}
-      aria-label={`Colours: ${word}. Change`}
+      title={`Colors: ${word}`}
+      aria-label={`Colors: ${word}. Change`}
       onClick={() => (theme.value = nextTheme(theme.value))}
     >
       <Icon name={icon} />

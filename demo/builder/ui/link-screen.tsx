@@ -80,7 +80,11 @@ function Contents({ arrival: { review, known } }: { arrival: Arrival }): JSX.Ele
                 <li key={origin} data-testid='link-host'>
                   <span class='registry-row-name'>{origin}</span>
                   <span class='registry-faint'>{by.join(', ')}</span>
-                  {sent.length > 0 && <p class='link-warning'>It gets the secrets {sent.join(', ')}.</p>}
+                  {sent.length > 0 && (
+                    <p class='link-warning'>
+                      It gets the {sent.length === 1 ? 'secret' : 'secrets'} {sent.join(', ')}.
+                    </p>
+                  )}
                 </li>
               ))}
             </ul>

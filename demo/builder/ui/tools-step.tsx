@@ -143,7 +143,7 @@ function Benches({ builder }: { builder: Builder }): JSX.Element {
   };
   return (
     <section>
-      <h3>Whole benches</h3>
+      <h3>Tool sets</h3>
       <p class='registry-faint'>
         With one of these the agent starts with four tools, by which it finds and loads what it needs.
       </p>

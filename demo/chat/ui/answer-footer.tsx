@@ -44,7 +44,7 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
             onClick={() => playground.retry()}
           >
             <Icon name='retry' />
-            <span>{canGoOn(message) || planToFollow(message) ? 'Go on' : 'Ask again'}</span>
+            <span>{canGoOn(message) || planToFollow(message) ? 'Go on' : 'Regenerate'}</span>
           </button>
         )}
         <InspectButton message={message} playground={playground} />

@@ -51,7 +51,8 @@ export function ToolCard({ part, title: known, onDecide = () => undefined }: Too
       >
         <span class='tool-state'>{icon ? <Icon name={icon} /> : <span class='spinner' />}</span>
         <span class='tool-name'>{title}</span>
-        <span class='tool-summary'>{summarize(call.input)}</span>
+        {/* What a person decides on is below, field by field: one line in the model's order could pose as another call. */}
+        <span class='tool-summary'>{call.state === 'waiting' ? '' : <bdi>{summarize(call.input)}</bdi>}</span>
         <span class='tool-time'>
           {word}
           <Elapsed call={call} />

@@ -53,7 +53,7 @@ function ofAnswer(playground: Playground): readonly Command[] {
       {
         id: 'again',
         icon: 'retry' as const,
-        title: planToFollow(last) ? 'Go on with the last answer' : 'Ask again for the last answer',
+        title: planToFollow(last) ? 'Go on with the last answer' : 'Regenerate the last answer',
         hint: 'Answer',
         words: 'retry repeat',
         go: () => playground.retry(),
@@ -259,9 +259,9 @@ function ofModel({ settings }: Playground): readonly Command[] {
 }
 
 const themes: readonly (readonly [Theme, IconName, title: string])[] = [
-  ['light', 'sun', 'Light colours'],
-  ['dark', 'moon', 'Dark colours'],
-  ['system', 'system', 'Colours as the system has them'],
+  ['light', 'sun', 'Light colors'],
+  ['dark', 'moon', 'Dark colors'],
+  ['system', 'system', 'Colors as the system has them'],
 ];
 
 function ofTheme({ theme }: Playground): readonly Command[] {

@@ -12,13 +12,15 @@ export function ContactsSection({ choice }: { choice: ModelChoice }): JSX.Elemen
   const found = contacts.value;
   return (
     <section class='privacy-section' aria-labelledby='privacy-contacts'>
-      <h2 id='privacy-contacts'>Whom this page talks to</h2>
+      <h2 id='privacy-contacts'>Network activity</h2>
       <p class='privacy-lead'>
         Requests to other hosts than the page’s own, from all its tabs, since they were opened.
       </p>
       {found === undefined && <p class='privacy-faint' aria-busy='true'>Asking the workers…</p>}
       {found?.length === 0 && (
-        <p data-testid='contacts-none'>Nobody. Agents answer from this page until you connect a model or a server.</p>
+        <p data-testid='contacts-none'>
+          No requests. Agents answer from this page until you connect a model or a server.
+        </p>
       )}
       <ul class='boxed privacy-list'>
         {found?.map(({ origin, requests }) => (

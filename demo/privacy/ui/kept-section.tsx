@@ -117,7 +117,7 @@ function Row({ holding }: { holding: Holding }): JSX.Element {
 const nouns = { database: 'value', settings: 'setting', files: 'file', worker: '' } as const;
 
 function titleOf({ kind, name }: Holding): string {
-  if (kind === 'settings') return 'Settings: colours, the model’s address, how far the tour has come';
+  if (kind === 'settings') return 'Settings: colors, the model’s address, how far the tour has come';
   if (kind === 'files') return 'The page itself, for visits without a network';
   return kind === 'worker' ? 'What opens the page without a network' : titles[name] ?? 'A database of this page';
 }

@@ -6,7 +6,7 @@ export function OfflineSection({ offline: { isKept, newVersion } }: { offline: O
   const newer = newVersion.value;
   return (
     <section class='privacy-section' aria-labelledby='privacy-offline'>
-      <h2 id='privacy-offline'>Without a network</h2>
+      <h2 id='privacy-offline'>Offline</h2>
       <p data-testid='offline-state' data-kept={isKept.value}>
         {isKept.value
           ? 'The page and its agents are kept here and open without a network. Only models and servers that you connect need one.'

@@ -14,7 +14,7 @@ export function WholeSection({ page }: { page: PrivacyPage }): JSX.Element {
   };
   return (
     <section class='privacy-section' aria-labelledby='privacy-whole'>
-      <h2 id='privacy-whole'>Take it along</h2>
+      <h2 id='privacy-whole'>Export and import</h2>
       <p class='privacy-lead'>
         Chats with their plans, agents and tools, the tree, the knowledge, notes, runs and settings in one file. Secrets
         and keys are not in it.

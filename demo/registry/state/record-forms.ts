@@ -61,8 +61,8 @@ const limits: Readonly<Record<string, string>> = {
   totalMs: 'Whole run, ms',
   stepMs: 'One step, ms',
   toolMs: 'One tool call, ms',
-  firstChunkMs: 'First words, ms',
-  chunkMs: 'Between words, ms',
+  firstChunkMs: 'Time to first token (ms)',
+  chunkMs: 'Max gap between tokens (ms)',
 };
 
 const settings: Readonly<Record<string, string>> = {
@@ -139,7 +139,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       choice('type', 'Type', toolTypes),
       version,
       choice('visibility', 'Visibility', toolVisibility),
-      { ...choice('approval', 'Approval', ['', 'never', 'mutating', 'always']), empty: 'as its hints say' },
+      { ...choice('approval', 'Approval', ['', 'never', 'mutating', 'always']), empty: 'Automatic' },
       { name: 'category', label: 'Category', as: 'optional' },
       { name: 'keywords', label: 'Keywords', as: 'commas', help: 'Divided by commas.' },
       { ...description, help: 'Models read it to choose.' },

@@ -104,7 +104,7 @@ function Block({ form, group, fields }: Fields & { form: RecordForm }): JSX.Elem
 }
 
 const groupHelp: Readonly<Record<string, string>> = {
-  Limits: 'Each narrows what the runtime allows. Empty: as the runtime has it.',
+  Limits: 'Limits can only be lowered. Leave empty for the default.',
   'Model settings': 'Empty: as the provider has them.',
   Prices: 'For a million tokens, in a currency like USD: comparisons show what an answer cost.',
 };

@@ -36,9 +36,7 @@ function Unlock({ vault, isNew }: { vault: VaultPage; isNew: boolean }): JSX.Ele
       <Secret
         label='Passphrase'
         testId='vault-passphrase'
-        help={isNew
-          ? 'The first one makes the vault: at least 8 characters. Without it, nothing in it opens again.'
-          : ''}
+        help={isNew ? 'Create a passphrase of at least 8 characters. It cannot be recovered.' : ''}
         value={passphrase.value}
         onInput={(value) => (passphrase.value = value)}
       />
@@ -87,7 +85,7 @@ function OpenVault({ vault }: { vault: VaultPage }): JSX.Element {
         <Secret
           label='Value'
           testId='vault-value'
-          help='At least 8 characters. A name that is there gets this value.'
+          help='At least 8 characters. It replaces the value of a secret with the same name.'
           value={value.value}
           onInput={(written) => (value.value = written)}
         />
@@ -161,7 +159,7 @@ function Origins({ label, testId, value, onInput }: OriginsProps): JSX.Element {
         value={value}
         onInput={({ currentTarget }) => onInput(currentTarget.value)}
       />
-      <p id={`${id}-help`} class='field-help'>The secret is sent to these sites and to no other.</p>
+      <p id={`${id}-help`} class='field-help'>Separate sites by spaces. The secret is sent to no other site.</p>
     </div>
   );
 }
@@ -200,7 +198,7 @@ function Secrets({ vault, state: { secrets, isOpen } }: { vault: VaultPage; stat
     );
   }
   return (
-    <ul class='boxed registry-rows' aria-label='Secrets'>
+    <ul class='boxed registry-rows vault-secrets' aria-label='Secrets'>
       {secrets.map(({ id, origins }) => (
         <li key={id} data-testid='vault-secret' data-id={id}>
           <span class='registry-row-name'>{id}</span>

@@ -26,7 +26,7 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
       <Soundings />
       <header class='welcome-head'>
         <Mark />
-        <h1>Who takes this errand?</h1>
+        <h1>What should an agent do for you?</h1>
         <p>{whereabouts(endpointOf(playground.settings.choice.value))} Choose one and tell it what to do.</p>
         <div class='welcome-own'>
           {!playground.tour.isShown.value && <TourButton playground={playground} />}
@@ -80,7 +80,7 @@ function TourButton({ playground: { tour } }: { playground: Playground }): JSX.E
 
 function whereabouts(endpoint: string | undefined): string {
   return endpoint === undefined
-    ? 'Agents that run wholly inside this page, in a worker of their own.'
+    ? 'AI agents that run entirely in your browser.'
     : `Agents that run at ${hostOf(endpoint)}. This page signs every request.`;
 }
 

@@ -40,4 +40,8 @@ describe('summarize', () => {
     expect(summarize({ a: [1, 2], b: null })).toBe('a: [1,2], b: null');
     expect(summarize({ text: 'x'.repeat(1e6) }).length).toBeLessThan(130);
   });
+
+  it('writes characters that reorder or hide text as their codes, in names and values', () => {
+    expect(summarize({ 'to\u200B': 'evil\u202Etxt' })).toBe('to\\u200b: evil\\u202etxt');
+  });
 });

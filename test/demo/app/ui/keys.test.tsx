@@ -41,7 +41,7 @@ describe('the keys', () => {
     await page.find('switcher');
     page.all('switcher-query')[0]?.focus();
     page.press('ArrowUp');
-    await vi.waitFor(() => expect(selected()).toContain('Dark colours'));
+    await vi.waitFor(() => expect(selected()).toContain('Dark colors'));
     page.press('ArrowDown');
     await vi.waitFor(() => expect(selected()).toContain('New chat'));
   });
@@ -73,7 +73,7 @@ describe('the keys', () => {
     page.press('Enter');
     await page.find('stopped');
     page.press('k', { ctrlKey: true });
-    await vi.waitFor(() => expect(page.all('destination')[0]?.textContent).toContain('Ask again'));
+    await vi.waitFor(() => expect(page.all('destination')[0]?.textContent).toContain('Regenerate'));
     await page.type('switcher-query', 'dark');
     await vi.waitFor(() => expect(page.all('destination')).toHaveLength(1));
     page.all('switcher-query')[0]?.focus();

@@ -135,7 +135,7 @@ describe('an agent that comes by a link', () => {
     await follow(await linkOf(brought));
     await page.find('link-accept');
     expect(text('link-agent')).toContain('Be kind.');
-    expect(text('link-host')).toMatch(/https:\/\/tides\.example\.com.*HTTP tool tides.*gets the secrets lab/);
+    expect(text('link-host')).toMatch(/https:\/\/tides\.example\.com.*HTTP tool tides.*gets the secret lab/);
     expect(text('link-page')).toContain('you are asked before it changes something');
     expect((await host.control.get('agent', 'pilot-x')).ok).toBe(false);
     await page.click('link-accept');

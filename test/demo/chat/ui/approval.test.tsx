@@ -52,6 +52,17 @@ describe('a call that waits for a person', () => {
     await vi.waitFor(() => expect(page.all('announcement')[0]?.textContent).toContain('asks whether'));
   });
 
+  it('keeps the input out of the card’s head until a person has decided', async () => {
+    page = await mount();
+    await ask('c1');
+    const head = (): string | null | undefined => page.all('tool-card')[0]?.querySelector('.tool-summary')?.textContent;
+    expect(head()).toBe('');
+    await page.click('approve');
+    await untilSent(2);
+    page.transport.write({ type: 'tool-output-available', toolCallId: 'c1', output: {} });
+    await vi.waitFor(() => expect(head()).toBe('noteId: note-1'));
+  });
+
   it('shows every field in view, undeclared ones marked, and opens a long value on request', async () => {
     page = await mount();
     await send(page, 'Delete it');

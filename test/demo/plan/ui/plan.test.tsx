@@ -168,7 +168,7 @@ describe('the plan of an answer', () => {
     await page.click('stop');
     await vi.waitFor(() => expect(stateOf()).toBe('cancelled'));
     expect(page.transport.sent[0]?.signal?.aborted).toBe(true);
-    expect((await page.find('retry')).textContent).toBe('Ask again');
+    expect((await page.find('retry')).textContent).toBe('Regenerate');
   });
 
   it('is paused, and goes on', async () => {

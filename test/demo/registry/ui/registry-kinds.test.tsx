@@ -97,6 +97,12 @@ describe('records of every kind', () => {
     await page.find('record-page');
   });
 
+  it('say what an address looks like beside the field that has none', async () => {
+    await openSection('mcpServer');
+    await create({ alias: 'docs' });
+    await vi.waitFor(() => expect(text('help-url')).toBe('URL must be an address like "https://mcp.example.com/mcp".'));
+  });
+
   it('are narrowed by what their kind has', async () => {
     await openSection('provider');
     await create({ id: 'lab', baseUrl: 'https://lab.example.com/v1' });
