@@ -91,6 +91,7 @@ describe('the console of an endpoint', () => {
     await openTab(page, 'registry');
     await page.locator('[data-testid=registry-row][data-id=navigator]').click();
     await page.getByTestId('record-read-only').waitFor();
+    expect(await page.getByTestId('share').count()).toBe(0);
     expect(await page.getByTestId('registry-switch').count()).toBe(0);
     await page.getByTestId('console-back').click();
     for (const tab of ['runs', 'plans', 'audit', 'metrics']) {

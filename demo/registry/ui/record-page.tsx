@@ -77,7 +77,9 @@ function Special({ pages, opened: { found: { record, isGiven, tools }, check } }
           <h2>Tools</h2>
           <AgentTools tools={tools} onOpen={(toolId) => void pages.open('tool', toolId)} />
         </section>
-        <ShareSection control={pages.control} agentId={record.id} revision={record.revision} />
+        {record.readOnly !== true && (
+          <ShareSection control={pages.control} agentId={record.id} revision={record.revision} />
+        )}
       </>
     );
   }
