@@ -1,20 +1,22 @@
 /** State in PostgreSQL, for instances that share more than one Deno KV holds. It knows Postgres.js by its type alone. */
 
 import { Buffer } from 'node:buffer';
-import type { ISql, PendingQuery, Sql, TransactionSql } from 'postgres';
-import { PinnaceError } from '../../src/base/errors.ts';
+import type { ISql, PendingQuery, Sql } from 'postgres';
 import { encodeKey, type Key } from '../../src/base/key.ts';
 import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/contracts/storage.ts';
 import { invalid, type ListBounds, listBounds, prepareChanges, type PreparedChange } from './changes.ts';
 import { createConnection } from './connection.ts';
 import { createNews } from './news.ts';
-import { storageBlocked, storageFull } from './unavailable.ts';
+import { type ConnectPostgres, openClient, openListener, type PostgresClient, transact } from './postgres-client.ts';
 import { decodeValue, encodeValue } from './value-codec.ts';
 
 /** Options of {@link postgresStorage}. */
 export interface PostgresStorageOptions {
-  /** A client of the package `postgres`. It is the storage's from now on, and ends with it. */
-  readonly sql: Sql;
+  /**
+   * Makes a client of the package `postgres` with the options given, which come last. The storage makes one at once, another for
+   * what it watches, and a new one whenever a connection was lost; it ends them.
+   */
+  readonly connect: ConnectPostgres;
   /** The table, made when it is first used. Two tables never see each other. Without it, `pinnace`. */
   readonly table?: string;
   readonly now?: () => number;
@@ -30,8 +32,6 @@ interface Row {
 
 /** How many expired rows a commit removes at most: as many as it has changes at most. */
 const purgeLimit = 100;
-/** The wait before a new connection is at most 3 to the power of this plus 1, in hundredths of a second. */
-const mostRetries = 3;
 /** How long a close waits for what is under way, and then for connections to end. */
 const longestCloseMs = 2_000;
 
@@ -42,113 +42,84 @@ const longestCloseMs = 2_000;
  * Values are serialised by `node:v8`, up to 4 MiB each; beyond that a commit is `invalid_argument` with the reason
  * `value_too_large`. Through a pooler that lends connections per transaction, nothing can be watched.
  *
- * @throws PinnaceError `invalid_argument` with the reason `invalid_table` for a name that would need quotes.
+ * @throws PinnaceError `invalid_argument` with the reason `invalid_table` for a name that would need quotes, and `invalid_client` for
+ * a client without the options.
  * @example
- * const storage = postgresStorage({ sql: postgres(Deno.env.get('DATABASE_URL')) });
+ * const url = Deno.env.get('DATABASE_URL');
+ * const storage = postgresStorage({ connect: (options) => postgres(url, { max: 10, ...options }) });
  */
 export function postgresStorage(
-  { sql, table = 'pinnace', now = Date.now }: PostgresStorageOptions,
+  { connect, table = 'pinnace', now = Date.now }: PostgresStorageOptions,
 ): ClosableStorage & Watchable {
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(table)) {
     throw invalid('invalid_table', `Cannot use the table "${table}": take up to 48 of a-z, 0-9 and _`);
   }
-  const connection = createConnection({ open: () => open(sql, table), shut: () => undefined });
+  let client = openClient(connect, () => connection.forget(client));
+  const connection = createConnection<PostgresClient>({
+    async open() {
+      if (client.isLost) client = openClient(connect, () => connection.forget(client));
+      const own = client;
+      await own.run(() => makeTable(own, table));
+      return own;
+    },
+    shut: () => undefined,
+  });
   const news = createNews();
-  prepareForOutages(sql);
-  let listening: Promise<unknown> | undefined;
+  let listener: Sql | undefined;
+  let isClosed = false;
 
-  async function use<Result>(call: () => Promise<Result>): Promise<Result> {
-    try {
-      return await connection.use(() => {
-        retrySoon(sql);
-        return call();
-      });
-    } catch (error) {
-      throw explain(error);
-    }
+  function use<Result>(call: (client: PostgresClient) => Promise<Result>): Promise<Result> {
+    return connection.use((own) => {
+      if (own.isLost) connection.forget(own); // it was lost in the moment in which it was ready
+      return own.run(() => call(own));
+    });
   }
 
   return {
     async get(key) {
       const bytes = encodeKey(key);
-      const [row] = await use(() =>
+      const [row] = await use(({ sql }) =>
         sql<Row[]>`select name, value, version from ${sql(table)} where key = ${bytes} and ${lives(sql, now())}`
       );
       return row && toEntry(row);
     },
     async list(options) {
       const bounds = listBounds(options);
-      return await use(() => rowsWithin(sql, { table, bounds, limit: options.limit, time: now() }));
+      return await use(({ sql }) => rowsWithin(sql, { table, bounds, limit: options.limit, time: now() }));
     },
     async commit(changes) {
       const time = now();
       const draft = draftOf(prepareChanges(changes, time));
-      return await use(() => write(sql, draft, { table, time }));
+      return await use((own) => write(own, draft, { table, time }));
     },
     watch(keys, { signal, onNews }) {
       news.watch(keys.map((key) => String(hashOf(encodeKey(key)))), { signal, onNews });
-      // Before it listened, and while the connection was lost, anything may have come.
-      listening ??= use(() => sql.listen(table, (text) => news.tell(text.split(' ')), () => news.tellAll()))
-        .catch(() => void (listening = undefined));
+      if (listener || isClosed) return;
+      listener = openListener(connect);
+      // Before it listened, and while the connection was lost, anything may have come. The client listens again by itself.
+      void listener.listen(table, (text) => news.tell(text.split(' ')), () => news.tellAll()).catch(() => undefined);
     },
     async close() {
+      isClosed = true;
       // A call that was under way when the server went away may never be answered.
       const { promise: late, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, longestCloseMs);
       await Promise.race([connection.close(), late]);
       clearTimeout(timer);
-      await sql.end({ timeout: longestCloseMs / 1000 });
+      await Promise.all([client.sql, listener].map((sql) => sql?.end({ timeout: longestCloseMs / 1000 })));
     },
   };
 }
 
-/** What the client reads from its options each time, beside what its types say. */
-interface LiveOptions {
-  fetch_types: boolean;
-  readonly shared?: { retries: number };
-}
-
-/** With its types fetched, a connection that breaks in that moment rejects where nobody listens, which ends the process. */
-function prepareForOutages(sql: Sql): void {
-  (sql.options as unknown as LiveOptions).fetch_types = false; // safe: the client is this storage's alone
-}
-
-/** The client waits up to 20 s after many failures before it connects again: capped, that is less than a second. */
-function retrySoon(sql: Sql): void {
-  const { shared } = sql.options as unknown as LiveOptions; // safe: absent in a version that counts otherwise
-  if (shared && shared.retries > mostRetries) shared.retries = mostRetries;
-}
-
-/**
- * Runs statements as one transaction of one round trip. The client rolls back what has failed, also when the connection is gone: that
- * write to a closed socket throws where nothing catches it, and ends the process. So only errors of statements reach it; of a lost
- * connection it hears by itself, and rejects.
- */
-async function transact(
-  sql: Sql,
-  statements: (tx: TransactionSql) => readonly PendingQuery<Row[]>[],
-): Promise<readonly (readonly unknown[])[]> {
-  return await sql.begin(async (tx) => {
-    try {
-      return await Promise.all(statements(tx));
-    } catch (error) {
-      if (error instanceof Error && 'severity' in error && error.severity === 'ERROR') throw error;
-      return await new Promise<never>(() => undefined);
-    }
-  });
-}
-
 /** Makes the table. Instances that begin at once take turns: two that make the same one would fail. */
-async function open(sql: Sql, table: string): Promise<Sql> {
-  const name = sql(table);
-  await transact(sql, (tx) => [
+async function makeTable(client: PostgresClient, table: string): Promise<void> {
+  const name = client.sql(table);
+  await transact(client, (tx) => [
     tx`select pg_advisory_xact_lock(${hashOf(new TextEncoder().encode(table))}::int)`,
-    tx`set local client_min_messages = warning`, // that it is there already is no news
     tx`create table if not exists ${name} (
       key bytea primary key, name text not null, value bytea not null, version text not null, expires_at float8)`,
     tx`create index if not exists ${tx(`${table}_expiry`)} on ${name} (expires_at) where expires_at is not null`,
   ]);
-  return sql;
 }
 
 function lives(sql: ISql, time: number): ReturnType<ISql> {
@@ -200,13 +171,13 @@ function draftOf(changes: readonly PreparedChange[]) {
  * that also waited would compare with what has been replaced meanwhile.
  */
 async function write(
-  sql: Sql,
+  client: PostgresClient,
   { changes, input, hashes, expires }: Draft,
   { table, time }: { readonly table: string; readonly time: number },
 ): Promise<CommitResult> {
   const version = crypto.randomUUID();
-  const [name, space] = [sql(table), hashOf(new TextEncoder().encode(table))];
-  const [, answers] = await transact(sql, (tx) => [
+  const [name, space] = [client.sql(table), hashOf(new TextEncoder().encode(table))];
+  const [, answers] = await transact(client, (tx) => [
     tx`select pg_advisory_xact_lock(${space}::int, hash) from unnest(string_to_array(${
       hashes.join(' ')
     }, ' ')::int[]) hash`,
@@ -252,13 +223,4 @@ function hashOf(bytes: Uint8Array): number {
 
 function base64(bytes: Uint8Array<ArrayBuffer>): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-}
-
-/** Codes are those of PostgreSQL, class 53: insufficient resources. */
-function explain(error: unknown): PinnaceError {
-  if (error instanceof PinnaceError) return error;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === '53100') return storageFull('Cannot write to PostgreSQL: the disk is full; make room', error);
-  const advice = 'check that it runs and that the client may make and change the table, then try again';
-  return storageBlocked(`Cannot reach PostgreSQL: it failed; ${advice}`, { cause: error });
 }

@@ -4,14 +4,14 @@ import { localPrincipal } from '../../src/index.ts';
 import { createTestClock, watchableStorageContract } from '../contracts/storage.ts';
 import { says, scriptedModel, streamOf } from '../fixtures/model.ts';
 import { readAll, runRequest, testRuntime, textOf } from '../fixtures/runtime.ts';
-import { postgresPrograms, type PostgresServer, startPostgres } from '../tools/postgres-server.ts';
+import { endings, postgresPrograms, type PostgresServer, startPostgres } from '../tools/postgres-server.ts';
 
 let server: PostgresServer;
 let tables = 0;
 const open: { close(): Promise<void> }[] = [];
 
 function fresh(options: { readonly table?: string; readonly now?: () => number } = {}) {
-  const storage = postgresStorage({ sql: server.connect(), table: `t${tables++}`, ...options });
+  const storage = postgresStorage({ connect: server.connect, table: `t${tables++}`, ...options });
   open.push(storage);
   return storage;
 }
@@ -125,17 +125,50 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage', () => {
     await Promise.all([here.close(), there.close()]);
   });
 
+  it.each(endings)('answers each call with its own value after the server ended by %s', async (how) => {
+    const storage = fresh();
+    const ids = Array.from({ length: 12 }, (_, id) => id);
+    for (const id of ids) await storage.commit([{ key: ['own', id], value: id }]);
+    for (let round = 0; round < 4; round++) {
+      let isBack = false;
+      const answers = new Set<string>();
+      const ask = async (id: number): Promise<void> => {
+        for (let last = false; !last;) {
+          last = isBack; // one that begins after the restart is answered
+          const value = await storage.get(['own', id]).then((entry) => entry?.value, () => id);
+          answers.add(`${id}: ${String(value)}`);
+        }
+      };
+      const asking = ids.map(ask);
+      await server.restart(how).then(() => (isBack = true));
+      await Promise.all(asking);
+      expect([...answers].toSorted()).toEqual(ids.map((id) => `${id}: ${id}`).toSorted());
+    }
+  }, 15_000);
+
+  it('refuses a client that was made without the options of the storage', () => {
+    const connect: typeof server.connect = ({ onclose: _, ...options }) =>
+      server.connect({ ...options, onclose: () => undefined });
+    expect(() => postgresStorage({ connect })).toThrow(
+      expect.objectContaining({ code: 'invalid_argument', details: { reason: 'invalid_client' } }),
+    );
+  });
+
   it('is unavailable where there is no server, and keeps keys and values out of the error', async () => {
-    const sql = server.connect();
-    await sql.end();
-    const storage = postgresStorage({ sql });
+    const storage = postgresStorage({
+      connect(options) {
+        const sql = server.connect(options);
+        void sql.end();
+        return sql;
+      },
+    });
     const failed = storage.commit([{ key: ['secret-key'], value: 'secret-value' }]);
     await expect(failed).rejects.toMatchObject({ code: 'unavailable', details: { reason: 'storage_blocked' } });
     await expect(failed.catch((error: unknown) => JSON.stringify(error))).resolves.not.toMatch(/secret/);
   });
 
   it.each(['', 'a-b', 'Robert"; drop', '1st', 'x'.repeat(49)])('refuses the table %j', (table) => {
-    expect(() => postgresStorage({ sql: server.connect(), table })).toThrow(
+    expect(() => postgresStorage({ connect: server.connect, table })).toThrow(
       expect.objectContaining({ code: 'invalid_argument', details: { reason: 'invalid_table' } }),
     );
   });

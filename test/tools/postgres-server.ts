@@ -2,23 +2,31 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import postgres, { type Sql } from 'postgres';
+import postgres from 'postgres';
+import type { ConnectPostgres } from '../../adapters/storage/postgres-client.ts';
 
 /** Where the server's programs are; `undefined` where PostgreSQL is not installed. */
 export const postgresPrograms: string | undefined = globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1);
 
 /** A running server. */
 export interface PostgresServer {
-  readonly connect: () => Sql;
-  /** Stops it as a power failure would, or with all it has promised kept. */
+  readonly connect: ConnectPostgres;
+  /** Ends it, and resolves when it is gone. It can be started again. */
+  readonly kill: (how: Ending) => Promise<void>;
+  readonly start: () => Promise<void>;
+  /** Kills it and starts it again. */
+  readonly restart: (how?: Ending) => Promise<void>;
+  /** Ends it and removes its folder. */
   readonly stop: () => Promise<void>;
-  /** Stops it, and starts it again when the work is done; without work, at once. */
-  readonly restart: (until?: Promise<unknown>) => Promise<void>;
 }
+
+/** A fast shutdown, an immediate one, after which it recovers, and the death of all its processes at once. */
+export const endings = ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const;
+export type Ending = (typeof endings)[number];
 
 /** Starts a server that nobody else can reach. */
 export async function startPostgres(): Promise<PostgresServer> {
@@ -40,22 +48,43 @@ export async function startPostgres(): Promise<PostgresServer> {
   });
   if (made.status !== 0) throw new Error(`The database was not made: ${made.stderr}`);
   let server = await launch(folder, identity);
-  const stop = async (): Promise<void> => {
+  const kill = async (how: Ending): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
     const exited = once(server, 'exit');
-    if (server.exitCode === null && server.kill('SIGINT')) await exited; // ends sessions, too
+    const children = how === 'SIGKILL' ? childrenOf(server.pid) : [];
+    server.kill(how);
+    for (const pid of children) killIfThere(pid);
+    await exited;
   };
+  const start = async (): Promise<void> => void (server = await launch(folder, identity));
   return {
-    connect: () => postgres({ path: join(folder, '.s.PGSQL.5432'), user: 'pinnace', database: 'postgres', max: 4 }),
+    connect: (options) =>
+      postgres({ path: join(folder, '.s.PGSQL.5432'), user: 'pinnace', database: 'postgres', max: 4, ...options }),
+    kill,
+    start,
+    async restart(how = 'SIGINT') {
+      await kill(how);
+      await start();
+    },
     async stop() {
-      await stop();
+      await kill('SIGINT');
       rmSync(folder, { recursive: true, force: true });
     },
-    async restart(until) {
-      await stop();
-      await until;
-      server = await launch(folder, identity);
-    },
   };
+}
+
+/** The processes that this one has started and not waited for yet. */
+function childrenOf(pid: number | undefined): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.split(' ').filter((id) => id !== '').map(Number);
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
 }
 
 interface Identity {
@@ -72,7 +101,17 @@ function ownerOf(folder: string): Identity {
   return identity;
 }
 
-async function launch(folder: string, identity: Identity) {
+/** Tries again while a killed server's last process still holds its memory. */
+async function launch(folder: string, identity: Identity): Promise<Awaited<ReturnType<typeof launchOnce>>> {
+  try {
+    return await launchOnce(folder, identity);
+  } catch (error) {
+    if (!String(error).includes('shared memory block')) throw error;
+    return await launch(folder, identity);
+  }
+}
+
+async function launchOnce(folder: string, identity: Identity) {
   const settings = ['listen_addresses=', 'fsync=off', `unix_socket_directories=${folder}`].flatMap((
     text,
   ) => ['-c', text]);

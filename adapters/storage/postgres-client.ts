@@ -1,0 +1,139 @@
+/** A client of Postgres.js that is never used again once it has lost a connection. */
+
+import type { Sql, TransactionSql } from 'postgres';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { invalid } from './changes.ts';
+import { storageBlocked, storageFull } from './unavailable.ts';
+
+/** The options that the storage sets on its clients. */
+export interface PostgresClientOptions {
+  readonly fetch_types: false;
+  readonly idle_timeout: 0;
+  readonly max_lifetime: 0;
+  readonly connect_timeout: number;
+  readonly backoff: () => number;
+  readonly onnotice: () => void;
+  readonly onclose: () => void;
+}
+
+/** Makes a client of the package `postgres` with these options; they come last, so that nothing replaces them. */
+export type ConnectPostgres = (options: PostgresClientOptions) => Sql;
+
+/** A client, and whether it has lost a connection. */
+export interface PostgresClient {
+  readonly sql: Sql;
+  readonly isLost: boolean;
+  /** Makes a call, and rejects it when a connection is lost meanwhile. */
+  run<Result>(call: () => Promise<Result>): Promise<Result>;
+}
+
+/**
+ * Makes a client, and leaves it when a connection is lost. Postgres.js (3.4.9) reuses the state of a lost connection: a query that was
+ * written between the `error` and the `close` of its socket stays in it, never ends, or ends with the answer of the query after it.
+ *
+ * @throws PinnaceError `invalid_argument` with the reason `invalid_client` when the client does not have the options.
+ */
+export function openClient(connect: ConnectPostgres, onLost: () => void): PostgresClient {
+  const running = new Set<(error: PinnaceError) => void>();
+  let refused = 0;
+  let isLost = false;
+  // A connection that was refused has not been used: others may stand, as when the server takes no more.
+  const onclose = (): void => refused > 0 ? void (refused -= 1) : leave();
+  const sql = connect({ ...baseOptions, onclose });
+  const leave = (): void => {
+    if (isLost) return;
+    isLost = true;
+    for (const reject of running) reject(storageBlocked(`${unreached}: a connection was lost; try again`));
+    onLost();
+    // At once, a connection that is being made would stay silent, and a server that stops waits a minute for it to speak.
+    void sql.end({ timeout: endSeconds });
+  };
+  if (sql.options.onclose !== onclose) throw withoutOptions();
+  return {
+    sql,
+    get isLost() {
+      return isLost;
+    },
+    run: (call) =>
+      new Promise((resolve, reject) => {
+        if (isLost) return reject(storageBlocked(`${unreached}: its connection was lost; try again`));
+        running.add(reject);
+        const fail = (error: unknown): void => {
+          if (wasRefused(error)) refused += 1;
+          reject(explain(error));
+        };
+        void call().then(resolve, fail).finally(() => running.delete(reject));
+      }),
+  };
+}
+
+const endSeconds = 2;
+const unreached = 'Cannot reach PostgreSQL';
+
+/** A client that only listens: it connects again by itself, and its one query has no answer to mistake. */
+export function openListener(connect: ConnectPostgres): Sql {
+  return connect({ ...baseOptions, onclose: () => undefined });
+}
+
+const baseOptions: Omit<PostgresClientOptions, 'onclose'> = {
+  // With its types fetched, a connection that breaks in that moment rejects where nobody listens, which ends the process.
+  fetch_types: false,
+  // A connection that the client closes by itself would look like a lost one.
+  idle_timeout: 0,
+  max_lifetime: 0,
+  connect_timeout: 5, // in seconds
+  // In seconds; the client's own is up to 20 s after many failures.
+  backoff: () => (1 + Math.random()) / 8,
+  // It writes notices to the console otherwise.
+  onnotice: () => undefined,
+};
+
+/**
+ * Runs statements as one transaction of one round trip. The client rolls back what has failed, also when the connection is gone: that
+ * write to a closed socket throws where nothing catches it, and ends the process. So only errors of statements reach it; of a lost
+ * connection it hears by itself, and rejects.
+ */
+export async function transact(
+  client: PostgresClient,
+  statements: (tx: TransactionSql) => readonly Promise<readonly unknown[]>[],
+): Promise<readonly (readonly unknown[])[]> {
+  return await client.sql.begin(async (tx) => {
+    if (client.isLost) throw storageBlocked(unreached); // its caller repeats it already, perhaps elsewhere
+    try {
+      return await Promise.all(statements(tx));
+    } catch (error) {
+      if (severityOf(error) === 'ERROR') throw error;
+      return await new Promise<never>(() => undefined);
+    }
+  });
+}
+
+/** Whether a connection was never made. Codes are those of Node.js and PostgreSQL: resources, authorization, database, starting up. */
+function wasRefused(error: unknown): boolean {
+  const code = codeOf(error);
+  if (severityOf(error) !== undefined) return severityOf(error) === 'FATAL' && /^(53|28|3D|57P03)/.test(code);
+  return /^(ECONNREFUSED|ENOENT|EACCES|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CONNECT_TIMEOUT)$/.test(code);
+}
+
+/** Codes are those of PostgreSQL, class 53: insufficient resources. */
+function explain(error: unknown): PinnaceError {
+  if (error instanceof PinnaceError) return error;
+  if (codeOf(error) === '53100') return storageFull('Cannot write to PostgreSQL: the disk is full; make room', error);
+  const advice = 'check that it runs and that the client may make and change the table, then try again';
+  return storageBlocked(`${unreached}: it failed; ${advice}`, { cause: error });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function severityOf(error: unknown): unknown {
+  return error instanceof Error && 'severity' in error ? error.severity : undefined;
+}
+
+function withoutOptions(): PinnaceError {
+  return invalid(
+    'invalid_client',
+    'Cannot use the client: it lacks the options of the storage; make it with `(options) => postgres(url, { ...options })`',
+  );
+}
