@@ -1,5 +1,6 @@
 /** Definitions from an existing control plane, over HTTP. */
 
+import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Catalog } from '../../src/contracts/catalog.ts';
 import {
@@ -96,7 +97,7 @@ function sourceOf({ url, headers = () => ({}), now = Date.now, ...way }: HttpCat
   const base = baseOf(url, 'the catalog');
   const fetch = guardedSend(way, base);
   const remote: Remote = { name: 'catalog', kind: 'catalog', maxBytes, fetch, now };
-  return { base, remote, headers, remembered: new Map() };
+  return { base, remote, headers, remembered: new BoundedMap(maxRemembered) };
 }
 
 async function load<Kind extends RecordKind>(
@@ -185,10 +186,8 @@ function remember<T>(
   place: string,
   { etag, value }: { readonly etag: string | undefined; readonly value: T },
 ): T {
-  remembered.delete(place);
-  if (etag !== undefined) remembered.set(place, { etag, value });
-  const [oldest] = remembered.keys();
-  if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
+  if (etag === undefined) remembered.delete(place);
+  else remembered.set(place, { etag, value });
   return value;
 }
 

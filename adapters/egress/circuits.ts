@@ -1,5 +1,6 @@
 /** Keeps one bad origin from harming the rest: a bulkhead for each origin, and a breaker for each kind of path at it. */
 
+import { BoundedMap } from '../../src/base/bounded-map.ts';
 import {
   BrokenCircuitError,
   bulkhead,
@@ -41,25 +42,16 @@ export interface CircuitPlace {
 
 /** Creates the circuits of all origins. Of each sort a thousand are kept; the one unused for longest is evicted. */
 export function createCircuits(options: CircuitOptions = {}): Circuits {
-  const slots = new Map<string, IPolicy>();
-  const breakers = new Map<string, Breaker>();
+  const slots = new BoundedMap<string, IPolicy>(maxCircuits);
+  const breakers = new BoundedMap<string, Breaker>(maxCircuits);
   return ({ origin, kind }, call) => {
-    const held = recent(slots, origin, () => bulkhead(options.concurrency ?? 16));
-    const breaker = recent(breakers, `${origin} ${kind}`, () => createBreaker(options));
+    const held = slots.getOrCreate(origin, () => bulkhead(options.concurrency ?? 16));
+    const breaker = breakers.getOrCreate(`${origin} ${kind}`, () => createBreaker(options));
     return throughCircuit(held, breaker, call);
   };
 }
 
 const maxCircuits = 1000;
-
-/** Returns the value of a key and makes it the latest used. */
-function recent<T>(all: Map<string, T>, key: string, create: () => T): T {
-  const value = all.get(key) ?? create();
-  all.delete(key);
-  all.set(key, value);
-  if (all.size > maxCircuits) all.delete(all.keys().next().value ?? '');
-  return value;
-}
 
 /** The kind of a path whose caller names none: ids in it do not make it another. */
 export function pathKind({ pathname }: URL): string {

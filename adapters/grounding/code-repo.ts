@@ -1,5 +1,6 @@
 /** Code as a grounding source: symbols, identifiers, exact text and linear-time regular expressions, with lines that stay true. */
 
+import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { compileFilters, type Filter, filterOps, readField } from '../../src/contracts/filter.ts';
 import type { GroundingSource, SourceHit } from '../../src/contracts/grounding-source.ts';
 import { type CodeIndex, type CodeLimits, type IndexedFile, indexTree } from './code/code-index.ts';
@@ -37,7 +38,7 @@ const defaultLimits: CodeLimits = { files: 20_000, fileBytes: 16_777_216, bytes:
  */
 export function codeSource({ id, tree, limits }: CodeSourceOptions): CodeSource {
   const capabilities = { query: true, embedding: false, filters: filterOps, records: false };
-  const indexes = new Map<string, Promise<CodeIndex | undefined>>();
+  const indexes = new BoundedMap<string, Promise<CodeIndex | undefined>>(64);
   const build = async (tenant: string, signal: AbortSignal): Promise<CodeIndex | undefined> => {
     const open = tree(tenant);
     return open && await indexTree(await open(signal), { ...defaultLimits, ...limits }, signal);
@@ -55,7 +56,6 @@ export function codeSource({ id, tree, limits }: CodeSourceOptions): CodeSource 
     }
     const building = build(tenant, signal);
     indexes.set(tenant, building);
-    if (indexes.size > 64) indexes.delete(indexes.keys().next().value ?? tenant);
     return await building;
   };
   return {

@@ -1,5 +1,6 @@
 /** Makes each vector once: texts go to the embedder in batches, and what it gave is kept by the hash of the text. */
 
+import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Embedder } from '../../src/contracts/embedder.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
@@ -27,10 +28,9 @@ export function cacheEmbeddings(
   embedder: Embedder,
   { storage, dimensions }: { readonly storage?: Storage | undefined; readonly dimensions?: number | undefined } = {},
 ): Embed {
-  const memory = new Map<string, Float32Array>();
+  const memory = new BoundedMap<string, Float32Array>(mostInMemory);
   const keep = (name: string, vector: Float32Array): void => {
     memory.set(name, vector);
-    if (memory.size > mostInMemory) memory.delete(memory.keys().next().value ?? name);
   };
   return async (texts, { tenant, signal }) => {
     const names = await Promise.all(texts.map(sha256));

@@ -1,5 +1,6 @@
 /** A source of items that are given to it, whatever the engine that finds them. */
 
+import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { opsOf } from '../../src/contracts/filter.ts';
 import type {
@@ -143,13 +144,9 @@ function embeddingsOf(items: readonly GroundingItem[], kept: readonly KeptItem[]
 /** The shelves in use, the least recently used first. */
 function createShelves(options: ItemSourceOptions, { createEngine }: ItemKind): (tenant: string) => Shelf {
   const { id, storage, now = Date.now, refreshMs = 1_000, mostTenants = 64 } = options;
-  const shelves = new Map<string, Shelf>();
+  const shelves = new BoundedMap<string, Shelf>(storage ? mostTenants : Infinity);
   return (tenant) => {
     const prefix = ['grounding', id, tenant];
-    const shelf = shelves.get(tenant) ?? createShelf({ engine: createEngine(), storage, prefix, now, refreshMs });
-    shelves.delete(tenant);
-    shelves.set(tenant, shelf);
-    if (storage && shelves.size > mostTenants) shelves.delete(shelves.keys().next().value ?? tenant);
-    return shelf;
+    return shelves.getOrCreate(tenant, () => createShelf({ engine: createEngine(), storage, prefix, now, refreshMs }));
   };
 }

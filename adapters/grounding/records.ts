@@ -1,5 +1,6 @@
 /** Structured data as a grounding source: filters, sorting and figures over records that a function lists. */
 
+import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { wordConfidence } from '../../src/base/confidence.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { compileFilters, type Filter, filterOps, readField } from '../../src/contracts/filter.ts';
@@ -92,10 +93,10 @@ export function recordSource(options: RecordSourceOptions): GroundingSource {
 /** The tables of tenants, each for as long as it is fresh. */
 function createTables(options: RecordSourceOptions): (tenant: string, signal: AbortSignal) => Promise<Table> {
   const { list, freshMs = 1_000, now = () => performance.now() } = options;
-  const tables = new Map<
+  const tables = new BoundedMap<
     string,
     { readonly at: number; readonly records: readonly DataRecord[]; readonly table: Table }
-  >();
+  >(64);
   return async (tenant, signal) => {
     requireRunning(signal);
     const known = tables.get(tenant);
@@ -104,9 +105,7 @@ function createTables(options: RecordSourceOptions): (tenant: string, signal: Ab
     const records = await list(tenant, signal);
     requireRunning(signal);
     const table = known?.records === records ? known.table : await toTable(records, options, signal);
-    tables.delete(tenant);
     tables.set(tenant, { at, records, table });
-    if (tables.size > 64) tables.delete(tables.keys().next().value ?? tenant);
     return table;
   };
 }

@@ -1,5 +1,6 @@
 /** MCP servers of all revisions, 2026-07-28 too, through `@modelcontextprotocol/client`. */
 
+import { longestTimeoutMs } from '../../src/base/timer.ts';
 import { Client, type StandardSchemaV1, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { McpCall, McpConnector } from '../../src/contracts/mcp-connector.ts';
 import { linearValidator } from '../linear-validator.ts';
@@ -8,7 +9,6 @@ import {
   clientInfo,
   connectUntil,
   type McpSession,
-  noTimeoutMs,
   type OpenOptions,
   paramsOf,
   progressOf,
@@ -39,7 +39,7 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
   await connectUntil({
     signal,
     transport,
-    connect: () => client.connect(transport, { signal, timeout: noTimeoutMs }),
+    connect: () => client.connect(transport, { signal, timeout: longestTimeoutMs }),
   });
   return {
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
@@ -48,12 +48,12 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
     listPage: async (cursor, until) =>
       await client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, anything, {
         signal: until,
-        timeout: noTimeoutMs,
+        timeout: longestTimeoutMs,
       }),
     call: async (call, until) =>
       await client.callTool(paramsOf(call), {
         signal: until,
-        timeout: noTimeoutMs,
+        timeout: longestTimeoutMs,
         toolDefinition: forHeaders(call),
         ...progressOf(call),
       }),

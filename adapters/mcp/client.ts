@@ -1,5 +1,6 @@
 /** MCP servers of the revisions up to 2025-11-25, through `@modelcontextprotocol/sdk`. */
 
+import { longestTimeoutMs } from '../../src/base/timer.ts';
 import type { McpConnector } from '../../src/contracts/mcp-connector.ts';
 import { linearValidator } from '../linear-validator.ts';
 import { connectorOver, type McpConnectorOptions } from './connector.ts';
@@ -8,7 +9,6 @@ import {
   clientInfo,
   connectUntil,
   type McpSession,
-  noTimeoutMs,
   type OpenOptions,
   paramsOf,
   progressOf,
@@ -35,7 +35,7 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
   await connectUntil({
     signal,
     transport,
-    connect: () => client.connect(transport, { signal, timeout: noTimeoutMs }),
+    connect: () => client.connect(transport, { signal, timeout: longestTimeoutMs }),
   });
   return {
     protocolVersion: transport.protocolVersion ?? '',
@@ -46,12 +46,12 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
       await client.request(
         { method: 'tools/list', ...(cursor !== undefined && { params: { cursor } }) },
         ResultSchema,
-        { signal: until, timeout: noTimeoutMs },
+        { signal: until, timeout: longestTimeoutMs },
       ),
     call: async (call, until) =>
       await client.request({ method: 'tools/call', params: paramsOf(call) }, ResultSchema, {
         signal: until,
-        timeout: noTimeoutMs,
+        timeout: longestTimeoutMs,
         ...progressOf(call),
       }),
     async close() {

@@ -3,6 +3,7 @@
  * tool that they do not like. They are given the frame of a result, and the way back to all of it.
  */
 
+import { isRecord } from '../../src/base/is-record.ts';
 import type { Message } from './messages.ts';
 
 /** The results of one session. */
@@ -12,8 +13,6 @@ export interface HeldResults {
   /** Gives the result that a library was given the frame of, once. */
   readonly take: (frame: unknown) => unknown;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Gives the store for a session. */
 export function createHeldResults(): HeldResults {
@@ -40,7 +39,3 @@ export function createHeldResults(): HeldResults {
 }
 
 const heldKey = 'pinnace/held';
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

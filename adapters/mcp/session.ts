@@ -47,9 +47,6 @@ export async function connectUntil(
 /** Who we are to a server: no version, for it is none of its business. */
 export const clientInfo = { name: 'pinnace', version: '0' } as const;
 
-/** What libraries are told for a time: ours are counted by the connector. The longest that a timer can wait. */
-export const noTimeoutMs = 2 ** 31 - 1;
-
 /** Gives what a server says of itself, as text. */
 export function serverInfoOf(info: unknown): McpSession['serverInfo'] {
   const { name, version } = (info ?? {}) as { readonly name?: unknown; readonly version?: unknown };

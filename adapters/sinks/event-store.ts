@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { createEventBlocks, type EventBlocks } from '../../src/events/event-blocks.ts';
 import type { EventLogOptions } from '../../src/events/event-chain.ts';
 import { type EventStore, lostAction } from '../../src/events/event-store.ts';
@@ -28,21 +29,14 @@ const maxTenants = 1000;
 export function eventStore(
   { storage, retentionMs, maxWaitMs = 100, ...queue }: Omit<EventLogOptions, 'name'> & QueueOptions,
 ): QueuedEventStore {
-  const tenants = new Map<string, Tenant>();
+  const tenants = new BoundedMap<string, Tenant>(maxTenants, (tenant) => void leave(tenant));
   let droppedBefore = 0;
-  const leave = async (name: string, { queue: left }: Tenant): Promise<void> => {
-    tenants.delete(name);
+  const leave = async ({ queue: left }: Tenant): Promise<void> => {
     await left.close();
     droppedBefore += left.dropped;
   };
-  const of = (name: string): Tenant => {
-    const tenant = tenants.get(name) ?? openTenant(name, { storage, retentionMs, maxWaitMs, ...queue });
-    tenants.delete(name);
-    tenants.set(name, tenant);
-    const [oldest] = tenants;
-    if (tenants.size > maxTenants && oldest) void leave(...oldest);
-    return tenant;
-  };
+  const of = (name: string): Tenant =>
+    tenants.getOrCreate(name, () => openTenant(name, { storage, retentionMs, maxWaitMs, ...queue }));
   const sum = (what: 'waiting' | 'dropped'): number =>
     [...tenants.values()].reduce((total, tenant) => total + tenant.queue[what], 0);
   const all = async (what: 'flush' | 'close'): Promise<void> =>

@@ -1,5 +1,6 @@
 /** Reads JSON from strangers: what is too deep, too odd or made to surprise is refused before anything else looks at it. */
 
+import { isRecord } from './is-record.ts';
 import { PinnaceError } from './errors.ts';
 
 /** The deepest nesting that is read. */
@@ -83,10 +84,6 @@ export function checkJsonDepth(text: string): number {
 /** Gives JSON whose text is the same for the same data: keys sorted, nothing between. */
 export function canonicalJson(data: unknown): string {
   return JSON.stringify(data, (_key, value: unknown) => isRecord(value) ? sorted(value) : value) ?? 'null';
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function sorted(record: Record<string, unknown>): Record<string, unknown> {

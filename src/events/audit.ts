@@ -3,6 +3,7 @@
  * its own. What cannot be written down is not done.
  */
 
+import { BoundedMap } from '../base/bounded-map.ts';
 import { answeringStorage } from '../log/answering-storage.ts';
 import { PinnaceError, toLoggable } from '../base/errors.ts';
 import { createEventLog, type EventLog } from './event-log.ts';
@@ -29,17 +30,12 @@ const maxLogs = 1000;
 
 /** Gives the audit of a storage. All instances that name the same storage write the same chains. */
 export function createAudit({ storage, retentionMs }: AuditOptions): Audit {
-  const logs = new Map<string, EventLog>();
+  const logs = new BoundedMap<string, EventLog>(maxLogs);
   const answering = answeringStorage(storage);
   return {
     log(tenant) {
       const name = tenant === undefined ? 'audit' : `audit/${tenant}`;
-      const log = logs.get(name) ?? createEventLog({ storage: answering, name, retentionMs });
-      logs.delete(name);
-      logs.set(name, log);
-      const [oldest] = logs.keys();
-      if (logs.size > maxLogs && oldest !== undefined) logs.delete(oldest);
-      return log;
+      return logs.getOrCreate(name, () => createEventLog({ storage: answering, name, retentionMs }));
     },
   };
 }

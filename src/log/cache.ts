@@ -4,6 +4,7 @@
  * does not answer. An invalidation beats loads in flight: their values are not stored, and later callers do not join them.
  */
 
+import { BoundedMap } from '../base/bounded-map.ts';
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { type Cached, createSharedValues, type SharedOptions } from './shared-values.ts';
@@ -70,18 +71,12 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
   const { name, now, metrics, onStale, health = createSourceHealth(now) } = options;
   const times = { ...defaultCacheTimes, ...options.times };
   const shared = options.shared && createSharedValues(name, options.shared);
-  const entries = new Map<string, Cached<T>>();
+  const entries = new BoundedMap<string, Cached<T>>(maxEntries);
   const loads = new Map<string, Promise<Cached<T>>>();
 
   const ageOf = ({ loadedAt }: Cached<T>): number => now() - loadedAt;
   const isFresh = (entry: Cached<T>): boolean =>
     ageOf(entry) < (entry.value === undefined ? times.negativeMs : times.ttlMs);
-  const keep = (id: string, entry: Cached<T>): void => {
-    entries.delete(id);
-    entries.set(id, entry);
-    const [oldest] = entries.keys();
-    if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
-  };
   const load = (id: string): Promise<Cached<T>> => {
     const known = loads.get(id);
     if (known) return known;
@@ -100,7 +95,7 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
     if (stored && isFresh(stored)) {
       metrics.time('pinnace_resolution_seconds', now() - started, { cache: name, layer: 'l2' });
       metrics.count('pinnace_cache_hits_total', { cache: name, layer: 'l2' });
-      if (isCurrent()) keep(id, stored);
+      if (isCurrent()) entries.set(id, stored);
       return stored;
     }
     metrics.count('pinnace_cache_misses_total', { cache: name });
@@ -108,7 +103,7 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
     const entry = { value, loadedAt: started };
     metrics.time('pinnace_resolution_seconds', now() - started, { cache: name, layer: 'source' });
     if (isCurrent()) {
-      keep(id, entry);
+      entries.set(id, entry);
       await shared?.write(id, entry, { position, ttlMs: times.ttlMs });
     }
     return entry;

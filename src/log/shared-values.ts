@@ -4,6 +4,7 @@
  * it, so a load in flight on another instance cannot bring back what was invalidated, and nothing has to be deleted.
  */
 
+import { BoundedMap } from '../base/bounded-map.ts';
 import type { Key } from '../base/key.ts';
 import type { Storage } from '../contracts/storage.ts';
 
@@ -48,16 +49,12 @@ const maxIds = 10_000;
 export function createSharedValues<T>(name: string, options: SharedOptions<T>): SharedValues<T> {
   const { storage, source, position: current, revisionOf } = options;
   const keyOf = (id: string): Key => ['cache', name, source, id];
-  const revisions = new Map<string, number>();
+  const revisions = new BoundedMap<string, number>(maxIds);
   const firstOf = new Map<string, number>();
   let first = 0;
   let hasRead = false;
   const note = (id: string, value: T): void => {
-    if (!revisionOf) return;
-    revisions.delete(id);
-    revisions.set(id, revisionOf(value));
-    const [oldest] = revisions.keys();
-    if (revisions.size > maxIds && oldest !== undefined) revisions.delete(oldest);
+    if (revisionOf) revisions.set(id, revisionOf(value));
   };
   const isCurrent = (id: string, position = -1): boolean => position >= Math.max(first, firstOf.get(id) ?? 0);
   const isLatest = (id: string, value: T): boolean => !revisionOf || revisionOf(value) >= (revisions.get(id) ?? 0);

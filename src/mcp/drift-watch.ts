@@ -1,5 +1,6 @@
 /** What this instance knows of servers that no longer offer what was approved. */
 
+import { BoundedMap } from '../base/bounded-map.ts';
 import type { McpServer } from '../base/schema.ts';
 import { compareWithPin, type Drift, type Offer } from './drift.ts';
 
@@ -43,16 +44,8 @@ const maxServers = 1000;
 
 /** Gives a watch that knows nothing yet. It is kept apart for every approval: a server that is approved anew begins anew. */
 export function createDriftWatch({ ttlMs, now, onDrift }: DriftWatchOptions): DriftWatch {
-  const all = new Map<string, Known>();
-  const knownOf = (server: McpServer): Known => {
-    const key = keyOf(server);
-    const known = all.get(key) ?? newlyKnown();
-    all.delete(key);
-    all.set(key, known);
-    const [oldest] = all.keys();
-    if (all.size > maxServers && oldest !== undefined) all.delete(oldest);
-    return known;
-  };
+  const all = new BoundedMap<string, Known>(maxServers);
+  const knownOf = (server: McpServer): Known => all.getOrCreate(keyOf(server), newlyKnown);
   const compare = async (server: McpServer, known: Known, list: () => Promise<Offer>): Promise<void> => {
     const { pinned } = server;
     if (!pinned) return;

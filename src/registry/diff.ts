@@ -1,5 +1,6 @@
 /** What differs between two records, as data that a person can read. */
 
+import { isRecord } from '../base/is-record.ts';
 import { canonicalJson } from '../base/json.ts';
 
 /** One difference. Without `from` something was added, without `to` removed. */
@@ -13,15 +14,11 @@ export interface Difference {
 /** Lists the differences, in the order of the fields. Objects are compared field by field, lists as wholes. */
 export function differencesOf(from: unknown, to: unknown, path = ''): readonly Difference[] {
   if (canonicalJson(from) === canonicalJson(to)) return [];
-  if (!isObject(from) || !isObject(to)) {
+  if (!isRecord(from) || !isRecord(to)) {
     return [{ path, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }];
   }
   const names = new Set([...Object.keys(from), ...Object.keys(to)]);
   return [...names].flatMap((name) => differencesOf(from[name], to[name], `${path}/${escape(name)}`));
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function escape(name: string): string {

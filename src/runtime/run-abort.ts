@@ -1,5 +1,6 @@
 /** What can stop a run from outside: its caller, the runtime that closes, its deadline. */
 
+import { setBoundedTimeout } from '../base/timer.ts';
 import { PinnaceError } from '../base/errors.ts';
 
 /** The one signal of a run. Composed by hand: `AbortSignal.any` costs more than all else that a run sets up. */
@@ -16,9 +17,6 @@ export interface RunAbort {
   release(): void;
 }
 
-/** The longest time that `setTimeout` can wait; with more it would not wait at all. */
-const longestTimeoutMs = 2_147_483_647;
-
 /** Gives the signal of a run that stops with any of the others. */
 export function createRunAbort(others: readonly (AbortSignal | undefined)[]): RunAbort {
   const own = new AbortController();
@@ -29,9 +27,9 @@ export function createRunAbort(others: readonly (AbortSignal | undefined)[]): Ru
   let deadline: ReturnType<typeof setTimeout> | undefined;
   const startClock = (totalMs: number): void => {
     clearTimeout(deadline);
-    deadline = setTimeout(() => {
+    deadline = setBoundedTimeout(() => {
       own.abort(new PinnaceError('deadline_exceeded', `The run took longer than ${totalMs} ms`));
-    }, Math.min(totalMs, longestTimeoutMs));
+    }, totalMs);
   };
   for (const other of others) {
     const onAbort = (): void => own.abort(other?.reason);

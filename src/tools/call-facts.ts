@@ -3,6 +3,7 @@
  * shown unescaped, nothing long hides what is short, and two different inputs never look the same.
  */
 
+import { isRecord } from '../base/is-record.ts';
 import { sha256 } from '../base/hash.ts';
 import { canonicalJson } from '../base/json.ts';
 import { declaredFields, elementSchemas } from './declared-fields.ts';
@@ -107,10 +108,6 @@ function childrenOf(value: unknown, { path, schemas, root, declared }: Omit<Node
     declared: [...fields].filter(([name]) => Object.hasOwn(value, name)).map(([name, its]) => child(name, its, true)),
     others: undeclared.map((name) => child(name, others, isFreeForm)),
   };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function toFact({ path, value, declared, rest }: Draft): Promise<CallFact> {

@@ -1,5 +1,6 @@
 /** The only way to call a tool: check the input, ask for permission, execute within limits, shape the output. */
 
+import { setBoundedTimeout } from '../base/timer.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
 import { invalid } from '../base/parse.ts';
 import { askPermission, refusal } from '../permission/authorize.ts';
@@ -115,9 +116,6 @@ function unchanged(text: string): string {
   return text;
 }
 
-/** The longest time that `setTimeout` can wait; with more it would not wait at all. */
-const longestTimeoutMs = 2_147_483_647;
-
 async function withinLimits(
   tool: Tool,
   { signal: run, timeoutMs }: ToolCall,
@@ -132,7 +130,7 @@ async function withinLimits(
     own.abort(reason);
   };
   const onRunAbort = (): void => stop(stoppedCall(id, lossOfSignal(run)));
-  const timer = setTimeout(() => stop(timedOut(tool, timeoutMs)), Math.min(timeoutMs, longestTimeoutMs));
+  const timer = setBoundedTimeout(() => stop(timedOut(tool, timeoutMs)), timeoutMs);
   run.addEventListener('abort', onRunAbort, { once: true });
   try {
     return await Promise.race([aborted, work(own.signal)]);

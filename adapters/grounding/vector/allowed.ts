@@ -1,5 +1,6 @@
 /** Which rows pass filters: found once for each version, and then at hand. */
 
+import { BoundedMap } from '../../../src/base/bounded-map.ts';
 import { compileFilters, type Filter } from '../../../src/contracts/filter.ts';
 import { canonicalJson } from '../../../src/base/json.ts';
 import { type KeptItem, readItem } from '../item.ts';
@@ -24,10 +25,10 @@ const mostRemembered = 16;
 
 /** Gives an empty memory. */
 export function createAllowedRows(): AllowedRows {
-  let known = new Map<string, Uint32Array>();
+  let known = new BoundedMap<string, Uint32Array>(mostRemembered);
   return {
     clear: () => {
-      if (known.size > 0) known = new Map();
+      if (known.size > 0) known = new BoundedMap(mostRemembered);
     },
     async find(filters, { ids, items, signal }) {
       if (filters.length === 0) return undefined;
@@ -43,7 +44,6 @@ export function createAllowedRows(): AllowedRows {
         const item = id === undefined ? undefined : items.get(id);
         if (item && passes(item)) rows.push(row);
       }
-      if (into.size >= mostRemembered) into.delete(into.keys().next().value ?? key);
       const allowed = Uint32Array.from(rows);
       into.set(key, allowed);
       return allowed;

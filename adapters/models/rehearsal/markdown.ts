@@ -1,5 +1,6 @@
 /** Values as Markdown for people: tables for lists of records, lists for records and lists, short texts in the line. */
 
+import { isRecord } from '../../../src/base/is-record.ts';
 import { stringify } from './conversation.ts';
 
 const maxRows = 12;
@@ -39,10 +40,6 @@ function listOf(items: readonly unknown[], depth: number): string {
 function columnsOf(items: readonly unknown[]): readonly string[] {
   if (!items.every(isRecord)) return [];
   return [...new Set(items.slice(0, maxRows).flatMap((item) => Object.keys(item)))].slice(0, maxColumns);
-}
-
-function isRecord(item: unknown): item is object {
-  return typeof item === 'object' && item !== null && !Array.isArray(item);
 }
 
 function tableOf(items: readonly Record<string, unknown>[], columns: readonly string[]): string {

@@ -1,5 +1,6 @@
 /** What became of a tool call, as MCP writes it. */
 
+import { isRecord } from '../../../src/base/is-record.ts';
 import type { ErrorData, PinnaceError } from '../../../src/base/errors.ts';
 import type { ToolDefinition } from '../../../src/base/schema.ts';
 import { type ContentBlock, readContent } from '../../../src/tools/content.ts';
@@ -48,10 +49,6 @@ const foreign: ReadonlySet<ToolDefinition['type']> = new Set(['http', 'mcp', 'co
 
 function textOf(output: unknown): string {
   return typeof output === 'string' ? output : JSON.stringify(output) ?? 'null';
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const invalidParams = -32602;

@@ -1,5 +1,6 @@
 /** Certificates that were read before: reading one costs two signatures' worth of time. */
 
+import { BoundedMap } from '../../../src/base/bounded-map.ts';
 import { type Certificate, type CertificateOptions, readCertificate, requireCurrent } from './certificate.ts';
 
 /** Gives the certificate of a token, or refuses it. */
@@ -12,13 +13,11 @@ export type VerifyCertificate = (token: string, options: CertificateOptions) => 
 export function createCertificateCache(
   { maxEntries }: { readonly maxEntries: number },
 ): VerifyCertificate {
-  const known = new Map<string, Certificate>(); // in the order of use
+  const known = new BoundedMap<string, Certificate>(maxEntries);
   return async (token, options) => {
     const certificate = known.get(token) ?? await readCertificate(token, options);
     requireCurrent(certificate, options);
-    known.delete(token);
     known.set(token, certificate);
-    if (known.size > maxEntries) known.delete(known.keys().next().value as string); // safe: it is not empty
     return certificate;
   };
 }

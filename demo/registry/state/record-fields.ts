@@ -1,5 +1,6 @@
 /** A record as a form has it: every field a text, and back again. What the fields of a kind are, `record-forms.ts` says. */
 
+import { isRecord } from '../../../src/base/is-record.ts';
 import type { AnyRecord } from '../worker/control.ts';
 import { readSelections, writeSelections } from './mcp-selections.ts';
 
@@ -171,10 +172,6 @@ function setAt(record: object, [name = '', ...rest]: readonly string[], value: u
   if (!isRecord(fields[name]) && value === undefined) return;
   if (!isRecord(fields[name])) fields[name] = {};
   setAt(fields[name] as object, rest, value); // safe: as just looked at
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function listOf(value: unknown): readonly unknown[] {

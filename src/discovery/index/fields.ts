@@ -1,5 +1,6 @@
 /** What an index reads of a tool, as fields with a weight and a usual length each. */
 
+import { isRecord } from '../../base/is-record.ts';
 import type { ToolDefinition } from '../../base/schema.ts';
 
 /** A tool as an index takes it. It must not be changed while it is in one. */
@@ -104,8 +105,4 @@ function addTexts(property: unknown, texts: string[]): void {
   if (typeof property.description === 'string') texts.push(property.description);
   if (!Array.isArray(property.enum)) return;
   for (const choice of property.enum.slice(0, mostProperties)) if (typeof choice === 'string') texts.push(choice);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 /** Reads records, of JSON or CSV: one piece each, whose scalar fields filters can read. */
 
+import { isRecord } from '../../base/is-record.ts';
 import { type DataRecord, parseCsv } from './csv.ts';
 import { parseJson } from '../../base/json.ts';
 import { numberedLines, type Piece, piecesOf } from './pieces.ts';
@@ -32,8 +33,4 @@ function pieceOf(record: DataRecord, length: number): Piece[] {
 
 function textPieces(data: unknown, length: number): Piece[] {
   return piecesOf(numberedLines(JSON.stringify(data, null, 1)), { length }).map(({ text }) => ({ text }));
-}
-
-function isRecord(value: unknown): value is DataRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 /** A plan in the hands of this process: it starts what the state allows, records what becomes of it, and lets go when there is nothing to run. */
 
+import { longestTimeoutMs } from '../../base/timer.ts';
 import type { PinnaceError } from '../../base/errors.ts';
 import type { JournalHead } from '../../log/journal.ts';
 import type { Storage } from '../../contracts/storage.ts';
@@ -70,8 +71,6 @@ export interface LivePlanOptions {
 
 /** So many events may wait for their commit before no more activities are started. */
 const mostUncommitted = 2048;
-/** The longest time that `setTimeout` can wait. */
-const longestTimeoutMs = 2_147_483_647;
 
 /** Gives a live plan, and starts what can be run. */
 export function runPlan(options: LivePlanOptions): LivePlan {

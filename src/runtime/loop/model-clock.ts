@@ -3,6 +3,7 @@
  * chunk and joins five signals, which costs a twentieth of a run.
  */
 
+import { setBoundedTimeout } from '../../base/timer.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Limits } from '../resolve/limits.ts';
 
@@ -21,9 +22,6 @@ export interface ModelClock {
   /** Nothing is due any more. */
   readonly stop: () => void;
 }
-
-/** The longest time that `setTimeout` can wait; with more it would not wait at all. */
-const longestTimeoutMs = 2_147_483_647;
 
 /** Gives the clock of one run, whose signal stops it. */
 export function createModelClock(
@@ -46,7 +44,7 @@ export function createModelClock(
     if (due >= goesOffAt) return;
     clearTimeout(timer);
     goesOffAt = due;
-    timer = setTimeout(look, Math.min(Math.ceil(due - performance.now()), longestTimeoutMs));
+    timer = setBoundedTimeout(look, Math.ceil(due - performance.now()));
   };
   const look = (): void => {
     const now = performance.now();

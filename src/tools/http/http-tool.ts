@@ -1,5 +1,6 @@
 /** Makes a tool of an HTTP request described as data: its origin is fixed, and the input fills in only what the template names. */
 
+import { isRecord } from '../../base/is-record.ts';
 import type * as v from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
 import { parse } from '../../base/parse.ts';
@@ -48,7 +49,7 @@ export function createHttpTool(definition: HttpToolDefinition, options: HttpTool
     secretOrigin: new URL(config.origin).origin,
     describe: () => `${config.method} ${config.origin}${config.path}`,
     check: (value) =>
-      isObject(value) ? check(value) : { ok: false, issues: [{ path: '', message: 'must be an object' }] },
+      isRecord(value) ? check(value) : { ok: false, issues: [{ path: '', message: 'must be an object' }] },
     // `check` has let nothing but objects through, and invokeTool calls nothing that was not checked.
     execute: async (input, context) =>
       await callHttp(config, input as TemplateValues['input'], { ...options, ...context }),
@@ -59,10 +60,6 @@ export function createHttpTool(definition: HttpToolDefinition, options: HttpTool
 function withPolicy(definition: ToolDefinition, config: HttpToolConfig): ToolDefinition {
   const approval = needsApproval(config) ? 'always' : definition.approval ?? 'never';
   return { ...definition, approval, annotations: { ...definition.annotations, readOnlyHint: isReadOnly(config) } };
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function checkSecrets({ id, secrets }: ToolDefinition, config: HttpToolConfig): void {

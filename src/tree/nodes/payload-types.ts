@@ -1,5 +1,6 @@
 /** The kinds of payload that a tree may hold, and the check of a payload against them. */
 
+import { isRecord } from '../../base/is-record.ts';
 import * as v from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
 import { checkData } from '../../base/json.ts';
@@ -132,8 +133,4 @@ function refuse(payload: unknown): Issue | undefined {
 /** Whether a name is the tree's own on a node whose payload is the node. Case does not matter. */
 export function isReserved(name: string): boolean {
   return reserved.has(name.toLowerCase());
-}
-
-function isRecord(value: unknown): value is Payload {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 /** What a tree keeps for each agent: its view and its filters; and what it keeps for all of them. */
 
+import { BoundedMap } from '../../base/bounded-map.ts';
 import { type AuditTrail, createAuditTrail } from '../tools/audit.ts';
 import type { Touch } from './change.ts';
 import { addView, type Core, dropView } from './core.ts';
@@ -28,7 +29,7 @@ export interface Session {
 /** What the tools of all agents at one tree share. */
 export interface Desk {
   readonly core: Core;
-  readonly sessions: Map<string, Session>;
+  readonly sessions: BoundedMap<string, Session>;
   readonly ledger: Ledger;
   readonly audit: AuditTrail;
   readonly texts: TextCache;
@@ -48,7 +49,7 @@ export function deskOf(core: Core): Desk {
   if (known) return known;
   const desk: Desk = {
     core,
-    sessions: new Map(),
+    sessions: new BoundedMap(maxSessions, (session) => dropViews(core, session)),
     ledger: createLedger(),
     audit: createAuditTrail(),
     texts: createTextCache(),
@@ -62,20 +63,7 @@ let lastViewId = 0;
 
 /** The session of an agent, as it left it. */
 export function sessionOf({ core, sessions }: Desk, agentId: string): Session {
-  const known = sessions.get(agentId);
-  if (known) {
-    sessions.delete(agentId);
-    sessions.set(agentId, known);
-    return known;
-  }
-  const [oldest] = sessions;
-  if (sessions.size >= maxSessions && oldest) {
-    sessions.delete(oldest[0]);
-    for (const view of [oldest[1].collapsed, oldest[1].expanded]) dropView(core, view);
-  }
-  const session = createSession(core);
-  sessions.set(agentId, session);
-  return session;
+  return sessions.getOrCreate(agentId, () => createSession(core));
 }
 
 function createSession(core: Core): Session {
@@ -100,4 +88,8 @@ export function touchView(session: Session, nodeId: string): void {
   session.viewRev++;
   session.viewTouches.push({ nodeId, kind: 'view', viewRev: session.viewRev });
   if (session.viewTouches.length > maxViewTouches) session.viewTouches.shift();
+}
+
+function dropViews(core: Core, { collapsed, expanded }: Session): void {
+  for (const view of [collapsed, expanded]) dropView(core, view);
 }

@@ -1,5 +1,6 @@
 /** Makes the audit entry of a call. */
 
+import { isRecord } from '../../base/is-record.ts';
 import { type Place, statusOfError } from '../../events/span.ts';
 import { isLargerThan } from './answer-size.ts';
 import type { AuditEntry } from './audit.ts';
@@ -68,8 +69,4 @@ function describe({ input, outcome }: Audited, inputBytes: number) {
   } catch {
     return { targets: [], argsDigest: '' };
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

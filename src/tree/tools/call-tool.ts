@@ -1,5 +1,6 @@
 /** One call of a tree's tool, from its arguments to its answer. The order of the steps is part of the contract. */
 
+import { isRecord } from '../../base/is-record.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Place } from '../../events/span.ts';
 import type { AuditSink } from './audit.ts';
@@ -218,8 +219,4 @@ function checkTargets({ core, session }: CallContext, spec: ToolSpec, args: Outp
     const rev = core.history.removedAt(core, nodeId);
     throw missing(nodeId, rev === undefined ? undefined : versionAt({ epoch: core.epoch, rev }, session));
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,7 @@
 /** Remembers the successful answers of calls that came with an idempotency key. */
 
+import { BoundedMap } from '../../base/bounded-map.ts';
+
 /** What was answered to which request. */
 export interface Remembered {
   /** Digest of the request's content. */
@@ -22,7 +24,7 @@ export const answerTtlMs = 24 * 60 * 60_000;
 
 /** Gives an empty ledger. */
 export function createLedger(): Ledger {
-  const answers = new Map<string, Remembered>();
+  const answers = new BoundedMap<string, Remembered>(maxAnswers);
   return {
     pending: new Map(),
     get(id, now) {
@@ -35,8 +37,6 @@ export function createLedger(): Ledger {
     },
     set(id, answer) {
       answers.set(id, answer);
-      const [oldest] = answers.keys();
-      if (answers.size > maxAnswers && oldest !== undefined) answers.delete(oldest);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Reads the arguments of a call: their bytes and lists are bounded before anything looks into them. */
 
+import { isRecord } from '../../base/is-record.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import { checkData } from '../../base/json.ts';
 import { parse } from '../../base/parse.ts';
@@ -50,8 +51,4 @@ function tooMany(name: string, length: number, most: number): PinnaceError {
       details: { reason: 'batch_too_large', limit: most },
     },
   );
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 /** The ids that a call named, also one that was refused: for the audit. */
 
+import { isRecord } from '../../base/is-record.ts';
 import { maxIdLength } from '../nodes/row.ts';
 
 const names = ['nodeId', 'parentNodeId', 'newParentId', 'rootNodeId', 'before', 'after'] as const;
@@ -24,8 +25,4 @@ function collect(value: unknown, targets: Set<string>): void {
     const target = Object.hasOwn(value, name) ? value[name] : undefined;
     if (typeof target === 'string') targets.add(target.slice(0, maxIdLength));
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

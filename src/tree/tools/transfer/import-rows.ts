@@ -1,5 +1,6 @@
 /** Reads what an import brings: nested or flat, as text or data, into flat rows; with a list of what is wrong. No recursion. */
 
+import { isRecord } from '../../../base/is-record.ts';
 import type { Issue } from '../../../base/parse.ts';
 import { isLargerThan } from '../answer-size.ts';
 import { maxNestedDepth } from '../limits.ts';
@@ -48,7 +49,7 @@ export function readDocument(
   const data = viewOf(typeof viewJson === 'string' ? parseText(viewJson, limits) : checkedSize(viewJson, limits));
   if (data instanceof Error) return { path: '', message: data.message };
   if (Array.isArray(data)) return withRows({}, flatRows(data, limits), 'flat');
-  if (!isData(data)) return { path: '', message: 'must be a view as export_view gives it' };
+  if (!isRecord(data)) return { path: '', message: 'must be a view as export_view gives it' };
   if (Array.isArray(data.rows)) return withRows(data, flatRows(data.rows, limits), 'flat');
   if ('View' in data) {
     return withRows(data, nestedRows({ node: data.View, path: '/View' }, { limits, isSelf }), 'nested');
@@ -64,7 +65,7 @@ const rowFields = ['nodeId', 'parentId', 'payloadType', 'payload', 'isExpanded',
 
 /** The view, where the whole answer of `export_view` was given. */
 function viewOf(data: unknown): unknown {
-  if (!isData(data) || !('view' in data) || !('format' in data)) return data;
+  if (!isRecord(data) || !('view' in data) || !('format' in data)) return data;
   return unknownIn(data, answerFields).length === 0 ? data.view : data;
 }
 
@@ -104,7 +105,7 @@ function checkedSize(data: unknown, { importBytes }: ImportLimits): unknown {
 function flatRows(rows: readonly unknown[], { maxNodes }: ImportLimits): readonly ImportRow[] | Issue {
   if (rows.length > maxNodes) return { path: '/rows', message: `has more than ${maxNodes} nodes` };
   return rows.map((row, i) => {
-    const data = isData(row) ? row : {};
+    const data = isRecord(row) ? row : {};
     return {
       path: `/rows/${i}`,
       nodeId: data.nodeId,
@@ -139,7 +140,7 @@ function nestedRows(
     if (rows.length + stack.length >= limits.maxNodes) {
       return { path: '', message: `has more than ${limits.maxNodes} nodes` };
     }
-    const node = isData(next.node) ? next.node : {};
+    const node = isRecord(next.node) ? next.node : {};
     const children = node.Children ?? [];
     if (!Array.isArray(children)) return { path: `${path}/Children`, message: 'must be a list' };
     rows.push(nestedRow(node, { path, parentId, isSelf: isSelf(node.PayloadType), hasChildren: children.length > 0 }));
@@ -171,8 +172,4 @@ function nestedRow(
     unknown: isSelf ? [] : Object.keys(own),
     isCollapsed: !hasChildren && typeof ChildrenCount === 'number' && ChildrenCount > 0,
   };
-}
-
-function isData(value: unknown): value is Data {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
