@@ -22,7 +22,7 @@ import { listEvents } from './list-events.ts';
 import { commitOwn } from '../log/outage.ts';
 import type { Page } from '../base/page.ts';
 import type { Change, Storage, Watchable } from '../contracts/storage.ts';
-import { type Verification, verifyChain, type VerifyOptions } from './verify-chain.ts';
+import type { Verification, VerifyOptions } from './verify-chain.ts';
 import { watchKey } from '../log/watch.ts';
 
 /** The chain. */
@@ -98,7 +98,10 @@ export function createEventChain<Kept extends KeptEvent>(
     list: (query = {}) => listEvents(chain, query),
     bounds: () => readBounds(chain),
     watch: (onNews) => watchKey(storage, [...chain.prefix, 'head'], onNews),
-    verify: (options = {}) => verifyChain(chain, options),
+    async verify(options = {}) {
+      const { verifyChain } = await import('./verify-chain.ts'); // no run needs it: it is fetched with the first check
+      return await verifyChain(chain, options);
+    },
   };
 }
 
