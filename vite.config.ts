@@ -18,7 +18,7 @@ const patience = {
 };
 const setupFiles = ['test/tools/patience.ts'];
 /** Servers on 127.0.0.1 that tests in every runtime call: peers of models, as real clients see them. */
-const globalSetup = 'test/tools/peers.ts';
+const globalSetup = 'test/tools/servers/peers.ts';
 
 /** Examples and snippets import the package by its name. */
 const resolve = { alias: [...packageAlias] };
@@ -26,8 +26,8 @@ const resolve = { alias: [...packageAlias] };
 /** Launch options are looked up only when a browser is wanted (the Deno run wants none). */
 async function browserProject(): Promise<TestProjectInlineConfiguration> {
   const [{ chromium }, { firefoxOptions, firefoxPath }] = await Promise.all([
-    import('./test/tools/chromium.ts'),
-    import('./test/tools/firefox.ts'),
+    import('./test/tools/browsers/chromium.ts'),
+    import('./test/tools/browsers/firefox.ts'),
   ]);
   return {
     root,
@@ -120,7 +120,7 @@ export default defineConfig(async ({ mode }) => ({
           hookTimeout: 240_000,
           setupFiles,
           include: ['test/e2e/**/*.test.ts'],
-          globalSetup: 'test/tools/serve-playground.ts',
+          globalSetup: 'test/tools/servers/serve-playground.ts',
           fileParallelism: false,
         },
       },

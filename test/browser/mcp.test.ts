@@ -1,7 +1,7 @@
 import { expect, inject, it } from 'vitest';
 
 it('both MCP connectors reach a real server of another origin from a Web Worker', async () => {
-  const worker = new Worker(new URL('../fixtures/mcp-worker.ts', import.meta.url), { type: 'module' });
+  const worker = new Worker(new URL('../fixtures/mcp/mcp-worker.ts', import.meta.url), { type: 'module' });
   const { promise: tours, resolve, reject } = Promise.withResolvers<unknown>();
   worker.addEventListener('message', ({ data }) => resolve(data));
   worker.addEventListener('error', ({ message }) => reject(new Error(message)));

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { connectRuntime } from '../../adapters/transport/comlink.ts';
 import { localPrincipal } from '../../src/index.ts';
-import { goldenRequests } from '../fixtures/golden-requests.ts';
-import { transcriptOf } from '../fixtures/golden.ts';
-import golden from '../fixtures/golden.json' with { type: 'json' };
+import { goldenRequests } from '../fixtures/golden/golden-requests.ts';
+import { transcriptOf } from '../fixtures/golden/golden.ts';
+import golden from '../fixtures/golden/golden.json' with { type: 'json' };
 
 it('the golden requests give the transcripts on record in a Web Worker, with IndexedDB', async () => {
-  const worker = new Worker(new URL('../fixtures/golden-worker.ts', import.meta.url), { type: 'module' });
+  const worker = new Worker(new URL('../fixtures/golden/golden-worker.ts', import.meta.url), { type: 'module' });
   await new Promise((resolve) => worker.addEventListener('message', resolve, { once: true }));
   const runtime = connectRuntime(worker);
   for (const [i, request] of goldenRequests.entries()) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { indexedDbStorage } from '../../adapters/storage/indexeddb.ts';
-import { crashEverywhere } from '../fixtures/plan-crash-matrix.ts';
+import { crashEverywhere } from '../fixtures/plans/plan-crash-matrix.ts';
 
 describe('a plan in a page that is closed', () => {
   for (const [parallelism, stride] of [[4, 1], [1, 3], [64, 3]] as const) {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { readSpans, type ReceivedSpan } from '../tools/otlp.ts';
 
-const worker = new URL('../fixtures/otel-worker.ts', import.meta.url).pathname;
+const worker = new URL('../fixtures/processes/otel-worker.ts', import.meta.url).pathname;
 const open: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
@@ -71,7 +71,7 @@ describe("spans by Deno's own tracing", () => {
     const endpoint = start(
       'endpoint',
       origin,
-      new URL('../fixtures/otel-endpoint-worker.ts', import.meta.url).pathname,
+      new URL('../fixtures/processes/otel-endpoint-worker.ts', import.meta.url).pathname,
     );
     expect((await endpoint.output()).success).toBe(true);
     expect(spans.find(({ name }) => name === 'invoke_agent helper')).toMatchObject({

@@ -3,10 +3,10 @@ import { denoKvStorage } from '../../adapters/storage/deno-kv.ts';
 import { createHandler } from '../../adapters/transport/http.ts';
 import { developmentAuthenticator } from '../../adapters/transport/development-authenticator.ts';
 import { PinnaceError, type UIMessageChunk } from '../../src/index.ts';
-import { goldenRequests } from '../fixtures/golden-requests.ts';
-import { goldenRuntime, transcriptOf } from '../fixtures/golden.ts';
+import { goldenRequests } from '../fixtures/golden/golden-requests.ts';
+import { goldenRuntime, transcriptOf } from '../fixtures/golden/golden.ts';
 import { streamOf } from '../fixtures/model.ts';
-import golden from '../fixtures/golden.json' with { type: 'json' };
+import golden from '../fixtures/golden/golden.json' with { type: 'json' };
 
 const token = 'a-token-for-tests-only';
 

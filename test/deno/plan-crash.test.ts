@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { denoKvStorage } from '../../adapters/storage/deno-kv.ts';
-import { crashEverywhere } from '../fixtures/plan-crash-matrix.ts';
+import { crashEverywhere } from '../fixtures/plans/plan-crash-matrix.ts';
 import { freshPath } from './deno-kv-fixture.ts';
 
 describe('a plan over Deno KV', () => {
@@ -12,7 +12,7 @@ describe('a plan over Deno KV', () => {
   }
 });
 
-const worker = new URL('../fixtures/plan-process-worker.ts', import.meta.url).pathname;
+const worker = new URL('../fixtures/plans/plan-process-worker.ts', import.meta.url).pathname;
 
 /** What a process told before it ended; nothing when it killed itself. */
 async function run(folder: string, env: Record<string, string>): Promise<Record<string, unknown> | undefined> {

@@ -1,1 +1,1 @@
-import '../node/postgres.test.ts';
+import '../node/storage/postgres.test.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BodyLimits } from '../../adapters/transport/http/body-intake.ts';
 
-const worker = new URL('../fixtures/trickling-worker.ts', import.meta.url).pathname;
+const worker = new URL('../fixtures/processes/trickling-worker.ts', import.meta.url).pathname;
 const token = 'a-token-for-tests-only';
 const count = 500;
 const deadlineMs = 1_500;

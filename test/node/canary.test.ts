@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
-import { faultOfRuns } from '../fixtures/canary-run.ts';
+import { faultOfRuns } from '../fixtures/hostile/canary-run.ts';
 
 const seed = Number(process.env['CANARY_SEED'] ?? Date.now() % 2 ** 31);
 

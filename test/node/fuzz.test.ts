@@ -8,7 +8,7 @@ import { createHandler, type Handler } from '../../adapters/transport/http.ts';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { createPrincipal, type LanguageModel } from '../../src/index.ts';
 import { scopes } from '../../src/base/principal.ts';
-import { createHostileRequests } from '../fixtures/hostile.ts';
+import { createHostileRequests } from '../fixtures/hostile/hostile.ts';
 import { says, streamOf } from '../fixtures/model.ts';
 import { runRequest, testRuntime } from '../fixtures/runtime.ts';
 import { slowness, threadMs } from '../tools/thread-time.ts';

@@ -4,10 +4,10 @@ import process from 'node:process';
 import { expect, it } from 'vitest';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { localPrincipal } from '../../src/index.ts';
-import { goldenRequests } from '../fixtures/golden-requests.ts';
-import { goldenRuntime, transcriptOf } from '../fixtures/golden.ts';
+import { goldenRequests } from '../fixtures/golden/golden-requests.ts';
+import { goldenRuntime, transcriptOf } from '../fixtures/golden/golden.ts';
 
-const file = join(import.meta.dirname, '../fixtures/golden.json');
+const file = join(import.meta.dirname, '../fixtures/golden/golden.json');
 
 it('the golden requests give the transcripts on record in Node', async () => {
   const runtime = await goldenRuntime(memoryStorage());

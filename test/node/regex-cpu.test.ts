@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileJsonSchema } from '../../src/tools/json-schema/json-schema.ts';
-import { attackOf, redosPatterns } from '../fixtures/redos-patterns.ts';
+import { attackOf, redosPatterns } from '../fixtures/hostile/redos-patterns.ts';
 
 describe('compileJsonSchema', () => {
   it(

@@ -5,7 +5,7 @@ import { httpCatalog } from '../../adapters/catalog/http.ts';
 import { httpSecrets } from '../../adapters/secrets/http.ts';
 import type { Catalog } from '../../src/contracts/catalog.ts';
 import { textsIn } from '../contracts/secrets/printing.ts';
-import { closeServer, listen } from '../tools/http-server.ts';
+import { closeServer, listen } from '../tools/servers/http-server.ts';
 
 const value = 'sk-live-0123456789';
 const privateOrigins = ['loopback'];

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { createToolIndex, defineTool, discoveryToolNames } from '../../src/index.ts';
 import { errorOf, outputOf, testDiscovery } from '../fixtures/discovery.ts';
 import { goEntTools, renames } from '../fixtures/go-ent-tools.ts';
-import { connectMcp, mcpHost } from '../fixtures/mcp-connection.ts';
-import { mcpRuntime } from '../fixtures/mcp-host.ts';
+import { connectMcp, mcpHost } from '../fixtures/mcp/mcp-connection.ts';
+import { mcpRuntime } from '../fixtures/mcp/mcp-host.ts';
 
 const namesOf = (output: Record<string, unknown>): unknown[] =>
   (output.tools as { name: string }[]).map(({ name }) => name);

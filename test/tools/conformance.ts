@@ -23,7 +23,7 @@ export interface ClientScenario {
 /** Runs one scenario. */
 export function runClientScenario({ connector, scenario, revision }: ClientScenario): Promise<Verdict> {
   const bin = join(root, 'node_modules/.bin');
-  const client = `${join(bin, 'deno')} run -A test/fixtures/conformance-client.ts ${connector}`;
+  const client = `${join(bin, 'deno')} run -A test/fixtures/mcp/conformance-client.ts ${connector}`;
   const args = ['client', '--command', client, '--scenario', scenario, '--spec-version', revision];
   const env = { ...process.env, NODE_OPTIONS: `--import=${join(root, 'test/tools/loopback.ts')}` };
   const suite = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');

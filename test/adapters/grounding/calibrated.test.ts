@@ -12,7 +12,7 @@ import {
 } from '../../../src/index.ts';
 import { calibrationError } from '../../../src/grounding/calibration.ts';
 import { quiet } from '../../fixtures/grounding.ts';
-import { randomNumbers } from '../../fixtures/random.ts';
+import { randomNumbers } from '../../fixtures/chance/random.ts';
 
 const random = randomNumbers(11);
 const upTo = (end: number): number => Math.floor(random() * end);

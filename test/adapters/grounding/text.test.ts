@@ -3,7 +3,7 @@ import { textSource } from '../../../adapters/grounding/text.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { GroundingItem, SourceHit } from '../../../src/index.ts';
 import { filteringGroundingContract, writableGroundingContract } from '../../contracts/index.ts';
-import { randomNumbers } from '../../fixtures/random.ts';
+import { randomNumbers } from '../../fixtures/chance/random.ts';
 import { itemSubject, quiet, writableSubject } from '../../fixtures/grounding.ts';
 
 describe('textSource keeps the contract', () => {

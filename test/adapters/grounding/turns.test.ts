@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { createTurns } from '../../../adapters/grounding/turns.ts';
 import { vectorSource } from '../../../adapters/grounding/vector.ts';
-import { randomNumbers } from '../../fixtures/random.ts';
+import { randomNumbers } from '../../fixtures/chance/random.ts';
 import { quiet } from '../../fixtures/grounding.ts';
 
 afterEach(() => void vi.restoreAllMocks());

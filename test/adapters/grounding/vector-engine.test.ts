@@ -6,7 +6,7 @@ import { measureTuning } from '../../../adapters/grounding/vector/tuning.ts';
 import { toUnit } from '../../../adapters/grounding/vector/unit.ts';
 import { vectorSource } from '../../../adapters/grounding/vector.ts';
 import type { GroundingItem } from '../../../src/index.ts';
-import { randomNumbers } from '../../fixtures/random.ts';
+import { randomNumbers } from '../../fixtures/chance/random.ts';
 import { quiet } from '../../fixtures/grounding.ts';
 
 const dimensions = 48;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mcpConnectorContract, mcpSessionContract } from '../../contracts/index.ts';
-import { connectors, egressTo } from '../../fixtures/mcp-peer.ts';
+import { connectors, egressTo } from '../../fixtures/mcp/mcp-peer.ts';
 
 describe.each(connectors)('$name keeps the contract, with a server of the era $era', ({ make, era }) => {
   const checks = era === 'legacy' ? [...mcpConnectorContract, ...mcpSessionContract] : mcpConnectorContract;

@@ -3,7 +3,7 @@ import { mcpConnector2026 } from '../../../adapters/mcp/client-2026.ts';
 import { mcpConnector } from '../../../adapters/mcp/client.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createRegistry, localPrincipal } from '../../../src/index.ts';
-import { connectToEverything, tour } from '../../fixtures/everything.ts';
+import { connectToEverything, tour } from '../../fixtures/mcp/everything.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { platformEgress } from '../../fixtures/platform-egress.ts';
 import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';

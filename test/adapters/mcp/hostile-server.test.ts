@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Secret } from '../../../src/base/secret.ts';
 import { echoing, list, secret, server } from '../../contracts/mcp/check.ts';
 import { type Answer, createPeer, echo, event, events, failure, listFields, result } from '../../contracts/mcp/peer.ts';
-import { connectors, connectTo, egressTo } from '../../fixtures/mcp-peer.ts';
+import { connectors, connectTo, egressTo } from '../../fixtures/mcp/mcp-peer.ts';
 
 const { signal } = new AbortController();
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);

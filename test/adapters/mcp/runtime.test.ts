@@ -3,7 +3,7 @@ import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createRegistry, localPrincipal } from '../../../src/index.ts';
 import { about, createPeer, echo, listFields, result } from '../../contracts/mcp/peer.ts';
-import { connectors, egressTo } from '../../fixtures/mcp-peer.ts';
+import { connectors, egressTo } from '../../fixtures/mcp/mcp-peer.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 

@@ -16,7 +16,7 @@ import {
   PinnaceError,
 } from '../../../src/index.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
-import { piecesOf } from '../../fixtures/planted.ts';
+import { piecesOf } from '../../fixtures/hostile/planted.ts';
 import { runRequest } from '../../fixtures/runtime.ts';
 
 const canary = '9f0aZq77Kd0Lm2xY4bNt81cW';

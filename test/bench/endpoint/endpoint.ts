@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
-import { type EndpointProcess, startEndpoint } from '../../tools/endpoint.ts';
+import { type EndpointProcess, startEndpoint } from '../../tools/servers/endpoint.ts';
 import { median, quantile, report, type Row } from '../measure.ts';
 import type { Load, Outcome } from './load.ts';
 import { measureResolution } from './resolution.ts';

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { randomNumbers } from '../../fixtures/random.ts';
+import { randomNumbers } from '../../fixtures/chance/random.ts';
 
 /** The length of all vectors. */
 export const dimensions = 384;

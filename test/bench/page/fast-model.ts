@@ -1,7 +1,7 @@
 /** An OpenAI-compatible endpoint that writes Markdown at a steady pace. */
 
 import { createServer, type ServerResponse } from 'node:http';
-import { closeServer, corsHeaders, listen, type TestServer } from '../../tools/http-server.ts';
+import { closeServer, corsHeaders, listen, type TestServer } from '../../tools/servers/http-server.ts';
 
 const words =
   'The stream sets **east** for five hours after `high water`, then slack, and the ebb runs hard past the point. '

@@ -1,7 +1,7 @@
 /** A chat of 5,000 messages: opened, scrolled through, written in. */
 
 import type { Page } from 'playwright';
-import { keepLongChat } from '../../tools/long-chat.ts';
+import { keepLongChat } from '../../tools/browsers/long-chat.ts';
 import type { Row } from '../measure.ts';
 import { watch } from './probe.ts';
 import { type Bench, frameRows, interactionRow, msRow, workRows } from './rows.ts';

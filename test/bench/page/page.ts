@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { chromium as browserType } from 'playwright';
 import { build, preview } from 'vite';
-import { chromium } from '../../tools/chromium.ts';
+import { chromium } from '../../tools/browsers/chromium.ts';
 import { report } from '../measure.ts';
 import { measureLongChat } from './long-chat.ts';
 import { measureStart } from './start.ts';

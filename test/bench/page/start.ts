@@ -1,7 +1,7 @@
 /** From the navigation to a page that can be written in, and to the first answer. */
 
 import type { Page } from 'playwright';
-import { vitalsOf, watchVitals } from '../../tools/vitals.ts';
+import { vitalsOf, watchVitals } from '../../tools/browsers/vitals.ts';
 import { median, type Row } from '../measure.ts';
 import { longestWorkMs } from './own-work.ts';
 import { type Bench, msRow } from './rows.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fitCalibration, type JudgedHit } from '../../../src/index.ts';
 import { cosineConfidence, logit, normalQuantile, sigmoid, wordConfidence } from '../../../src/base/confidence.ts';
 import { calibrated, calibrationError } from '../../../src/grounding/calibration.ts';
-import { randomNumbers } from '../../fixtures/random.ts';
+import { randomNumbers } from '../../fixtures/chance/random.ts';
 
 /** Judged hits whose true probability is another monotone function of the confidence. */
 function judgedBy(seed: number, count: number): JudgedHit[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPlanner, type RunAgent } from '../../../src/index.ts';
-import { actingAgent } from '../../fixtures/plan-crash.ts';
-import { checkOrder } from '../../fixtures/plan-order.ts';
+import { actingAgent } from '../../fixtures/plans/plan-crash.ts';
+import { checkOrder } from '../../fixtures/plans/plan-order.ts';
 import { done, eventsOf, me, next, resultsOf, testPlanner, typesOf } from '../../fixtures/plan.ts';
 
 /** A tree of agents whose leaves work until they are stopped. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { crashEverywhere, expectSame } from '../../fixtures/plan-crash-matrix.ts';
-import { runWithDeath } from '../../fixtures/plan-crash.ts';
+import { crashEverywhere, expectSame } from '../../fixtures/plans/plan-crash-matrix.ts';
+import { runWithDeath } from '../../fixtures/plans/plan-crash.ts';
 
 describe('a plan whose process dies at a commit', () => {
   for (const parallelism of [1, 2, 4, 64]) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PlanRequestInput, RunAgent } from '../../../src/index.ts';
 import { done, eventsOf, me, resultsOf, testPlanner } from '../../fixtures/plan.ts';
-import { checkOrder } from '../../fixtures/plan-order.ts';
+import { checkOrder } from '../../fixtures/plans/plan-order.ts';
 
 const tasks = [
   { key: 'report', goal: 'report', after: ['left', 'right'] },

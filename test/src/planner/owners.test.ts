@@ -3,7 +3,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createEmit } from '../../../src/events/events.ts';
 import { type Authorization, createPlanner, type ObservedEvent, type RunAgent } from '../../../src/index.ts';
 import { createPrincipal } from '../../../src/base/principal.ts';
-import { checkOrder } from '../../fixtures/plan-order.ts';
+import { checkOrder } from '../../fixtures/plans/plan-order.ts';
 import { faultsOf, linesOf } from '../../fixtures/events.ts';
 import { done, eventsOf, me, next, resultsOf, testClock, testPlanner } from '../../fixtures/plan.ts';
 

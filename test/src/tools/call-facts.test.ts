@@ -5,7 +5,7 @@ import { defineTool } from '../../../src/index.ts';
 import { describeCall, describedText } from '../../../src/tools/approval.ts';
 import { callFacts } from '../../../src/tools/call-facts.ts';
 import { visible } from '../../../src/tools/visible-text.ts';
-import { randomNumbers } from '../../fixtures/random.ts';
+import { randomNumbers } from '../../fixtures/chance/random.ts';
 
 const payment = defineTool({
   id: 'pay',

@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright';
-import { settled } from '../axe.ts';
+import { settled } from '../browsers/axe.ts';
 import type { Whereabouts } from '../screens/screen.ts';
 import { type NamedScreen, walks } from '../screens/table.ts';
 

@@ -1,7 +1,7 @@
 /** The pictures of the README, each a window with something going on in it. */
 
 import type { Page } from 'playwright';
-import { send } from '../playground.ts';
+import { send } from '../browsers/playground.ts';
 import { choose, ended } from '../screens/ways.ts';
 
 /** A picture: its name, how the window is, and the way to what it shows. */

@@ -1,5 +1,5 @@
-import { keepLongChat } from '../long-chat.ts';
-import { send } from '../playground.ts';
+import { keepLongChat } from '../browsers/long-chat.ts';
+import { send } from '../browsers/playground.ts';
 import { first, next, type Screen, type ScreenName } from './screen.ts';
 import { choose, clicks, ended } from './ways.ts';
 

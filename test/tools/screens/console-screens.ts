@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
-import { chooseEndpoint } from '../endpoint-page.ts';
-import { send } from '../playground.ts';
+import { chooseEndpoint } from '../servers/endpoint-page.ts';
+import { send } from '../browsers/playground.ts';
 import { first, next, type Screen, type ScreenName } from './screen.ts';
 import { choose, clicks, ended } from './ways.ts';
 

@@ -1,4 +1,4 @@
-import { send } from '../playground.ts';
+import { send } from '../browsers/playground.ts';
 import { first, next, type Screen, type ScreenName } from './screen.ts';
 import { ended } from './ways.ts';
 

@@ -1,7 +1,7 @@
 /** What is wrong with a screen as it is now: to axe, and where it is too wide. */
 
 import type { Page } from 'playwright';
-import { settled, violations, violationsOfColour } from '../axe.ts';
+import { settled, violations, violationsOfColour } from '../browsers/axe.ts';
 
 /** What axe finds wrong in light colours, and in dark ones: the rule, and where. */
 export async function violationsInBoth(page: Page): Promise<string[]> {

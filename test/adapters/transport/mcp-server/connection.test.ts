@@ -3,8 +3,15 @@ import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { messagePortTransport, serveMcp } from '../../../../adapters/transport/mcp-server-connection.ts';
 import { createPrincipal, type ToolSource } from '../../../../src/index.ts';
-import { connectMcp as connect, mcpClient, mcpHost as hostOf } from '../../../fixtures/mcp-connection.ts';
-import { addTool, endlessTool, eraseTool, mcpPrincipal, mcpRuntime, reverseTool } from '../../../fixtures/mcp-host.ts';
+import { connectMcp as connect, mcpClient, mcpHost as hostOf } from '../../../fixtures/mcp/mcp-connection.ts';
+import {
+  addTool,
+  endlessTool,
+  eraseTool,
+  mcpPrincipal,
+  mcpRuntime,
+  reverseTool,
+} from '../../../fixtures/mcp/mcp-host.ts';
 
 const four = ['tool_find', 'tool_describe', 'tool_load', 'tool_active'];
 

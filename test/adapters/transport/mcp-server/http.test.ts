@@ -18,7 +18,7 @@ import {
   type Message,
   messagesOf,
   reverseTool,
-} from '../../../fixtures/mcp-host.ts';
+} from '../../../fixtures/mcp/mcp-host.ts';
 
 const eras = [['2025-11-25', askLegacy], ['2026-07-28', askModern]] as const;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addTool, answerOf, endlessTool, mcpEndpoint, mcpRuntime } from '../../../fixtures/mcp-host.ts';
+import { addTool, answerOf, endlessTool, mcpEndpoint, mcpRuntime } from '../../../fixtures/mcp/mcp-host.ts';
 import { createSession, iss, type TestSession } from '../signed/session.ts';
 
 const url = 'https://worker.example/mcp';

@@ -2,7 +2,7 @@ import { expose } from 'comlink';
 import { describe, expect, it } from 'vitest';
 import type { AgentCard, Control } from '../../../../demo/app/worker/control.ts';
 import { connect } from '../../../../demo/app/state/connect.ts';
-import { fakeTransport } from '../../../fixtures/fake-transport.ts';
+import { fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 
 const card: AgentCard = { id: 'mate', name: 'Mate', description: '', tools: [], suggestions: [] };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTransports } from '../../../../demo/app/state/transports.ts';
-import { fakeEndpoint, type FakeTransport, fakeTransport } from '../../../fixtures/fake-transport.ts';
+import { fakeEndpoint, type FakeTransport, fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 
 function create(connect: (endpoint: string) => Promise<FakeTransport>) {
   const worker = fakeTransport();

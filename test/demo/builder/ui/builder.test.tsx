@@ -3,8 +3,8 @@ import type { AgentDocument } from '../../../../demo/builder/state/agent-file.ts
 import { toLink } from '../../../../demo/builder/state/agent-file.ts';
 import { createRegistry } from '../../../../src/index.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { mount, type Page } from '../../../fixtures/playground.tsx';
-import { hostedRegistry } from '../../../fixtures/registry-host.ts';
+import { mount, type Page } from '../../../fixtures/page/playground.tsx';
+import { hostedRegistry } from '../../../fixtures/page/registry-host.ts';
 
 let page: Page;
 let host: ReturnType<typeof hostedRegistry>;

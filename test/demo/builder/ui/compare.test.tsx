@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { figuresOf } from '../../../../demo/builder/state/compare.ts';
 import { createAnswer } from '../../../../demo/chat/state/message.ts';
 import type { Provider } from '../../../../src/index.ts';
-import { mount, type Page } from '../../../fixtures/playground.tsx';
-import { hostedRegistry } from '../../../fixtures/registry-host.ts';
+import { mount, type Page } from '../../../fixtures/page/playground.tsx';
+import { hostedRegistry } from '../../../fixtures/page/registry-host.ts';
 
 let page: Page;
 let host: ReturnType<typeof hostedRegistry>;

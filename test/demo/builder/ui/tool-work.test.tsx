@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { mount, type Page } from '../../../fixtures/playground.tsx';
-import { hostedRegistry } from '../../../fixtures/registry-host.ts';
+import { mount, type Page } from '../../../fixtures/page/playground.tsx';
+import { hostedRegistry } from '../../../fixtures/page/registry-host.ts';
 
 let page: Page;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createTrials, type TrialOptions } from '../../../../demo/builder/worker/trials.ts';
 import { createAudit, PinnaceError } from '../../../../src/index.ts';
-import { fakeVault } from '../../../fixtures/fake-vault.ts';
+import { fakeVault } from '../../../fixtures/page/fake-vault.ts';
 
 const secret = 'sk-canary-0123456789';
 const note = {

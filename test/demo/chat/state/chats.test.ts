@@ -6,7 +6,7 @@ import { type Chats, createChats } from '../../../../demo/chat/state/chats.ts';
 import { createKeeper, type Keeper } from '../../../../demo/chat/state/keeper.ts';
 import { answerText, type Message } from '../../../../demo/chat/state/message.ts';
 import type { ClosableStorage } from '../../../../src/contracts/storage.ts';
-import { type FakeTransport, fakeTransport } from '../../../fixtures/fake-transport.ts';
+import { type FakeTransport, fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 
 let storage: ClosableStorage;
 let keeper: Keeper;

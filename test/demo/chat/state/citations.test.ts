@@ -3,7 +3,7 @@ import { placeOf } from '../../../../demo/knowledge/worker/place.ts';
 import { citable, type CitedSource, numbersCited, sourcesIn } from '../../../../demo/chat/state/citations.ts';
 import { fromKept, toKept } from '../../../../demo/chat/state/kept-message.ts';
 import { type AssistantMessage, createAnswer } from '../../../../demo/chat/state/message.ts';
-import { receive } from '../../../fixtures/receive.ts';
+import { receive } from '../../../fixtures/page/receive.ts';
 
 const source = (n: number, rest: Partial<CitedSource> = {}): CitedSource => ({
   n,

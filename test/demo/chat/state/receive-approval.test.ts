@@ -4,7 +4,7 @@ import { answerText, type AssistantMessage, type ToolPart } from '../../../../de
 import { createReceiver } from '../../../../demo/chat/state/receive.ts';
 import type { Approval } from '../../../../demo/chat/state/run-data.ts';
 import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
-import { receive } from '../../../fixtures/receive.ts';
+import { receive } from '../../../fixtures/page/receive.ts';
 
 const toolCallId = 'c';
 const input = { type: 'tool-input-available', toolCallId, toolName: 'add', input: { a: 1 } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AssistantMessage, ToolCall, ToolPart } from '../../../../demo/chat/state/message.ts';
 import { maxLogLines } from '../../../../demo/chat/state/tool-calls.ts';
-import { receive } from '../../../fixtures/receive.ts';
+import { receive } from '../../../fixtures/page/receive.ts';
 
 function toolOf(message: AssistantMessage, at = 0): ToolPart {
   const part = message.parts.value.filter(({ type }) => type === 'tool')[at];

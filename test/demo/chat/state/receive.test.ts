@@ -2,7 +2,7 @@ import { effect } from '@preact/signals';
 import { describe, expect, it } from 'vitest';
 import { answerText } from '../../../../demo/chat/state/message.ts';
 import { createReceiver } from '../../../../demo/chat/state/receive.ts';
-import { receive } from '../../../fixtures/receive.ts';
+import { receive } from '../../../fixtures/page/receive.ts';
 
 const id = 't';
 

@@ -3,7 +3,7 @@ import { answerText, type AssistantMessage, createAnswer } from '../../../../dem
 import { type Run, startRun, stopWithinMs, type Transport } from '../../../../demo/chat/state/run.ts';
 import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
 import { PinnaceError } from '../../../../src/base/errors.ts';
-import { fakeTransport } from '../../../fixtures/fake-transport.ts';
+import { fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 
 function start(transport: Transport): { run: Run; answer: AssistantMessage } {
   const answer = createAnswer({ id: 'a', model: 'rehearsal', startedAt: 0 });

@@ -7,8 +7,8 @@ import { type Chats, createChats } from '../../../../demo/chat/state/chats.ts';
 import { createKeeper } from '../../../../demo/chat/state/keeper.ts';
 import { answerText } from '../../../../demo/chat/state/message.ts';
 import type { ClosableStorage } from '../../../../src/contracts/storage.ts';
-import { type FakeTransport, fakeTransport } from '../../../fixtures/fake-transport.ts';
-import { createTabs } from '../../../fixtures/tabs.ts';
+import { type FakeTransport, fakeTransport } from '../../../fixtures/page/fake-transport.ts';
+import { createTabs } from '../../../fixtures/page/tabs.ts';
 
 interface Tab {
   readonly chats: Chats;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { PinnaceError } from '../../../../src/base/errors.ts';
-import { answer, mount, type Page, send } from '../../../fixtures/playground.tsx';
+import { answer, mount, type Page, send } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
 

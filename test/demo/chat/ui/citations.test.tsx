@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CitedSource } from '../../../../demo/chat/state/citations.ts';
-import { mount, type Page, send } from '../../../fixtures/playground.tsx';
+import { mount, type Page, send } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PinnaceError } from '../../../../src/base/errors.ts';
-import { answer, mount, type Page, send } from '../../../fixtures/playground.tsx';
+import { answer, mount, type Page, send } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createKeeper } from '../../../../demo/chat/state/keeper.ts';
 import { placeByKey } from '../../../../demo/chat/ui/feed-keys.ts';
-import { mount, type Page } from '../../../fixtures/playground.tsx';
+import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 
 let page: Page | undefined;
 

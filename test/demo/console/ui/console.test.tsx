@@ -3,7 +3,7 @@ import type { Activity, ConsoleControl } from '../../../../demo/console/worker/c
 import type { Answer } from '../../../../demo/registry/worker/control.ts';
 import { toData } from '../../../../src/base/errors.ts';
 import { PinnaceError } from '../../../../src/index.ts';
-import { mount, type Page } from '../../../fixtures/playground.tsx';
+import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Prompt } from '../../../../demo/inspector/worker/control.ts';
 import { writeRunFile } from '../../../../demo/inspector/state/run-file.ts';
-import { type FakeInspector, fakeInspector, recordOf } from '../../../fixtures/inspector.ts';
-import { mount, type Page, send } from '../../../fixtures/playground.tsx';
+import { type FakeInspector, fakeInspector, recordOf } from '../../../fixtures/page/inspector.ts';
+import { mount, type Page, send } from '../../../fixtures/page/playground.tsx';
 import { longRun, runTrace, toldRun } from '../../../fixtures/run-events.ts';
 
 const tools = {

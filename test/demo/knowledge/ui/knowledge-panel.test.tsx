@@ -7,7 +7,7 @@ import type {
   OpenedKnowledge,
 } from '../../../../demo/knowledge/worker/control.ts';
 import type { Answer } from '../../../../demo/registry/worker/control.ts';
-import { mount, type Page } from '../../../fixtures/playground.tsx';
+import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
 /** What the worker is asked, in order. */

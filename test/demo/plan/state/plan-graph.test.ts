@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { layoutPlan, type PlacedTask, type PlanGraph } from '../../../../demo/plan/state/plan-graph.ts';
-import { planTask } from '../../../fixtures/plan-view.ts';
+import { planTask } from '../../../fixtures/page/plan-view.ts';
 
 const placeOf = (graph: PlanGraph, address: string): PlacedTask => {
   const found = graph.tasks.find(({ node }) => node.task.address === address);

@@ -6,8 +6,8 @@ import { createReceiver } from '../../../../demo/chat/state/receive.ts';
 import { toWireMessages } from '../../../../demo/chat/state/wire-messages.ts';
 import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
 import type { PlanView } from '../../../../src/index.ts';
-import { planQuestion, planTask, planView } from '../../../fixtures/plan-view.ts';
-import { receive } from '../../../fixtures/receive.ts';
+import { planQuestion, planTask, planView } from '../../../fixtures/page/plan-view.ts';
+import { receive } from '../../../fixtures/page/receive.ts';
 
 const shown = (view: PlanView): object => ({ type: 'data-plan', id: view.planId, data: view });
 

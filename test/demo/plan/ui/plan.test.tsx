@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { PinnaceError } from '../../../../src/base/errors.ts';
 import type { PlanView } from '../../../../src/index.ts';
-import { planQuestion, planTask, planView } from '../../../fixtures/plan-view.ts';
-import { mount, type Page, send } from '../../../fixtures/playground.tsx';
+import { planQuestion, planTask, planView } from '../../../fixtures/page/plan-view.ts';
+import { mount, type Page, send } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type FakeMcp, fakeMcp, rawTool } from '../../../fixtures/mcp.ts';
-import { mount, type Page } from '../../../fixtures/playground.tsx';
-import { hostedRegistry } from '../../../fixtures/registry-host.ts';
+import { mount, type Page } from '../../../fixtures/page/playground.tsx';
+import { hostedRegistry } from '../../../fixtures/page/registry-host.ts';
 
 let page: Page;
 let host: ReturnType<typeof hostedRegistry>;

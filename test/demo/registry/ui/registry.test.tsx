@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { hostedRegistry } from '../../../fixtures/registry-host.ts';
-import { mount, type Page } from '../../../fixtures/playground.tsx';
+import { hostedRegistry } from '../../../fixtures/page/registry-host.ts';
+import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
 let host: ReturnType<typeof hostedRegistry>;

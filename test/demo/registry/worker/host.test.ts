@@ -11,7 +11,7 @@ import {
   type Storage,
   type UIMessageChunk,
 } from '../../../../src/index.ts';
-import { hostedRegistry } from '../../../fixtures/registry-host.ts';
+import { hostedRegistry } from '../../../fixtures/page/registry-host.ts';
 import { readAll, runRequest, textOf, userMessage } from '../../../fixtures/runtime.ts';
 
 const request = (agentId: string, text: string) =>

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PinnaceError } from '../../../../src/base/errors.ts';
-import { mount, type Page } from '../../../fixtures/playground.tsx';
+import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
-import { mount, type Page } from '../../../fixtures/playground.tsx';
+import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
 

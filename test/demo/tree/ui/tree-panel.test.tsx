@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createTreeHost, type TreeHost } from '../../../../demo/tree/worker/host.ts';
-import { mount, type Page } from '../../../fixtures/playground.tsx';
+import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 
 const size = { yards: 1, jobs: 2, packages: 2, tasks: 3 };
 const largeSize = { yards: 3, jobs: 2, packages: 2, tasks: 3 };

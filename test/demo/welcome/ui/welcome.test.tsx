@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { mount, type Page, send } from '../../../fixtures/playground.tsx';
+import { mount, type Page, send } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMatcher } from '../../../../src/permission/regex/matcher.ts';
 import { createWork } from '../../../../src/permission/regex/work.ts';
-import { attackOf, redosPatterns } from '../../../fixtures/redos-patterns.ts';
+import { attackOf, redosPatterns } from '../../../fixtures/hostile/redos-patterns.ts';
 
 const matches = (pattern: string, text: string): boolean => createMatcher(pattern).test(text, createWork(4_000_000));
 

@@ -4,8 +4,8 @@ import type { PlanEvent, RunAgent } from '../../../../src/index.ts';
 import { createPlanState } from '../../../../src/planner/model/plan-state.ts';
 import { reduce } from '../../../../src/planner/fold/reduce.ts';
 import { schedule } from '../../../../src/planner/decide/schedule.ts';
-import { actingAgent } from '../../../fixtures/plan-crash.ts';
-import { anyEvent, begin, fold, shown, terms } from '../../../fixtures/plan-events.ts';
+import { actingAgent } from '../../../fixtures/plans/plan-crash.ts';
+import { anyEvent, begin, fold, shown, terms } from '../../../fixtures/plans/plan-events.ts';
 import { done, eventsOf, me, next, resultsOf, testPlanner } from '../../../fixtures/plan.ts';
 
 describe('reduce', () => {

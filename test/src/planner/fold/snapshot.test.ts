@@ -5,8 +5,8 @@ import { createPlanner, type PlanEvent, type RunAgent, type Storage } from '../.
 import { hasEnded, type PlanState } from '../../../../src/planner/model/plan-state.ts';
 import { readState } from '../../../../src/planner/journal/read-state.ts';
 import { endedText, stateOf, stateText } from '../../../../src/planner/fold/snapshot.ts';
-import { actingAgent, driveToEnd } from '../../../fixtures/plan-crash.ts';
-import { anyEvent, begin, fold, shown } from '../../../fixtures/plan-events.ts';
+import { actingAgent, driveToEnd } from '../../../fixtures/plans/plan-crash.ts';
+import { anyEvent, begin, fold, shown } from '../../../fixtures/plans/plan-events.ts';
 import { eventsOf, me, next, testPlanner } from '../../../fixtures/plan.ts';
 
 /** The state as it is after it was kept; agents that have ended are kept in two parts. */

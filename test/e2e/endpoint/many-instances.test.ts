@@ -1,0 +1,99 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runRequest, userMessage } from '../../fixtures/runtime.ts';
+import { type EndpointProcess, startEndpoint } from '../../tools/servers/endpoint.ts';
+
+let folder: string;
+const started: EndpointProcess[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pinnace-many-'));
+  await writeFile(join(folder, 'effects'), '');
+});
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((endpoint) => endpoint.stop('SIGKILL')));
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(env: Record<string, string> = {}): Promise<EndpointProcess> {
+  const endpoint = await startEndpoint({
+    script: 'test/fixtures/processes/crash-server.ts',
+    env: { PINNACE_KV: join(folder, 'state.kv'), CRASH_EFFECTS: join(folder, 'effects'), ...env },
+    permissions: [`--allow-read=${folder}`, `--allow-write=${folder}`, '--allow-run'],
+  });
+  started.push(endpoint);
+  return endpoint;
+}
+
+/** Asks for a run by a key that names it: again, anywhere, it is the same run. */
+async function ask({ url, token }: EndpointProcess, name: string): Promise<Response> {
+  const text = name.startsWith('append') ? `append ${name}` : 'words 300';
+  return await fetch(`${url}/v1/runs`, {
+    method: 'POST',
+    body: JSON.stringify(runRequest({ chat: { id: name, messages: [userMessage(text)] } })),
+    headers: {
+      'authorization': `Bearer ${token}`,
+      'content-type': 'application/json',
+      'idempotency-key': `"the-key-of-${name}"`,
+    },
+  });
+}
+
+/** A run as its client sees it: its first bytes, and all that comes until its end or the end of its process. */
+interface Watched {
+  readonly name: string;
+  readonly begun: Promise<void>;
+  readonly whole: Promise<string>;
+}
+
+function watch(endpoint: EndpointProcess, name: string): Watched {
+  const begun = Promise.withResolvers<void>();
+  const read = async (): Promise<string> => {
+    const decoder = new TextDecoder();
+    let text = '';
+    try {
+      const response = await ask(endpoint, name);
+      for await (const bytes of response.body ?? []) {
+        text += decoder.decode(bytes, { stream: true });
+        begun.resolve();
+      }
+    } catch {
+      // Its process was killed: what came until then is what the client has.
+    }
+    begun.resolve();
+    return text;
+  };
+  return { name, begun: begun.promise, whole: read() };
+}
+
+const isWhole = (text: string): boolean => text.endsWith('data: [DONE]\n\n');
+
+describe.each([4, 8])('%i processes on one Deno KV file', (count) => {
+  it('end every run once, with each effect at most once, when half of them are killed at work', async () => {
+    const all = await Promise.all(Array.from({ length: count }, () => start()));
+    const runs = all.flatMap((endpoint, at) =>
+      [`words-${at}`, `append-${at}-a`, `append-${at}-b`].map((name) => ({ at, ...watch(endpoint, name) }))
+    );
+    await Promise.all(runs.map(({ begun }) => begun));
+    await Promise.all(all.filter((_, at) => at % 2 === 1).map((endpoint) => endpoint.stop('SIGKILL')));
+    const seen = await Promise.all(runs.map(async ({ name, at, whole }) => ({ name, at, text: await whole })));
+    const living = seen.filter(({ at }) => at % 2 === 0);
+    expect(living.filter(({ text }) => !text.includes('"type":"finish"') || !isWhole(text))).toEqual([]);
+
+    // One that comes later, whose clock is ahead: it need not wait until the killed ones count as lost.
+    const late = await start({ CRASH_CLOCK_SHIFT_MS: '60000' });
+    const told = await Promise.all(
+      seen.map(async (run) => ({ ...run, again: await (await ask(late, run.name)).text() })),
+    );
+    for (const { name, text, again } of told) {
+      expect(isWhole(again), name).toBe(true);
+      expect(again.match(/"type":"(?:finish|error|abort)"/g), name).toHaveLength(1);
+      expect(again.startsWith(text), name).toBe(true);
+    }
+    const killed = told.filter(({ at, name }) => at % 2 === 1 && name.startsWith('words'));
+    expect(killed.filter(({ again }) => again.includes('"reason":"worker_lost"'))).not.toEqual([]);
+    const effects = (await readFile(join(folder, 'effects'), 'utf8')).split('\n').filter((line) => line !== '');
+    expect(effects).toHaveLength(new Set(effects).size);
+  });
+});

@@ -1,0 +1,44 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { usePlayground } from '../../tools/browsers/playground.ts';
+import { tooWide, violationsInBoth } from '../../tools/screens/look.ts';
+import { type Served, serveWithEndpoint } from '../../tools/servers/endpoint-page.ts';
+import { type NamedScreen, type Walk, walks } from '../../tools/screens/table.ts';
+
+const { open, shoot } = usePlayground();
+let served: Served;
+
+beforeAll(async () => {
+  served = await serveWithEndpoint(inject('playgroundFolder'));
+});
+
+afterAll(() => served.stop());
+
+const wide = { width: 1280, height: 800 };
+const narrow = { width: 360, height: 740 };
+
+/** Goes to the screen, and gives what is wrong with it. */
+async function look(page: Page, { name, go, isNarrow = false }: NamedScreen): Promise<string[]> {
+  await page.setViewportSize(isNarrow ? narrow : wide);
+  await go(page, served);
+  const found = [...await violationsInBoth(page), ...await tooWide(page)];
+  await shoot(page, name);
+  return found.map((each) => `${name}: ${each}`);
+}
+
+const named = walks().map((walk): readonly [names: string, walk: Walk] => [
+  walk.map(({ title }) => title).join(' → '),
+  walk,
+]);
+
+describe('every screen of the playground', () => {
+  it.each(named)('has nothing wrong to axe in light and in dark, and fits 320 px: %s', async (_, walk) => {
+    const { page, problems, strangers } = await open({ url: served.playground });
+    const found: string[] = [];
+    for (const screen of walk) found.push(...await look(page, screen));
+    expect(found).toEqual([]);
+    if (!walk[0].isBroken) expect(problems).toEqual([]);
+    expect(strangers.filter((url) => !url.startsWith(served.endpoint) && !walk[0].isBroken)).toEqual([]);
+    await page.context().close();
+  });
+});

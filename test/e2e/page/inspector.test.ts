@@ -1,0 +1,264 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
+import { writeRunFile } from '../../../demo/inspector/state/run-file.ts';
+import { recordOf } from '../../fixtures/page/inspector.ts';
+import { longRun } from '../../fixtures/run-events.ts';
+import { send, usePlayground } from '../../tools/browsers/playground.ts';
+
+const { open, shoot } = usePlayground();
+
+async function ask(page: Page, text: string): Promise<void> {
+  const before = await page.getByTestId('answer-footer').count();
+  await send(page, text);
+  await page.getByTestId('answer-footer').nth(before).waitFor();
+}
+
+async function inspectLast(page: Page): Promise<void> {
+  await page.getByTestId('inspect').last().click();
+  await page.getByTestId('run-view').waitFor();
+}
+
+/** Opens a file as it lies on a disk. */
+async function openFile(page: Page, content: string | Buffer): Promise<void> {
+  await page.getByTestId('run-rows').or(page.getByTestId('runs-empty')).first().waitFor({ state: 'attached' });
+  const buffer = typeof content === 'string' ? Buffer.from(content) : content;
+  await page.getByTestId('run-file').setInputFiles({ name: 'run.json', mimeType: 'application/json', buffer });
+}
+
+const rows = (page: Page) => page.getByTestId('span-row');
+const named = (page: Page, name: string) => page.locator(`[data-testid=span-row][data-name="${name}"]`);
+
+describe('the run inspector in the built playground', () => {
+  it('opens a run from its answer as a waterfall of its model calls and tool calls', async () => {
+    const { page, problems } = await open();
+    await ask(page, 'Calculate (1250 * 12 + 499) / 7, and what is the current time in New York?');
+    await inspectLast(page);
+    await named(page, 'tool.call').first().waitFor();
+    expect(await named(page, 'run').count()).toBe(1);
+    expect(await named(page, 'step').count()).toBe(2);
+    expect(await named(page, 'model.call').count()).toBe(2);
+    expect(await named(page, 'tool.call').count()).toBe(2);
+    expect(await rows(page).evaluateAll((all) => all.map((row) => row.dataset['status']))).not.toContain('pending');
+    await named(page, 'model.call').first().click();
+    await page.getByTestId('span-details').getByText('inputTokens', { exact: true }).waitFor();
+    await shoot(page, 'inspector-timeline');
+    await page.getByTestId('zoom-in').click();
+    await shoot(page, 'inspector-zoomed');
+    await page.getByTestId('as-table').click();
+    await page.getByTestId('span-table').waitFor();
+    await shoot(page, 'inspector-table');
+    expect(problems).toEqual([]);
+  });
+
+  it('shows every event, the tools with the reasons of those left out, the prompt as the model saw it, time and tokens', async () => {
+    const { page, problems } = await open();
+    await ask(page, 'What is 6 * 7?');
+    await inspectLast(page);
+    await page.getByTestId('run-tab-events').click();
+    await page.getByTestId('event-action').selectOption('tool.call');
+    await page.getByTestId('event-count').getByText('2 events').waitFor();
+    await page.getByTestId('event-row').last().click();
+    await page.getByTestId('event-details').getByText('"calculator"').waitFor();
+    await shoot(page, 'inspector-events');
+    await page.getByTestId('run-tab-tools').click();
+    await page.getByTestId('left-out').first().waitFor();
+    expect(await page.getByTestId('tools-view').textContent()).toContain('calculator');
+    await shoot(page, 'inspector-tools');
+    await page.getByTestId('run-tab-prompt').click();
+    await page.getByTestId('prompt-system').getByText('You are Navigator').waitFor();
+    await page.getByTestId('prompt-message').getByText('What is 6 * 7?').waitFor();
+    await shoot(page, 'inspector-prompt');
+    await page.getByTestId('prompt-choice').selectOption('1');
+    await page.getByTestId('prompt-known').waitFor();
+    await page.getByTestId('run-tab-usage').click();
+    await page.getByTestId('usage-step').nth(1).waitFor();
+    await shoot(page, 'inspector-usage');
+    expect(problems).toEqual([]);
+  });
+
+  it('shows a run while it goes on', async () => {
+    const { page, problems } = await open();
+    await send(page, 'Write a long answer about tides');
+    await page.getByTestId('inspect').click();
+    await page.locator('[data-testid=run-view][data-live=true]').waitFor();
+    await page.locator('[data-testid=span-row][data-name="model.call"][data-status=pending]').waitFor();
+    await shoot(page, 'inspector-live');
+    await page.getByTestId('inspector-close').click();
+    await page.keyboard.press('Escape'); // stops the run
+    await page.getByTestId('answer-footer').waitFor();
+    await inspectLast(page);
+    await page.locator('[data-testid=run-view][data-live=false]').waitFor();
+    await page.locator('[data-testid=span-row][data-name="run"][data-status=cancelled]').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('keeps the list of runs over a reload, without the prompts, until they are erased', async () => {
+    const { page, problems } = await open();
+    await ask(page, 'What is 6 * 7?');
+    await ask(page, 'What is 7 * 8?');
+    await inspectLast(page);
+    await page.getByTestId('inspector-back').click();
+    await page.getByTestId('run-row').nth(1).waitFor();
+    await shoot(page, 'inspector-list');
+    await page.reload();
+    await page.getByTestId('composer').waitFor();
+    await page.getByTestId('open-inspector').click();
+    await page.getByTestId('run-row').nth(1).waitFor();
+    await page.getByTestId('run-row').first().click();
+    await named(page, 'tool.call').first().waitFor();
+    await page.getByTestId('run-tab-prompt').click();
+    await page.getByTestId('prompt-none').getByText('held only as long as the page is open').waitFor();
+    await page.getByTestId('inspector-back').click();
+    await page.getByTestId('runs-erase').click();
+    await page.getByTestId('runs-erase-sure').click();
+    await page.getByTestId('runs-empty').waitFor();
+    await page.reload();
+    await page.getByTestId('composer').waitFor();
+    await page.getByTestId('open-inspector').click();
+    await page.getByTestId('runs-empty').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('saves a run as a file that opens again, with the prompts only when they are asked for', async () => {
+    const { page, problems } = await open();
+    await ask(page, 'What is 6 * 7?');
+    await inspectLast(page);
+    const save = async (withPrompts: boolean): Promise<string> => {
+      await page.getByTestId('run-save').click();
+      if (withPrompts) await page.getByTestId('save-prompts').check();
+      if (withPrompts) await shoot(page, 'inspector-save');
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByTestId('save-run-now').click()]);
+      expect(download.suggestedFilename()).toMatch(/^run-navigator-[\dT-]+\.json$/);
+      return await readFile(await download.path(), 'utf8');
+    };
+    expect(await save(false)).not.toContain('6 * 7');
+    const whole = await save(true);
+    expect(whole).toContain('6 * 7');
+    await page.getByTestId('inspector-back').click();
+    await openFile(page, whole);
+    await page.getByTestId('run-summary').getByText('from a file').waitFor();
+    await named(page, 'tool.call').first().waitFor();
+    await page.getByTestId('run-tab-prompt').click();
+    await page.getByTestId('prompt-message').getByText('What is 6 * 7?').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('refuses a file that is none, and one that is too large, and runs nothing of what a file holds', async () => {
+    const { page, problems } = await open();
+    await page.getByTestId('open-inspector').click();
+    await openFile(page, '<script>alert(1)</script>');
+    await page.getByTestId('inspector-problem').getByText('it is not JSON').waitFor();
+    await openFile(page, Buffer.alloc(17 * 1024 * 1024, 32));
+    await page.getByTestId('inspector-problem').getByText('larger than 16 MB').waitFor();
+    await shoot(page, 'inspector-refused');
+    const record = recordOf(longRun(20));
+    const hostile = '<img src=x onerror="document.title=1">';
+    const events = record.events.map((event) => ({ ...event, target: { type: 'tool', id: hostile }, action: hostile }));
+    await openFile(page, writeRunFile({ ...record, events }));
+    await rows(page).first().getByText(hostile).first().waitFor();
+    expect(await page.locator('.inspector img').count()).toBe(0);
+    expect(await page.title()).not.toBe('1');
+    expect(problems).toEqual([]);
+  });
+
+  it('stays smooth with a run of 2,000 events, by keyboard alone', async () => {
+    const { page, problems } = await open();
+    await page.getByTestId('open-inspector').click();
+    const record = recordOf(longRun(900));
+    expect(record.events.length).toBeGreaterThan(2000);
+    await openFile(page, writeRunFile(record));
+    await rows(page).first().waitFor();
+    expect(await rows(page).count()).toBeLessThan(80);
+    await shoot(page, 'inspector-long');
+    const list = page.getByTestId('waterfall');
+    await list.focus();
+    await page.keyboard.press('End');
+    await page.locator('[data-testid=span-row][aria-selected=true]').getByText('tool_899').waitFor();
+    /** The longest time without a frame while the list is scrolled from end to end. */
+    const longest = await list.evaluate(async (element) => {
+      let [worst, last] = [0, performance.now()];
+      for (let step = 0; step <= 40; step++) {
+        element.scrollTop = element.scrollHeight * (step % 2 === 0 ? step / 40 : 1 - step / 40);
+        await new Promise(requestAnimationFrame);
+        worst = Math.max(worst, performance.now() - last);
+        last = performance.now();
+      }
+      return worst;
+    });
+    console.log(`2,000 events: the longest frame while scrolling took ${longest.toFixed(0)} ms`);
+    expect(longest).toBeLessThan(1000); // of a machine that does much besides; it is some 20 ms otherwise
+    const map = await page.getByTestId('overview').boundingBox();
+    if (!map) throw new Error('There is no overview');
+    const draw = async (from: number, to: number): Promise<void> => {
+      const y = map.y + map.height / 2;
+      await page.mouse.move(map.x + map.width * from, y);
+      await page.mouse.down();
+      await page.mouse.move(map.x + map.width * to, y, { steps: 5 });
+      await page.mouse.up();
+    };
+    await draw(0.2, 0.4);
+    await page.locator('[data-testid=zoom-whole]:enabled').waitFor();
+    await draw(0.5, 0.5);
+    await page.locator('[data-testid=zoom-whole]:disabled').waitFor();
+    await page.getByTestId('waterfall').hover();
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -200);
+    await page.keyboard.up('Control');
+    await page.locator('[data-testid=zoom-whole]:enabled').waitFor();
+    await page.getByTestId('zoom-whole').click();
+    await list.focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.locator('[data-testid=zoom-whole]:enabled').waitFor();
+    await shoot(page, 'inspector-long-zoomed');
+    await page.keyboard.press('0');
+    await page.locator('[data-testid=zoom-whole]:disabled').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByTestId('run-open-file').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('shows a plan with its agents below the run that has begun it', async () => {
+    const { page, problems } = await open();
+    await page.locator('[data-testid=agent-card][data-agent=commodore]').click();
+    await send(page, 'Calculate 1250 * 12; convert 5 knots to km/h');
+    await page.getByTestId('answer-footer').waitFor();
+    await inspectLast(page);
+    await named(page, 'plan').waitFor();
+    await named(page, 'agent').nth(1).waitFor();
+    await named(page, 'model.call').first().waitFor();
+    await shoot(page, 'inspector-plan');
+    await page.getByTestId('run-tab-prompt').click();
+    await page.getByTestId('prompt-view').waitFor();
+    await shoot(page, 'inspector-plan-prompt');
+    await page.getByTestId('run-tab-usage').click();
+    await page.getByTestId('usage-view').waitFor();
+    await shoot(page, 'inspector-plan-usage');
+    expect(problems).toEqual([]);
+  });
+
+  it('fits a narrow screen, and the dark', async () => {
+    for (const width of [360, 1280]) {
+      const { page, problems } = await open({ width, dark: true });
+      await ask(page, 'What is 6 * 7, and what is the current time in Tokyo?');
+      await inspectLast(page);
+      await named(page, 'tool.call').first().waitFor();
+      await shoot(page, `inspector-dark-${width}`);
+      await named(page, 'tool.call').first().click();
+      for (const tab of ['timeline', 'events', 'tools', 'prompt', 'usage']) {
+        await page.getByTestId(`run-tab-${tab}`).click();
+        if (tab === 'events') await page.getByTestId('event-row').first().waitFor();
+        if (tab === 'prompt') await page.getByTestId('prompt-view').waitFor();
+        await shoot(page, `inspector-dark-${width}-${tab}`);
+        const widths = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+        expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0);
+      }
+      await page.getByTestId('inspector-back').click();
+      await page.getByTestId('run-row').first().waitFor();
+      await shoot(page, `inspector-dark-${width}-list`);
+      expect(problems).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,259 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
+import { send, usePlayground } from '../../tools/browsers/playground.ts';
+
+const { open: openPage, newContext, shoot } = usePlayground();
+
+/** Opens the playground, with the knowledge beside the chat. */
+async function open(how: Parameters<typeof openPage>[0] = {}): Promise<{ page: Page; problems: string[] }> {
+  const opened = await openPage(how);
+  await opened.page.getByTestId('open-knowledge').click();
+  await opened.page.getByTestId('knowledge-panel').waitFor();
+  return opened;
+}
+
+const file = (page: Page, name: string) => page.locator(`[data-testid=knowledge-file][data-name="${name}"]`);
+const ready = (page: Page, name: string) => file(page, name).and(page.locator('[data-state=ready]')).waitFor();
+
+async function give(page: Page, ...files: readonly (readonly [name: string, text: string])[]): Promise<void> {
+  await page.getByTestId('knowledge-input').setInputFiles(
+    files.map(([name, text]) => ({ name, mimeType: '', buffer: Buffer.from(text) })),
+  );
+}
+
+/** Drops a file from outside. */
+async function drop(page: Page, name: string, text: string): Promise<void> {
+  const dataTransfer = await page.evaluateHandle(([fileName, content]) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([content], fileName));
+    return transfer;
+  }, [name, text] as const);
+  await page.getByTestId('knowledge-panel').dispatchEvent('dragover', { dataTransfer });
+  await page.getByTestId('knowledge-panel').dispatchEvent('drop', { dataTransfer });
+}
+
+const paragraphs = (count: number): string =>
+  Array.from({ length: count }, (_, at) => `Paragraph ${at} speaks of subject${at}. ${'words '.repeat(150)}`).join(
+    '\n\n',
+  );
+
+describe('the knowledge beside the chat', () => {
+  it('takes files that are chosen or dropped, shows them being indexed, and finds what is in them as one types', async () => {
+    const { page, problems } = await open();
+    await page.getByTestId('knowledge-empty').waitFor();
+    await shoot(page, 'knowledge-empty');
+    await give(page, ['tides.md', '# Tides\n\nHigh water at the northern quay is at noon.\n'], [
+      'long.txt',
+      paragraphs(1_500),
+    ]);
+    await page.getByTestId('knowledge-indexing').waitFor();
+    await shoot(page, 'knowledge-indexing');
+    await drop(page, 'crew.csv', 'name,task\nMia,splices ropes\n');
+    await ready(page, 'crew.csv');
+    await ready(page, 'long.txt');
+    await page.getByTestId('knowledge-search').pressSequentially('high water noon');
+    const first = page.getByTestId('knowledge-result').first();
+    await first.and(page.locator('[data-file="tides.md"]')).waitFor();
+    await page.getByTestId('knowledge-why').first().locator('summary').click();
+    const why = await page.getByTestId('knowledge-why').first().textContent();
+    expect(why).toContain('Words1BM25');
+    expect(why).toContain('Likeness1Cosine');
+    expect(await first.locator('mark').allTextContents()).toEqual(expect.arrayContaining(['High', 'water', 'noon']));
+    await shoot(page, 'knowledge-found');
+    await page.getByTestId('knowledge-search').fill('xylophone qwzx');
+    await page.getByText('Nothing was found. Try other words.').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('opens what was found at the place, and reads on from there', async () => {
+    const { page, problems } = await open();
+    await give(page, ['long.txt', paragraphs(400)]);
+    await ready(page, 'long.txt');
+    await page.getByTestId('knowledge-search').fill('subject200');
+    await page.getByTestId('knowledge-open').first().click();
+    const place = page.locator('[data-testid=knowledge-part][data-place=true]');
+    await place.locator('mark', { hasText: 'subject200' }).waitFor();
+    await page.locator('[data-testid=knowledge-part][data-place=true]:focus').waitFor();
+    await shoot(page, 'knowledge-reader');
+    const reader = page.getByTestId('knowledge-reader');
+    await reader.focus();
+    const last = () => page.getByTestId('knowledge-part').last().getAttribute('data-piece');
+    const before = Number(await last());
+    await expect.poll(async () => {
+      await page.keyboard.press('End');
+      return Number(await last());
+    }).toBeGreaterThan(before + 100);
+    expect(await page.getByTestId('knowledge-part').count()).toBeLessThanOrEqual(100);
+    await page.keyboard.press('Escape');
+    await page.getByTestId('knowledge-results').waitFor();
+    await page.locator('[data-testid=knowledge-open]:focus').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('keeps everything over a reload, and goes on with what was being indexed', async () => {
+    const context = await newContext();
+    const { page } = await open({ context });
+    await give(page, ['tides.md', 'High water is at noon'], ['long.txt', paragraphs(3_000)]);
+    await ready(page, 'tides.md');
+    await page.reload();
+    await page.getByTestId('open-knowledge').click();
+    await ready(page, 'long.txt');
+    await page.getByTestId('knowledge-search').fill('subject2999');
+    await page.getByTestId('knowledge-result').first().waitFor();
+    expect(await page.getByTestId('knowledge-result').first().getAttribute('data-file')).toBe('long.txt');
+  });
+
+  it('shows in a second tab what is added, found and removed in the first', async () => {
+    const context: BrowserContext = await newContext();
+    const [{ page }, { page: other }] = [await open({ context }), await open({ context })];
+    await give(page, ['tides.md', 'High water is at noon']);
+    await ready(other, 'tides.md');
+    await other.getByTestId('knowledge-search').fill('noon');
+    await other.getByTestId('knowledge-result').first().waitFor();
+    await file(page, 'tides.md').hover();
+    await file(page, 'tides.md').getByTestId('knowledge-remove').click();
+    await page.getByTestId('knowledge-remove-yes').click();
+    await other.getByText('There are no files yet').waitFor();
+    expect(await other.getByTestId('knowledge-result').count()).toBe(0);
+  });
+
+  it('says of each file why it could not be read, and of what is here already that it is', async () => {
+    const { page } = await open();
+    await give(page, ['photo.png', 'no picture'], ['broken.json', '{"a":'], ['good.txt', 'All is well']);
+    await ready(page, 'good.txt');
+    await expect.poll(() => file(page, 'broken.json').getAttribute('data-state')).toBe('failed');
+    expect(await file(page, 'photo.png').textContent()).toContain('Cannot read a file of this type');
+    await shoot(page, 'knowledge-failed');
+    await give(page, ['good.txt', 'All is well'], ['copy.txt', 'All is well']);
+    const note = page.getByTestId('knowledge-note');
+    await note.getByText('1 file already here, unchanged; “copy.txt” left out: it is the same as “good.txt”.')
+      .waitFor();
+    await page.getByTestId('knowledge-failed').click();
+    expect(await page.getByTestId('knowledge-file').count()).toBe(2);
+    await page.getByTestId('knowledge-remove-failed').click();
+    await file(page, 'photo.png').waitFor({ state: 'detached' });
+  });
+
+  it('loads the guide with one click, and searches one file alone', async () => {
+    const { page, problems } = await open({ dark: true });
+    await page.getByTestId('knowledge-guide').click();
+    await ready(page, 'Pinnace guide/Secrets.md');
+    await shoot(page, 'knowledge-files-dark');
+    await page.getByTestId('knowledge-search').fill('what is an approval bound to');
+    await page.locator('[data-testid=knowledge-result][data-file="Pinnace guide/Approvals.md"]').first().waitFor();
+    await shoot(page, 'knowledge-found-dark');
+    await page.getByTestId('knowledge-narrow').first().click();
+    await page.getByTestId('knowledge-scope').waitFor();
+    await expect.poll(() =>
+      page.getByTestId('knowledge-result').evaluateAll((all) => [...new Set(all.map((one) => one.dataset['file']))])
+    ).toEqual(['Pinnace guide/Approvals.md']);
+    expect(problems).toEqual([]);
+  });
+
+  it('takes a folder of code, without what was installed, and opens a symbol at its lines', async () => {
+    const folder = join(await mkdtemp(join(tmpdir(), 'knowledge-')), 'boat');
+    await mkdir(join(folder, 'node_modules'), { recursive: true });
+    await writeFile(join(folder, 'node_modules/oar.ts'), 'export const oar = 1;\n');
+    await writeFile(join(folder, 'README.md'), '# Boat\n\nA boat with a mast.\n');
+    await writeFile(
+      join(folder, 'mast.ts'),
+      `${'// rigging\n'.repeat(60)}export function raiseMast(height: number) {\n  return height;\n}\n`,
+    );
+    const { page, problems } = await open();
+    await page.getByTestId('knowledge-folder-input').setInputFiles(folder);
+    await ready(page, 'boat/mast.ts');
+    await ready(page, 'boat/README.md');
+    expect(await page.getByTestId('knowledge-file').count()).toBe(2);
+    await page.getByTestId('knowledge-search').fill('raiseMast');
+    await page.getByTestId('knowledge-open').first().click();
+    await page.locator('[data-place=true] [data-marked=true]', { hasText: 'raiseMast' }).waitFor();
+    await shoot(page, 'knowledge-code');
+    await rm(join(folder, '../..'), { recursive: true });
+    expect(problems).toEqual([]);
+  });
+
+  it('stays quick with ten thousand parts, and draws of the files those in sight', async () => {
+    const { page, problems } = await open();
+    await give(page, ['long.txt', paragraphs(10_000)]);
+    await ready(page, 'long.txt');
+    const many = Array.from({ length: 300 }, (_, at) => [`note-${at}.txt`, `Note ${at} is about rope${at}`] as const);
+    await give(page, ...many);
+    await page.getByTestId('knowledge-adding').waitFor({ state: 'detached' });
+    await page.getByTestId('knowledge-indexing').waitFor({ state: 'detached' });
+    expect(await page.getByTestId('knowledge-file').count()).toBeLessThan(60);
+    await page.getByTestId('knowledge-search').fill('subject9876');
+    await page.getByTestId('knowledge-result').first().waitFor();
+    await page.getByTestId('knowledge-open').first().click();
+    await page.locator('[data-place=true] mark').first().waitFor();
+    await shoot(page, 'knowledge-many');
+    expect(problems).toEqual([]);
+  });
+
+  it('covers the chat on a phone, in the dark, without a sideways scroll', async () => {
+    const { page, problems } = await open({ width: 360, height: 740, dark: true });
+    await page.getByTestId('knowledge-guide').click();
+    await ready(page, 'Pinnace guide/Secrets.md');
+    await shoot(page, 'knowledge-phone-files');
+    await page.getByTestId('knowledge-search').fill('secret value');
+    await page.getByTestId('knowledge-why').first().locator('summary').click();
+    await shoot(page, 'knowledge-phone-found');
+    await page.getByTestId('knowledge-open').first().click();
+    await page.locator('[data-place=true]').waitFor();
+    await shoot(page, 'knowledge-phone-reader');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    expect(await page.locator('main').getAttribute('inert')).not.toBeNull();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await page.getByTestId('knowledge-panel').waitFor({ state: 'detached' });
+    await page.locator('[data-testid=open-knowledge]:focus').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('opens what an answer cites at the place, also after a reload, and goes on with the numbers', async () => {
+    const { page, problems } = await openPage({});
+    await page.locator('[data-testid=agent-card][data-agent=almanac]').click();
+    await page.getByTestId('knowledge-panel').waitFor();
+    await send(page, 'What is an approval bound to?');
+    await page.getByTestId('answer-footer').waitFor();
+    const citation = page.getByTestId('citation').first();
+    expect(await citation.getAttribute('aria-label')).toMatch(/^Source \d+: Approvals/);
+    await citation.click();
+    const place = page.locator('[data-testid=knowledge-part][data-place=true]');
+    await place.getByText('An approval holds for one call').waitFor();
+    expect(await page.getByTestId('knowledge-reader-name').textContent()).toBe('Pinnace guide/Approvals.md');
+    await shoot(page, 'knowledge-cited');
+    const numbers = () =>
+      page.getByTestId('cited-source').evaluateAll((all) => all.map((one) => Number(one.dataset['n'])));
+    const before = Math.max(...await numbers());
+    await send(page, 'How many steps may a run have?');
+    await page.getByTestId('answer-footer').nth(1).waitFor();
+    expect(Math.max(...await numbers())).toBeGreaterThan(before);
+    await page.reload();
+    await page.getByTestId('cited-source').first().click();
+    await place.waitFor();
+    await page.keyboard.press('Escape');
+    await file(page, 'Pinnace guide/Approvals.md').hover();
+    await file(page, 'Pinnace guide/Approvals.md').getByTestId('knowledge-remove').click();
+    await page.getByTestId('knowledge-remove-yes').click();
+    await file(page, 'Pinnace guide/Approvals.md').waitFor({ state: 'detached' });
+    await page.getByTestId('citation').first().click();
+    await page.getByText('Cannot open "Pinnace guide/Approvals.md": it was removed').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('shows answers with citations on a phone, in the dark', async () => {
+    const { page } = await openPage({ width: 360, height: 740, dark: true });
+    await page.locator('[data-testid=agent-card][data-agent=almanac]').click();
+    await send(page, 'What does the confidence of a hit mean?');
+    await page.getByTestId('answer-footer').waitFor();
+    await page.getByTestId('cited-source').first().scrollIntoViewIfNeeded();
+    await shoot(page, 'knowledge-phone-answer');
+    await page.getByTestId('citation').first().click();
+    await page.locator('[data-testid=knowledge-part][data-place=true]').waitFor();
+    await shoot(page, 'knowledge-phone-cited');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  });
+});

@@ -1,0 +1,182 @@
+import type { Locator, Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
+import { send, usePlayground } from '../../tools/browsers/playground.ts';
+
+const playground = usePlayground();
+const { shoot } = playground;
+
+/** Opens the playground with the agent that plans. */
+async function open(look: Parameters<typeof playground.open>[0] = {}): ReturnType<typeof playground.open> {
+  const opened = await playground.open({ height: 900, ...look });
+  await opened.page.locator('[data-testid=agent-card][data-agent=commodore]').click();
+  return opened;
+}
+
+const plan = (page: Page, state: string): Locator => page.locator(`[data-testid=plan][data-state=${state}]`);
+
+describe('a plan in the built playground', () => {
+  it('shows its tasks until they are done, then how it came to this', async () => {
+    const { page, problems } = await open();
+    await send(page, 'Calculate 1250 * 12; convert 5 knots to km/h');
+    await page.getByTestId('plan').waitFor();
+    await plan(page, 'done').waitFor();
+    await page.getByTestId('send').waitFor();
+    expect(await page.locator('[data-testid=plan-node][data-status=done]').count()).toBe(3);
+    expect(await page.locator('[data-role=assistant]').textContent()).toMatch(/15,?000/);
+    await shoot(page, 'plan-done');
+    await page.getByTestId('plan-timeline').focus();
+    await page.keyboard.press('Home');
+    await page.locator('[data-testid=plan]:not([data-state=done])').waitFor();
+    await shoot(page, 'plan-scrubbed');
+    expect(problems).toEqual([]);
+  });
+
+  it('asks a person, still asks after a reload, and goes on in the same answer', async () => {
+    const { page, problems } = await open({ width: 360, height: 740, dark: true });
+    await send(page, 'Calculate 6 * 7; ask me which port we sail for');
+    await plan(page, 'suspended').waitFor();
+    await page.getByTestId('plan-question').waitFor();
+    await page.getByTestId('send').waitFor();
+    await shoot(page, 'plan-question-phone-dark');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    await page.reload();
+    await page.getByTestId('plan-text').fill('Bergen');
+    await page.keyboard.press('Enter');
+    await plan(page, 'done').waitFor();
+    await page.getByTestId('send').waitFor();
+    await shoot(page, 'plan-answered-phone-dark');
+    expect(await page.getByTestId('plan-said').textContent()).toContain('You answered: Bergen');
+    expect(await page.getByTestId('message').count()).toBe(2);
+    expect(problems).toEqual([]);
+  });
+
+  it('shows what failed, and why', async () => {
+    const { page } = await open();
+    await send(page, 'Call flaky with mode "error"; calculate 6 * 7');
+    await page.locator('[data-testid=plan]:is([data-state=done], [data-state=failed])').waitFor();
+    await page.getByTestId('send').waitFor();
+    await shoot(page, 'plan-failing');
+    expect(await page.locator('[data-testid=plan-node]').count()).toBe(3);
+    await page.getByTestId('plan-view-list').click();
+    expect(await page.locator('[data-testid=plan-task]').count()).toBe(3);
+    await shoot(page, 'plan-failing-list');
+  });
+
+  it('draws who gave out what and what comes after what, and tells of the task that is chosen', async () => {
+    const { page, problems } = await open({ dark: true });
+    await send(page, 'Calculate 6 * 7, then convert 5 knots to km/h, then convert 3 miles to km; calculate 8 * 9');
+    await plan(page, 'done').waitFor();
+    await page.getByTestId('send').waitFor();
+    const ways = await page.getByTestId('plan-way').evaluateAll((all) =>
+      all.map((way) => Object.values((way as SVGElement).dataset).slice(1, 4).join(' '))
+    );
+    expect(ways).toEqual(expect.arrayContaining(['parent 1 1-1', 'after 1-1 1-2', 'after 1-2 1-3', 'parent 1 1-4']));
+    await page.locator('[data-testid=plan-node][data-address="1-1"]').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    expect(await page.getByTestId('plan-chosen').textContent()).toMatch(/convert 3 miles to km.*1-3.*after 1-2/i);
+    await shoot(page, 'plan-graph-dark');
+    expect(problems).toEqual([]);
+  });
+
+  it('keeps two hundred tasks readable, in a frame that is scrolled and dragged', async () => {
+    const { page } = await open();
+    const goals = Array.from({ length: 199 }, (_, i) => `Calculate ${i} * ${i}`);
+    await send(page, goals.join('; '));
+    await page.locator('[data-testid=plan-node]').nth(199).waitFor();
+    const frame = page.getByTestId('plan-graph');
+    const height = await frame.evaluate(({ clientHeight, scrollHeight }) => [clientHeight, scrollHeight]);
+    expect(height[0]).toBeLessThan(500);
+    expect(height[1]).toBeGreaterThan(500);
+    await page.locator('[data-testid=plan-node][data-look=done]').first().waitFor();
+    await shoot(page, 'plan-two-hundred');
+    const box = await frame.boundingBox();
+    if (!box) throw new Error('There is no graph');
+    await page.mouse.move(box.x + box.width - 20, box.y + 300);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 20, box.y + 100, { steps: 4 });
+    await page.mouse.up();
+    expect(await frame.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(150);
+    await page.locator('[data-testid=plan-node][data-address="1-150"]').click();
+    expect(await page.getByTestId('plan-chosen').textContent()).toContain('Calculate 149 * 149');
+    await shoot(page, 'plan-two-hundred-chosen');
+  });
+
+  it('is paused, and goes on when it is let', async () => {
+    const { page, problems } = await open();
+    const goals = Array.from({ length: 60 }, (_, i) => `Calculate ${i} * ${i}`);
+    await send(page, goals.join('; '));
+    const node = page.locator('[data-testid=plan-node][data-status=done]');
+    await node.first().waitFor();
+    await page.getByTestId('plan-pause').click();
+    await page.getByTestId('plan-state').getByText('Paused').waitFor();
+    await page.getByTestId('plan-cancel').waitFor(); // the plan has come to rest
+    await page.getByTestId('send').waitFor();
+    expect(await plan(page, 'done').count()).toBe(0);
+    await shoot(page, 'plan-paused');
+    await page.reload();
+    const resume = page.getByTestId('plan-pause');
+    expect(await resume.getAttribute('aria-label')).toBe('Resume the plan');
+    await resume.focus();
+    await page.keyboard.press('Enter');
+    await plan(page, 'done').waitFor({ timeout: 60_000 });
+    expect(await node.count()).toBe(61);
+    expect(await page.getByTestId('message').count()).toBe(2);
+    expect(problems).toEqual([]);
+  }, 120_000);
+
+  it("asks before a sub-agent's call that needs a person, and calls nothing that is denied", async () => {
+    const { page, problems } = await open({ dark: true });
+    await send(page, 'Add a note: "Throw me overboard"; calculate 6 * 7');
+    await plan(page, 'done').waitFor();
+    await page.getByTestId('send').waitFor();
+
+    await send(page, 'Delete note-1; calculate 7 * 8');
+    const question = page.locator('[data-testid=plan-question][data-kind=approval]');
+    await question.waitFor();
+    expect(await question.textContent()).toMatch(/Allow this call\?.*1-1.*Delete note-1/s);
+    expect(await page.getByTestId('plan-asked').textContent()).toBe(
+      'Call Delete a note (notes_delete)\n"noteId": "note-1"',
+    );
+    await shoot(page, 'plan-approval-dark');
+    await page.getByTestId('deny-reason').fill('I still need it');
+    await page.keyboard.press('Enter');
+    await plan(page, 'done').nth(1).waitFor();
+    await page.getByTestId('send').waitFor();
+    expect(await page.getByTestId('plan-said').textContent()).toContain('You denied this call: I still need it');
+    await shoot(page, 'plan-denied-dark');
+
+    await send(page, 'Delete note-1; calculate 8 * 9');
+    await page.getByTestId('approve').click();
+    await plan(page, 'done').nth(2).waitFor();
+    await page.getByTestId('send').waitFor();
+    await page.locator('[data-role=assistant]').last().getByText(/deleted/i).first().waitFor();
+    await shoot(page, 'plan-approved-dark');
+    expect(problems).toEqual([]);
+  });
+
+  it('is cancelled while it waits for a person', async () => {
+    const { page, problems } = await open();
+    await send(page, 'Ask me which port we sail for; calculate 6 * 7');
+    await page.getByTestId('plan-cancel').click();
+    await plan(page, 'cancelled').waitFor();
+    await page.getByTestId('stopped').waitFor();
+    await send(page, 'Calculate 6 * 7; calculate 7 * 8');
+    await plan(page, 'done').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('goes on without its page, and is followed by the next one', async () => {
+    const { page } = await open();
+    await send(page, 'Calculate 6 * 7; calculate 7 * 8; calculate 8 * 9; ask me which port we sail for');
+    await page.getByTestId('plan').waitFor();
+    await page.reload();
+    await page.getByTestId('retry').click();
+    // The worker that had the plan may have been at work on it: then the next takes it over when its lease is over.
+    await plan(page, 'suspended').waitFor({ timeout: 60_000 });
+    await page.getByTestId('plan-text').fill('Bergen');
+    await page.getByTestId('plan-send').click();
+    await plan(page, 'done').waitFor();
+    expect(await page.getByTestId('message').count()).toBe(2);
+  }, 120_000);
+});

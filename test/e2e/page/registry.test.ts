@@ -1,0 +1,94 @@
+import type { Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
+import { send, usePlayground } from '../../tools/browsers/playground.ts';
+
+const { open, shoot } = usePlayground();
+
+async function openAgent(page: Page, id: string): Promise<void> {
+  await page.getByTestId('open-registry').click();
+  await page.locator(`[data-testid=registry-row][data-id=${id}]`).click();
+  await page.getByTestId('record-page').waitFor();
+}
+
+describe('the registry in the built playground', () => {
+  it('says what is wrong with a change, keeps the right one over a reload', async () => {
+    const { page, problems } = await open();
+    await page.getByTestId('open-registry').click();
+    await page.getByTestId('registry-row').first().waitFor();
+    await shoot(page, 'registry-list');
+    await page.locator('[data-testid=registry-row][data-id=navigator]').click();
+    await page.getByTestId('record-page').waitFor();
+    await shoot(page, 'registry-agent');
+    await page.getByTestId('record-edit').click();
+    await page.getByTestId('field-instructions').fill('x'.repeat(65_537));
+    await page.getByTestId('record-save').click();
+    await page.getByText('Instructions must be at most 65536 long.').waitFor();
+    expect(await page.getByTestId('field-instructions').getAttribute('aria-invalid')).toBe('true');
+    await page.getByTestId('field-instructions').fill('You are Navigator. Be brief.');
+    await page.getByTestId('field-name').fill('Pilot');
+    await shoot(page, 'registry-edit');
+    await page.getByTestId('record-save').click();
+    await page.getByTestId('record-page').waitFor();
+    await page.reload();
+    await page.getByTestId('composer').waitFor();
+    await openAgent(page, 'navigator');
+    expect(await page.getByTestId('agent-instructions').textContent()).toBe('You are Navigator. Be brief.');
+    expect(await page.getByTestId('registry').locator('h1').textContent()).toBe('Pilot');
+    await page.getByTestId('record-history').scrollIntoViewIfNeeded();
+    await shoot(page, 'registry-history');
+    expect(problems).toEqual([]);
+  });
+
+  it('refuses a run of a disabled agent with a clear message, and runs it when it is enabled again', async () => {
+    const { page, problems } = await open();
+    await openAgent(page, 'navigator');
+    await page.getByTestId('registry-switch').click();
+    await page.getByTestId('registry-switch').getByText('Enable').waitFor();
+    await page.getByTestId('registry-close').click();
+    await send(page, 'What is 6 * 7?');
+    await page.getByTestId('error-callout').waitFor();
+    expect(await page.getByTestId('error-callout').textContent()).toContain('This agent is disabled');
+    await shoot(page, 'registry-refused');
+    await page.getByTestId('open-registry').click(); // it is as it was: the agent is open
+    await page.getByTestId('registry-switch').click();
+    await page.getByTestId('registry-switch').getByText('Disable').waitFor();
+    await page.getByTestId('registry-close').click();
+    await send(page, 'What is 6 * 7?');
+    await page.locator('[data-testid=message][data-role=assistant]').last().getByText('42').first().waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('stops the run under way of an agent that is disabled', async () => {
+    const { page } = await open();
+    await send(page, 'Write a long answer about tides');
+    await page.getByTestId('stop').waitFor();
+    await openAgent(page, 'navigator');
+    await page.getByTestId('registry-switch').click();
+    await page.getByTestId('registry-close').click();
+    await page.getByTestId('error-callout').waitFor();
+    expect(await page.getByTestId('error-callout').textContent()).toContain('This agent is disabled');
+  });
+
+  it('fits a narrow screen in the dark', async () => {
+    const { page } = await open({ width: 360, dark: true });
+    await page.keyboard.press('Control+k');
+    await page.getByTestId('switcher-query').fill('registry');
+    await page.keyboard.press('Enter');
+    await page.getByTestId('registry-row').first().waitFor();
+    await shoot(page, 'registry-narrow-list');
+    await page.getByTestId('registry-tab-tool').click();
+    await page.getByTestId('registry-text').fill('convert_units');
+    await page.getByTestId('registry-count').getByText('1 tool').waitFor();
+    await page.getByTestId('registry-row').click();
+    await page.getByTestId('tool-params').waitFor();
+    await shoot(page, 'registry-narrow-tool');
+    await page.keyboard.press('Escape');
+    await page.getByTestId('registry-tab-agent').click();
+    await page.locator('[data-testid=registry-row][data-id=purser]').click();
+    await page.getByTestId('record-edit').click();
+    await page.getByTestId('record-form').waitFor();
+    await shoot(page, 'registry-narrow-edit');
+    const widths = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0);
+  });
+});

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postgresStorage } from '../../../adapters/storage/postgres.ts';
+import { type Change, type HostedRuntime, localPrincipal, PinnaceError } from '../../../src/index.ts';
+import { says, scriptedModel, streamOf } from '../../fixtures/model.ts';
+import { runRequest, testRuntime } from '../../fixtures/runtime.ts';
+import {
+  type Ending,
+  endings,
+  postgresPrograms,
+  type PostgresServer,
+  startPostgres,
+} from '../../tools/servers/postgres-server.ts';
+
+const me = localPrincipal();
+const words = Array.from({ length: 20 }, (_, at) => `word-${at} `);
+let server: PostgresServer;
+let tables = 0;
+
+/** Two instances with a database of their own; the model says a word whenever it is let. */
+function twoInstances() {
+  const table = `t${tables++}`;
+  const gates = words.map(() => Promise.withResolvers<void>());
+  let said = 0;
+  const model = scriptedModel(() =>
+    streamOf(says(...words)).pipeThrough(
+      new TransformStream({
+        async transform(part, controller) {
+          if (part.type === 'text-delta') await gates[said++]?.promise;
+          controller.enqueue(part);
+        },
+      }),
+    )
+  );
+  const storages = [0, 1].map(() => postgresStorage({ connect: server.connect, table }));
+  const [here, there] = storages.map((storage) => testRuntime({ ...model, storage }));
+  if (!here || !there) throw new Error('No instances');
+  return { here, there, storages, let: (at: number) => gates[at]?.resolve() };
+}
+
+/** Reads a run as a client does that comes back with the last event it has when its stream breaks. */
+async function readWhole(runtime: HostedRuntime, runId: string, onEvent: (text: string) => void): Promise<string[]> {
+  const texts: string[] = [];
+  const cursor = await runtime.runs.cursor(me, runId, 0);
+  for (let events = await cursor.next(); events; events = await cursor.next()) {
+    for (const { text } of events) {
+      texts.push(text);
+      onEvent(text);
+    }
+  }
+  cursor.close();
+  return texts;
+}
+
+/** An instance that forgives an outage of 200 ms; its model says "Hello", and ends when it is let. */
+function oneInstance(options: { readonly onEndCommitted?: () => Promise<unknown>; readonly graceMs?: number } = {}) {
+  const { onEndCommitted, graceMs = 200 } = options;
+  const inner = postgresStorage({ connect: server.connect, table: `t${tables++}` });
+  const gate = Promise.withResolvers<void>();
+  const model = scriptedModel(() =>
+    streamOf(says('Hel', 'lo')).pipeThrough(
+      new TransformStream({
+        async transform(part, controller) {
+          if (part.type === 'text-end') await gate.promise;
+          controller.enqueue(part);
+        },
+      }),
+    )
+  );
+  const commit = async (changes: readonly Change[]) => {
+    const result = await inner.commit(changes);
+    if (!onEndCommitted || !JSON.stringify(changes).includes('"state":"completed"')) return result;
+    await onEndCommitted();
+    throw new PinnaceError('unavailable', 'The answer was lost', { details: { reason: 'storage_blocked' } });
+  };
+  const runtime = testRuntime({ ...model, storage: { ...inner, commit }, limits: { storageGraceMs: graceMs } });
+  const close = async () => {
+    await runtime.close();
+    await inner.close();
+  };
+  return { runtime, letEnd: gate.resolve, close };
+}
+
+/** Starts a run that waits for its end, and reads it. */
+async function readUntilItsEnd(runtime: HostedRuntime) {
+  const { runId, ended } = await runtime.start(runRequest(), me, {});
+  const reached = Promise.withResolvers<void>();
+  const reader = readWhole(runtime, runId, (text) => text.includes('lo') && reached.resolve());
+  await reached.promise;
+  return { runId, ended, reader };
+}
+
+/** The state that the log has, as soon as the storage answers. */
+async function stateOf(runtime: HostedRuntime, runId: string): Promise<string | undefined> {
+  let state: string | undefined;
+  const read = () => runtime.runs.status(me, runId).then((status) => state = status.state, () => undefined);
+  await expect.poll(read).toBeDefined();
+  return state;
+}
+
+describe.skipIf(postgresPrograms === undefined).each(endings)('a run whose PostgreSQL ends by %s', (how: Ending) => {
+  beforeAll(async () => void (server = await startPostgres()));
+  afterAll(() => server.stop());
+
+  it.each(words.map((_, at) => at))(
+    'after %i words, and is started again, ends as its log says, with the same bytes for eight readers',
+    async (at) => {
+      const { here, there, storages, let: allow } = twoInstances();
+      const { runId, ended } = await here.start(runRequest(), me, {});
+      const reached = Promise.withResolvers<void>();
+      const watch = (text: string) => {
+        if (at === 0 ? text.includes('data-manifest') : text.includes(`word-${at - 1} `)) reached.resolve();
+      };
+      const readers = Array.from({ length: 8 }, (_, i) => readWhole(i % 2 === 0 ? here : there, runId, watch));
+      for (let word = 0; word < at; word++) allow(word);
+      await reached.promise;
+      const restarted = server.restart(how);
+      for (let word = at; word < words.length; word++) allow(word);
+      await restarted;
+      const seen = await Promise.all(readers);
+      await ended;
+      const log = await readWhole(there, runId, () => undefined);
+      for (const texts of seen) expect(texts).toEqual(log);
+      expect(await there.runs.status(me, runId)).toMatchObject({ state: 'completed', lastSeq: log.length });
+      expect(log.at(-1)).toContain('"type":"finish"');
+      expect(log.join('')).toContain('word-19 ');
+      await Promise.all([here.close(), there.close()]);
+      await Promise.all(storages.map((storage) => storage.close()));
+    },
+  );
+
+  it('ends its readers with outcome_unknown, and never as completed, when the storage stays away', async () => {
+    const { runtime, letEnd, close } = oneInstance();
+    const { runId, ended, reader } = await readUntilItsEnd(runtime);
+    await server.kill(how); // before the end is said: its commit cannot arrive
+    letEnd();
+    const texts = await reader;
+    expect(texts.at(-1)).toContain('"errorText":"outcome_unknown: ');
+    expect(texts.join('')).not.toContain('"finish"');
+    await ended;
+    await server.start();
+    expect(await stateOf(runtime, runId)).toBe('running');
+    await close();
+  });
+
+  it('ends its readers with outcome_unknown when its end is in the log, its answer is lost and the storage stays away', async () => {
+    const { runtime, letEnd, close } = oneInstance({ onEndCommitted: () => server.kill(how) });
+    const { runId, ended, reader } = await readUntilItsEnd(runtime);
+    letEnd();
+    const texts = await reader;
+    expect(texts.at(-1)).toContain('"errorText":"outcome_unknown: ');
+    expect(texts.join('')).not.toContain('"finish"');
+    await ended;
+    await server.start();
+    expect(await stateOf(runtime, runId)).toBe('completed');
+    const log = await readWhole(runtime, runId, () => undefined);
+    expect(log.at(-1)).toContain('"type":"finish"');
+    await close();
+  });
+
+  it('ends as completed when its end is in the log, its answer is lost and the storage comes back', async () => {
+    const { runtime, letEnd, close } = oneInstance({ onEndCommitted: () => server.restart(how), graceMs: 10_000 });
+    const { runId, ended, reader } = await readUntilItsEnd(runtime);
+    letEnd();
+    const texts = await reader;
+    await ended;
+    expect(texts.at(-1)).toContain('"type":"finish"');
+    expect(await readWhole(runtime, runId, () => undefined)).toEqual(texts);
+    await close();
+  });
+});

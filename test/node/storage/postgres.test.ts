@@ -1,0 +1,175 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { postgresStorage } from '../../../adapters/storage/postgres.ts';
+import { localPrincipal } from '../../../src/index.ts';
+import { createTestClock, watchableStorageContract } from '../../contracts/storage.ts';
+import { says, scriptedModel, streamOf } from '../../fixtures/model.ts';
+import { readAll, runRequest, testRuntime, textOf } from '../../fixtures/runtime.ts';
+import { endings, postgresPrograms, type PostgresServer, startPostgres } from '../../tools/servers/postgres-server.ts';
+
+let server: PostgresServer;
+let tables = 0;
+const open: { close(): Promise<void> }[] = [];
+
+function fresh(options: { readonly table?: string; readonly now?: () => number } = {}) {
+  const storage = postgresStorage({ connect: server.connect, table: `t${tables++}`, ...options });
+  open.push(storage);
+  return storage;
+}
+
+describe.skipIf(postgresPrograms === undefined)('postgresStorage', () => {
+  beforeAll(async () => void (server = await startPostgres()));
+  afterEach(async () => void await Promise.all(open.splice(0).map((storage) => storage.close())));
+  afterAll(() => server.stop());
+
+  it.each(watchableStorageContract)('keeps the contract: $name', async ({ run }) => {
+    const clock = createTestClock();
+    const openFresh = async () => fresh({ now: clock.now });
+    await expect(run({ clock, open: openFresh, openOther: openFresh })).resolves.toBeUndefined();
+  });
+
+  it('is one store to all that name the same table, whoever makes it', async () => {
+    const table = `t${tables++}`;
+    const instances = Array.from({ length: 8 }, () => fresh({ table }));
+    const results = await Promise.all(
+      instances.map((storage, at) => storage.commit([{ key: ['n', at], value: at }])),
+    );
+    expect(results.map(({ ok }) => ok)).toEqual(instances.map(() => true));
+    const listed = await fresh({ table }).list({ prefix: ['n'], limit: 10 });
+    expect(listed.map(({ value }) => value)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('lets one of many instances win, that expect the same version', async () => {
+    const table = `t${tables++}`;
+    const instances = Array.from({ length: 4 }, () => fresh({ table }));
+    for (let round = 0; round < 20; round++) {
+      const results = await Promise.all(
+        instances.flatMap((storage, at) => [
+          storage.commit([{ key: ['once', round], value: at, ifVersion: null }, {
+            key: ['by', at, round],
+            value: round,
+          }]),
+          storage.commit([{ key: ['by', at, -round - 1], value: round }, {
+            key: ['once', round],
+            value: -at,
+            ifVersion: null,
+          }]),
+        ]),
+      );
+      expect(results.filter(({ ok }) => ok)).toHaveLength(1);
+    }
+    expect(await instances[0]?.list({ prefix: ['by'], limit: 100 })).toHaveLength(20); // losers have written nothing
+  });
+
+  it('counts right when all instances add to the same number', async () => {
+    const table = `t${tables++}`;
+    const add = async (storage: ReturnType<typeof fresh>): Promise<void> => {
+      for (;;) {
+        const found = await storage.get(['sum']);
+        const value = (found?.value as number | undefined ?? 0) + 1; // safe: only numbers are written here
+        if ((await storage.commit([{ key: ['sum'], value, ifVersion: found?.version ?? null }])).ok) return;
+      }
+    };
+    const instances = Array.from({ length: 4 }, () => fresh({ table }));
+    await Promise.all(instances.flatMap((storage) => Array.from({ length: 10 }, () => add(storage))));
+    expect((await instances[0]?.get(['sum']))?.value).toBe(40);
+  });
+
+  it('hears what another instance commits', async () => {
+    const table = `t${tables++}`;
+    const [reader, writer] = [fresh({ table }), fresh({ table })];
+    const stop = new AbortController();
+    const heard = new Promise<void>((resolve) => {
+      const look = async () => (await reader.get(['news']))?.value === 'come' && resolve();
+      reader.watch([['news']], { signal: stop.signal, onNews: () => void look() });
+    });
+    await writer.commit([{ key: ['news'], value: 'come' }]);
+    await expect(heard).resolves.toBeUndefined();
+    stop.abort();
+  });
+
+  it('goes on after the server was started anew, and tells watchers that they may have missed something', async () => {
+    const storage = fresh();
+    await storage.commit([{ key: ['a'], value: 1 }]);
+    const stop = new AbortController();
+    let calls = 0;
+    const told = Promise.withResolvers<void>();
+    storage.watch([['a']], {
+      signal: stop.signal,
+      onNews: () => {
+        calls++;
+        told.resolve();
+      },
+    });
+    await told.promise;
+    const before = calls;
+    await server.restart();
+    await expect.poll(() => calls).toBeGreaterThan(before);
+    await expect.poll(() => storage.get(['a']).then((entry) => entry?.value, () => undefined)).toBe(1);
+    stop.abort();
+  });
+
+  it('carries a run: another instance streams it as it goes on, and a retry there runs nothing again', async () => {
+    const table = `t${tables++}`;
+    const { model, calls } = scriptedModel(() => streamOf(says('The bilge is dry')));
+    const [here, there] = [0, 1].map(() => testRuntime({ model, storage: fresh({ table }) }));
+    if (!here || !there) throw new Error('No instances');
+    const ask = { idempotencyKey: 'key-1' };
+    const streams = await Promise.all([
+      here.run(runRequest(), localPrincipal(), ask).then(readAll),
+      there.run(runRequest(), localPrincipal(), ask).then(readAll),
+    ]);
+    const again = await readAll(await there.run(runRequest(), localPrincipal(), ask));
+    expect([...streams, again].map(textOf)).toEqual(['The bilge is dry', 'The bilge is dry', 'The bilge is dry']);
+    expect(again).toEqual(streams[0]);
+    expect(calls).toHaveLength(1);
+    await Promise.all([here.close(), there.close()]);
+  });
+
+  it.each(endings)('answers each call with its own value after the server ended by %s', async (how) => {
+    const storage = fresh();
+    const ids = Array.from({ length: 12 }, (_, id) => id);
+    for (const id of ids) await storage.commit([{ key: ['own', id], value: id }]);
+    for (let round = 0; round < 4; round++) {
+      let isBack = false;
+      const answers = new Set<string>();
+      const ask = async (id: number): Promise<void> => {
+        for (let last = false; !last;) {
+          last = isBack; // one that begins after the restart is answered
+          const value = await storage.get(['own', id]).then((entry) => entry?.value, () => id);
+          answers.add(`${id}: ${String(value)}`);
+        }
+      };
+      const asking = ids.map(ask);
+      await server.restart(how).then(() => (isBack = true));
+      await Promise.all(asking);
+      expect([...answers].toSorted()).toEqual(ids.map((id) => `${id}: ${id}`).toSorted());
+    }
+  }, 15_000);
+
+  it('refuses a client that was made without the options of the storage', () => {
+    const connect: typeof server.connect = ({ onclose: _, ...options }) =>
+      server.connect({ ...options, onclose: () => undefined });
+    expect(() => postgresStorage({ connect })).toThrow(
+      expect.objectContaining({ code: 'invalid_argument', details: { reason: 'invalid_client' } }),
+    );
+  });
+
+  it('is unavailable where there is no server, and keeps keys and values out of the error', async () => {
+    const storage = postgresStorage({
+      connect(options) {
+        const sql = server.connect(options);
+        void sql.end();
+        return sql;
+      },
+    });
+    const failed = storage.commit([{ key: ['secret-key'], value: 'secret-value' }]);
+    await expect(failed).rejects.toMatchObject({ code: 'unavailable', details: { reason: 'storage_blocked' } });
+    await expect(failed.catch((error: unknown) => JSON.stringify(error))).resolves.not.toMatch(/secret/);
+  });
+
+  it.each(['', 'a-b', 'Robert"; drop', '1st', 'x'.repeat(49)])('refuses the table %j', (table) => {
+    expect(() => postgresStorage({ connect: server.connect, table })).toThrow(
+      expect.objectContaining({ code: 'invalid_argument', details: { reason: 'invalid_table' } }),
+    );
+  });
+});

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Report, Row } from '../../bench/measure.ts';
+import { mediansOf } from '../../bench/medians.ts';
+import { readmeTableOf, tableOf, withFigures } from '../../bench/table.ts';
+
+const reportOf = (title: string, ...rows: Row[]): Report => ({
+  title,
+  day: '2026-11-22',
+  runtime: 'Node 26',
+  machine: '2 x processor, 8 GiB',
+  rows,
+});
+const cpu = (ratio: number, rest: Partial<Row> = {}): Row => ({
+  figure: 'CPU, Pinnace: run -> SSE',
+  value: `${ratio} ms/run`,
+  bar: '<= 1.15',
+  ratio: ratio.toFixed(3),
+  met: ratio <= 1.15,
+  ...rest,
+});
+
+describe('tableOf', () => {
+  it('puts what was measured into one table, with every missed bar told', () => {
+    const page = tableOf([
+      reportOf('Runs', { figure: 'a|b', value: '1 us', bar: '<= 2 us', peer: '3 us', ratio: '0.3', met: true }),
+      reportOf(
+        'Trees',
+        { figure: 'load', value: '9 s', bar: '<= 8 s', met: false },
+        { figure: 'size', value: '1 B' },
+      ),
+    ]);
+    expect(page).toContain('One run on 2 x processor, 8 GiB, Node 26, on 2026-11-22. 1 of 2 bars met.');
+    expect(page).toContain('| a\\|b | 1 µs | <= 2 µs | 3 µs | 0.3 | met |');
+    expect(page).toContain('| load | 9 s | <= 8 s |  |  | **missed** |');
+    expect(page).toContain('| size | 1 B |  |  |  |  |');
+  });
+});
+
+describe('readmeTableOf', () => {
+  it('shows the figures that the README names in its words, and how many bars are missed in all', () => {
+    const table = readmeTableOf([
+      reportOf('Overhead of a run', cpu(1.2, { peer: '1 ms/run' }), { figure: 'else', value: '1', met: true }),
+      reportOf('Trees', { figure: 'load', value: '9 s', bar: '8 s', met: false }),
+    ]);
+    expect(table.split('\n').slice(2)).toEqual([
+      '| CPU of a run, beside the AI SDK alone | 1.2 ms/run | <= 1.15 | 1 ms/run | 1.200 | **missed** |',
+      '',
+      'One run on 2 x processor, 8 GiB, Node 26, on 2026-11-22. 1 of 3 bars met. What is missed, 2 in all, stands among all figures.',
+    ]);
+  });
+
+  it('has a place in the README', () => {
+    const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8');
+    const written = withFigures(readme, '| a table |');
+    expect(written).toMatch(/## Figures\n\n<!-- figures.*-->\n\n\| a table \|\n\n<!-- \/figures -->\n/);
+    expect(withFigures(written, '| a table |')).toBe(written);
+    expect(() => withFigures('# Else', '| a table |')).toThrow('no place');
+  });
+});
+
+describe('mediansOf', () => {
+  it('takes of each figure the row in the middle by its ratio, with the verdict of that very run', () => {
+    const [report, ...others] = mediansOf([cpu(1.3), cpu(1.1), cpu(1.14)].map((row) => reportOf('Runs', row)));
+    expect(others).toEqual([]);
+    expect(report).toMatchObject({ title: 'Runs', runs: 3, rows: [{ ratio: '1.140', met: true }] });
+  });
+
+  it('takes the first number where there is no ratio', () => {
+    const rows = ['12.5 ms', '9 ms', '100 ms'].map((value) => ({ figure: 'load', value }));
+    expect(mediansOf(rows.map((row) => reportOf('Runs', row)))[0]?.rows).toEqual([{
+      figure: 'load',
+      value: '12.5 ms',
+    }]);
+  });
+});

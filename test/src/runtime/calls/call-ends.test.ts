@@ -1,0 +1,214 @@
+import { readUIMessageStream } from 'ai';
+import { describe, expect, it } from 'vitest';
+import { memorySink } from '../../../../adapters/sinks/memory.ts';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import {
+  type HostedRuntime,
+  localPrincipal,
+  type ObservedEvent,
+  type Storage,
+  type UIMessage,
+  type UIMessageChunk,
+} from '../../../../src/index.ts';
+import { type HangingTool, hangingTools } from '../../../fixtures/processes/hanging-tools.ts';
+import { callsTools, says, scriptedModel, stallingStream } from '../../../fixtures/model.ts';
+import { lastData, readAll, runRequest, terminalChunks, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
+
+const me = localPrincipal();
+const types = Object.keys(hangingTools) as (keyof typeof hangingTools)[];
+
+/** How a call loses its result, and what the stream then says of one that only reads. */
+const losses = {
+  'a cancel by the signal': { readOnlyCode: 'cancelled', terminal: 'abort' },
+  'a cancel by the id of the run': { readOnlyCode: 'cancelled', terminal: 'abort' },
+  "the run's deadline": { readOnlyCode: 'deadline_exceeded', terminal: 'error' },
+  "the tool's time-out": { readOnlyCode: 'deadline_exceeded', terminal: 'finish' },
+  'the loss of its worker': { readOnlyCode: 'cancelled', terminal: 'error' },
+} as const;
+type Loss = keyof typeof losses;
+const cases = types.flatMap((type) => (Object.keys(losses) as Loss[]).map((loss) => [type, loss] as const));
+
+const limits: Readonly<Partial<Record<Loss, object>>> = {
+  "the run's deadline": { totalMs: 300 },
+  "the tool's time-out": { toolMs: 20 },
+};
+
+interface Lost {
+  readonly chunks: readonly UIMessageChunk[];
+  readonly events: readonly ObservedEvent[];
+  /** What the model of the chat's next turn reads. */
+  readonly nextPrompt: string;
+}
+
+/** Makes the call, takes its result away, and takes the chat's next turn. */
+async function lose(tool: HangingTool, loss: Loss): Promise<Lost> {
+  let time = 1_800_000_000_000;
+  const storage = memoryStorage({ now: () => time });
+  const worker = mortal(storage);
+  const { sink, events } = memorySink();
+  const { model, calls } = scriptedModel(callsTools({ tool: tool.name, input: tool.input }), says('ok'));
+  const shared = { ...tool.options, model, sinks: [sink], now: () => time };
+  const runtime = testRuntime({ ...shared, storage: worker.storage, limits: { commitSpacingMs: 0, ...limits[loss] } });
+  const other = testRuntime({ ...shared, storage });
+  const request = tool.needsApproval ? await approved(runtime) : runRequest();
+  const caller = new AbortController();
+  const { runId } = await runtime.start(request, me, { signals: [caller.signal] });
+  await Promise.all([tool.started, shown(runtime, runId)]);
+  if (loss === 'a cancel by the signal') caller.abort('cancelled');
+  if (loss === 'a cancel by the id of the run') await runtime.cancel(runId, me);
+  if (loss === 'the loss of its worker') {
+    worker.kill();
+    time += 60_000;
+  }
+  const chunks = await read(loss === 'the loss of its worker' ? other : runtime, runId);
+  const answer = await toMessage(chunks, request.chat.messages.at(-1) as UIMessage); // the AI SDK's, as the test wrote it
+  const messages = [userMessage('Work'), answer, userMessage('And now?', 'm3')];
+  const next = await other.start(runRequest({ chat: { id: 'chat-1', messages } }), me, {});
+  await read(other, next.runId);
+  return { chunks, events, nextPrompt: JSON.stringify(calls.at(-1)?.prompt) };
+}
+
+/** The request that makes the call after a person has approved it. */
+async function approved(runtime: HostedRuntime): Promise<ReturnType<typeof runRequest>> {
+  const { runId } = await runtime.start(runRequest(), me, {});
+  const chunks = await read(runtime, runId);
+  const answer = await toMessage(chunks, userMessage('Work'));
+  const request = chunks.find((chunk) => chunk.type === 'tool-approval-request');
+  await runtime.decide(runId, request?.approvalId ?? '', { approved: true }, me);
+  return runRequest({ chat: { id: 'chat-1', messages: [userMessage('Work'), answer] } });
+}
+
+/** The message as an AI SDK client has it after the stream. */
+async function toMessage(chunks: readonly UIMessageChunk[], last: UIMessage): Promise<UIMessage> {
+  let message: UIMessage | undefined = last.role === 'assistant' ? last : undefined;
+  const stream = new ReadableStream<UIMessageChunk>({
+    start(controller) {
+      chunks.forEach((chunk) => controller.enqueue(chunk));
+      controller.close();
+    },
+  });
+  const states = readUIMessageStream({ stream, ...(message && { message }), onError: () => undefined });
+  for await (const state of states) message = state;
+  return message ?? expect.fail('there is no message');
+}
+
+async function read(runtime: HostedRuntime, runId: string): Promise<UIMessageChunk[]> {
+  const chunks: UIMessageChunk[] = [];
+  const cursor = await runtime.runs.cursor(me, runId, 0);
+  for (let page = await cursor.next(); page; page = await cursor.next()) {
+    chunks.push(...page.map(({ text }) => JSON.parse(text) as UIMessageChunk));
+  }
+  cursor.close();
+  return chunks;
+}
+
+/** Resolves when a reader has seen the call. */
+async function shown(runtime: HostedRuntime, runId: string): Promise<void> {
+  const cursor = await runtime.runs.cursor(me, runId, 0);
+  for (let page = await cursor.next(); page; page = await cursor.next()) {
+    if (page.some(({ text }) => text.includes('"tool-input-available"'))) break;
+  }
+  cursor.close();
+}
+
+/** A storage that a killed process no longer reaches. */
+function mortal(storage: Storage): { readonly storage: Storage; readonly kill: () => void } {
+  let isDead = false;
+  const unless = <T>(work: () => Promise<T>): Promise<T> => isDead ? new Promise(() => undefined) : work();
+  return {
+    kill: () => void (isDead = true),
+    storage: {
+      get: (key) => unless(() => storage.get(key)),
+      list: (options) => unless(() => storage.list(options)),
+      commit: (changes) => unless(() => storage.commit(changes)),
+    },
+  };
+}
+
+const ends = new Set(['tool-output-available', 'tool-output-error', 'tool-output-denied', 'tool-input-error']);
+
+function endsOf(chunks: readonly UIMessageChunk[]): readonly UIMessageChunk[] {
+  return chunks.filter(({ type }) => ends.has(type));
+}
+
+describe('a call without a result', () => {
+  it.each(cases)(
+    'of a %s tool that may act is outcome_unknown after %s, in stream, events and history',
+    async (type, loss) => {
+      const tool = await hangingTools[type]({ readOnly: false });
+      const { chunks, events, nextPrompt } = await lose(tool, loss);
+      expect(endsOf(chunks)).toMatchObject([{
+        type: 'tool-output-error',
+        errorText: expect.stringContaining('unknown'),
+      }]);
+      const failure = { tool: tool.name, code: 'outcome_unknown', retryable: false, attempt: 1 };
+      expect(lastData(chunks, 'data-tool-error')).toMatchObject(failure);
+      expect(terminalChunks(chunks)).toMatchObject([{ type: losses[loss].terminal }]);
+      const told = events.filter(({ target, status }) => target.type === 'tool' && status === 'error');
+      expect(told.map(({ error }) => error?.code)).toContain('outcome_unknown');
+      expect(nextPrompt).toContain('is unknown');
+    },
+  );
+
+  it.each(cases)('of a %s tool that only reads has one end after %s', async (type, loss) => {
+    const tool = await hangingTools[type]({ readOnly: true });
+    const { chunks } = await lose(tool, loss);
+    expect(endsOf(chunks)).toMatchObject([{ type: 'tool-output-error' }]);
+    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ tool: tool.name, code: losses[loss].readOnlyCode });
+    expect(terminalChunks(chunks)).toMatchObject([{ type: losses[loss].terminal }]);
+  });
+});
+
+describe('a call that was never made', () => {
+  it('has one end when its run is cancelled while the model writes its input', async () => {
+    const { model } = scriptedModel(() =>
+      stallingStream([
+        { type: 'stream-start', warnings: [] },
+        { type: 'tool-input-start', id: 'call-0', toolName: 'work' },
+        { type: 'tool-input-delta', id: 'call-0', delta: '{"to": ' },
+      ])
+    );
+    const runtime = testRuntime({ model, limits: { commitSpacingMs: 0 } });
+    const { runId } = await runtime.start(runRequest(), me, {});
+    const cursor = await runtime.runs.cursor(me, runId, 0);
+    for (let page = await cursor.next(); page; page = await cursor.next()) {
+      if (page.some(({ text }) => text.includes('"tool-input-start"'))) break;
+    }
+    await runtime.cancel(runId, me);
+    const chunks = await read(runtime, runId);
+    expect(endsOf(chunks)).toMatchObject([{ type: 'tool-input-error', toolCallId: 'call-0' }]);
+    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'cancelled', tool: 'work' });
+  });
+
+  it('is cancelled, not unknown, when it still waited for its turn', async () => {
+    const tool = await hangingTools.function({ readOnly: false });
+    const [given] = tool.options.tools ?? [];
+    if (!given || !('definition' in given)) throw new Error('There is no tool');
+    const one = { ...given, definition: { ...given.definition, limits: { parallel: 1 } } };
+    const script = callsTools({ tool: 'work', input: {} }, { tool: 'work', input: {} });
+    const runtime = testRuntime({ ...scriptedModel(script), tools: [one] });
+    const { runId } = await runtime.start(runRequest(), me, {});
+    await Promise.all([tool.started, shown(runtime, runId)]);
+    await runtime.cancel(runId, me);
+    const failures = (await read(runtime, runId)).filter(({ type }) => type === 'data-tool-error');
+    const codes = failures.map((chunk) => 'data' in chunk ? (chunk.data as { code: string }).code : '');
+    expect(codes.toSorted()).toEqual(['cancelled', 'outcome_unknown']);
+  });
+});
+
+describe('a call that a client shows without an end', () => {
+  it.each([
+    ['input-available', {}],
+    ['approval-responded', { approval: { id: 'apr_1', approved: true } }],
+  ])('as %s is shown to the model with an unknown outcome', async (state, facts) => {
+    const { model, calls } = scriptedModel(says('ok'));
+    const lost = {
+      id: 'm2',
+      role: 'assistant',
+      parts: [{ type: 'tool-send', toolCallId: 'c1', input: { to: 'ada' }, state, ...facts }],
+    } as UIMessage;
+    const messages = [userMessage('Send it'), lost, userMessage('And now?', 'm3')];
+    await readAll(await testRuntime({ model }).run(runRequest({ chat: { id: 'chat-1', messages } }), me));
+    expect(JSON.stringify(calls[0]?.prompt)).toContain('outcome of this call is unknown');
+  });
+});

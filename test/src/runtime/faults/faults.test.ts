@@ -1,0 +1,34 @@
+import { describe, expect, inject, it } from 'vitest';
+import { createChance } from '../../../fixtures/chance/chance.ts';
+import { type Fault, faults } from '../../../fixtures/faults/faults.ts';
+import { guide } from '../../../fixtures/faults/guide.ts';
+import { fairSteps, sail } from '../../../fixtures/faults/sail.ts';
+
+const seed = inject('faultSeed');
+const steps = await fairSteps();
+const chance = createChance(seed);
+
+/** The steps that the fault strikes here: all, or so many by chance. */
+function stepsOf({ at, agedMs }: Fault): readonly string[] {
+  const all = steps.filter((step) => at.test(step)).slice(0, agedMs === undefined ? undefined : 1);
+  const most = inject('faultSteps');
+  return all.length <= most ? all : [...new Set(Array.from({ length: most }, () => chance.of(all)))];
+}
+
+describe('the faults of the security guide', () => {
+  it.each(Object.entries(guide))('%s: each of %j strikes some step', (_, names) => {
+    const struck = faults.filter(({ at }) => steps.some((step) => at.test(step))).map(({ name }) => name);
+    expect(struck).toEqual(expect.arrayContaining([...names]));
+  });
+});
+
+describe.each(faults)('a run under the fault "$name"', (fault) => {
+  it.each(stepsOf(fault))('at %s ends once, as it must, and leaves nothing behind', async (step) => {
+    const { ended, tools, problems } = await sail(fault, step, { seed });
+    const hint = [`FAULT_SEED=${seed}`, `ended: ${ended}`, `tools: ${tools.join()}`, ...problems].join('\n');
+    expect(problems, hint).toEqual([]);
+    expect(fault.ends.filter((way) => ended.startsWith(way)), hint).not.toEqual([]);
+    expect([fault.tool, ...fault.tools ?? []], hint).toEqual(expect.arrayContaining([...tools]));
+    expect(tools.length > 0 || fault.tool === undefined, hint).toBe(true);
+  });
+});

@@ -1,0 +1,148 @@
+import {
+  APICallError,
+  type LanguageModelV4FinishReason,
+  type LanguageModelV4StreamPart as Part,
+} from '@ai-sdk/provider';
+import * as v from 'valibot';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { memorySink } from '../../../../adapters/sinks/memory.ts';
+import { defineTool, type LanguageModel, localPrincipal, type UIMessageChunk } from '../../../../src/index.ts';
+import { callsTools, says, scriptedModel, stallingStream } from '../../../fixtures/model.ts';
+import { lastData, readAll, runRequest, terminalChunks, testRuntime } from '../../../fixtures/runtime.ts';
+
+const me = localPrincipal();
+
+/** The script of a provider that ends so. */
+function ending(script: readonly Part[], finishReason: LanguageModelV4FinishReason): Part[] {
+  return script.map((part) => part.type === 'finish' ? { ...part, finishReason } : part);
+}
+
+async function run(runtime: ReturnType<typeof testRuntime>): Promise<UIMessageChunk[]> {
+  return await readAll(await runtime.run(runRequest(), me));
+}
+
+/** What OpenAI (chat and Responses), Anthropic and Google emit when their answer ends without a completion signal. */
+const interrupted = { unified: 'interrupted', raw: undefined } as const;
+
+describe('an answer that was cut', () => {
+  const doing: unknown[] = [];
+  const act = defineTool({
+    id: 'act',
+    description: 'Acts',
+    input: v.looseObject({}),
+    execute: (input) => (doing.push(input), 'done'),
+  });
+
+  it.each<[string, Part[]]>([
+    ['in its text', ending(says('Half of'), interrupted)],
+    ['before its text', ending(says(), interrupted)],
+    ['behind a call', ending(callsTools({ tool: 'act', input: {} }), interrupted)],
+    ['behind a call of an unknown tool', ending(callsTools({ tool: 'nothing', input: {} }), interrupted)],
+    ['without any finish', says('Half of').slice(0, -1)],
+    ['with no reason of the provider', ending(says('Half of'), { unified: 'other', raw: undefined })],
+  ])('is never completed and never acts: %s', async (_name, script) => {
+    const model = scriptedModel(script);
+    const chunks = await run(testRuntime({ ...model, tools: [act] }));
+    const error = { code: 'unavailable', retryable: true, details: { reason: 'provider_stream_cut' } };
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'failed', error });
+    expect(terminalChunks(chunks)).toMatchObject([{ type: 'error' }]);
+    expect([model.calls.length, doing]).toEqual([1, []]);
+  });
+
+  it('is a model call that has failed, where it is observed', async () => {
+    const { sink, events } = memorySink();
+    await run(testRuntime({ ...scriptedModel(ending(says('Half of'), interrupted)), sinks: [sink] }));
+    expect(events.findLast(({ action }) => action === 'model.call')).toMatchObject({
+      status: 'error',
+      error: { details: { reason: 'provider_stream_cut' } },
+    });
+  });
+});
+
+describe('an answer that became too long', () => {
+  it('ends the run as completed with the reason "length", whatever it calls', async () => {
+    const script = ending(callsTools({ tool: 'nothing', input: {} }), { unified: 'length', raw: 'length' });
+    const model = scriptedModel(script);
+    const chunks = await run(testRuntime(model));
+    expect(model.calls).toHaveLength(1);
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
+    expect(terminalChunks(chunks)).toEqual([{ type: 'finish', finishReason: 'length' }]);
+  });
+});
+
+const realTimeout = setTimeout;
+
+describe('a model that takes too long', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** Runs the model while the time passes; says how the run failed, and how long after its first call the model was stopped. */
+  async function timeOf(model: LanguageModel): Promise<{ error: unknown; stoppedAfterMs: number }> {
+    const [called, ended] = [Promise.withResolvers<number>(), Promise.withResolvers<true>()];
+    let stoppedAt = Infinity;
+    const doStream: LanguageModel['doStream'] = async (options) => {
+      called.resolve(performance.now());
+      options.abortSignal?.addEventListener('abort', () => (stoppedAt = Math.min(stoppedAt, performance.now())));
+      return await model.doStream(options);
+    };
+    const limits = { firstChunkMs: 30_000, chunkMs: 20_000, stepMs: 120_000, modelRetries: 1 };
+    const running = run(testRuntime({ model: { ...model, doStream }, limits })).finally(() => ended.resolve(true));
+    const calledAt = await called.promise;
+    while (!await Promise.race([ended.promise, new Promise<false>((resolve) => realTimeout(resolve, 0, false))])) {
+      if (stoppedAt === Infinity) await vi.advanceTimersByTimeAsync(1_000);
+    }
+    return { error: lastData(await running, 'data-run')['error'], stoppedAfterMs: stoppedAt - calledAt };
+  }
+
+  function silentModel(doStream: LanguageModel['doStream']): LanguageModel {
+    return { ...scriptedModel().model, doStream };
+  }
+
+  it('is stopped when it never sends headers, as soon as the first chunk is due', async () => {
+    const { error, stoppedAfterMs } = await timeOf(silentModel(() => new Promise(() => undefined)));
+    expect(error).toMatchObject({ code: 'deadline_exceeded', details: { reason: 'first_chunk_timeout' } });
+    expect(stoppedAfterMs).toBe(30_000);
+  });
+
+  it('has the time for its first chunk anew after a retry', async () => {
+    let tries = 0;
+    const { error, stoppedAfterMs } = await timeOf(silentModel(async () => {
+      if (++tries > 1) return await new Promise(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 20_000));
+      throw new APICallError({ message: 'Overloaded', url: '', requestBodyValues: {}, statusCode: 503 });
+    }));
+    expect([tries, error]).toMatchObject([2, { details: { reason: 'first_chunk_timeout' } }]);
+    expect(stoppedAfterMs).toBeGreaterThan(50_000);
+  });
+
+  it('is said to have stopped in the middle, when it had begun', async () => {
+    const { error, stoppedAfterMs } = await timeOf(scriptedModel(() => stallingStream(says('Half').slice(0, 3))).model);
+    expect(error).toMatchObject({
+      code: 'deadline_exceeded',
+      message: 'The model stopped in the middle of its answer for 20000 ms',
+      details: { reason: 'chunk_timeout' },
+    });
+    expect(stoppedAfterMs).toBe(20_000);
+  });
+
+  it('is said to have used up its step, when it streamed all the time', async () => {
+    const endless = () =>
+      new ReadableStream<Part>({
+        start: (controller) => controller.enqueue({ type: 'text-start', id: 't' }),
+        async pull(controller) {
+          await new Promise((resolve) => setTimeout(resolve, 10_000));
+          controller.enqueue({ type: 'text-delta', id: 't', delta: 'word ' });
+        },
+      });
+    const { error } = await timeOf(scriptedModel(endless).model);
+    expect(error).toMatchObject({
+      code: 'deadline_exceeded',
+      message: 'The step did not end within 120000 ms: the model call and its tools',
+      details: { reason: 'step_timeout' },
+    });
+  });
+});

@@ -1,0 +1,135 @@
+/** A PostgreSQL of its own, from Debian's package: in a folder that goes with it, reached by a socket in it. */
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import postgres from 'postgres';
+import type { ConnectPostgres } from '../../../adapters/storage/postgres-client.ts';
+
+/** Where the server's programs are; `undefined` where PostgreSQL is not installed. */
+export const postgresPrograms: string | undefined = globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1);
+
+/** A running server. */
+export interface PostgresServer {
+  readonly connect: ConnectPostgres;
+  /** Ends it, and resolves when it is gone. It can be started again. */
+  readonly kill: (how: Ending) => Promise<void>;
+  readonly start: () => Promise<void>;
+  /** Kills it and starts it again. */
+  readonly restart: (how?: Ending) => Promise<void>;
+  /** Ends it and removes its folder. */
+  readonly stop: () => Promise<void>;
+}
+
+/** A fast shutdown, an immediate one, after which it recovers, and the death of all its processes at once. */
+export const endings = ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const;
+export type Ending = (typeof endings)[number];
+
+/** Starts a server that nobody else can reach. */
+export async function startPostgres(): Promise<PostgresServer> {
+  if (postgresPrograms === undefined) throw new Error('PostgreSQL is not installed: apt-get install postgresql');
+  const folder = mkdtempSync(join(tmpdir(), 'pinnace-postgres-'));
+  const identity = ownerOf(folder);
+  const made = spawnSync(join(postgresPrograms, 'initdb'), [
+    '-D',
+    join(folder, 'data'),
+    '-U',
+    'pinnace',
+    '-A',
+    'trust',
+    '-N',
+  ], {
+    ...identity,
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  if (made.status !== 0) throw new Error(`The database was not made: ${made.stderr}`);
+  let server = await launch(folder, identity);
+  const kill = async (how: Ending): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const exited = once(server, 'exit');
+    const children = how === 'SIGKILL' ? childrenOf(server.pid) : [];
+    server.kill(how);
+    for (const pid of children) killIfThere(pid);
+    await exited;
+  };
+  const start = async (): Promise<void> => void (server = await launch(folder, identity));
+  return {
+    connect: (options) =>
+      postgres({ path: join(folder, '.s.PGSQL.5432'), user: 'pinnace', database: 'postgres', max: 4, ...options }),
+    kill,
+    start,
+    async restart(how = 'SIGINT') {
+      await kill(how);
+      await start();
+    },
+    async stop() {
+      await kill('SIGINT');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The processes that this one has started and not waited for yet. */
+function childrenOf(pid: number | undefined): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.split(' ').filter((id) => id !== '').map(Number);
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+interface Identity {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** The server refuses to be root: then it runs as the user of Debian's package. */
+function ownerOf(folder: string): Identity {
+  if (process.getuid?.() !== 0) return {};
+  const idOf = (flag: string): number => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout);
+  const identity = { uid: idOf('-u'), gid: idOf('-g') };
+  chownSync(folder, identity.uid, identity.gid);
+  return identity;
+}
+
+/** Tries again while a killed server's last process still holds its memory. */
+async function launch(folder: string, identity: Identity): Promise<Awaited<ReturnType<typeof launchOnce>>> {
+  try {
+    return await launchOnce(folder, identity);
+  } catch (error) {
+    if (!String(error).includes('shared memory block')) throw error;
+    return await launch(folder, identity);
+  }
+}
+
+async function launchOnce(folder: string, identity: Identity) {
+  const settings = ['listen_addresses=', 'fsync=off', `unix_socket_directories=${folder}`].flatMap((
+    text,
+  ) => ['-c', text]);
+  const server = spawn(join(postgresPrograms ?? '', 'postgres'), ['-D', join(folder, 'data'), ...settings], {
+    ...identity,
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const stopWithUs = (): void => void server.kill('SIGQUIT');
+  process.once('exit', stopWithUs);
+  server.once('exit', () => process.off('exit', stopWithUs));
+  let log = '';
+  await new Promise<void>((resolve, reject) => {
+    server.stderr.on('data', (chunk) => {
+      if (log.length < 10_000) log += String(chunk);
+      if (log.includes('ready to accept connections')) resolve();
+    });
+    server.once('exit', () => reject(new Error(`The server did not start: ${log}`)));
+  });
+  return server;
+}
