@@ -6,7 +6,7 @@ import { createRunDiscovery } from './discovery/run-discovery.ts';
 import { PinnaceError } from './base/errors.ts';
 import { type Audit, createRecorder } from './events/audit.ts';
 import { createEventRing, type EventRing } from './events/event-ring.ts';
-import { createEmit, createTraceId, unheard } from './events/events.ts';
+import { createEmit, createTraceId, unobserved } from './events/events.ts';
 import { createInputDigests, noInputDigests } from './events/input-digests.ts';
 import { createMcpServers } from './mcp/mcp-servers.ts';
 import { createMetrics } from './base/metrics.ts';
@@ -117,7 +117,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   const recorder = createRecorder({ audit: options.audit, emit, now });
   const metrics = createMetrics();
   const keyed = createInputDigests({ storage, key: options.inputDigestKey });
-  const digests = emit === unheard && !options.audit ? noInputDigests : keyed;
+  const digests = emit === unobserved && !options.audit ? noInputDigests : keyed;
   const authorize = options.authorize ?? (() => ({ decision: 'allow' }));
   const mcp = createMcpServers({
     connector: options.mcp,

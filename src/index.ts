@@ -32,12 +32,18 @@ export type { EventChain, EventLogOptions } from './events/event-chain.ts';
 export type { EventFeed, Followed, FollowOptions, GapReason } from './events/event-feed.ts';
 export { createEventLog, type EventLog, type LoggedEvent } from './events/event-log.ts';
 export type { EventFilter, EventQuery } from './events/event-query.ts';
-export type { KeptEvent } from './events/event-records.ts';
+export type {
+  StoredEvent,
+  /** @deprecated Use `StoredEvent`. */
+  StoredEvent as KeptEvent,
+} from './events/event-records.ts';
 export {
   createEventRing,
   type EventRing,
   type EventRingOptions,
-  type SeenEvent,
+  type RingEvent,
+  /** @deprecated Use `RingEvent`. */
+  type RingEvent as SeenEvent,
   type WatchOptions,
 } from './events/event-ring.ts';
 export type { EventStore } from './events/event-store.ts';

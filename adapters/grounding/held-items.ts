@@ -1,13 +1,13 @@
 /** The items in memory, and the engine that follows them. */
 
 import type { ItemEngine } from './item-engine.ts';
-import type { KeptItem } from './item.ts';
+import type { StoredItem } from './item.ts';
 import type { LogChange } from './log-part.ts';
 import { createTurns } from './turns.ts';
 
 /** The items of one tenant. */
 export interface HeldItems {
-  readonly items: ReadonlyMap<string, KeptItem>;
+  readonly items: ReadonlyMap<string, StoredItem>;
   /** Does what a change says, in turns; to its end, for half a change is none. */
   apply(change: LogChange): Promise<void>;
   clear(): void;
@@ -23,7 +23,7 @@ export interface HeldItems {
 
 /** Holds no items. */
 export function createHeldItems(engine: ItemEngine, now: () => number): HeldItems {
-  const items = new Map<string, KeptItem>();
+  const items = new Map<string, StoredItem>();
   let nextExpiry = Infinity;
   let follows = true;
   function drop(id: string): void {

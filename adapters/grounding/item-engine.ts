@@ -1,18 +1,18 @@
 /** What finds items: words or vectors, over items that a shelf holds. */
 
 import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
-import { type KeptItem, originOf } from './item.ts';
-import type { KeptRow } from './log-part.ts';
+import { originOf, type StoredItem } from './item.ts';
+import type { StoredRow } from './log-part.ts';
 
 /** What finds items. It is told of every row that comes and of every item that goes. */
 export interface ItemEngine {
   /** Throws `invalid_argument` for rows that it cannot hold. */
-  require?(rows: readonly KeptRow[]): void;
+  require?(rows: readonly StoredRow[]): void;
   /** The id is not there yet. */
-  add(row: KeptRow): void;
-  remove(item: KeptItem): void;
+  add(row: StoredRow): void;
+  remove(item: StoredItem): void;
   /** Gives an item with what the engine keeps of it. */
-  rowOf?(item: KeptItem): KeptRow;
+  rowOf?(item: StoredItem): StoredRow;
   /** Gives the best hits for a query or an embedding; filters hold before anything is cut. */
   search(request: GroundingRequest, context: SearchContext): Promise<SourceHit[]>;
   /** Makes ready what is better made before the next question; with `measure` also what takes seconds, where it is worth it. */
@@ -29,12 +29,12 @@ export interface ItemEngine {
 /** What an engine may look at while it searches. */
 export interface SearchContext {
   readonly signal: AbortSignal;
-  readonly items: ReadonlyMap<string, KeptItem>;
+  readonly items: ReadonlyMap<string, StoredItem>;
   readonly version: string;
 }
 
 /** What a hit says of its item, whatever found it. */
-export function plainHit(item: KeptItem, version: string) {
+export function plainHit(item: StoredItem, version: string) {
   return {
     id: item.id,
     content: item.text,

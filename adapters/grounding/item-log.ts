@@ -7,7 +7,7 @@ import { PinnaceError } from '../../src/base/errors.ts';
 import type { Key } from '../../src/base/key.ts';
 import { commitMarked } from '../../src/log/outage.ts';
 import type { Change, Storage } from '../../src/contracts/storage.ts';
-import { checkPart, type KeptRow, type LogChange, type LogPart, toParts } from './log-part.ts';
+import { checkPart, type LogChange, type LogPart, type StoredRow, toParts } from './log-part.ts';
 
 /** Where the log of an open shelf goes, and what others have written there. */
 export interface ItemLog {
@@ -22,7 +22,7 @@ export interface ItemLog {
    */
   append(change: LogChange, also?: readonly Change[]): Promise<boolean>;
   /** Puts these rows in the place of the whole log. Returns false as `append` does. */
-  rewrite(rows: Iterable<KeptRow>): Promise<boolean>;
+  rewrite(rows: Iterable<StoredRow>): Promise<boolean>;
 }
 
 interface Head {
@@ -115,7 +115,7 @@ export function storedLog(storage: Storage, prefix: Key): ItemLog {
 }
 
 /** Gives a log that keeps nothing: what it is told lives as long as the process. */
-export function forgetfulLog(): ItemLog {
+export function memoryLog(): ItemLog {
   const generation = newGeneration();
   let seq = 0;
   const count = (): Promise<boolean> => {

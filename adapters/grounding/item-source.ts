@@ -11,8 +11,8 @@ import type {
   WritableGroundingSource,
 } from '../../src/contracts/grounding-source.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
-import { invalidItem, type KeptItem, toKeptItems } from './item.ts';
-import type { KeptRow } from './log-part.ts';
+import { invalidItem, type StoredItem, toKeptItems } from './item.ts';
+import type { StoredRow } from './log-part.ts';
 import type { ItemEngine } from './item-engine.ts';
 import { createShelf, type Shelf } from './shelf.ts';
 import { requireRunning } from './turns.ts';
@@ -36,7 +36,7 @@ export interface ItemKind {
   readonly capabilities: GroundingCapabilities;
   readonly createEngine: () => ItemEngine;
   /** Gives the rows of items that are new, or refuses them. */
-  readonly toRows?: (items: readonly KeptItem[], given: Preparing) => Promise<readonly KeptRow[]>;
+  readonly toRows?: (items: readonly StoredItem[], given: Preparing) => Promise<readonly StoredRow[]>;
   /** Gives the request as the engine takes it. */
   readonly toRequest?: (request: GroundingRequest, signal: AbortSignal) => Promise<GroundingRequest>;
 }
@@ -65,7 +65,7 @@ export function createItemSource(options: ItemSourceOptions, kind: ItemKind): It
     requireRunning(signal);
     return shelf;
   };
-  const { toRows = (items: readonly KeptItem[]) => Promise.resolve(items.map((item) => ({ item }))) } = kind;
+  const { toRows = (items: readonly StoredItem[]) => Promise.resolve(items.map((item) => ({ item }))) } = kind;
   return {
     id,
     kind: kind.kind,
@@ -131,7 +131,7 @@ function refused(id: string, why: string, reason: string): PinnaceError {
 }
 
 /** Items without an id of their own are found by their content's hash; of two alike the last counts, as in the kept ones. */
-function embeddingsOf(items: readonly GroundingItem[], kept: readonly KeptItem[]): Map<string, ArrayLike<number>> {
+function embeddingsOf(items: readonly GroundingItem[], kept: readonly StoredItem[]): Map<string, ArrayLike<number>> {
   const embeddings = new Map<string, ArrayLike<number>>();
   const byText = new Map(kept.map((item) => [item.text, item.id]));
   for (const { id, text, embedding } of items) {

@@ -8,7 +8,7 @@ import { sha256 } from '../../src/base/hash.ts';
 import { createTurns } from './turns.ts';
 
 /** What is kept of an item. Times are milliseconds since 1970. */
-export interface KeptItem {
+export interface StoredItem {
   readonly id: string;
   readonly text: string;
   readonly title?: string;
@@ -23,7 +23,7 @@ export interface KeptItem {
 const ownFields = ['id', 'title', 'uri', 'path', 'text'] as const;
 
 /** Reads a field for a filter: the item's own first, so that no metadata passes for them. */
-export function readItem(item: KeptItem, field: string): unknown {
+export function readItem(item: StoredItem, field: string): unknown {
   if (field === 'updatedAt') return new Date(item.updatedAt).toISOString();
   const own = ownFields.find((name) => name === field);
   return own ? item[own] : readField(item.metadata, field);
@@ -37,10 +37,10 @@ export function readItem(item: KeptItem, field: string): unknown {
 export async function toKeptItems(
   items: readonly GroundingItem[],
   { sourceId, now, signal }: { readonly sourceId: string; readonly now: number; readonly signal: AbortSignal },
-): Promise<KeptItem[]> {
+): Promise<StoredItem[]> {
   if (items.length === 0 || items.length > 1000) throw invalidItem('between 1 and 1,000 are taken at once');
   const turns = createTurns(signal);
-  const kept: KeptItem[] = [];
+  const kept: StoredItem[] = [];
   for (const item of items) {
     await turns.next();
     kept.push(await toKept(item, { sourceId, now }));
@@ -52,7 +52,7 @@ export async function toKeptItems(
 }
 
 /** Where a hit of this item comes from. */
-export function originOf({ uri, path, lines, updatedAt }: KeptItem, version: string): GroundingOrigin {
+export function originOf({ uri, path, lines, updatedAt }: StoredItem, version: string): GroundingOrigin {
   return {
     uri,
     ...(path !== undefined && { path }),
@@ -62,7 +62,7 @@ export function originOf({ uri, path, lines, updatedAt }: KeptItem, version: str
   };
 }
 
-async function toKept(item: GroundingItem, { sourceId, now }: { sourceId: string; now: number }): Promise<KeptItem> {
+async function toKept(item: GroundingItem, { sourceId, now }: { sourceId: string; now: number }): Promise<StoredItem> {
   const { text, title, path, lines, ttlMs, metadata = {} } = item;
   if (typeof text !== 'string' || text === '' || text.length > 262_144) {
     throw invalidItem('its text must be 1 to 262,144 long');

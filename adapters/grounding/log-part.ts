@@ -3,24 +3,24 @@
 import { PinnaceError } from '../../src/base/errors.ts';
 import { canonicalJson } from '../../src/base/json.ts';
 import { sha256 } from '../../src/base/hash.ts';
-import type { KeptItem } from './item.ts';
+import type { StoredItem } from './item.ts';
 
 /** An item with its vector, where the source has vectors. */
-export interface KeptRow {
-  readonly item: KeptItem;
+export interface StoredRow {
+  readonly item: StoredItem;
   readonly vector?: Float32Array;
 }
 
 /** What one step does: first ids go, then rows come. */
 export interface LogChange {
   readonly removed: readonly string[];
-  readonly put: readonly KeptRow[];
+  readonly put: readonly StoredRow[];
 }
 
 /** As it is stored. */
 export interface LogPart {
   readonly removed: readonly string[];
-  readonly items: readonly KeptItem[];
+  readonly items: readonly StoredItem[];
   /** The vectors, one after another, 32-bit floats of little end first. */
   readonly vectors?: Uint8Array<ArrayBuffer>;
   readonly sum: string;
@@ -31,10 +31,10 @@ const partBytes = 60 * 1024;
 
 /** Gives the change in parts, in order. */
 export async function* toParts(
-  { removed, put }: { readonly removed: readonly string[]; readonly put: Iterable<KeptRow> },
+  { removed, put }: { readonly removed: readonly string[]; readonly put: Iterable<StoredRow> },
 ): AsyncGenerator<LogPart> {
   for (let from = 0; from < removed.length; from += 200) yield await toPart(removed.slice(from, from + 200), []);
-  let [rows, size]: [KeptRow[], number] = [[], 0];
+  let [rows, size]: [StoredRow[], number] = [[], 0];
   for (const row of put) {
     const bytes = sizeOf(row);
     if (rows.length > 0 && size + bytes > partBytes) {
@@ -66,7 +66,7 @@ export async function checkPart(value: unknown): Promise<LogChange> {
   };
 }
 
-async function toPart(removed: readonly string[], rows: readonly KeptRow[]): Promise<LogPart> {
+async function toPart(removed: readonly string[], rows: readonly StoredRow[]): Promise<LogPart> {
   const vectors = bytesOf(rows);
   const part = { removed, items: rows.map(({ item }) => item), ...(vectors && { vectors }) };
   return { ...part, sum: await sumOf(part) };
@@ -80,12 +80,12 @@ async function sumOf({ removed, items, vectors }: Omit<LogPart, 'sum'>): Promise
   return await sha256(all);
 }
 
-function sizeOf({ item, vector }: KeptRow): number {
+function sizeOf({ item, vector }: StoredRow): number {
   const text = item.text.length + JSON.stringify(item.metadata).length + item.uri.length + (item.title?.length ?? 0);
   return text * 2 + 200 + (vector?.byteLength ?? 0);
 }
 
-function bytesOf(rows: readonly KeptRow[]): Uint8Array<ArrayBuffer> | undefined {
+function bytesOf(rows: readonly StoredRow[]): Uint8Array<ArrayBuffer> | undefined {
   const length = rows[0]?.vector?.length;
   if (length === undefined) return undefined;
   const view = new DataView(new ArrayBuffer(rows.length * length * 4));

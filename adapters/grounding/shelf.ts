@@ -8,10 +8,10 @@ import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-
 import type { Storage } from '../../src/contracts/storage.ts';
 import { sha256 } from '../../src/base/hash.ts';
 import { createHeldItems, type HeldItems } from './held-items.ts';
-import { type KeptItem, readItem } from './item.ts';
+import { readItem, type StoredItem } from './item.ts';
 import { type ItemEngine, plainHit, type SearchContext } from './item-engine.ts';
-import { forgetfulLog, type ItemLog, storedLog } from './item-log.ts';
-import type { KeptRow, LogChange } from './log-part.ts';
+import { type ItemLog, memoryLog, storedLog } from './item-log.ts';
+import type { LogChange, StoredRow } from './log-part.ts';
 import { createOnce, type Once } from './once.ts';
 import { createSnapshotStore, type SnapshotStore, type StoredSnapshot } from './snapshot-store.ts';
 import { createTurns } from './turns.ts';
@@ -27,7 +27,7 @@ export interface ShelfOptions {
 }
 
 /** Items to be forgotten: what is among the ids and passes the filters. */
-export interface Forgotten {
+export interface Removal {
   readonly ids?: readonly string[] | undefined;
   readonly filters?: readonly Filter[] | undefined;
 }
@@ -39,10 +39,10 @@ export interface Shelf {
   /** Reads what other instances have written, if it is time to. */
   refresh(signal: AbortSignal): Promise<void>;
   put(
-    rows: readonly KeptRow[],
+    rows: readonly StoredRow[],
     once: { readonly key: string | undefined; readonly signal: AbortSignal },
   ): Promise<string[]>;
-  forget(which: Forgotten, signal: AbortSignal): Promise<number>;
+  forget(which: Removal, signal: AbortSignal): Promise<number>;
   search(request: GroundingRequest, signal: AbortSignal): Promise<SourceHit[]>;
   settle(signal: AbortSignal): Promise<void>;
 }
@@ -63,7 +63,7 @@ interface State {
 
 /** Gives the shelf. Nothing is read before the first call. */
 export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOptions): Shelf {
-  const log = storage ? storedLog(storage, prefix) : forgetfulLog();
+  const log = storage ? storedLog(storage, prefix) : memoryLog();
   const held = createHeldItems(engine, now);
   const snapshots = storage && engine.snapshot && createSnapshotStore(storage, prefix);
   const once = createOnce(storage, prefix);
@@ -177,7 +177,7 @@ async function settle(state: State, signal: AbortSignal, options: { readonly mea
   }
 }
 
-async function put(state: State, rows: readonly KeptRow[], key: string | undefined): Promise<void> {
+async function put(state: State, rows: readonly StoredRow[], key: string | undefined): Promise<void> {
   const once = key === undefined ? undefined : { key, digest: await digestOf(rows) };
   await write(state, async () => {
     if (once && await state.once.isDone(once)) return true;
@@ -189,8 +189,8 @@ async function put(state: State, rows: readonly KeptRow[], key: string | undefin
   });
 }
 
-async function forget(state: State, { ids, filters = [] }: Forgotten): Promise<number> {
-  const passes = compileFilters<KeptItem>(filters, readItem);
+async function forget(state: State, { ids, filters = [] }: Removal): Promise<number> {
+  const passes = compileFilters<StoredItem>(filters, readItem);
   const { items } = state.held;
   let removed: string[] = [];
   await write(state, async () => {
@@ -232,9 +232,9 @@ async function list(
   { filters, topK }: GroundingRequest,
   { items, version, signal }: SearchContext,
 ): Promise<SourceHit[]> {
-  const passes = compileFilters<KeptItem>(filters, readItem);
+  const passes = compileFilters<StoredItem>(filters, readItem);
   const turns = createTurns(signal);
-  const found: KeptItem[] = [];
+  const found: StoredItem[] = [];
   for (const item of items.values()) {
     await turns.next();
     if (passes(item)) found.push(item);
@@ -249,6 +249,6 @@ async function list(
   }));
 }
 
-function digestOf(rows: readonly KeptRow[]): Promise<string> {
+function digestOf(rows: readonly StoredRow[]): Promise<string> {
   return sha256(canonicalJson(rows.map(({ item: { updatedAt: _, expiresAt: __, ...item } }) => item)));
 }

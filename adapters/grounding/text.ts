@@ -5,7 +5,7 @@ import { wordConfidence } from '../../src/base/confidence.ts';
 import { compileFilters, filterOps } from '../../src/contracts/filter.ts';
 import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
 import { excerptOf } from './excerpt.ts';
-import type { KeptItem } from './item.ts';
+import type { StoredItem } from './item.ts';
 import { readItem } from './item.ts';
 import { createItemSource, type ItemSource, type ItemSourceOptions } from './item-source.ts';
 import { type ItemEngine, plainHit, type SearchContext } from './item-engine.ts';
@@ -50,7 +50,7 @@ const indexOptions: Options<Indexed> = {
 function createTextEngine(): ItemEngine {
   let frequencies = new Map<string, number>();
   let index = new MiniSearch<Indexed>(indexOptions);
-  const count = (item: KeptItem, by: 1 | -1): void => {
+  const count = (item: StoredItem, by: 1 | -1): void => {
     for (const word of new Set(tokenize(`${item.title ?? ''}\n${item.text}`).map(normalizeWord))) {
       const left = (frequencies.get(word) ?? 0) + by;
       if (left > 0) frequencies.set(word, left);
@@ -106,7 +106,7 @@ function find(
   { query = '', filters, topK }: GroundingRequest,
   { items, like = false }: SearchContext & { readonly like?: boolean },
 ): SearchResult[] {
-  const passes = compileFilters<KeptItem>(filters, readItem);
+  const passes = compileFilters<StoredItem>(filters, readItem);
   const results = index.search(query, {
     ...(like && { prefix: true, fuzzy: 0.2 }),
     ...(filters.length > 0 && { filter: ({ id }) => passes(items.get(String(id))!) }), // every indexed item is there
@@ -143,6 +143,6 @@ function rangesOf(text: string, found: ReadonlySet<string>): (readonly [number, 
     .map((word) => [word.at, word.at + word.text.length] as const);
 }
 
-function toIndexed({ id, title = '', text }: KeptItem): Indexed {
+function toIndexed({ id, title = '', text }: StoredItem): Indexed {
   return { id, title, text };
 }

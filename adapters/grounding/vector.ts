@@ -5,9 +5,9 @@ import { filterOps } from '../../src/contracts/filter.ts';
 import type { Embedder } from '../../src/contracts/embedder.ts';
 import type { GroundingRequest } from '../../src/contracts/grounding-source.ts';
 import { cacheEmbeddings } from './embedding-cache.ts';
-import type { KeptItem } from './item.ts';
+import type { StoredItem } from './item.ts';
 import { createItemSource, type ItemSource, type ItemSourceOptions, type Preparing } from './item-source.ts';
-import type { KeptRow } from './log-part.ts';
+import type { StoredRow } from './log-part.ts';
 import { createTurns } from './turns.ts';
 import { createVectorEngine } from './vector/engine.ts';
 import { toUnitRow } from './vector/unit.ts';
@@ -41,7 +41,7 @@ export function vectorSource(options: VectorSourceOptions): ItemSource {
     async toRows(items, given) {
       const vectors = await vectorsOf(items, given);
       const turns = createTurns(given.signal);
-      const rows: KeptRow[] = [];
+      const rows: StoredRow[] = [];
       for (const [at, item] of items.entries()) {
         await turns.next();
         rows.push({ item, vector: toUnitRow(vectors[at] ?? [], dimensions) });
@@ -54,7 +54,7 @@ export function vectorSource(options: VectorSourceOptions): ItemSource {
     },
   });
 
-  async function vectorsOf(items: readonly KeptItem[], { tenant, embeddings, signal }: Preparing) {
+  async function vectorsOf(items: readonly StoredItem[], { tenant, embeddings, signal }: Preparing) {
     const missing = items.filter(({ id }) => !embeddings.has(id));
     if (missing.length > 0 && !embed) {
       throw new PinnaceError(

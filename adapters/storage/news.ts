@@ -5,9 +5,9 @@ export interface News {
   /** Calls back after a commit has touched any of these encoded keys, until the signal aborts. */
   watch(ids: readonly string[], options: { readonly signal: AbortSignal; readonly onNews: () => void }): void;
   /** Says which encoded keys a commit has touched. */
-  tell(ids: readonly string[]): void;
+  emit(ids: readonly string[]): void;
   /** Says that any may have been touched. */
-  tellAll(): void;
+  emitAll(): void;
 }
 
 /** Gives news without watchers. Callbacks come after the commit that they tell of has answered. */
@@ -25,10 +25,10 @@ export function createNews(): News {
         }
       }, { once: true });
     },
-    tell(ids) {
+    emit(ids) {
       if (watchers.size > 0) callOnce(ids.map((id) => watchers.get(id)));
     },
-    tellAll: () => callOnce([...watchers.values()]),
+    emitAll: () => callOnce([...watchers.values()]),
   };
 }
 

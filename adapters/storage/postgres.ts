@@ -97,7 +97,7 @@ export function postgresStorage(
       if (listener || isClosed) return;
       listener = openListener(connect);
       // Before it listened, and while the connection was lost, anything may have come. The client listens again by itself.
-      void listener.listen(table, (text) => news.tell(text.split(' ')), () => news.tellAll()).catch(() => undefined);
+      void listener.listen(table, (text) => news.emit(text.split(' ')), () => news.emitAll()).catch(() => undefined);
     },
     async close() {
       isClosed = true;

@@ -3,7 +3,7 @@
 import { createNews, type News } from './news.ts';
 
 /** News that reach every context of the origin. */
-export interface SharedNews extends Omit<News, 'tellAll'> {
+export interface SharedNews extends Omit<News, 'emitAll'> {
   close(): void;
 }
 
@@ -13,14 +13,14 @@ export function createSharedNews(name: string): SharedNews {
   const channel = typeof BroadcastChannel === 'function' ? new BroadcastChannel(name) : undefined;
   let open = true;
   channel?.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
-    if (Array.isArray(data)) here.tell(data.filter((id) => typeof id === 'string'));
+    if (Array.isArray(data)) here.emit(data.filter((id) => typeof id === 'string'));
   });
   // In Node an open channel would keep the process; a browser has no such thing.
   if (channel && 'unref' in channel && typeof channel.unref === 'function') channel.unref();
   return {
     watch: (ids, options) => here.watch(ids, options),
-    tell(ids) {
-      here.tell(ids);
+    emit(ids) {
+      here.emit(ids);
       if (open) channel?.postMessage(ids);
     },
     close() {

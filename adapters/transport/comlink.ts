@@ -3,7 +3,7 @@
 import { type Endpoint, expose, type Remote, transfer, wrap } from 'comlink';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
 import { type ErrorData, fromData, PinnaceError, toData } from '../../src/base/errors.ts';
-import type { SeenEvent, WatchOptions } from '../../src/events/event-ring.ts';
+import type { RingEvent, WatchOptions } from '../../src/events/event-ring.ts';
 import type { Decision } from '../../src/permission/interruption.ts';
 import type { PlanReply } from '../../src/runtime/plans.ts';
 import { localPrincipal } from '../../src/base/principal.ts';
@@ -27,7 +27,7 @@ interface Wire {
   reply(runId: string, reply: PlanReply): Promise<Answer<void>>;
   invalidate(keys: readonly string[]): Promise<Answer<void>>;
   close(drainMs: number): Promise<Answer<void>>;
-  events(options: Omit<WatchOptions, 'signal'>): Answer<ReadableStream<SeenEvent>>;
+  events(options: Omit<WatchOptions, 'signal'>): Answer<ReadableStream<RingEvent>>;
 }
 
 /** The most messages that a transport sends: the last ones. */
@@ -105,7 +105,7 @@ function whenEnded<T>(stream: ReadableStream<T>, ended: () => void): ReadableStr
 /** A runtime in a worker, which is also a transport for AI SDK chats: `body.agentId` names the agent, `body.planner` says how it plans. */
 export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & {
   /** Gives what happens there, until the stream is cancelled or the signal aborts. Rejects with `unavailable` where nobody tells. */
-  events(options?: WatchOptions): Promise<ReadableStream<SeenEvent>>;
+  events(options?: WatchOptions): Promise<ReadableStream<RingEvent>>;
 };
 
 /**

@@ -41,7 +41,7 @@ export function createAudit({ storage, retentionMs }: AuditOptions): Audit {
 }
 
 /** What is about to be done. */
-export interface Deed
+export interface SideEffect
   extends Pick<ObservedEvent, 'traceId' | 'spanId' | 'parentSpanId' | 'actor' | 'action' | 'target'> {
   readonly tenant: string | undefined;
   readonly payload?: Readonly<Record<string, SummaryValue>>;
@@ -54,11 +54,11 @@ export interface Recorder {
    *
    * @throws PinnaceError `unavailable` with the reason `audit_unavailable`: then it must not be done.
    */
-  begin(deed: Deed): Promise<(how: SpanEnd) => Promise<void>>;
+  start(deed: SideEffect): Promise<(how: SpanEnd) => Promise<void>>;
   /** Resolves when the ends of all that has begun are written. */
   drained(): Promise<void>;
   /** Writes down what was not done, as a refusal. Never rejects. */
-  refuse(deed: Deed, how: SpanEnd): Promise<void>;
+  refuse(deed: SideEffect, how: SpanEnd): Promise<void>;
 }
 
 /** What a recorder writes to. */
@@ -73,7 +73,7 @@ export interface RecorderOptions {
 export function createRecorder({ audit, emit, now }: RecorderOptions): Recorder {
   if (!audit) return unrecorded;
   const write = async (
-    deed: Deed,
+    deed: SideEffect,
     how: Pick<ObservedEvent, 'status' | 'latency'> & Omit<SpanEnd, 'status'>,
   ): Promise<void> => {
     const { tenant, payload = {}, ...facts } = deed;
@@ -87,16 +87,16 @@ export function createRecorder({ audit, emit, now }: RecorderOptions): Recorder 
       payloadSummary: summaryOf({ ...payload, ...(typeof result === 'function' ? result() : result) }),
     }]);
   };
-  const writeEnd = async (deed: Deed, how: SpanEnd, startedAt: number): Promise<void> => {
+  const writeEnd = async (deed: SideEffect, how: SpanEnd, startedAt: number): Promise<void> => {
     try {
       await write(deed, { ...how, latency: Math.max(0, now() - startedAt) });
     } catch {
-      tellUnwritten(deed, emit);
+      emitUnwritten(deed, emit);
     }
   };
   const open = new Set<Promise<void>>();
   return {
-    async begin(deed) {
+    async start(deed) {
       const startedAt = now();
       const { promise, resolve } = Promise.withResolvers<void>();
       open.add(promise);
@@ -108,7 +108,7 @@ export function createRecorder({ audit, emit, now }: RecorderOptions): Recorder 
         await write(deed, { status: 'pending', latency: 0 });
       } catch (cause) {
         close();
-        tellUnwritten(deed, emit);
+        emitUnwritten(deed, emit);
         throw unavailable(cause);
       }
       return async (how) => {
@@ -124,13 +124,13 @@ export function createRecorder({ audit, emit, now }: RecorderOptions): Recorder 
 }
 
 const unrecorded: Recorder = {
-  begin: () => Promise.resolve(() => Promise.resolve()),
+  start: () => Promise.resolve(() => Promise.resolve()),
   drained: () => Promise.resolve(),
   refuse: () => Promise.resolve(),
 };
 
 /** An operator must see that the audit has gaps, or that nothing can be done for want of it. */
-function tellUnwritten({ traceId, parentSpanId, spanId, actor, action, tenant }: Deed, emit: Emit): void {
+function emitUnwritten({ traceId, parentSpanId, spanId, actor, action, tenant }: SideEffect, emit: Emit): void {
   const { code, message, retryable, details } = unavailable();
   const around = spanId ?? parentSpanId;
   emit({

@@ -1,7 +1,7 @@
 /** A stored record as verification reads it. */
 
 import { createPlaces } from './event-query.ts';
-import { type KeptEvent, numberOf, recordOf, type StoredChain } from './event-records.ts';
+import { numberOf, recordOf, type StoredChain, type StoredEvent } from './event-records.ts';
 import type { Key } from '../base/key.ts';
 import type { Entry } from '../contracts/storage.ts';
 
@@ -19,7 +19,7 @@ export interface CheckedRecord {
 }
 
 /** Reads a record; returns `undefined` for a value that is not a record, or whose events have other numbers than its key. */
-export function readRecord({ form }: StoredChain<KeptEvent>, entry: Entry): CheckedRecord | undefined {
+export function readRecord({ form }: StoredChain<StoredEvent>, entry: Entry): CheckedRecord | undefined {
   const number = numberOf(entry);
   try {
     const record = recordOf(entry);

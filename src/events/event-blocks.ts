@@ -5,11 +5,11 @@
 
 import { createEventChain, type EventChain, type EventLogOptions } from './event-chain.ts';
 import { createPlaces, eventFields, type Places } from './event-query.ts';
-import { type Draft, type KeptEvent, type Link, maxPlaces, type RecordForm } from './event-records.ts';
+import { type Draft, type Link, maxPlaces, type RecordForm, type StoredEvent } from './event-records.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 
 /** The log. */
-export type EventBlocks = EventChain<KeptEvent>;
+export type EventBlocks = EventChain<StoredEvent>;
 
 /** Gives the log. All instances that name the same storage write one chain. Each `append` makes blocks of its own. */
 export function createEventBlocks(options: EventLogOptions): EventBlocks {
@@ -27,7 +27,7 @@ interface Block extends Link {
   readonly text: string;
 }
 
-const inBlocks: RecordForm<KeptEvent> = {
+const inBlocks: RecordForm<StoredEvent> = {
   root: 'event-blocks',
   records: 'block',
   most: maxEvents,
@@ -78,7 +78,7 @@ function draftOf({ texts, places }: OpenBlock): Draft {
 }
 
 /** A text that somebody has broken has no events: `verify` tells of it. */
-function eventsOf(text: string): readonly KeptEvent[] {
+function eventsOf(text: string): readonly StoredEvent[] {
   try {
     const { seq, events } = JSON.parse(text) as { seq: number; events: readonly ObservedEvent[] }; // as written
     return events.map((event, i) => ({ seq: seq + i, event }));

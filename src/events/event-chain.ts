@@ -10,12 +10,12 @@ import {
   hashOf,
   type Head,
   headOf,
-  type KeptEvent,
   type Link,
   maxPlaces,
   numberOf,
   type RecordForm,
   type StoredChain,
+  type StoredEvent,
 } from './event-records.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import { listEvents } from './list-events.ts';
@@ -26,7 +26,7 @@ import type { Verification, VerifyOptions } from './verify-chain.ts';
 import { watchKey } from '../log/watch.ts';
 
 /** The chain. */
-export interface EventChain<Kept extends KeptEvent> {
+export interface EventChain<Kept extends StoredEvent> {
   /**
    * Adds events, in this order, and resolves when they are kept. What several callers add at once goes in one commit. Rejects as
    * the storage does, and with `unavailable` when too many instances write at once; then none of these events is kept, or where
@@ -72,7 +72,7 @@ interface Waiting {
 const maxTries = 50;
 
 /** Gives the chain. All instances that name the same storage write one. */
-export function createEventChain<Kept extends KeptEvent>(
+export function createEventChain<Kept extends StoredEvent>(
   form: RecordForm<Kept>,
   { storage, name = 'events', retentionMs }: EventLogOptions,
 ): EventChain<Kept> {
@@ -105,7 +105,7 @@ export function createEventChain<Kept extends KeptEvent>(
   };
 }
 
-async function readBounds({ storage, prefix, form }: StoredChain<KeptEvent>): Promise<Bounds> {
+async function readBounds({ storage, prefix, form }: StoredChain<StoredEvent>): Promise<Bounds> {
   const { seq: last } = headOf(await storage.get([...prefix, 'head'])); // first: what is added meanwhile stands behind it
   const [oldest] = await storage.list({ prefix: [...prefix, form.records], limit: 1 });
   return { first: oldest ? Math.min(numberOf(oldest), last + 1) : last + 1, last };
@@ -123,7 +123,7 @@ function takeFitting<T>(queue: T[], size: (item: T) => number): T[] {
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
-async function appendGroup(chain: StoredChain<KeptEvent>, group: readonly Waiting[]): Promise<void> {
+async function appendGroup(chain: StoredChain<StoredEvent>, group: readonly Waiting[]): Promise<void> {
   try {
     const drafts = group.flatMap((waiting) => waiting.drafts);
     while (drafts.length > 0) await appendSome(chain, takeFitting(drafts, (draft) => sizeOf([draft])));
@@ -133,7 +133,7 @@ async function appendGroup(chain: StoredChain<KeptEvent>, group: readonly Waitin
   }
 }
 
-async function appendSome(chain: StoredChain<KeptEvent>, drafts: readonly Draft[]): Promise<void> {
+async function appendSome(chain: StoredChain<StoredEvent>, drafts: readonly Draft[]): Promise<void> {
   const { storage, prefix } = chain;
   const key = [...prefix, 'head'];
   for (let tries = 0; tries < maxTries; tries++) {
@@ -153,7 +153,7 @@ async function appendSome(chain: StoredChain<KeptEvent>, drafts: readonly Draft[
 }
 
 /** Gives the records their places behind the head, and the head that they make. */
-async function link({ prefix, ttl, form }: StoredChain<KeptEvent>, from: Head, drafts: readonly Draft[]) {
+async function link({ prefix, ttl, form }: StoredChain<StoredEvent>, from: Head, drafts: readonly Draft[]) {
   let head = from;
   const changes: Change[] = [];
   for (const { count, places, textAt, recordOf } of drafts) {

@@ -1,7 +1,7 @@
 /** What happens, for those who follow it from a place of their own: what is kept behind that place first, then as it comes. */
 
 import type { EventFilter } from './event-query.ts';
-import type { EventRing, SeenEvent } from './event-ring.ts';
+import type { EventRing, RingEvent } from './event-ring.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 
 /** Why events are missing: no longer kept; numbered by somebody else; passed by while nobody read; never written. */
@@ -57,7 +57,7 @@ export function ringFeed(
 }
 
 /** Not every browser iterates over streams. */
-async function* watched(stream: ReadableStream<SeenEvent>): AsyncGenerator<Followed, void> {
+async function* watched(stream: ReadableStream<RingEvent>): AsyncGenerator<Followed, void> {
   const reader = stream.getReader();
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {

@@ -2,12 +2,12 @@
 
 import { createEventChain, type EventChain, type EventLogOptions } from './event-chain.ts';
 import { createPlaces } from './event-query.ts';
-import type { Draft, KeptEvent, Link, RecordForm } from './event-records.ts';
+import type { Draft, Link, RecordForm, StoredEvent } from './event-records.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import { canonicalJson } from '../base/json.ts';
 
 /** An event in its place, with the hash of the one before, and its own: over `prevHash` and the event as canonical JSON (RFC 8785). */
-export interface LoggedEvent extends KeptEvent, Link {}
+export interface LoggedEvent extends StoredEvent, Link {}
 
 /** The log. */
 export type EventLog = EventChain<LoggedEvent>;

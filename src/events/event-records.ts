@@ -6,7 +6,7 @@ import type { Entry, Storage } from '../contracts/storage.ts';
 import { sha256 } from '../base/hash.ts';
 
 /** An event in its place. */
-export interface KeptEvent {
+export interface StoredEvent {
   /** From 1, without gaps. */
   readonly seq: number;
   readonly event: ObservedEvent;
@@ -33,7 +33,7 @@ export interface Draft {
 }
 
 /** How events stand in records. */
-export interface RecordForm<Kept extends KeptEvent> {
+export interface RecordForm<Kept extends StoredEvent> {
   /** The first part of all keys. */
   readonly root: string;
   /** The part of the keys of records; what follows is the number of the record's first event. */
@@ -51,7 +51,7 @@ export interface RecordForm<Kept extends KeptEvent> {
 }
 
 /** A chain in its storage. */
-export interface StoredChain<Kept extends KeptEvent> {
+export interface StoredChain<Kept extends StoredEvent> {
   readonly storage: Storage;
   readonly prefix: Key;
   readonly ttl: { readonly ttlMs?: number };

@@ -5,7 +5,7 @@ import type { EventStore } from './event-store.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 
 /** An event as a watcher gets it. */
-export interface SeenEvent {
+export interface RingEvent {
   /** Its number on this instance, from 1. */
   readonly seq: number;
   readonly event: ObservedEvent;
@@ -37,12 +37,12 @@ export interface EventRing {
   readonly watch: (
     isVisible: (tenant: string | undefined) => boolean,
     options?: WatchOptions,
-  ) => ReadableStream<SeenEvent>;
+  ) => ReadableStream<RingEvent>;
   /** Gives those that are there now. */
   readonly read: (
     isVisible: (tenant: string | undefined) => boolean,
     options?: Omit<WatchOptions, 'signal'>,
-  ) => readonly SeenEvent[];
+  ) => readonly RingEvent[];
 }
 
 /** What a ring is made of. */
@@ -68,7 +68,7 @@ export function createEventRing({ capacity = 2000, store }: EventRingOptions = {
   const reader = (
     isVisible: (tenant: string | undefined) => boolean,
     { filter = {}, after }: Omit<WatchOptions, 'signal'>,
-  ): () => SeenEvent | undefined => {
+  ): () => RingEvent | undefined => {
     // A number that is not reached yet is another instance's, or from before a restart: then all that is there is news.
     let at = after === undefined ? last : after <= last ? Math.max(0, Math.trunc(after)) : 0;
     let dropped = 0;
@@ -105,7 +105,7 @@ export function createEventRing({ capacity = 2000, store }: EventRingOptions = {
     watch: (isVisible, { signal, ...wanted } = {}) => streamOf(reader(isVisible, wanted), waiting, signal),
     read(isVisible, wanted = {}) {
       const next = reader(isVisible, wanted);
-      const events: SeenEvent[] = [];
+      const events: RingEvent[] = [];
       for (let event = next(); event; event = next()) events.push(event);
       return events;
     },

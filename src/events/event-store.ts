@@ -2,7 +2,7 @@
 
 import type { EventBlocks } from './event-blocks.ts';
 import { type EventFilter, isFiltered } from './event-query.ts';
-import type { KeptEvent } from './event-records.ts';
+import type { StoredEvent } from './event-records.ts';
 import type { EventFeed, Followed, FollowOptions } from './event-feed.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import { readSummary } from './payload-summary.ts';
@@ -73,8 +73,8 @@ function gapOf({ payloadSummary }: ObservedEvent): Followed {
 }
 
 /** Those that are wanted, and what was lost: of that nobody knows whether it was wanted. */
-async function readSome(log: EventBlocks, filter: EventFilter, after: number): Promise<readonly KeptEvent[]> {
-  const page = async (wanted: EventFilter): Promise<readonly KeptEvent[]> =>
+async function readSome(log: EventBlocks, filter: EventFilter, after: number): Promise<readonly StoredEvent[]> {
+  const page = async (wanted: EventFilter): Promise<readonly StoredEvent[]> =>
     (await log.list({ ...wanted, after, limit: readAtOnce })).items;
   if (!isFiltered(filter)) return await page({});
   const [wanted, lost] = await Promise.all([page(filter), page({ action: lostAction })]);

@@ -6,17 +6,17 @@ import type { EventSink, ObservedEvent } from '../contracts/event-sink.ts';
 import { hexOf } from '../base/hash.ts';
 
 /** An event as it is told: the time is added, and the tenant, whose event it is, is for those who choose who may see it. */
-export type ToldEvent =
+export type EmittedEvent =
   & Omit<ObservedEvent, 'timestamp' | 'spanId' | 'parentSpanId'>
   & {
     readonly [field in 'spanId' | 'parentSpanId' | 'tenant']?: string | undefined;
   };
 
 /** Hands an event to every sink. */
-export type Emit = (event: ToldEvent) => void;
+export type Emit = (event: EmittedEvent) => void;
 
 /** Tells nobody: whoever would tell this need not even put it into words. */
-export const unheard: Emit = () => undefined;
+export const unobserved: Emit = () => undefined;
 
 /** Who is told of events. */
 export interface EmitOptions {
@@ -29,7 +29,7 @@ export interface EmitOptions {
 /** Gives the function that hands events to the sinks in order. A sink that fails loses its event and nothing else. */
 export function createEmit({ sinks, ring: given, now }: EmitOptions): Emit {
   const ring = given && (given.capacity > 0 || given.store) ? given : undefined;
-  if (sinks.length === 0 && !ring) return unheard;
+  if (sinks.length === 0 && !ring) return unobserved;
   const timestamp = createTimestamps();
   return (told) => {
     const { tenant, error } = told;
@@ -49,7 +49,7 @@ export function createEmit({ sinks, ring: given, now }: EmitOptions): Emit {
 
 /** The event without its tenant. Written out: copying all fields but one takes several times as long, for every event. */
 function stamp(
-  { traceId, spanId, parentSpanId, actor, action, target, status, latency, payloadSummary }: ToldEvent,
+  { traceId, spanId, parentSpanId, actor, action, target, status, latency, payloadSummary }: EmittedEvent,
   timestamp: string,
   error: ErrorData | null,
 ): ObservedEvent {

@@ -1,7 +1,7 @@
 /** Listing a chain of events: those that a query asks for, page by page. */
 
 import { type EventQuery, matchesQuery, placeFor } from './event-query.ts';
-import { headOf, type KeptEvent, numberOf, recordOf, type StoredChain } from './event-records.ts';
+import { headOf, numberOf, recordOf, type StoredChain, type StoredEvent } from './event-records.ts';
 import { limitOf, type Page, readPageToken, writePageToken } from '../base/page.ts';
 
 /** Where a page begins: in the records behind the number `record`, with the events behind the number `seq`. */
@@ -11,7 +11,7 @@ interface Start {
 }
 
 /** Gives a page. @throws PinnaceError `invalid_argument` for a limit or a page token that is none. */
-export async function listEvents<Kept extends KeptEvent>(
+export async function listEvents<Kept extends StoredEvent>(
   chain: StoredChain<Kept>,
   query: EventQuery,
 ): Promise<Page<Kept>> {
@@ -43,14 +43,14 @@ function parseStart(text: string): Start {
   return { record, seq };
 }
 
-interface Some<Kept extends KeptEvent> {
+interface Some<Kept extends StoredEvent> {
   readonly records: readonly { readonly number: number; readonly events: readonly Kept[] }[];
   /** Where to go on; absent at the end. */
   readonly last: number | undefined;
 }
 
 /** Reads records behind `after`: those that have what the query asks for, by its most telling field. */
-async function readSome<Kept extends KeptEvent>(
+async function readSome<Kept extends StoredEvent>(
   { storage, prefix, form: { records: name, readAtOnce, eventsOf } }: StoredChain<Kept>,
   query: EventQuery,
   after: number,
@@ -69,7 +69,7 @@ async function readSome<Kept extends KeptEvent>(
 }
 
 /** A number of which all records up to it end there or before: those behind it have what comes after `seq`. */
-async function lastWhole<Kept extends KeptEvent>(
+async function lastWhole<Kept extends StoredEvent>(
   { storage, prefix, form }: StoredChain<Kept>,
   seq: number | undefined,
 ): Promise<number> {
@@ -84,7 +84,7 @@ async function lastWhole<Kept extends KeptEvent>(
 const skewMs = 60_000;
 
 /** The number of the last record that is too old: times go up with numbers, but for the skew. */
-async function lastBefore<Kept extends KeptEvent>(
+async function lastBefore<Kept extends StoredEvent>(
   { storage, prefix, form }: StoredChain<Kept>,
   time: number | undefined,
 ): Promise<number> {

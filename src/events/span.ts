@@ -1,112 +1,112 @@
-/** Actions that take time. Each is told of by two events with one span id: `pending` when it begins, and how it ended. */
+/** Actions that take time. Each emits two events with one span id: `pending` at its start, and its outcome at its end. */
 
 import { type ErrorData, toData } from '../base/errors.ts';
 import type { EventStatus, ObservedEvent } from '../contracts/event-sink.ts';
-import { createSpanId, type Emit, unheard } from './events.ts';
+import { createSpanId, type Emit, unobserved } from './events.ts';
 import { summaryOf, type SummaryValue } from './payload-summary.ts';
 
-/** Facts about a payload: its shape and size. As a function it is asked only where somebody listens. */
+/** Facts about a payload: its shape and size. A function is called only when events have a listener. */
 export type Payload = Readonly<Record<string, SummaryValue>> | (() => Readonly<Record<string, SummaryValue>>);
 
-/** What begins within something else, whose trace it shares. */
+/** An action inside another one, whose trace it shares. */
 export interface InnerFacts extends Pick<ObservedEvent, 'action' | 'target'> {
-  /** Who does it; whoever does what is around it, when absent. */
+  /** The actor of the action around it when absent. */
   readonly actor?: ObservedEvent['actor'];
-  /** The name of the closing event, where it is not `action`. */
+  /** The action of the closing event; `action` when absent. */
   readonly endAction?: string;
-  /** What goes in. */
+  /** The input. */
   readonly payload?: Payload;
   /** A new one when absent. */
   readonly spanId?: string;
-  /** When it began, in milliseconds since 1970, where that has been told before. */
-  readonly beganAt?: number;
+  /** Milliseconds since 1970. When present, the start was emitted before and is not emitted again. */
+  readonly startedAt?: number;
 }
 
-/** Where in which trace something begins. */
+/** A position in a trace. */
 export interface TraceFacts extends Pick<ObservedEvent, 'traceId' | 'actor'> {
   readonly parentSpanId?: string | undefined;
-  /** Whose events these are; the runtime's own when absent. */
+  /** The tenant that may read the events; the runtime's own when absent. */
   readonly tenant?: string | undefined;
 }
 
-/** What begins. */
+/** An action to start. */
 export interface SpanFacts extends Omit<InnerFacts, 'actor'>, TraceFacts {}
 
-/** How it ended. */
+/** The outcome of an action. */
 export interface SpanEnd {
   readonly status: Exclude<EventStatus, 'pending'>;
   readonly error?: ErrorData | null;
-  /** What came out; what went in is said again before it. */
+  /** The output. The closing event repeats the input before it. */
   readonly payload?: Payload;
 }
 
-/** Something within a span that is told of once. */
-export interface Told extends Omit<InnerFacts, 'endAction' | 'spanId' | 'beganAt'>, Omit<SpanEnd, 'payload'> {
+/** A single event inside a span. */
+export interface SpanEvent extends Omit<InnerFacts, 'endAction' | 'spanId' | 'startedAt'>, Omit<SpanEnd, 'payload'> {
   /** Milliseconds; 0 when absent. */
   readonly latency?: number;
 }
 
-/** A place in a trace. */
-export interface Place {
+/** A position in a trace at which actions start and events are emitted. */
+export interface SpanContext {
   readonly traceId: string;
-  /** Begins something here. */
+  /** Starts an action inside this one. */
   readonly start: (inner: InnerFacts) => Span;
-  /** Tells of something here that is not followed. */
-  readonly tell: (told: Told) => void;
+  /** Emits a single event inside this one. */
+  readonly emit: (event: SpanEvent) => void;
 }
 
-/** Something under way. After its end nobody is told of what begins within it. */
-export interface Span extends Place {
+/** An action in progress. After its end, nothing inside it emits events. */
+export interface Span extends SpanContext {
   readonly spanId: string;
-  /** Adds to the payload of the end. */
+  /** Adds to the payload of the closing event. */
   readonly note: (payload: Readonly<Record<string, SummaryValue>>) => void;
-  /** Tells the end. Only the first call counts. What is still open within ends first: cancelled, or as this failed. */
+  /** Emits the outcome; later calls do nothing. Open spans inside end first: cancelled, or failed as this one. */
   readonly end: (how: SpanEnd) => void;
 }
 
-/** What spans are told to. */
+/** Where spans emit their events. */
 export interface SpanOptions {
   readonly emit: Emit;
   readonly now: () => number;
 }
 
-/** Tells that something begins, and gives what tells its end. */
+/** Emits the start of an action and returns its span. */
 export function startSpan(facts: SpanFacts, options: SpanOptions): Span {
   return open(facts, facts, options, undefined);
 }
 
-/** Gives a place in a trace, for what is within no span of ours. */
-export function traceAt(facts: TraceFacts, options: SpanOptions): Place {
+/** Returns a position in a trace, for actions outside of any span. */
+export function traceAt(facts: TraceFacts, options: SpanOptions): SpanContext {
   return {
     traceId: facts.traceId,
     start: (inner) => open(facts, inner, options, undefined),
-    tell: (told) => tell(facts, told, options),
+    emit: (event) => emitOnce(facts, event, options),
   };
 }
 
-// Events are told of in every step of a run: here objects are written out, as copying fields takes several times as long.
+// Every step of a run emits events: objects are written out here, because copying fields takes several times as long.
 
-function tell(
+function emitOnce(
   { traceId, tenant, parentSpanId, actor: around }: TraceFacts,
-  { actor = around, action, target, status, latency = 0, error = null, payload }: Told,
+  { actor = around, action, target, status, latency = 0, error = null, payload }: SpanEvent,
   { emit }: SpanOptions,
 ): void {
-  if (emit === unheard) return;
+  if (emit === unobserved) return;
   const payloadSummary = summaryOf(read(payload));
   emit({ traceId, tenant, parentSpanId, actor, action, target, status, latency, error, payloadSummary });
 }
 
-/** The open spans within one, each of which leaves when it ends. */
+/** The open spans inside one; each is removed when it ends. */
 type Siblings = Set<Span> | undefined;
 
-function open(place: TraceFacts, given: InnerFacts, options: SpanOptions, siblings: Siblings): Span {
+function open(around: TraceFacts, given: InnerFacts, options: SpanOptions, siblings: Siblings): Span {
   const { emit, now } = options;
-  if (emit === unheard) return silentSpan(place.traceId, given);
-  const { traceId, tenant, parentSpanId } = place;
-  const { action, endAction = action, target, actor = place.actor, payload, spanId = createSpanId(), beganAt } = given;
-  const startedAt = beganAt ?? now();
+  if (emit === unobserved) return silentSpan(around.traceId, given);
+  const { traceId, tenant, parentSpanId } = around;
+  const { action, endAction = action, target, actor = around.actor, payload, spanId = createSpanId() } = given;
+  const startedAt = given.startedAt ?? now();
   const here: TraceFacts = { traceId, tenant, parentSpanId: spanId, actor };
-  const tellIt = (name: string, status: EventStatus, latency: number, error: ErrorData | null): void => {
+  const emitIt = (name: string, status: EventStatus, latency: number, error: ErrorData | null): void => {
     const payloadSummary = summary ??= summaryOf(noted);
     emit({
       traceId,
@@ -126,7 +126,7 @@ function open(place: TraceFacts, given: InnerFacts, options: SpanOptions, siblin
   let summary: string | undefined;
   let inner: Siblings;
   let ended = false;
-  if (beganAt === undefined) tellIt(action, 'pending', 0, null);
+  if (given.startedAt === undefined) emitIt(action, 'pending', 0, null);
   const note = (more: Readonly<Record<string, SummaryValue>>): void => {
     noted = { ...noted, ...more };
     summary = undefined;
@@ -136,27 +136,27 @@ function open(place: TraceFacts, given: InnerFacts, options: SpanOptions, siblin
     spanId,
     note,
     start: (more) => open(here, more, ended ? silent : options, inner ??= new Set()),
-    tell: (told) => tell(here, told, ended ? silent : options),
+    emit: (event) => emitOnce(here, event, ended ? silent : options),
     end({ status, error = null, payload: result }) {
       if (ended) return;
       for (const one of inner ?? []) one.end({ status: status === 'ok' ? 'cancelled' : status, error });
       ended = true;
       siblings?.delete(span);
       if (result !== undefined) note(read(result));
-      tellIt(endAction, status, Math.max(0, now() - startedAt), error); // a clock may be set back
+      emitIt(endAction, status, Math.max(0, now() - startedAt), error); // a clock may be set back
     },
   };
   siblings?.add(span);
   return span;
 }
 
-/** What nobody hears of has ids all the same: others may be told of them. */
+/** A span without listeners still has ids: the caller may send them elsewhere. */
 function silentSpan(traceId: string, { spanId = createSpanId() }: InnerFacts): Span {
   return {
     traceId,
     spanId,
     start: (inner) => silentSpan(traceId, inner),
-    tell: () => undefined,
+    emit: () => undefined,
     note: () => undefined,
     end: () => undefined,
   };
@@ -166,23 +166,16 @@ function read(payload: Payload | undefined): Readonly<Record<string, SummaryValu
   return typeof payload === 'function' ? payload() : payload ?? {};
 }
 
-const silent: SpanOptions = { emit: unheard, now: () => 0 };
+const silent: SpanOptions = { emit: unobserved, now: () => 0 };
 
-/** Does the work inside a span, which ends however the work ends. Rejects as the work does. */
-export function withSpan<T>(facts: SpanFacts, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T> {
-  return finish(startSpan(facts, options), work);
-}
-
-/** Does the work inside a span at a place, where there is one. Rejects as the work does. */
-export function within<T>(
-  around: Place | undefined,
+/** Runs the work inside a span, if there is a position in a trace. Rejects as the work does. */
+export async function within<T>(
+  around: SpanContext | undefined,
   inner: InnerFacts,
   work: (span: Span | undefined) => Promise<T>,
 ): Promise<T> {
-  return around ? finish(around.start(inner), work) : work(undefined);
-}
-
-async function finish<T>(span: Span, work: (span: Span) => Promise<T>): Promise<T> {
+  if (!around) return await work(undefined);
+  const span = around.start(inner);
   try {
     const result = await work(span);
     span.end({ status: 'ok' });
@@ -194,7 +187,7 @@ async function finish<T>(span: Span, work: (span: Span) => Promise<T>): Promise<
   }
 }
 
-/** How an action stands that has failed so. */
+/** Returns the status of an action that failed with this error. */
 export function statusOfError({ code }: Pick<ErrorData, 'code'>): Exclude<EventStatus, 'pending' | 'ok'> {
   if (code === 'cancelled') return 'cancelled';
   return code === 'forbidden' || code === 'approval_required' ? 'denied' : 'error';

@@ -2,7 +2,7 @@
 
 import { type CheckedRecord, readRecord } from './checked-record.ts';
 import { PinnaceError } from '../base/errors.ts';
-import { hashOf, type Head, headOf, type KeptEvent, numberOf, origin, type StoredChain } from './event-records.ts';
+import { hashOf, type Head, headOf, numberOf, origin, type StoredChain, type StoredEvent } from './event-records.ts';
 import type { Entry } from '../contracts/storage.ts';
 import { findStray, findUnindexed } from './verify-index.ts';
 
@@ -83,7 +83,7 @@ interface Walked {
  *
  * @throws PinnaceError `invalid_argument` for an anchor that no chain can have.
  */
-export async function verifyChain(chain: StoredChain<KeptEvent>, options: VerifyOptions): Promise<Verification> {
+export async function verifyChain(chain: StoredChain<StoredEvent>, options: VerifyOptions): Promise<Verification> {
   const { signal, anchor } = options;
   if (anchor) checkAnchor(anchor);
   const head = await readHead(chain);
@@ -113,12 +113,12 @@ function isHead(value: Partial<Head> | null): value is Head {
 }
 
 /** Stored heads have more fields, which are not the caller's. What is not a head is before all entries, and matches none. */
-async function readHead({ storage, prefix }: StoredChain<KeptEvent>): Promise<Head> {
+async function readHead({ storage, prefix }: StoredChain<StoredEvent>): Promise<Head> {
   const head = headOf(await storage.get([...prefix, 'head']));
   return isHead(head) ? { seq: head.seq, hash: head.hash } : { seq: 0, hash: '' };
 }
 
-async function walk(chain: StoredChain<KeptEvent>, options: Walk): Promise<Walked> {
+async function walk(chain: StoredChain<StoredEvent>, options: Walk): Promise<Walked> {
   const { storage, prefix, ttl, form: { records: name, readAtOnce } } = chain;
   const prefixOfRecords = [...prefix, name];
   const first = ttl.ttlMs === undefined ? origin : undefined; // else the beginning may have expired
@@ -135,7 +135,7 @@ async function walk(chain: StoredChain<KeptEvent>, options: Walk): Promise<Walke
 }
 
 async function walkPage(
-  chain: StoredChain<KeptEvent>,
+  chain: StoredChain<StoredEvent>,
   page: readonly Entry[],
   { head, anchor, signal, walked }: Walk & { readonly walked: Walked },
 ): Promise<Walked> {
@@ -166,7 +166,7 @@ async function walkPage(
 }
 
 /** A commit writes entry and head together: the head that is read after the entry is at the entry, or behind it. */
-async function beyondBreak(chain: StoredChain<KeptEvent>, entry: Entry): Promise<Break | undefined> {
+async function beyondBreak(chain: StoredChain<StoredEvent>, entry: Entry): Promise<Break | undefined> {
   const { seq } = await readHead(chain);
   return seq >= numberOf(entry) ? undefined : { brokenAt: numberOf(entry), reason: 'entries_beyond_head' };
 }

@@ -2,7 +2,7 @@
 
 import { type CheckedRecord, readRecord } from './checked-record.ts';
 import { eventFields } from './event-query.ts';
-import { type KeptEvent, numberOf, type StoredChain } from './event-records.ts';
+import { numberOf, type StoredChain, type StoredEvent } from './event-records.ts';
 import type { Key } from '../base/key.ts';
 import type { Entry } from '../contracts/storage.ts';
 
@@ -17,7 +17,7 @@ interface PlaceRows {
 
 /** Returns the number of the first of these consecutive records that lacks an index row. */
 export async function findUnindexed(
-  chain: StoredChain<KeptEvent>,
+  chain: StoredChain<StoredEvent>,
   records: readonly CheckedRecord[],
   signal: AbortSignal | undefined,
 ): Promise<number | undefined> {
@@ -46,7 +46,7 @@ function rowsByPlace(records: readonly CheckedRecord[]): Iterable<PlaceRows> {
 
 /** One list covers a place when nothing is wrong. */
 async function findMissing(
-  { storage, prefix, form }: StoredChain<KeptEvent>,
+  { storage, prefix, form }: StoredChain<StoredEvent>,
   { place, numbers }: PlaceRows,
 ): Promise<number | undefined> {
   const keys = [...prefix, ...place];
@@ -77,7 +77,7 @@ export interface ExpectedRows {
  * up to `last` must have their rows, so that an equal count proves that there are no others.
  */
 export async function findStray(
-  chain: StoredChain<KeptEvent>,
+  chain: StoredChain<StoredEvent>,
   { first, last, count, signal }: ExpectedRows,
 ): Promise<number | undefined> {
   let found = 0;
@@ -93,12 +93,12 @@ export async function findStray(
 }
 
 /** While the oldest record is stored none has expired, and rows cannot have expired in place of strays. */
-async function isStored({ storage, prefix, form }: StoredChain<KeptEvent>, number: number): Promise<boolean> {
+async function isStored({ storage, prefix, form }: StoredChain<StoredEvent>, number: number): Promise<boolean> {
   return await storage.get([...prefix, form.records, number]) !== undefined;
 }
 
 async function* readRows(
-  { storage, prefix }: StoredChain<KeptEvent>,
+  { storage, prefix }: StoredChain<StoredEvent>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<readonly Entry[], void> {
   for (const field of eventFields) {
@@ -112,7 +112,7 @@ async function* readRows(
   }
 }
 
-async function leastStray(chain: StoredChain<KeptEvent>, rows: readonly Entry[]): Promise<number | undefined> {
+async function leastStray(chain: StoredChain<StoredEvent>, rows: readonly Entry[]): Promise<number | undefined> {
   let stray: number | undefined;
   for (let at = 0; at < rows.length; at += readsAtOnce) {
     const some = rows.slice(at, at + readsAtOnce);
@@ -122,7 +122,7 @@ async function leastStray(chain: StoredChain<KeptEvent>, rows: readonly Entry[])
   return stray;
 }
 
-async function isStray(chain: StoredChain<KeptEvent>, row: Entry): Promise<boolean> {
+async function isStray(chain: StoredChain<StoredEvent>, row: Entry): Promise<boolean> {
   const { storage, prefix, form } = chain;
   const number = seqOf(row);
   if (number === 0 || row.key.length !== prefix.length + 3) return true;

@@ -4,7 +4,7 @@ import { PinnaceError } from '../base/errors.ts';
 import type { Filter } from '../contracts/filter.ts';
 import { askPermission, refusal } from '../permission/authorize.ts';
 import type { Authorize } from '../contracts/authorize.ts';
-import type { Place } from '../events/span.ts';
+import type { SpanContext } from '../events/span.ts';
 import type { ToolContext } from '../tools/tool.ts';
 
 type Principal = ToolContext['principal'];
@@ -38,7 +38,7 @@ export interface GroundingCallOptions {
   /** Is asked besides the host's own hook. */
   readonly authorize?: Authorize | undefined;
   /** Where it is told of. */
-  readonly span?: Place | undefined;
+  readonly span?: SpanContext | undefined;
 }
 
 /** What is wanted, and by whom. */

@@ -3,7 +3,7 @@
 import { type ErrorData, PinnaceError } from '../base/errors.ts';
 import { parse } from '../base/parse.ts';
 import type { GroundingSource, WritableGroundingSource } from '../contracts/grounding-source.ts';
-import { type InnerFacts, statusOfError, type Told, within } from '../events/span.ts';
+import { type InnerFacts, type SpanEvent, statusOfError, within } from '../events/span.ts';
 import { type GroundingCallOptions, requireAccess, tenantOf } from './access.ts';
 import { ForgetInput, type GroundingAnswer, RememberInput, type RetrieveInput, RetrieveRequest } from './request.ts';
 import { retrieve, type RetrieveOptions } from './retrieve.ts';
@@ -49,7 +49,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       return await within(call.span, factsOf('retrieve', request.dataSourceId, request.dataSourceIds), async (span) => {
         const answer = await retrieve(byId, request, { ...options, call });
         for (const { dataSourceId: id, error } of answer.sources) {
-          if (error && statusOfError(error) === 'denied') span?.tell(denied(id, error));
+          if (error && statusOfError(error) === 'denied') span?.emit(denied(id, error));
         }
         span?.note({ hits: answer.hits.length, failed: answer.sources.filter(({ error }) => error).length });
         return answer;
@@ -79,7 +79,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
 }
 
 /** A source that may not be asked is told of by itself: the others answer all the same. */
-function denied(id: string, error: ErrorData): Told {
+function denied(id: string, error: ErrorData): SpanEvent {
   return { action: 'grounding.retrieve', target: { type: 'data-source', id }, status: 'denied', error };
 }
 

@@ -1,20 +1,20 @@
 /** What changes something, done as it must be: the permission hook is asked, and the audit written before it is done and after. */
 
-import type { Deed, Recorder } from '../events/audit.ts';
+import type { Recorder, SideEffect } from '../events/audit.ts';
 import { toData } from '../base/errors.ts';
 import { requirePermission, type Wish } from './authorize.ts';
 import type { Authorize } from '../contracts/authorize.ts';
-import { type Place, type SpanEnd, statusOfError } from '../events/span.ts';
+import { type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
 
 /** What is done, by whom, and where it is told of. */
-export interface GuardedDeed extends Pick<Deed, 'actor' | 'action' | 'target' | 'payload'> {
+export interface GuardedDeed extends Pick<SideEffect, 'actor' | 'action' | 'target' | 'payload'> {
   /** Without one, whoever composes: nobody else need be asked. */
   readonly principal: Wish['principal'] | undefined;
   /** The tenant whose record the target is; absent, it is shared or is no record. */
   readonly owner?: string | undefined;
   /** What the hook gets besides. */
   readonly context?: Wish['context'];
-  readonly place: Place;
+  readonly place: SpanContext;
   /** What cannot be done if it is refused: `Cannot update the agent`. */
   readonly attempt: string;
 }
@@ -37,11 +37,11 @@ export async function guarded<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const { action, target } = facts;
-  const deed: Deed = { traceId: place.traceId, tenant: principal?.tenant, ...facts };
+  const deed: SideEffect = { traceId: place.traceId, tenant: principal?.tenant, ...facts };
   const refused = (thrown: unknown): SpanEnd => {
     const error = toData(thrown);
     const how = { status: statusOfError(error), error };
-    place.tell({ ...facts, ...how });
+    place.emit({ ...facts, ...how });
     return how;
   };
   if (principal && authorize) {
@@ -53,7 +53,7 @@ export async function guarded<T>(
       throw thrown;
     }
   }
-  const end = await recorder.begin(deed).catch((thrown: unknown) => {
+  const end = await recorder.start(deed).catch((thrown: unknown) => {
     refused(thrown);
     throw thrown;
   });

@@ -2,7 +2,7 @@
 
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { PinnaceError } from '../base/errors.ts';
-import { type Emit, unheard } from '../events/events.ts';
+import { type Emit, unobserved } from '../events/events.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { watchKey } from '../log/watch.ts';
 import { steadyStorage } from '../log/outage.ts';
@@ -26,7 +26,7 @@ import { createProviderPlaces } from './decide/provider-places.ts';
 import { readState } from './journal/read-state.ts';
 import type { PlanOwner, RunAgent, ValueRef } from './host/run-agent.ts';
 import { runToOutcome } from './host/run-to-outcome.ts';
-import { type Place, traceAt } from '../events/span.ts';
+import { type SpanContext, traceAt } from '../events/span.ts';
 import { duePlans } from './host/sweep.ts';
 import { tellPlan } from './host/tell-plan.ts';
 
@@ -145,7 +145,7 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
 
   const own = (owned: OwnedPlan): LivePlan => {
     const { planId } = owned;
-    const telling = emit && emit !== unheard ? tellPlan(owned, { emit, now }) : undefined;
+    const telling = emit && emit !== unobserved ? tellPlan(owned, { emit, now }) : undefined;
     const counting = metrics && createPlanCounter(owned.state, metrics);
     const plan = runPlan({ ...owned, storage, runAgent, authorize, limits, places, now, telling, counting });
     live.set(planId, plan);
@@ -196,10 +196,10 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
   const placeOf = (
     terms: { readonly traceId: string; readonly parentSpanId?: string | undefined },
     owner: PlanOwner,
-  ): Place => {
+  ): SpanContext => {
     const { tenant, subject: id } = owner;
     const { traceId, parentSpanId } = terms;
-    return traceAt({ traceId, parentSpanId, tenant, actor: { type: 'user', id } }, { emit: emit ?? unheard, now });
+    return traceAt({ traceId, parentSpanId, tenant, actor: { type: 'user', id } }, { emit: emit ?? unobserved, now });
   };
   const inbound = { storage, limits, now, bring };
   const planner: Planner = {

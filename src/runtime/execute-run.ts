@@ -11,7 +11,7 @@ import type { SecretScope } from '../contracts/secret-source.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Agent, SecretRef } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
-import type { Place, Span, SpanEnd } from '../events/span.ts';
+import type { Span, SpanContext, SpanEnd } from '../events/span.ts';
 import { askedIn, createLoopApprovals, spendApprovals } from './calls/approvals.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Slots } from '../tools/slots.ts';
@@ -60,7 +60,7 @@ export interface RunOptions {
   readonly continues: string | undefined;
   /** What the run follows, instead of calling the model itself. */
   readonly plan: FollowedPlan | undefined;
-  readonly resolveSecret: (ref: SecretRef, scope: SecretScope, place: Place) => Promise<Secret>;
+  readonly resolveSecret: (ref: SecretRef, scope: SecretScope, place: SpanContext) => Promise<Secret>;
   readonly redaction: RunRedaction;
   readonly ttlMs: number;
   readonly recorder: Recorder;

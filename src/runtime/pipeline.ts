@@ -131,7 +131,7 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     const deed = { ...facts, principal, trace: trace ?? { traceId }, context: { agentId } };
     await guard({ ...deed, attempt: 'Cannot cancel the run' }, async (at) => {
       await runs.cancel(principal, runId);
-      at.tell({ ...facts, status: 'ok' });
+      at.emit({ ...facts, status: 'ok' });
     });
   };
   return {

@@ -3,7 +3,7 @@
 import { type Span, type SpanFacts, type SpanOptions, startSpan } from '../events/span.ts';
 
 /** The run and who asked for it. */
-export interface RunFacts extends Pick<SpanFacts, 'traceId' | 'parentSpanId' | 'spanId' | 'beganAt'> {
+export interface RunFacts extends Pick<SpanFacts, 'traceId' | 'parentSpanId' | 'spanId' | 'startedAt'> {
   readonly runId: string;
   readonly tenant: string;
   readonly subject: string;
@@ -15,14 +15,14 @@ export interface RunFacts extends Pick<SpanFacts, 'traceId' | 'parentSpanId' | '
 
 /** Gives the span. */
 export function spanOfRun(
-  { traceId, parentSpanId, spanId, beganAt, runId, tenant, subject, agentId, messages, runtimeId }: RunFacts,
+  { traceId, parentSpanId, spanId, startedAt, runId, tenant, subject, agentId, messages, runtimeId }: RunFacts,
   options: SpanOptions,
 ): Span {
   return startSpan({
     traceId,
     parentSpanId,
     ...(spanId !== undefined && { spanId }),
-    ...(beganAt !== undefined && { beganAt }),
+    ...(startedAt !== undefined && { startedAt }),
     tenant,
     actor: { type: 'user', id: subject },
     action: 'run.start',

@@ -3,13 +3,13 @@
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { EventFeed } from '../events/event-feed.ts';
 import type { EventLog } from '../events/event-log.ts';
-import type { SeenEvent, WatchOptions } from '../events/event-ring.ts';
+import type { RingEvent, WatchOptions } from '../events/event-ring.ts';
 import type { GuardedDeed } from '../permission/guarded.ts';
 import type { Decision } from '../permission/interruption.ts';
 import type { McpValidation, McpValidationInput } from '../contracts/mcp-validation.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Authorize } from '../contracts/authorize.ts';
-import type { Place } from '../events/span.ts';
+import type { SpanContext } from '../events/span.ts';
 import type { AgentSteps } from './agent-steps.ts';
 import type { AgentTools } from './resolve/agent-tools.ts';
 import type { ManifestEntry } from './resolve/assemble.ts';
@@ -117,7 +117,7 @@ export interface HostedRuntime extends Runtime {
    *
    * @throws PinnaceError `forbidden` without the scope `admin`.
    */
-  events(principal: Principal, options?: WatchOptions): ReadableStream<SeenEvent>;
+  events(principal: Principal, options?: WatchOptions): ReadableStream<RingEvent>;
   /**
    * Gives the same for those who come back: with a number to go on from, and from the ring's store, where it has one.
    *
@@ -133,7 +133,7 @@ export interface HostedRuntime extends Runtime {
   /** The permission hook, for what is done beside the runtime. */
   readonly authorize: Authorize;
   /** Where it is told of what a principal does outside runs. */
-  readonly place: (principal: Principal, trace?: StartOptions['trace']) => Place;
+  readonly place: (principal: Principal, trace?: StartOptions['trace']) => SpanContext;
   /**
    * Does what changes something beside the runtime: the hook is asked, and the audit written before and after. A refusal is told
    * of; the work tells of itself.
@@ -141,7 +141,7 @@ export interface HostedRuntime extends Runtime {
    * Rejects as the work does, with `forbidden` or `approval_required` as the hook says, and with `unavailable` where it cannot be
    * written down.
    */
-  readonly guard: <T>(deed: OutsideDeed, work: (place: Place) => Promise<T>) => Promise<T>;
+  readonly guard: <T>(deed: OutsideDeed, work: (place: SpanContext) => Promise<T>) => Promise<T>;
   /** Emits that a request was refused before anything was done for it. Bounded: a flood of refusals emits few events. */
   readonly refused: (error: unknown, request: RefusedRequest) => void;
   /** Probes whether the storage takes a write and the catalog answers. Never rejects; answers within two seconds. */
@@ -157,7 +157,7 @@ export interface OutsideDeed extends Pick<GuardedDeed, 'action' | 'target' | 'pa
 }
 
 /** A request that was refused. */
-export interface RefusedRequest extends Pick<Place, 'traceId'> {
+export interface RefusedRequest extends Pick<SpanContext, 'traceId'> {
   readonly parentSpanId?: string | undefined;
   /** The caller; absent when no authenticator has verified one. */
   readonly principal?: Principal | undefined;

@@ -3,7 +3,7 @@
 import { BoundedMap } from '../../../src/base/bounded-map.ts';
 import { compileFilters, type Filter } from '../../../src/contracts/filter.ts';
 import { canonicalJson } from '../../../src/base/json.ts';
-import { type KeptItem, readItem } from '../item.ts';
+import { readItem, type StoredItem } from '../item.ts';
 import { createTurns } from '../turns.ts';
 
 /** Remembers what passes the latest filters. */
@@ -17,7 +17,7 @@ export interface AllowedRows {
 /** What rows are found among. */
 export interface FindOptions {
   readonly ids: readonly (string | undefined)[];
-  readonly items: ReadonlyMap<string, KeptItem>;
+  readonly items: ReadonlyMap<string, StoredItem>;
   readonly signal: AbortSignal;
 }
 
@@ -35,7 +35,7 @@ export function createAllowedRows(): AllowedRows {
       const key = canonicalJson(filters);
       const found = known.get(key);
       if (found) return found;
-      const passes = compileFilters<KeptItem>(filters, readItem);
+      const passes = compileFilters<StoredItem>(filters, readItem);
       const into = known; // who clears meanwhile begins another
       const turns = createTurns(signal);
       const rows: number[] = [];

@@ -20,10 +20,10 @@ export function auditTrial(
   if (!mayAct(definition)) return { begin: undefined, end: () => Promise.resolve() };
   const recorder = createRecorder({ audit: createAudit({ storage }), emit: () => undefined, now: Date.now });
   const { tenant, subject } = localPrincipal();
-  let ended: Awaited<ReturnType<typeof recorder.begin>> | undefined;
+  let ended: Awaited<ReturnType<typeof recorder.start>> | undefined;
   return {
     async begin() {
-      ended = await recorder.begin({
+      ended = await recorder.start({
         traceId: createTraceId(),
         tenant,
         actor: { type: 'user', id: subject },

@@ -3,7 +3,7 @@
 import { PinnaceError } from '../../base/errors.ts';
 import { askHook } from '../../permission/authorize.ts';
 import type { Authorization } from '../../contracts/authorize.ts';
-import type { Place } from '../../events/span.ts';
+import type { SpanContext } from '../../events/span.ts';
 import type { ActionInput, TaskInput } from '../model/action.ts';
 import type { PlanOwner, StepOutcome } from '../host/run-agent.ts';
 
@@ -51,7 +51,7 @@ export async function requireFirst(
     readonly authorize: AuthorizeCreate;
     readonly owner: PlanOwner;
     /** Where a refusal is told of. */
-    readonly place: Place;
+    readonly place: SpanContext;
   },
 ): Promise<void> {
   const { agentId } = first;
@@ -67,11 +67,11 @@ export async function requireFirst(
 }
 
 /** Tells that an agent was not made. */
-export function tellDenied(place: Place, agentId = ''): void {
+export function tellDenied(place: SpanContext, agentId = ''): void {
   const { code, message, retryable, details } = new PinnaceError('forbidden', 'Cannot create the agent', {
     details: { reason: 'not_authorized' },
   });
-  place.tell({
+  place.emit({
     action: 'planner.create',
     target: { type: 'agent', id: agentId.slice(0, 128) },
     status: 'denied',

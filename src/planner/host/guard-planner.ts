@@ -1,12 +1,12 @@
 /** Pausing, resuming and cancelling plans as everything that changes something is done: the hook is asked, the audit written. */
 
 import { type ErrorData, toData } from '../../base/errors.ts';
-import { type Emit, unheard } from '../../events/events.ts';
+import { type Emit, unobserved } from '../../events/events.ts';
 import { guarded, type Guards } from '../../permission/guarded.ts';
 import type { SummaryValue } from '../../events/payload-summary.ts';
 import type { Authorize } from '../../contracts/authorize.ts';
 import type { Storage } from '../../contracts/storage.ts';
-import { type Place, statusOfError, type Told, traceAt } from '../../events/span.ts';
+import { type SpanContext, type SpanEvent, statusOfError, traceAt } from '../../events/span.ts';
 import { requireScope } from './inbound.ts';
 import { isOver, readPlan } from '../journal/plan-record.ts';
 import type { Planner } from '../planner.ts';
@@ -38,7 +38,7 @@ interface Steering {
  * `plan.cancel`. They reject as the planner's do, and as `guarded`. A plan that has ended is left alone: nobody is asked.
  */
 export function guardPlanner(planner: Planner, options: GuardPlannerOptions): Planner {
-  const { storage, emit = unheard, now } = options;
+  const { storage, emit = unobserved, now } = options;
   const steer = async (
     { how, planId, principal, input = {}, payload = {} }: Steering,
     work: () => Promise<void>,
@@ -71,14 +71,14 @@ export function guardPlanner(planner: Planner, options: GuardPlannerOptions): Pl
 async function telling(
   work: () => Promise<void>,
   { place, facts, now }: {
-    readonly place: Place;
-    readonly facts: Pick<Told, 'action' | 'target' | 'payload'>;
+    readonly place: SpanContext;
+    readonly facts: Pick<SpanEvent, 'action' | 'target' | 'payload'>;
     readonly now: () => number;
   },
 ): Promise<void> {
   const startedAt = now();
   const tell = (error: ErrorData | null): void =>
-    place.tell({
+    place.emit({
       ...facts,
       status: error ? statusOfError(error) : 'ok',
       error,

@@ -87,7 +87,7 @@ function createPlanSpans(
     traceId: terms.traceId,
     parentSpanId: terms.parentSpanId,
     spanId: spanIdOf(planId, ''),
-    ...(!fresh.has('1') && { beganAt: at }),
+    ...(!fresh.has('1') && { startedAt: at }),
     tenant: owner.tenant,
     actor: { type: 'user', id: owner.subject },
     action: 'plan.start',
@@ -101,7 +101,7 @@ function createPlanSpans(
     if (known) return known;
     const span = (agent.parent ? ofAgent(agent.parent) : plan).start({
       spanId: spanIdOf(planId, agent.id),
-      ...(toldBefore.has(agent.id) && { beganAt: agent.startedAt }),
+      ...(toldBefore.has(agent.id) && { startedAt: agent.startedAt }),
       actor: { type: 'agent', id: nameOf(agent) },
       action: 'agent.create',
       endAction: 'agent.end',
@@ -144,7 +144,7 @@ function tellEvent(event: PlanEvent, { state, spans }: Telling): void {
     case 'run.cancelled':
       return endSpan(spans.plan, event, { type: 'plan', id: state.created?.planId ?? '' });
     case 'msg.sent':
-      return spans.at(event.from).tell({
+      return spans.at(event.from).emit({
         action: 'agent.send',
         target: targetAt(event.to, state),
         status: 'ok',
@@ -159,7 +159,7 @@ function tellEvent(event: PlanEvent, { state, spans }: Telling): void {
 function endSpan(span: Span, event: PlanEvent, target: { readonly type: string; readonly id: string }): void {
   const error: ErrorData | null = 'error' in event ? toData(event.error) : null;
   const status = error ? 'error' : event.type.endsWith('.cancelled') ? 'cancelled' : 'ok';
-  if (error) span.tell({ action: 'error', target, status: 'error', error });
+  if (error) span.emit({ action: 'error', target, status: 'error', error });
   span.end({ status, error });
 }
 
@@ -173,7 +173,7 @@ function tellInstant(event: Instant, { state, spans }: Telling): void {
   const isApproval = event.type === 'ask.opened' && event.kind === 'approval';
   const place = spans.at(addressOf(event, state));
   const error = 'error' in event ? toData(event.error) : null;
-  place.tell({
+  place.emit({
     action: isApproval ? 'approval.request' : `plan.${event.type}`,
     ...('by' in event && { actor: { type: 'user', id: event.by } }),
     target: ask === undefined ? targetAt(addressOf(event, state), state) : { type: 'approval', id: ask },

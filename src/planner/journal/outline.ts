@@ -16,7 +16,7 @@ const previewLength = 200;
 const fields = ['result', 'memory', 'output', 'body', 'answer', 'context'] as const;
 
 /** An event as it is kept. */
-export interface Kept {
+export interface StoredForm {
   readonly event: PlanEvent;
   /** Its JSON text. */
   readonly text: string;
@@ -31,9 +31,9 @@ export interface Outliner {
    *
    * @throws PinnaceError `internal` with the reason `output_not_json`, `budget_exceeded` with `output_too_large`.
    */
-  keep(event: PlanEvent): Kept;
+  keep(event: PlanEvent): StoredForm;
   /** The same, with large values where they are: one commit takes only so many changes. */
-  keepWhole(event: PlanEvent): Kept;
+  keepWhole(event: PlanEvent): StoredForm;
 }
 
 /** Gives an outliner. `owner` is a text that no other owner of the plan has. */

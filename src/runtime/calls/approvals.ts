@@ -36,7 +36,7 @@ export function createLoopApprovals(facts: Facts, spans: Pick<LoopSpans, 'curren
       const { id } = await interruptions.open({ ...claim, kind: 'approval', runId, agentId: agent.id });
       const target = { type: 'tool', id: tool.definition.id };
       const payload = { runId, approvalId: id };
-      spans.current.tell({ action: 'approval.request', target, status: 'ok', payload });
+      spans.current.emit({ action: 'approval.request', target, status: 'ok', payload });
       return id;
     },
   };

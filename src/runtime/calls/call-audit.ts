@@ -1,6 +1,6 @@
 /** A tool call in the audit: what may act, from when it is allowed to its end; what only reads, where it is denied. */
 
-import type { Deed, Recorder } from '../../events/audit.ts';
+import type { Recorder, SideEffect } from '../../events/audit.ts';
 import type { Span, SpanEnd } from '../../events/span.ts';
 import type { InputSummary } from '../../tools/input-summary.ts';
 import { mayAct } from '../../tools/lost-call.ts';
@@ -26,7 +26,7 @@ export function createCallAudit(
   },
 ): CallAudit {
   const { recorder, actor, principal, agent, redaction } = options;
-  const deed = (): Deed => ({
+  const deed = (): SideEffect => ({
     traceId: span.traceId,
     spanId: span.spanId,
     tenant: principal.tenant,
@@ -41,10 +41,10 @@ export function createCallAudit(
       ...input(),
     },
   });
-  let begun: ReturnType<Recorder['begin']> | undefined;
+  let begun: ReturnType<Recorder['start']> | undefined;
   let writeEnd: Awaited<typeof begun>;
   const begin = async (): Promise<void> => {
-    begun = recorder.begin(deed());
+    begun = recorder.start(deed());
     writeEnd = await begun;
   };
   return {

@@ -12,7 +12,7 @@ import type { Storage } from '../../contracts/storage.ts';
 import { takeToken } from '../../log/rate-limit.ts';
 import type { Agent, SecretRef } from '../../base/schema.ts';
 import type { Secret } from '../../base/secret.ts';
-import { type Place, type Span, type SpanEnd, statusOfError } from '../../events/span.ts';
+import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../../events/span.ts';
 import { failureOf, toolError } from '../../tools/failure.ts';
 import { type InputSummary, inputSummary } from '../../tools/input-summary.ts';
 import { invokeTool, type ToolCall } from '../../tools/invoke-tool.ts';
@@ -31,12 +31,12 @@ export interface CallOptions {
   /** Who decides on the calls: the agent's model, or a person's own client. */
   readonly actor: ObservedEvent['actor'];
   /** What the calls are within. */
-  readonly place: Place;
+  readonly place: SpanContext;
   readonly limits: Limits;
   readonly storage: Storage;
   readonly slots: Slots;
   readonly authorize: Authorize;
-  readonly resolveSecret: (ref: SecretRef, scope: SecretScope, place: Place) => Promise<Secret>;
+  readonly resolveSecret: (ref: SecretRef, scope: SecretScope, place: SpanContext) => Promise<Secret>;
   readonly redaction: RunRedaction;
   readonly recorder: Recorder;
   readonly metrics: Metrics;
@@ -172,6 +172,6 @@ function countCall(metrics: Metrics, tool: string, { status, error }: CallEnd): 
 
 /** A call that has failed is told of once more, as an error of its own, for whoever makes up for it or tries it again. */
 function tellEnd(span: Span, { definition: { id } }: Tool, { status, error }: CallEnd): void {
-  if (status === 'error') span.tell({ action: 'error', target: { type: 'tool', id }, status, error });
+  if (status === 'error') span.emit({ action: 'error', target: { type: 'tool', id }, status, error });
   span.end({ status, error });
 }

@@ -41,7 +41,7 @@ export async function decide<T>(
       // An id that nobody knows is only something that a caller has sent: it is not repeated.
       const target = error?.code === 'not_found' ? { type: 'approval', id: '' } : facts.target;
       const latency = options.now() - startedAt;
-      place.tell({ ...facts, target, status: error ? statusOfError(error) : 'ok', error, latency });
+      place.emit({ ...facts, target, status: error ? statusOfError(error) : 'ok', error, latency });
     };
     try {
       const result = await store();

@@ -1,16 +1,16 @@
 /** A place in somebody else's trace, where nothing is told that a run may not say: whoever opened it knows no secrets of the run. */
 
-import type { Payload, Place, Span } from '../../events/span.ts';
+import type { Payload, Span, SpanContext } from '../../events/span.ts';
 import type { RunRedaction } from './run-redaction.ts';
 
 type Redaction = Pick<RunRedaction, 'data'>;
 
 /** Gives the place; what begins there is redacted, and so is all within it. */
-export function redactedPlace(place: Place, redaction: Redaction): Place {
+export function redactedPlace(place: SpanContext, redaction: Redaction): SpanContext {
   return {
     traceId: place.traceId,
     start: (inner) => redactedSpan(place.start(redacted(inner, redaction)), redaction),
-    tell: (told) => place.tell(redacted(told, redaction)),
+    emit: (told) => place.emit(redacted(told, redaction)),
   };
 }
 

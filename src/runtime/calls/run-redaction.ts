@@ -1,7 +1,7 @@
 /** The second net of one run: what goes to the client, to the model and to logs loses every secret that the run was given. */
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
-import { type Emit, unheard } from '../../events/events.ts';
+import { type Emit, unobserved } from '../../events/events.ts';
 import { createRedactor, isRedactable, type Redaction, type Redactor } from '../../permission/redaction/redactor.ts';
 import type { Secret } from '../../base/secret.ts';
 import { redactData } from './redact-data.ts';
@@ -76,7 +76,7 @@ export function createRunRedaction(): RunRedaction {
 
 /** Takes the run's secrets out of what is told of it, as a tool may have put one where an id should be. */
 export function redactedEmit(emit: Emit, { text }: Pick<RunRedaction, 'text'>): Emit {
-  if (emit === unheard) return emit;
+  if (emit === unobserved) return emit;
   return (event) => {
     const [id, payloadSummary] = [text(event.target.id), text(event.payloadSummary)];
     const isClean = id === event.target.id && payloadSummary === event.payloadSummary;

@@ -118,11 +118,11 @@ function emitLost(
 ): void {
   const { span: facts, startedAt, error = null } = state;
   if (!facts) return;
-  const span = spanOfRun({ ...state, ...facts, runId, beganAt: startedAt }, options);
+  const span = spanOfRun({ ...state, ...facts, runId, startedAt }, options);
   for (const { call, error: lost } of calls) {
     if (lost.code !== 'outcome_unknown') continue; // of a call that never started, the name is only what a model wrote
     const target = { type: 'tool', id: call.tool };
-    span.tell({ action: 'error', target, status: statusOfError(lost), error: lost });
+    span.emit({ action: 'error', target, status: statusOfError(lost), error: lost });
   }
   span.end({ status: 'error', error, payload: { state: state.state } });
 }

@@ -3,7 +3,7 @@
 import type { LanguageModel } from '../../contracts/ai-types.ts';
 import type { ErrorData } from '../../base/errors.ts';
 import type { Metrics } from '../../base/metrics.ts';
-import type { Place, Span, SpanEnd } from '../../events/span.ts';
+import type { Span, SpanContext, SpanEnd } from '../../events/span.ts';
 import type { Limits } from '../resolve/limits.ts';
 import { createModelClock, type ModelClock } from './model-clock.ts';
 import { type ModelWatch, watchModel } from './model-watch.ts';
@@ -13,7 +13,7 @@ import type { RunAbort } from '../run-abort.ts';
 export interface LoopSpans extends ModelWatch {
   readonly clock: ModelClock;
   /** The step that is under way; before the first, the run. */
-  readonly current: Place;
+  readonly current: SpanContext;
   /** The step before has ended, and the next begins. */
   readonly beginStep: () => void;
   /** The last step has ended. */
@@ -34,7 +34,7 @@ export function createLoopSpans(
   const agent = { type: 'agent', id } as const;
   let step: Span | undefined;
   let count = 0;
-  const current = (): Place => step ?? run;
+  const current = (): SpanContext => step ?? run;
   const clock = createModelClock(limits, abort.signal);
   const watch = watchModel(model, { place: current, metrics, clock });
   return {

@@ -10,7 +10,7 @@ import {
 import { PinnaceError } from '../../base/errors.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import type { ToolDefinition } from '../../base/schema.ts';
-import type { Place } from '../../events/span.ts';
+import type { SpanContext } from '../../events/span.ts';
 import { createModelClock, type ModelClock } from './model-clock.ts';
 import { cut, reportedError, toModelError } from './model-error.ts';
 import type { ModelMessage } from './model-messages.ts';
@@ -39,7 +39,7 @@ export interface ModelCall {
 /** What one call of a model needs. */
 export interface ModelTurnOptions extends Pick<LoopOptions, 'agent' | 'model' | 'limits' | 'signal'> {
   /** What the call is within. */
-  readonly place: Place;
+  readonly place: SpanContext;
   readonly metrics: Metrics;
   readonly instructions: string;
   /** Is called with the text so far, as it grows. */

@@ -3,7 +3,7 @@
 import type { LanguageModel } from '../../contracts/ai-types.ts';
 import { type PinnaceError, toData } from '../../base/errors.ts';
 import type { Metrics } from '../../base/metrics.ts';
-import { type Place, type Span, type SpanEnd, statusOfError } from '../../events/span.ts';
+import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../../events/span.ts';
 import type { ModelClock } from './model-clock.ts';
 import { cut, reportedError, toModelError } from './model-error.ts';
 
@@ -30,7 +30,7 @@ interface EndedCall {
 export function watchModel(
   model: LanguageModel,
   { place, metrics, clock }: {
-    readonly place: () => Place;
+    readonly place: () => SpanContext;
     readonly metrics: Metrics;
     /** Measures each request, from when it is sent until the model has said all. */
     readonly clock: Pick<ModelClock, 'requested' | 'saidAll'>;

@@ -323,7 +323,7 @@ function errorOfResult(part: TextStreamPart<SdkToolSet>, options: LoopOptions): 
 
 /** A call that could not even be made is none that is told of: its error is. The name that it gave may be anything. */
 function tellRefused({ code, message, retryable }: ErrorData, { current }: LoopSpans): void {
-  current.tell({
+  current.emit({
     action: 'error',
     target: { type: 'tool', id: 'unknown' },
     status: 'error',

@@ -12,7 +12,7 @@ import type { SecretScope, SecretSource } from '../../contracts/secret-source.ts
 import type { Storage } from '../../contracts/storage.ts';
 import type { Agent, Provider, SecretRef, ToolDefinition } from '../../base/schema.ts';
 import type { Secret } from '../../base/secret.ts';
-import type { Place } from '../../events/span.ts';
+import type { SpanContext } from '../../events/span.ts';
 import { type CatalogCaches, createCatalogCaches } from './catalog-caches.ts';
 import { createInvalidationFeed } from './invalidation-feed.ts';
 import { mergeTools } from './merge-tools.ts';
@@ -61,7 +61,7 @@ export interface Resolver {
    * @throws PinnaceError `not_found` for an unknown agent or provider, `forbidden` for a disabled agent, whatever catalog, secret
    * source and model source throw.
    */
-  resolve(agentId: string, caller: Caller, place?: Place): Promise<Resolved>;
+  resolve(agentId: string, caller: Caller, place?: SpanContext): Promise<Resolved>;
   /** The agent and what its tool set is made of, without its model. @throws PinnaceError as `resolve`. */
   equip(agentId: string, caller: Caller): Promise<Equipped>;
   /** The agent alone. An `internal` agent does not exist for a caller over HTTP. */
@@ -69,7 +69,7 @@ export interface Resolver {
   /** The definitions that are shared, and the tenant's own. The same array for as long as nothing has changed. */
   tools(tenant: string | undefined): Promise<readonly ToolDefinition[]>;
   /** A tool's secret. @throws PinnaceError as the secret source does, `unavailable` when it does not answer in time. */
-  readonly secret: (ref: SecretRef, scope: SecretScope, place?: Place) => Promise<Secret>;
+  readonly secret: (ref: SecretRef, scope: SecretScope, place?: SpanContext) => Promise<Secret>;
   /** Applies what was invalidated before now, on any instance. Never rejects: a failing storage rejects the claim of the run. */
   refresh(): Promise<void>;
   /** How many invalidations were applied: what was resolved before may be out of date when the number has changed. */
@@ -105,7 +105,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     feed.subscribe();
     return requireActive(await caches.agents.get(agentId, caller.tenant), caller);
   };
-  const modelOf = async (found: Agent, tenant: string, place: Place | undefined): Promise<ModelAndSecret> => {
+  const modelOf = async (found: Agent, tenant: string, place: SpanContext | undefined): Promise<ModelAndSecret> => {
     const provider = requireProvider(found, await caches.providers.get(found.providerId, found.tenant));
     const secret = await secrets.ofProvider(provider, { agent: found, tenant, place });
     return { model: options.models.model(provider, secret), secret };

@@ -10,7 +10,7 @@ import { isRedactable } from '../../permission/redaction/redactor.ts';
 import type { Agent, Provider, SecretRef } from '../../base/schema.ts';
 import type { Secret } from '../../base/secret.ts';
 import { originOf, requireDestination } from '../../base/secret-origins.ts';
-import { type Place, within } from '../../events/span.ts';
+import { type SpanContext, within } from '../../events/span.ts';
 
 /** What secrets are looked up with. */
 export interface SecretLookupOptions {
@@ -23,11 +23,11 @@ export interface SecretLookupOptions {
 /** Looks secrets up. Each lookup emits a span at its place. */
 export interface SecretLookup {
   /** @throws PinnaceError as the secret source does, `unavailable` when it does not answer in time. */
-  get(ref: SecretRef, scope: SecretScope, place?: Place): Promise<Secret>;
+  get(ref: SecretRef, scope: SecretScope, place?: SpanContext): Promise<Secret>;
   /** The secret that the agent's provider needs. @throws PinnaceError as `get`, `unavailable` when the deployment lacks it. */
   ofProvider(
     provider: Provider,
-    caller: { readonly agent: Agent; readonly tenant: string; readonly place: Place | undefined },
+    caller: { readonly agent: Agent; readonly tenant: string; readonly place: SpanContext | undefined },
   ): Promise<Secret | undefined>;
   /** Removes the secrets that a key names. */
   invalidate(key: CacheKey): void;

@@ -1,6 +1,6 @@
 /** A request over the way out, as it is told of. */
 
-import { type Place, within } from '../../events/span.ts';
+import { type SpanContext, within } from '../../events/span.ts';
 import { toTraceparent } from '../../events/traceparent.ts';
 
 /** What a request adds to, and takes from, what is told of it. */
@@ -12,7 +12,7 @@ export interface RequestTrace {
 
 /** Sends a request within a place of a trace, where there is one. Only its origin is told: addresses may hold anything. */
 export function withinRequest<T>(
-  place: Place | undefined,
+  place: SpanContext | undefined,
   { origin, method }: { readonly origin: string; readonly method: string },
   send: (trace: RequestTrace) => Promise<T>,
 ): Promise<T> {

@@ -1,7 +1,7 @@
 /** The tree inside the room: columns, order, views, log. `createTree` shows the part of it that is for everybody. */
 
 import { createHistory, type History } from './history.ts';
-import type { Keeper } from '../stored/keeper.ts';
+import type { TreeStore } from '../stored/tree-store.ts';
 import { type Cursor, subtree } from './layout.ts';
 import { createNodeStore, type NodeStore, none } from './node-store.ts';
 import { createTypeRegistry, type PayloadTypes, type TypeRegistry } from './payload-types.ts';
@@ -25,7 +25,7 @@ export interface Core {
   /** Grows with every mutation that changes something. */
   rev: number;
   /** Stores what changes the tree, if the tree is in storage. */
-  keeper: Keeper | undefined;
+  treeStore: TreeStore | undefined;
   root: number;
   size: number;
   /** Whether the slot stands in the tree. */
@@ -59,7 +59,7 @@ export function createCore({ payloadTypes, expected, historyLimit, conflictScope
     epoch: epoch.map((part) => part.toString(36)).join(''),
     conflictScope,
     rev: 0,
-    keeper: undefined,
+    treeStore: undefined,
     root: none,
     size: 0,
     isLive: (slot) => sequence.has(slot),

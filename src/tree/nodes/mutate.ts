@@ -75,7 +75,7 @@ export function begin(core: Core): Transaction {
       try {
         const applied = applyOp(core, op);
         if (applied) done.push(applied);
-        if (applied && core.keeper) ops.push(asData(core, op));
+        if (applied && core.treeStore) ops.push(asData(core, op));
         return applied !== undefined;
       } catch (error) {
         abort();

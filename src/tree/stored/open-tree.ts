@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
-import { createKeeper } from './keeper.ts';
+import { createTreeStore } from './tree-store.ts';
 import { mutate, type Mutation, type Origin } from '../nodes/mutate.ts';
 import type { TreeOp } from '../nodes/op.ts';
 import { createStoredTree, type StoredTree } from './stored-tree.ts';
@@ -45,18 +45,18 @@ export async function openTree(options: OpenTreeOptions): Promise<OpenTree> {
   if (!found && !(await stored.create(tree.rows()))) return await openTree(options);
   const core = coreOf(tree);
   for (const { ops, origin } of found?.entries ?? []) mutate(core, ops, origin);
-  const keeper = createKeeper(core, stored, () => tree.rows());
-  core.keeper = keeper;
+  const treeStore = createTreeStore(core, stored, () => tree.rows());
+  core.treeStore = treeStore;
   void stored.sweep().catch(() => {}); // nobody waits for it; the next checkpoint tries again
-  const refresh = (): Promise<void> => keeper.lock(() => keeper.refresh());
+  const refresh = (): Promise<void> => treeStore.lock(() => treeStore.refresh());
   return Object.assign(tree, {
     apply: refuseApply,
     refresh,
     follow: (signal: AbortSignal) => follow(stored, { signal, refresh }),
     write: (ops: readonly TreeOp[], origin?: Origin) =>
-      keeper.lock(async () => {
+      treeStore.lock(async () => {
         const mutation = mutate(core, checkOps(core, ops), origin);
-        await keeper.store(mutation, { origin });
+        await treeStore.store(mutation, { origin });
         return mutation;
       }),
   });

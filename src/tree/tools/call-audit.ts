@@ -1,7 +1,7 @@
 /** Makes the audit entry of a call. */
 
 import { isRecord } from '../../base/is-record.ts';
-import { type Place, statusOfError } from '../../events/span.ts';
+import { type SpanContext, statusOfError } from '../../events/span.ts';
 import { isLargerThan } from './answer-size.ts';
 import type { AuditEntry } from './audit.ts';
 import { canonicalJson } from '../nodes/canonical.ts';
@@ -20,7 +20,7 @@ export interface Audited {
   readonly versionBefore: string;
   readonly started: number;
   /** Where it is told of, besides. */
-  readonly span: Place | undefined;
+  readonly span: SpanContext | undefined;
 }
 
 /** Writes the entry; never throws, whatever the input is made of. */
@@ -47,7 +47,7 @@ function tell(
   { span, outcome }: Audited,
 ): void {
   const error = outcome.ok ? null : outcome.error;
-  span?.tell({
+  span?.emit({
     action: `tree.${op}`,
     target: { type: 'tree-node', id: targets[0] ?? '' },
     status: error ? statusOfError(error) : 'ok',

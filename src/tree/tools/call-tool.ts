@@ -2,13 +2,13 @@
 
 import { isRecord } from '../../base/is-record.ts';
 import { PinnaceError } from '../../base/errors.ts';
-import type { Place } from '../../events/span.ts';
+import type { SpanContext } from '../../events/span.ts';
 import type { AuditSink } from './audit.ts';
 import { auditCall } from './call-audit.ts';
 import { type Core, slotOf } from '../nodes/core.ts';
 import { ledgerId } from './idempotency.ts';
 import type { TreeLimits } from './limits.ts';
-import type { Attached, Keeper } from '../stored/keeper.ts';
+import type { Attached, TreeStore } from '../stored/tree-store.ts';
 import { begin, type Mutation } from '../nodes/mutate.ts';
 import { none } from '../nodes/node-store.ts';
 import type { RateKind } from './rate-limit.ts';
@@ -43,7 +43,7 @@ export interface Call {
   readonly input: unknown;
   readonly signal: AbortSignal | undefined;
   /** The call as it is told of. */
-  readonly span: Place | undefined;
+  readonly span: SpanContext | undefined;
 }
 
 /** Calls the tool; never throws. */
@@ -113,10 +113,10 @@ function read(context: CallContext, spec: ToolSpec, args: Output): Answer {
 
 /** A tree in storage is changed by one call at a time; another is changed before anything else can happen. */
 async function apply(context: CallContext, spec: ToolSpec, args: Output, key: AnswerKey | undefined): Promise<Answer> {
-  const { keeper } = context.core;
+  const { treeStore } = context.core;
   spec.prepare?.(context, args);
-  if (!keeper) return await applyNow(context, spec, args, key);
-  return await keeper.lock(() => applyAmongOthers(context, keeper, { spec, args, key }));
+  if (!treeStore) return await applyNow(context, spec, args, key);
+  return await treeStore.lock(() => applyAmongOthers(context, treeStore, { spec, args, key }));
 }
 
 /** How often a call is applied again, and from which attempt on other instances wait for it. */
@@ -129,7 +129,7 @@ const turnAttempt = 3;
  */
 async function applyAmongOthers(
   context: CallContext,
-  keeper: Keeper,
+  treeStore: TreeStore,
   { spec, args, key }: { readonly spec: ToolSpec; readonly args: Output; readonly key: AnswerKey | undefined },
 ): Promise<Answer> {
   const attempts = isScoped(context.core, spec) && spec.dependsOn?.(args) ? maxAttempts : 1;
@@ -140,12 +140,12 @@ async function applyAmongOthers(
       } catch (error) {
         if (attempt >= attempts || !isChangedElsewhere(error)) throw error;
       }
-      const answered = key && await storedAnswer(keeper, key); // the other instance may have had the same request
+      const answered = key && await storedAnswer(treeStore, key); // the other instance may have had the same request
       if (answered) return answered;
-      if (attempt + 1 >= turnAttempt) await keeper.takeTurn();
+      if (attempt + 1 >= turnAttempt) await treeStore.takeTurn();
     }
   } finally {
-    await keeper.releaseTurn().catch(() => {}); // others stop waiting for it after a while
+    await treeStore.releaseTurn().catch(() => {}); // others stop waiting for it after a while
   }
 }
 
@@ -169,8 +169,12 @@ async function applyNow(
   checkVersion(core, session, { token, dependencies: spec.dependsOn?.(args), isScoped: isScoped(core, spec) });
   const { output, mutation } = run(context, spec, args);
   const answer = key && { id: key.id, remembered: { digest: key.digest, output: structuredClone(output), at: key.at } };
-  if (core.keeper) {
-    await store(context, core.keeper, { mutation, answer, origin: { agentId: context.agentId, operation: spec.name } });
+  if (core.treeStore) {
+    await store(context, core.treeStore, {
+      mutation,
+      answer,
+      origin: { agentId: context.agentId, operation: spec.name },
+    });
   }
   if (answer) desk.ledger.set(answer.id, answer.remembered);
   return output;
@@ -178,11 +182,11 @@ async function applyNow(
 
 async function store(
   { core, session }: CallContext,
-  keeper: Keeper,
+  treeStore: TreeStore,
   { mutation, ...attached }: Attached & { readonly mutation: Mutation },
 ): Promise<void> {
   try {
-    await keeper.store(mutation, attached);
+    await treeStore.store(mutation, attached);
   } catch (error) {
     const isConflict = error instanceof PinnaceError && error.code === 'conflict';
     throw isConflict ? conflict(error.message, { ...error.details, version: versionOf(core, session) }) : error;

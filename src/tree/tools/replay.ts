@@ -3,7 +3,7 @@
 import { PinnaceError } from '../../base/errors.ts';
 import { canonicalJson } from '../nodes/canonical.ts';
 import { ledgerId, type Remembered } from './idempotency.ts';
-import type { Keeper } from '../stored/keeper.ts';
+import type { TreeStore } from '../stored/tree-store.ts';
 import { sha256Sync } from '../../base/sha256-sync.ts';
 import type { Answer, CallContext, Output } from './tool-spec.ts';
 
@@ -42,13 +42,13 @@ async function answerOr(
   key: AnswerKey,
   apply: (key: AnswerKey) => Promise<Answer>,
 ): Promise<Answer> {
-  const known = desk.ledger.get(key.id, key.at) ?? await core.keeper?.answer(key.id);
+  const known = desk.ledger.get(key.id, key.at) ?? await core.treeStore?.answer(key.id);
   return known ? replayed(known, key) : await apply(key);
 }
 
 /** The result of the same request, where another instance has stored one. */
-export async function storedAnswer(keeper: Keeper, key: AnswerKey): Promise<Answer | undefined> {
-  const known = await keeper.answer(key.id);
+export async function storedAnswer(treeStore: TreeStore, key: AnswerKey): Promise<Answer | undefined> {
+  const known = await treeStore.answer(key.id);
   return known && replayed(known, key);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createEventRing, type ObservedEvent, type SeenEvent } from '../../../src/index.ts';
+import { createEventRing, type ObservedEvent, type RingEvent } from '../../../src/index.ts';
 
 function event(action: string, overrides: Partial<ObservedEvent> = {}): ObservedEvent {
   return {
@@ -19,9 +19,9 @@ function event(action: string, overrides: Partial<ObservedEvent> = {}): Observed
 const everyone = (): boolean => true;
 
 /** Reads so many; what was not there yet is waited for. */
-async function take(stream: ReadableStream<SeenEvent>, count: number): Promise<readonly SeenEvent[]> {
+async function take(stream: ReadableStream<RingEvent>, count: number): Promise<readonly RingEvent[]> {
   const reader = stream.getReader();
-  const seen: SeenEvent[] = [];
+  const seen: RingEvent[] = [];
   while (seen.length < count) {
     const { done, value } = await reader.read();
     if (done) break;
@@ -31,7 +31,7 @@ async function take(stream: ReadableStream<SeenEvent>, count: number): Promise<r
   return seen;
 }
 
-const actionsOf = (seen: readonly SeenEvent[]): string[] =>
+const actionsOf = (seen: readonly RingEvent[]): string[] =>
   seen.map(({ seq, event: { action } }) => `${seq} ${action}`);
 
 describe('createEventRing', () => {

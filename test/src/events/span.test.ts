@@ -3,7 +3,7 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import { createEmit } from '../../../src/events/events.ts';
 import { readSummary, summaryOf } from '../../../src/events/payload-summary.ts';
-import { startSpan, withSpan } from '../../../src/events/span.ts';
+import { startSpan, traceAt, within } from '../../../src/events/span.ts';
 
 const facts = {
   traceId: '0af7651916cd43dd8448eb211c80319c',
@@ -61,13 +61,13 @@ describe('a span', () => {
     [new Error('boom'), 'error', 'internal'],
   ])('ends with the work that throws %s', async (thrown, status, code) => {
     const { events, options } = watched();
-    await expect(withSpan(facts, options, () => Promise.reject(thrown))).rejects.toBe(thrown);
+    await expect(within(traceAt(facts, options), facts, () => Promise.reject(thrown))).rejects.toBe(thrown);
     expect(events.at(-1)).toMatchObject({ status, error: { code } });
   });
 
   it('ends with the work that gives something', async () => {
     const { events, options } = watched();
-    expect(await withSpan(facts, options, async () => 5)).toBe(5);
+    expect(await within(traceAt(facts, options), facts, async () => 5)).toBe(5);
     expect(events.map(({ status }) => status)).toEqual(['pending', 'ok']);
   });
 });

@@ -59,7 +59,7 @@ function endpoint(caller: Caller = {}, { ring, ...options }: Partial<HandlerOpti
   const handle = createHandler(runtime, { authenticator, ...options });
   /** Something happens to a tenant. */
   const happen = (action = 'sample.work', tenant = 'one', id = 'it') =>
-    runtime.place(principalOf({ tenant })).tell({ action, target: { type: 'sample', id }, status: 'ok' });
+    runtime.place(principalOf({ tenant })).emit({ action, target: { type: 'sample', id }, status: 'ok' });
   const get = (query = '', headers: Record<string, string> = {}) =>
     handle(new Request(`http://127.0.0.1/v1/events${query}`, { headers }));
   const openStreams = (): number => {
@@ -456,7 +456,7 @@ describe('client.events', () => {
     };
     const client = await signed.client({ scopes: ['admin'] }, { fetch });
     const happen = (action: string) =>
-      runtime.place(principalOf({ tenant: 't1' })).tell({ action, target: { type: 's', id: 'x' }, status: 'ok' });
+      runtime.place(principalOf({ tenant: 't1' })).emit({ action, target: { type: 's', id: 'x' }, status: 'ok' });
     const left = new AbortController();
     const stream = (await client.events({ signal: left.signal })).getReader();
     expect((await stream.read()).value).toEqual({ type: 'live' });

@@ -15,7 +15,7 @@ export interface Attached {
 }
 
 /** Stands between a tree and its storage. */
-export interface Keeper {
+export interface TreeStore {
   /** Runs one piece of work after the other; all that changes the tree runs here. */
   lock<T>(work: () => Promise<T>): Promise<T>;
   /**
@@ -32,8 +32,8 @@ export interface Keeper {
   refresh(): Promise<void>;
 }
 
-/** Gives the keeper of a tree. */
-export function createKeeper(core: Core, stored: StoredTree, rows: () => Iterable<TreeRow>): Keeper {
+/** Gives the treeStore of a tree. */
+export function createTreeStore(core: Core, stored: StoredTree, rows: () => Iterable<TreeRow>): TreeStore {
   let last: Promise<unknown> = Promise.resolve();
 
   async function refresh(): Promise<void> {
