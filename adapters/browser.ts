@@ -29,6 +29,10 @@ export interface BrowserRuntimeOptions {
   readonly name: string;
   /** The format of what is kept there; the first, when absent. */
   readonly format?: StorageFormat;
+  /** An open storage to use instead of the database of `name`, where the page shares it with more than the runtime. */
+  readonly storage?: ClosableStorage & Watchable;
+  /** The audit and the event ring over `storage`; created when absent. */
+  readonly seen?: Seen;
   readonly catalog: Catalog;
   readonly secrets: SecretSource;
   readonly tools: (storage: ClosableStorage & Watchable, seen: Seen) => readonly (Tool | ToolSource)[];
@@ -65,11 +69,11 @@ export function createBrowserRuntime(
     grounding,
     mcp,
     auditRetentionMs = 30 * 86_400_000,
+    storage = indexedDbStorage({ name, ...(format && { format }) }),
+    seen = { audit: createAudit({ storage, retentionMs: auditRetentionMs }), ring: createEventRing() },
   }: BrowserRuntimeOptions,
 ): PlanningRuntime {
-  const storage = indexedDbStorage({ name, ...(format && { format }) });
   const egress = browserEgress();
-  const seen: Seen = { audit: createAudit({ storage, retentionMs: auditRetentionMs }), ring: createEventRing() };
   const runtime = createRuntime({
     catalog,
     secrets,

@@ -1,14 +1,13 @@
 /** The playground's page: starts the agent worker, then shows the chats. */
 
-import { effect, type Signal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import { render } from 'preact';
-import { connectRuntime as connectPort } from '../adapters/transport/comlink.ts';
-import { localPrincipal } from '../src/base/principal.ts';
+import { followAddress } from './app/state/address.ts';
 import { connect } from './app/state/connect.ts';
 import { createEndpointConnector } from './endpoint/state/connect-endpoint.ts';
 import { createNotes, type Notes } from './app/state/notes.ts';
-import { createPlayground, type Playground } from './app/state/playground.ts';
-import type { Transport } from './chat/state/run.ts';
+import { createPlayground } from './app/state/playground.ts';
+import { connectRuntime } from './app/state/runtime-port.ts';
 import { createTheme, type Theme } from './app/state/theme.ts';
 import { ownScript } from './app/worker/trusted.ts';
 import { App } from './app/ui/app.tsx';
@@ -43,46 +42,10 @@ async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<vo
   await playground.settings.restore();
   const { hash } = location;
   await playground.chats.restore(hash.slice(1));
-  openLink(hash, playground);
-  watch(playground);
-  addEventListener('hashchange', () => openLink(location.hash, playground));
+  followAddress(playground, hash);
   root.replaceChildren();
   render(<App playground={playground} />, root);
-  whenIdle(() => void settleIn(playground).catch(() => undefined));
-}
-
-async function settleIn(playground: Playground): Promise<void> {
-  await (await import('./app/state/settle-in.ts')).settleIn(playground);
-}
-
-/** What is on the other end of the port. The page is the local principal, or whoever its certificate says. */
-function connectRuntime(port: MessagePort): Transport {
-  const runtime = connectPort(port);
-  return {
-    sendMessages: (options) => runtime.sendMessages(options),
-    resume: (runId, after, { signal }) => runtime.resume(runId, after, { principal: localPrincipal(), signal }),
-    decide: (runId, approvalId, decision) => runtime.decide(runId, approvalId, decision, localPrincipal()),
-    reply: (runId, reply) => runtime.reply(runId, reply, localPrincipal()),
-  };
-}
-
-/** Shows an agent that an address holds; it is taken in when the person says so. */
-function openLink(hash: string, { workshop }: Playground): void {
-  if (hash.startsWith('#agent=')) workshop.value = { type: 'link', hash };
-}
-
-/** Keeps the open chat in the title and in the address, so that a reload comes back to it, and saves when the page is put aside. */
-function watch({ chats }: Playground): void {
-  effect(() => {
-    const { id, messages, title } = chats.current.value;
-    document.title = title.value === '' ? 'Pinnace' : `${title.value} · Pinnace`;
-    history.replaceState(null, '', messages.value.length > 0 || isKept(chats, id) ? `#${id}` : location.pathname);
-  });
-  document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'hidden') chats.saveRunning();
-  });
-}
-
-function isKept({ list }: Playground['chats'], chatId: string): boolean {
-  return list.value.some(({ id }) => id === chatId);
+  whenIdle(() =>
+    void import('./app/state/settle-in.ts').then((later) => later.settleIn(playground)).catch(() => undefined)
+  );
 }

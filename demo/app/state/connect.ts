@@ -52,10 +52,10 @@ export async function connect(
       agents,
       control,
       transport: connectRuntime(port2),
-      connectTree: () => connectTree(control),
-      connectRegistry: () => connectRegistry(control),
-      connectKnowledge: () => connectKnowledge(control),
-      connectInspector: () => connectInspector(control),
+      connectTree: () => connectTo<TreeControl>(control, 'openTree'),
+      connectRegistry: () => connectTo<RegistryControl>(control, 'openRegistry'),
+      connectKnowledge: () => connectTo<KnowledgeControl>(control, 'openKnowledge'),
+      connectInspector: () => connectTo<InspectorControl>(control, 'openInspector'),
     };
   } finally {
     clearTimeout(timer);
@@ -63,28 +63,14 @@ export async function connect(
   }
 }
 
-function connectTree(control: Remote<Control>): TreeControl {
+/** Connects to one more interface of the worker, on a port of its own. */
+function connectTo<C>(
+  control: Remote<Control>,
+  open: 'openTree' | 'openRegistry' | 'openKnowledge' | 'openInspector',
+): Remote<C> {
   const { port1, port2 } = new MessageChannel();
-  void control.openTree(transfer(port1, [port1]));
-  return wrap<TreeControl>(port2);
-}
-
-function connectRegistry(control: Remote<Control>): RegistryControl {
-  const { port1, port2 } = new MessageChannel();
-  void control.openRegistry(transfer(port1, [port1]));
-  return wrap<RegistryControl>(port2);
-}
-
-function connectKnowledge(control: Remote<Control>): KnowledgeControl {
-  const { port1, port2 } = new MessageChannel();
-  void control.openKnowledge(transfer(port1, [port1]));
-  return wrap<KnowledgeControl>(port2);
-}
-
-function connectInspector(control: Remote<Control>): InspectorControl {
-  const { port1, port2 } = new MessageChannel();
-  void control.openInspector(transfer(port1, [port1]));
-  return wrap<InspectorControl>(port2);
+  void control[open](transfer(port1, [port1]));
+  return wrap<C>(port2);
 }
 
 /** The event of a script that was not found has no text. */
