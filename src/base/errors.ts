@@ -145,12 +145,15 @@ export interface Problem {
 export function toProblem(error: unknown, { traceId, now }: { traceId: string; now: number }): Problem {
   const known = toPinnaceError(error);
   const { message: detail, ...data } = toData(known);
+  // A code of the edge's own is the cause itself.
+  const details = isErrorCode(known.code) ? data.details : { reason: known.code, ...data.details };
   return {
     type: `urn:pinnace:problem:${known.code}`,
     title: isErrorCode(known.code) ? facts[known.code].title : titleOf(known.code),
     status: known.status,
     detail,
     ...data,
+    ...(details && { details }),
     serverTime: new Date(now).toISOString(),
     traceId,
   };

@@ -28,7 +28,9 @@ const Token = v.strictObject({ q: v.string(), a: v.string() });
 /** Gives the limit of a page. @throws PinnaceError `invalid_argument` for one that no page has. */
 export function limitOf({ limit = defaultLimit }: PageOptions): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= maxLimit) return limit;
-  throw new PinnaceError('invalid_argument', `Cannot list: "limit" must be 1 to ${maxLimit}`);
+  throw new PinnaceError('invalid_argument', `Cannot list: "limit" must be 1 to ${maxLimit}`, {
+    details: { reason: 'invalid_limit' },
+  });
 }
 
 /** Gives the token of the page that starts behind `after`. */

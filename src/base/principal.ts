@@ -85,9 +85,13 @@ export function requireScope(principal: Principal, scope: Scope, agentId?: strin
     throw new PinnaceError('unauthenticated', 'Cannot accept the caller: a principal comes from an authenticator');
   }
   if (!principal.scopes.includes(scope)) {
-    throw new PinnaceError('forbidden', `Cannot go on: the caller lacks the scope "${scope}"`);
+    throw new PinnaceError('forbidden', `Cannot go on: the caller lacks the scope "${scope}"`, {
+      details: { reason: 'scope_missing' },
+    });
   }
   if (agentId !== undefined && principal.agents !== '*' && !principal.agents.includes(agentId)) {
-    throw new PinnaceError('forbidden', 'Cannot run this agent: it is not among those that the caller may run');
+    throw new PinnaceError('forbidden', 'Cannot run this agent: it is not among those that the caller may run', {
+      details: { reason: 'agent_not_allowed' },
+    });
   }
 }

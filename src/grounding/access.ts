@@ -98,5 +98,7 @@ async function closed<T>(hook: () => T | Promise<T>, id: string): Promise<T> {
 }
 
 function forbidden(id: string, why: string): PinnaceError {
-  return new PinnaceError('forbidden', `Cannot use the data source "${id}": ${why}`);
+  return new PinnaceError('forbidden', `Cannot use the data source "${id}": ${why}`, {
+    details: { reason: 'not_authorized' },
+  });
 }

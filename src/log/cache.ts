@@ -185,7 +185,11 @@ async function loadInTime<T>({ name, load }: CacheOptions<T>, id: string, loadMs
   const stop = new AbortController();
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    const error = new PinnaceError('deadline_exceeded', `The source of ${name} did not answer within ${loadMs} ms`);
+    const error = new PinnaceError(
+      'deadline_exceeded',
+      `Cannot load the ${name}: its source did not answer within ${loadMs} ms; try again`,
+      { details: { reason: 'source_timeout' } },
+    );
     stop.abort(error);
     reject(error);
   }, loadMs);

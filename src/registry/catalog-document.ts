@@ -82,7 +82,11 @@ export function readItems(data: unknown): readonly Item[] {
   );
   const seen = new Set<string>();
   for (const name of items.flatMap(namesOf)) {
-    if (seen.has(name)) throw new PinnaceError('invalid_argument', `Cannot import the export: it has ${name} twice`);
+    if (seen.has(name)) {
+      throw new PinnaceError('invalid_argument', `Cannot import the export: it has ${name} twice`, {
+        details: { reason: 'duplicate_record' },
+      });
+    }
     seen.add(name);
   }
   return items;

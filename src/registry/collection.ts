@@ -214,5 +214,7 @@ function newId(kind: RecordKind): string {
 }
 
 function otherId(kind: RecordKind, id: string): PinnaceError {
-  return new PinnaceError('invalid_argument', `Cannot change the id of ${kindNames[kind]} "${id}": register another`);
+  return new PinnaceError('invalid_argument', `Cannot change the id of ${kindNames[kind]} "${id}": register another`, {
+    details: { reason: 'id_changed' },
+  });
 }

@@ -139,7 +139,9 @@ export async function commitDraft<T>(
       return { result, changed: draft.changed() };
     }
   }
-  throw new PinnaceError('unavailable', 'Cannot write to the registry: too many write at once; try again');
+  throw new PinnaceError('unavailable', 'Cannot write to the registry: too many write at once; try again', {
+    details: { reason: 'registry_busy' },
+  });
 }
 
 /** The version of these changes, when the storage has them already: their history carries the id of this very commit. */

@@ -189,7 +189,9 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
       // A question of an agent that a tool of the run has called: its id begins with that of the plan.
       const { planId = /^(plan_\w+)\./.exec(reply.askId)?.[1] } = await runs.status(principal, runId, 'tool:approve');
       if (planId === undefined || !options.plans) {
-        throw new PinnaceError('not_found', 'Cannot reply: this run follows no plan');
+        throw new PinnaceError('not_found', 'Cannot reply: this run follows no plan', {
+          details: { reason: 'no_plan' },
+        });
       }
       await options.plans.reply(planId, principal, reply);
     },

@@ -39,7 +39,7 @@ export function addAuditRoutes({ app, runtime, authenticator }: HandlerContext):
     requireScope(principal, 'admin');
     const log = runtime.audit(principal);
     if (log) return log;
-    throw new PinnaceError('not_found', 'This endpoint keeps no audit');
+    throw new PinnaceError('not_found', 'This endpoint keeps no audit', { details: { reason: 'no_audit' } });
   };
   app.get('/v1/audit', async (c) => {
     const log = await auditOf(c.req.raw);

@@ -131,5 +131,5 @@ function toFile({ name, type, uri, text }: v.InferOutput<typeof IngestRequest>['
 function sourceOf(c: Context, { sources }: Grounding, name: string): string {
   const id = c.req.param(name);
   if (id !== undefined && sources.some((source) => source.id === id)) return id;
-  throw new PinnaceError('not_found', 'There is no data source of this id');
+  throw new PinnaceError('not_found', 'No data source has this id', { details: { reason: 'data_source_not_found' } });
 }

@@ -19,6 +19,7 @@ import { addPlanRoutes } from './plans.ts';
 import { problemResponse } from './problem.ts';
 import { createRefusedRequests, type RefusedRequests } from './refused-requests.ts';
 import { createQuotas, type QuotaLimits } from './quotas.ts';
+import { requireAddress } from './require-address.ts';
 import { addRunRoutes } from './runs.ts';
 import { dropBody, receiveBy } from '../signed/body.ts';
 import { nameTrace } from './trace.ts';
@@ -107,9 +108,10 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
     return problemResponse(c, error, { now: now(), random });
   });
   app.notFound(() => {
-    throw new PinnaceError('not_found', 'Nothing is served at this path');
+    throw new PinnaceError('not_found', 'Nothing is served at this path', { details: { reason: 'no_route' } });
   });
   app.use(dropUnreadBodies);
+  app.use(requireAddress);
   app.use(nameTrace);
   app.use(
     '/v1/*',

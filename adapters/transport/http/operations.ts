@@ -92,13 +92,16 @@ function pageOf(
 ): Manifest & { readonly nextPageToken?: string } {
   const limit = Number(limitText);
   if (!Number.isInteger(limit) || limit < 1 || limit > maxPage) {
-    throw new PinnaceError('invalid_argument', `Cannot list the tools: "limit" must be 1 to ${maxPage}`);
+    throw new PinnaceError('invalid_argument', `Cannot list the tools: "limit" must be 1 to ${maxPage}`, {
+      details: { reason: 'invalid_limit' },
+    });
   }
   const [digest, at = ''] = pageToken.split('.');
   if (digest !== manifest.digest.slice(0, 16) || !/^\d{1,9}$/.test(at)) {
     throw new PinnaceError(
       'invalid_argument',
-      'Cannot list the tools: the page token is not one of this manifest, begin anew',
+      'Cannot list the tools: the page token is not one of this manifest; start with the first page',
+      { details: { reason: 'invalid_page_token' } },
     );
   }
   const end = Number(at) + limit;

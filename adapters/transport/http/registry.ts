@@ -162,7 +162,11 @@ function versionOf(c: Context): number | undefined {
   if (given === undefined) return undefined;
   const revision = /^"(\d{1,15})"$/.exec(given)?.[1];
   if (revision !== undefined) return Number(revision);
-  throw new PinnaceError('invalid_argument', 'Cannot read "If-Match": send the ETag of the record, like "3" in quotes');
+  throw new PinnaceError(
+    'invalid_argument',
+    'Cannot read "If-Match": send the ETag of the record, like "3" in quotes',
+    { details: { reason: 'invalid_if_match' } },
+  );
 }
 
 function requireVersion(c: Context): number {
@@ -188,11 +192,15 @@ function queryOf(c: Context): RegistryQuery {
 /** What a caller sends is not repeated, names of fields neither. */
 function unknownField(): PinnaceError {
   const known = Object.keys(RegistryQuery.entries).join(', ');
-  return new PinnaceError('invalid_argument', `Cannot read the query: it may have ${known}`);
+  return new PinnaceError('invalid_argument', `Cannot read the query: it may have ${known}`, {
+    details: { reason: 'unknown_query_field' },
+  });
 }
 
 function flagOf(c: Context, name: string): boolean {
   const given = c.req.query(name) ?? 'false';
   if (given === 'true' || given === 'false') return given === 'true';
-  throw new PinnaceError('invalid_argument', `Cannot read "${name}": it is "true" or "false"`);
+  throw new PinnaceError('invalid_argument', `Cannot read "${name}": it is "true" or "false"`, {
+    details: { reason: 'invalid_flag' },
+  });
 }

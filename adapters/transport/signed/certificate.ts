@@ -171,7 +171,9 @@ function scopesOf(claim: unknown): readonly Scope[] {
 /** The claim counts only together with the scope `admin`, from an issuer that may make it; else the certificate is refused. */
 function deploymentOf(claim: unknown, { issuer }: Root, scopes: readonly Scope[]): boolean {
   if (claim === undefined || claim === false) return false;
-  if (claim !== true || !mayDeploy(issuer) || !scopes.includes('admin')) throw refusal('certificate_invalid');
+  if (claim !== true || !mayDeploy(issuer) || !scopes.includes('admin')) {
+    throw invalid('certificate_deployment_not_allowed');
+  }
   return true;
 }
 

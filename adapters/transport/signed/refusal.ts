@@ -58,6 +58,9 @@ const reasons = {
   certificate_for_other_audience: 'The certificate is not made for this endpoint: its "aud" names another one',
   certificate_for_other_tenant: 'The certificate names a tenant that its issuer may not vouch for',
   certificate_claims_invalid: 'Cannot accept the certificate: a claim is missing, or is not what the profile asks for',
+  certificate_deployment_not_allowed:
+    'Cannot accept the certificate: to speak for the deployment it needs the scope "admin" and an issuer that may; ' +
+    'leave out "deployment"',
   certificate_key_invalid: 'Cannot accept the certificate: "cnf.jwk" must be a public Ed25519 key and nothing else',
   certificate_type_invalid: 'Cannot accept the certificate: its header must name the type and algorithm of the profile',
   certificate_signature_invalid: 'Cannot accept the certificate: its root key did not sign it',

@@ -16,7 +16,9 @@ type Principal = Parameters<Authorize>[1];
 /** Gives the principal when it may do this. @throws PinnaceError `forbidden`. */
 export function requireScope(principal: Principal, scope: Principal['scopes'][number]): Principal {
   if (principal.scopes.includes(scope)) return principal;
-  throw new PinnaceError('forbidden', `Cannot go on: the caller lacks the scope "${scope}"`);
+  throw new PinnaceError('forbidden', `Cannot go on: the caller lacks the scope "${scope}"`, {
+    details: { reason: 'scope_missing' },
+  });
 }
 
 /** What bringing something to a plan needs. */

@@ -23,6 +23,7 @@ export function createReaders({ graceMs, onAbandoned }: { graceMs: number; onAba
       if (count >= maxReaders) {
         throw new PinnaceError('rate_limited', `Cannot read the run: it has ${maxReaders} readers`, {
           retryAfterMs: 1000,
+          details: { reason: 'too_many_readers' },
         });
       }
       count += 1;

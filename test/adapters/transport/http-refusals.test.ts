@@ -37,6 +37,24 @@ function start(overrides: Record<string, unknown> = {}): Request {
   });
 }
 
+describe('a request whose Host header is no host name', () => {
+  it.each([
+    ['of two hosts', 'http://127.0.0.1:8787, x/v1/agents', '127.0.0.1:8787, x'],
+    ['with a port that does not exist', 'http://127.0.0.1:99999/v1/healthz', '127.0.0.1:99999'],
+    ['with half an address', 'http://[::1/v1/runs', '[::1'],
+    ['with a path of its own', 'http://127.0.0.1/v1/healthz#/v1/runs', '127.0.0.1/v1/healthz#'],
+    ['with a user name', 'http://user@127.0.0.1/v1/healthz', 'user@127.0.0.1'],
+  ])('is refused, %s', async (_, url, host) => {
+    const request = new Request('http://127.0.0.1/v1/healthz');
+    // As servers pass it on; `new Request` takes no such address, and in a browser no such header.
+    Object.defineProperty(request, 'url', { value: url });
+    const headers = { get: (name: string) => name === 'host' ? host : null };
+    Object.defineProperty(request, 'headers', { value: headers });
+    const response = await endpoint().serve(request);
+    expect([response.status, await response.json()]).toMatchObject([400, { details: { reason: 'invalid_host' } }]);
+  });
+});
+
 describe('a refused run', () => {
   it('is counted by code and reason', async () => {
     const { serve, runtime } = endpoint({ quotas: { runsPerTenant: 1 } });

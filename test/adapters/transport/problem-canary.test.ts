@@ -10,6 +10,7 @@ import { describeEndpoint } from '../../../adapters/transport/http/openapi/opena
 import {
   type Authenticator,
   createGrounding,
+  createPrincipal,
   createRegistry,
   createRuntime,
   type CreateRuntimeOptions,
@@ -24,8 +25,8 @@ const pieces = piecesOf(canary);
 const token = 'a-token-for-tests-only';
 
 interface Endpoint {
-  /** Gives the status, and everything that came out. */
-  readonly ask: (request: Request) => Promise<{ status: number; out: string }>;
+  /** Gives the status, everything that came out, and the body alone. */
+  readonly ask: (request: Request) => Promise<{ status: number; out: string; problem: string }>;
 }
 
 function endpoint(
@@ -57,13 +58,14 @@ function endpoint(
     async ask(request) {
       const response = await handle(request);
       const isEndless = response.ok && new URL(request.url).pathname === '/v1/events';
+      const problem = isEndless ? await beginningOf(response) : await response.text();
       const out = [
-        isEndless ? await beginningOf(response) : await response.text(),
+        problem,
         ...[...response.headers].flat(),
         JSON.stringify(events),
         runtime.metrics.text(),
       ];
-      return { status: response.status, out: out.join('\n') };
+      return { status: response.status, out: out.join('\n'), problem };
     },
   };
 }
@@ -132,6 +134,19 @@ const wrongs: Readonly<Record<string, Given>> = {
   ...Object.fromEntries(Object.entries(bodies).map(([what, body]) => [`its body: ${what}`, { body }])),
 };
 
+/** What is wrong in ways that hold no text of the caller's. */
+const moreWrongs: readonly Given[] = [
+  { id: 'nobody' },
+  { query: '?limit=0' },
+  { query: '?limit=1000000' },
+  { query: '?extra=1' },
+  { query: '?dryRun=maybe' },
+  { query: '?pageToken=eyJxIjoiYSIsImEiOiJiIn0' },
+  { headers: { 'if-match': '*' } },
+  { headers: { 'if-match': '"1"' }, body: JSON.stringify({ id: 'other' }) },
+  { body: '' },
+];
+
 function requestOf(
   { path, method }: { readonly path: string; readonly method: string },
   { id = 'helper', query = '', headers = {}, body = JSON.stringify(runRequest()) }: Given,
@@ -162,6 +177,23 @@ describe('a problem answer', () => {
     expect(Math.max(...statuses) >= 400).toBe(!open.includes(route.path)); // there were problems at all
   });
 
+  it.each(routes)('of $method $path names its cause', async (route) => {
+    const authenticator: Authenticator = {
+      authenticate: async () => createPrincipal({ via: 'http', tenant: 't', subject: 's', agents: [], scopes: [] }),
+    };
+    const [{ ask }, withoutScopes] = [endpoint(), endpoint({ authenticator })];
+    const given = [...Object.values(wrongs), ...moreWrongs].map((one) => requestOf(route, one));
+    const answers = [
+      ...await Promise.all(given.map(ask)),
+      await withoutScopes.ask(requestOf(route, {})),
+      await ask(requestOf({ ...route, method: 'PROPFIND' }, {})),
+      await ask(requestOf({ ...route, path: `${route.path}/more/than/that` }, {})),
+    ];
+    const problems = answers.filter(({ status }) => status >= 400).map(({ problem }) => problem);
+    expect(problems.filter((problem) => !/"details":\{.*"reason":"[a-z_]+"/.test(problem))).toEqual([]);
+    expect(problems.length).toBeGreaterThan(0);
+  });
+
   it.each([['GET', `/v1/${canary}`], ['GET', `/${canary}/v1/runs`], ['PUT', `/v1/runs/${canary}`], [
     canary,
     '/v1/runs',
@@ -190,10 +222,11 @@ describe('a problem answer', () => {
     const post = { path: '/v1/runs', method: 'POST' };
     const { status, out } = await ask(requestOf(post, {}));
     expect(status).toBeGreaterThanOrEqual(500);
-    for (const route of routes) {
+    // Side by side: requests outlast a storage that fails for some seconds.
+    await Promise.all(routes.map(async (route) => {
       const answer = await ask(requestOf(route, {}));
       expect(pieces.filter((piece) => `${out}${answer.out}`.includes(piece)), route.path).toEqual([]);
-    }
+    }));
   });
 
   it('would repeat what an error of our own says: such errors are made without secrets', async () => {

@@ -92,7 +92,10 @@ describe('createCache', () => {
       signal.addEventListener('abort', () => (aborted = true));
       return new Promise(() => undefined);
     }, { times: { loadMs: 5 } });
-    await expect(cache.get('a')).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    await expect(cache.get('a')).rejects.toMatchObject({
+      code: 'deadline_exceeded',
+      details: { reason: 'source_timeout' },
+    });
     expect(aborted).toBe(true);
   });
 

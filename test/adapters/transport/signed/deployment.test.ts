@@ -52,7 +52,12 @@ describe('a certificate for the deployment', () => {
     ['no scope admin', { deployment: true }, { ...asAdmin, scope: 'run:create registry:write' }],
     ['another value than true', { deployment: true }, { ...asAdmin, deployment: 'true' }],
   ])('is refused with %s', async (_, issuer, claims) => {
-    await expect(authenticate(issuer, claims)).rejects.toMatchObject({ code: 'certificate_invalid', status: 401 });
+    await expect(authenticate(issuer, claims)).rejects.toMatchObject({
+      code: 'certificate_invalid',
+      status: 401,
+      message: expect.stringContaining('speak for the deployment'),
+      details: { reason: 'certificate_deployment_not_allowed' },
+    });
   });
 
   it('is refused from the moment when its issuer may no longer say so', async () => {
