@@ -35,6 +35,8 @@ export const Rule = v.strictObject({
   agents: v.optional(Names),
   /** On what, as `tool:crm_*` or `agent:helper`. */
   resources: v.optional(Names),
+  /** The tenants whose record is changed. Shared records belong to none. */
+  resourceTenants: v.optional(Names),
   /** All must hold for the input. */
   when: v.optional(v.pipe(v.array(RuleCondition), v.maxLength(50)), []),
   /** Told with a denial, or to the person who is asked. */
@@ -72,9 +74,9 @@ export function createRules(
   const compiled = rules.map(compileRule);
   requireDistinct(compiled);
   const needsRoles = rules.some(({ roles }) => roles !== undefined);
-  return async (action, principal, { type, id }, { input, agentId }) => {
+  return async (action, principal, { type, id, tenant }, { input, agentId }) => {
     const roles = needsRoles ? await rolesOf(principal) : [];
-    const asked: Asked = { action, principal, resource: `${type}:${id}`, agentId, roles };
+    const asked: Asked = { action, principal, resource: `${type}:${id}`, resourceTenant: tenant, agentId, roles };
     const speaking = compiled.filter((rule) => rule.isAbout(asked)).map((rule) => ({
       rule,
       finding: rule.judge(input),
@@ -88,6 +90,7 @@ interface Asked {
   readonly action: string;
   readonly principal: Principal;
   readonly resource: string;
+  readonly resourceTenant: string | undefined;
   readonly agentId: string | undefined;
   readonly roles: readonly string[];
 }
@@ -125,14 +128,16 @@ function compileRule(given: RuleInput, index: number): CompiledRule {
   const roles = matcher(rule.roles);
   const agents = matcher(rule.agents);
   const resources = matcher(rule.resources);
+  const resourceTenants = matcher(rule.resourceTenants);
   const conditions = when.map(compileCondition);
   return {
     name: id,
     effect,
     reason: `rule "${id}"${reason === undefined ? '' : `: ${reason}`}`,
-    isAbout: ({ action, principal, resource, agentId, roles: had }) =>
+    isAbout: ({ action, principal, resource, resourceTenant, agentId, roles: had }) =>
       actions([action]) && tenants([principal.tenant]) && subjects([principal.subject]) && scopes(principal.scopes) &&
-      roles(had) && agents(agentId === undefined ? [] : [agentId]) && resources([resource]),
+      roles(had) && agents(agentId === undefined ? [] : [agentId]) && resources([resource]) &&
+      resourceTenants(resourceTenant === undefined ? [] : [resourceTenant]),
     judge(input) {
       const findings = conditions.map((condition) => condition(input));
       if (findings.includes('unfit')) return 'unfit';

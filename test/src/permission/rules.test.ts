@@ -12,6 +12,7 @@ interface Question {
   readonly subject?: string;
   readonly agentId?: string;
   readonly tool?: string;
+  readonly resourceTenant?: string;
   readonly input?: unknown;
 }
 
@@ -19,9 +20,13 @@ const principalOf = ({ scopes = [], tenant = 'acme', subject = 'ada' }: Question
   createPrincipal({ via: 'in-process', tenant, subject, agents: '*', scopes });
 
 async function ask(authorize: ReturnType<typeof createRules>, question: Question = {}): Promise<Authorization> {
-  const { action = 'tool.call', agentId, tool = 'search', input = {} } = question;
+  const { action = 'tool.call', agentId, tool = 'search', resourceTenant, input = {} } = question;
   const context = { input, ...(agentId !== undefined && { agentId }) };
-  return await authorize(action, principalOf(question), { type: 'tool', id: tool }, context);
+  return await authorize(action, principalOf(question), {
+    type: 'tool',
+    id: tool,
+    ...(resourceTenant !== undefined && { tenant: resourceTenant }),
+  }, context);
 }
 
 async function decide(rules: readonly RuleInput[], question?: Question): Promise<string> {
@@ -74,6 +79,8 @@ describe('createRules', () => {
     ['scopes', { scopes: ['admin', 'run:read'] }, { scopes: ['run:read'] }, { scopes: ['run:create'] }],
     ['agents', { agents: ['support*'] }, { agentId: 'support-2' }, { agentId: 'sales' }],
     ['agents, where there is none', { agents: ['support*'] }, { agentId: 'support' }, {}],
+    ['tenants of resources', { resourceTenants: ['acme'] }, { resourceTenant: 'acme' }, { resourceTenant: 'acme-2' }],
+    ['tenants of resources, where it is shared', { resourceTenants: ['*'] }, { resourceTenant: 'acme' }, {}],
     ['resources', { resources: ['tool:crm_*'] }, { tool: 'crm_find' }, { tool: 'crm' }],
   ])('asks for %s', async (_, rule, matching, other) => {
     expect(await decide([{ ...all, ...rule }], matching)).toBe('allow');
