@@ -19,6 +19,18 @@ export interface PostgresClientOptions {
 /** Makes a client of the package `postgres` with these options; they come last, so that nothing replaces them. */
 export type ConnectPostgres = (options: PostgresClientOptions) => Sql;
 
+/** Where clients come from: made when needed, or one that the caller made. */
+export interface PostgresClients {
+  readonly connect: ConnectPostgres;
+  /** The caller's one client: it is used again after a lost connection, since no other can be made. */
+  readonly given?: Sql | undefined;
+}
+
+/** Uses the one client given, with the options of the storage as far as Postgres.js reads them at each use. */
+export function givenClient(sql: Sql): PostgresClients {
+  return { given: sql, connect: (options) => (Object.assign(sql.options, options), sql) };
+}
+
 /** A client, and whether it has lost a connection. */
 export interface PostgresClient {
   readonly sql: Sql;
@@ -33,7 +45,7 @@ export interface PostgresClient {
  *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_client` when the client does not have the options.
  */
-export function openClient(connect: ConnectPostgres, onLost: () => void): PostgresClient {
+export function openClient({ connect, given }: PostgresClients, onLost: () => void): PostgresClient {
   const running = new Set<(error: PinnaceError) => void>();
   let refused = 0;
   let isLost = false;
@@ -46,7 +58,7 @@ export function openClient(connect: ConnectPostgres, onLost: () => void): Postgr
     for (const reject of running) reject(storageBlocked(`${unreached}: a connection was lost; try again`));
     onLost();
     // At once, a connection that is being made would stay silent, and a server that stops waits a minute for it to speak.
-    void sql.end({ timeout: endSeconds });
+    if (sql !== given) void sql.end({ timeout: endSeconds });
   };
   if (sql.options.onclose !== onclose) throw withoutOptions();
   return {
@@ -71,8 +83,8 @@ const endSeconds = 2;
 const unreached = 'Cannot reach PostgreSQL';
 
 /** A client that only listens: it connects again by itself, and its one query has no answer to mistake. */
-export function openListener(connect: ConnectPostgres): Sql {
-  return connect({ ...baseOptions, onclose: () => undefined });
+export function openListener({ connect, given }: PostgresClients): Sql {
+  return given ?? connect({ ...baseOptions, onclose: () => undefined });
 }
 
 const baseOptions: Omit<PostgresClientOptions, 'onclose'> = {

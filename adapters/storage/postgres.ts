@@ -7,7 +7,14 @@ import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/
 import { invalid, type ListBounds, listBounds, prepareChanges, type PreparedChange } from './changes.ts';
 import { createConnection } from './connection.ts';
 import { createNews } from './news.ts';
-import { type ConnectPostgres, openClient, openListener, type PostgresClient, transact } from './postgres-client.ts';
+import {
+  type ConnectPostgres,
+  givenClient,
+  openClient,
+  openListener,
+  type PostgresClient,
+  transact,
+} from './postgres-client.ts';
 import { decodeValue, encodeValue } from './value-codec.ts';
 
 /** Options of {@link postgresStorage}. */
@@ -16,7 +23,13 @@ export interface PostgresStorageOptions {
    * Makes a client of the package `postgres` with the options given, which come last. The storage makes one at once, another for
    * what it watches, and a new one whenever a connection was lost; it ends them.
    */
-  readonly connect: ConnectPostgres;
+  readonly connect?: ConnectPostgres;
+  /**
+   * A client of the package `postgres`, instead of `connect`; the storage ends it. After a lost connection it is used again.
+   *
+   * @deprecated Pass `connect`: Postgres.js 3.4.9 may answer a call with the answer of another one once a connection was lost.
+   */
+  readonly sql?: Sql;
   /** The table, made when it is first used. Two tables never see each other. Without it, `pinnace`. */
   readonly table?: string;
   readonly now?: () => number;
@@ -49,15 +62,17 @@ const longestCloseMs = 2_000;
  * const storage = postgresStorage({ connect: (options) => postgres(url, { max: 10, ...options }) });
  */
 export function postgresStorage(
-  { connect, table = 'pinnace', now = Date.now }: PostgresStorageOptions,
+  { connect, sql: given, table = 'pinnace', now = Date.now }: PostgresStorageOptions,
 ): ClosableStorage & Watchable {
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(table)) {
     throw invalid('invalid_table', `Cannot use the table "${table}": take up to 48 of a-z, 0-9 and _`);
   }
-  let client = openClient(connect, () => connection.forget(client));
+  const clients = connect ? { connect } : given ? givenClient(given) : undefined;
+  if (!clients) throw invalid('invalid_client', 'Cannot open the storage: pass `connect`, which makes a client');
+  let client = openClient(clients, () => connection.forget(client));
   const connection = createConnection<PostgresClient>({
     async open() {
-      if (client.isLost) client = openClient(connect, () => connection.forget(client));
+      if (client.isLost) client = openClient(clients, () => connection.forget(client));
       const own = client;
       await own.run(() => makeTable(own, table));
       return own;
@@ -95,7 +110,7 @@ export function postgresStorage(
     watch(keys, { signal, onNews }) {
       news.watch(keys.map((key) => String(hashOf(encodeKey(key)))), { signal, onNews });
       if (listener || isClosed) return;
-      listener = openListener(connect);
+      listener = openListener(clients);
       // Before it listened, and while the connection was lost, anything may have come. The client listens again by itself.
       void listener.listen(table, (text) => news.emit(text.split(' ')), () => news.emitAll()).catch(() => undefined);
     },

@@ -1,10 +1,22 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { postgresStorage } from '../../../adapters/storage/postgres.ts';
 import { localPrincipal } from '../../../src/index.ts';
+import type { PostgresClientOptions } from '../../../adapters/storage/postgres-client.ts';
 import { createTestClock, watchableStorageContract } from '../../contracts/storage.ts';
 import { says, scriptedModel, streamOf } from '../../fixtures/model.ts';
 import { readAll, runRequest, testRuntime, textOf } from '../../fixtures/runtime.ts';
 import { endings, postgresPrograms, type PostgresServer, startPostgres } from '../../tools/servers/postgres-server.ts';
+
+/** Options of a client that knows nothing of the storage. */
+const plainOptions: PostgresClientOptions = {
+  fetch_types: false,
+  idle_timeout: 0,
+  max_lifetime: 0,
+  connect_timeout: 5,
+  backoff: () => 0.1,
+  onnotice: () => undefined,
+  onclose: () => undefined,
+};
 
 let server: PostgresServer;
 let tables = 0;
@@ -145,6 +157,23 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage', () => {
       expect([...answers].toSorted()).toEqual(ids.map((id) => `${id}: ${id}`).toSorted());
     }
   }, 15_000);
+
+  it('still takes one client as `sql`, also across a restart of the server', async () => {
+    const storage = postgresStorage({ sql: server.connect(plainOptions), table: `t${tables++}` });
+    open.push(storage);
+    const [news, heard] = [Promise.withResolvers<void>(), new AbortController()];
+    await storage.commit([{ key: ['a'], value: 1 }]);
+    storage.watch([['a']], { signal: heard.signal, onNews: news.resolve });
+    await news.promise;
+    await server.restart('SIGINT');
+    await vi.waitFor(() => storage.commit([{ key: ['a'], value: 2 }]), { timeout: 10_000, interval: 50 });
+    expect((await storage.get(['a']))?.value).toBe(2);
+    heard.abort();
+  }, 15_000);
+
+  it('refuses a composition without a client', () => {
+    expect(() => postgresStorage({})).toThrow(expect.objectContaining({ details: { reason: 'invalid_client' } }));
+  });
 
   it('refuses a client that was made without the options of the storage', () => {
     const connect: typeof server.connect = ({ onclose: _, ...options }) =>
