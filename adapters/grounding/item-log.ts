@@ -5,7 +5,7 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Key } from '../../src/base/key.ts';
-import { commitMarked } from '../../src/log/outage.ts';
+import { commitMarked } from '../../src/log/own-commit.ts';
 import type { Change, Storage } from '../../src/contracts/storage.ts';
 import { checkPart, type LogChange, type LogPart, type StoredRow, toParts } from './log-part.ts';
 

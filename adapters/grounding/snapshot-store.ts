@@ -1,7 +1,7 @@
 /** What an engine has made of the items, kept beside their log in parts: whoever opens it next need not make it again. */
 
 import type { Key } from '../../src/base/key.ts';
-import { commitOwn } from '../../src/log/outage.ts';
+import { commitOwn } from '../../src/log/own-commit.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
 import { sha256 } from '../../src/base/hash.ts';
 

@@ -19,11 +19,11 @@ import {
 } from './event-records.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import { listEvents } from './list-events.ts';
-import { commitOwn } from '../log/outage.ts';
+import { commitOwn } from '../log/own-commit.ts';
 import type { Page } from '../base/page.ts';
 import type { Change, Storage, Watchable } from '../contracts/storage.ts';
 import type { Verification, VerifyOptions } from './verify-chain.ts';
-import { watchKey } from '../log/watch.ts';
+import { watchKey } from '../log/news.ts';
 
 /** The chain. */
 export interface EventChain<Kept extends StoredEvent> {

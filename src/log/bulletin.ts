@@ -6,8 +6,8 @@
 import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
-import { commitOwn } from './outage.ts';
-import { watchKey } from './watch.ts';
+import { commitOwn } from './own-commit.ts';
+import { watchKey } from './news.ts';
 import type { Storage } from '../contracts/storage.ts';
 
 /** A bulletin that many write and many read. */

@@ -1,25 +1,21 @@
 /**
- * The append-only log over `Storage`. It has one owner, who holds the version of its head: whoever takes the journal over changes
- * that version, and the former owner's next commit fails. What is appended while a commit is under way goes with the next one.
+ * The append-only log over `Storage`. It has one owner, who holds the version of its head: taking the journal over changes that
+ * version, and the former owner's next commit fails. Items that are appended during a commit go into the next one.
  */
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
-import { commitOwn, defaultGraceMs, outlast } from './outage.ts';
-import type { Change, Entry, Storage } from '../contracts/storage.ts';
-
-/** The head of a journal: one small value, checked by every commit. */
-export interface JournalHead<S> {
-  /** The number of the last item, from 1; 0 for none. */
-  readonly seq: number;
-  /** Counts the owners. */
-  readonly fence: number;
-  /** Names the owner, where it took the journal over: two that do at once write the same fence. */
-  readonly owner?: string;
-  /** When it was last committed, in milliseconds since 1970: a sign of life of its owner. */
-  readonly at: number;
-  readonly state: S;
-}
+import { createCommitSchedule } from './commit-schedule.ts';
+import {
+  chunkChanges,
+  chunkLength,
+  chunksPerCommit,
+  headKey,
+  type JournalHead,
+  readJournal,
+} from './journal-record.ts';
+import { defaultGraceMs, outlast } from './outage.ts';
+import type { Change, Storage } from '../contracts/storage.ts';
 
 /** What goes with appended items into their commit. */
 export interface AppendOptions<S> {
@@ -32,15 +28,15 @@ export interface AppendOptions<S> {
 /** A journal as its owner holds it. */
 export interface Journal<S> {
   /**
-   * Adds items. Those of one call are committed together, with the state and the changes, or not at all: nobody reads a part of
-   * them. They are seen when `onCommit` tells their number.
+   * Adds items. The items of one call are committed together, with the state and the changes, or not at all: no reader sees a part
+   * of them. They are visible once `onCommit` has passed their number.
    */
   append(items: readonly string[], options?: AppendOptions<S>): void;
   /** Commits what was added, the head at least, and resolves when that is done. Rejects when the journal was lost. */
   flush(): Promise<void>;
 }
 
-/** What an owner gives to hold a journal. */
+/** What an owner needs to hold a journal. */
 export interface JournalOptions<S> {
   readonly storage: Storage;
   readonly prefix: Key;
@@ -48,7 +44,7 @@ export interface JournalOptions<S> {
   /** The version of the head in the storage. */
   readonly version: string;
   readonly now: () => number;
-  /** The time between two commits, unless one is asked for; 0: as soon as whatever runs now has run, and no timer is set. */
+  /** The time between two commits that no caller waits for; 0: one at the end of the current turn, without a timer. */
   readonly spacingMs: number;
   readonly ttlMs: number;
   /** How long a commit is repeated while the storage is out of reach; 10 s when absent. */
@@ -62,158 +58,60 @@ export interface JournalOptions<S> {
   readonly onLost: (error: PinnaceError) => void;
 }
 
-/** The most text that is put into one chunk; Deno KV takes 64 KiB a value. A commit of more text has longer chunks instead. */
-const chunkLength = 24_000;
-const chunksPerCommit = 20;
-/** The most changes of one commit, beside the chunks and the head. */
+/** The most changes of one commit, besides the chunks and the head. */
 const otherChanges = 70;
-
-/** The key of a journal's head. */
-export function headKey(prefix: Key): Key {
-  return [...prefix, 'head'];
-}
-
-/** The change that creates a journal, to be part of the caller's commit. */
-export function creation(prefix: Key, { state, at, ttlMs }: { state: unknown; at: number; ttlMs: number }): Change {
-  const head: JournalHead<unknown> = { seq: 0, fence: 1, at, state };
-  return { key: headKey(prefix), value: head, ifVersion: null, ttlMs };
-}
-
-/** The changes that create a journal which has items from the start, with its head; the head's is the first. */
-export function creationWith<S>(
-  prefix: Key,
-  { state, at, ttlMs, items }: {
-    readonly state: S;
-    readonly at: number;
-    readonly ttlMs: number;
-    readonly items: readonly string[];
-  },
-): { readonly head: JournalHead<S>; readonly changes: readonly Change[] } {
-  const head: JournalHead<S> = { seq: items.length, fence: 1, at, state };
-  const length = items.reduce((sum, item) => sum + item.length, 0);
-  const most = Math.max(chunkLength, length / chunksPerCommit);
-  const chunks = cutChunks(items, [...prefix, 'j'], { seq: 0, ttlMs, most });
-  return { head, changes: [{ key: headKey(prefix), value: head, ifVersion: null, ttlMs }, ...chunks] };
-}
-
-/** Reads the head, with its version. The schema of the state is its writer's. */
-export async function readHead<S>(
-  storage: Storage,
-  prefix: Key,
-): Promise<{ readonly head: JournalHead<S>; readonly version: string } | undefined> {
-  const entry = await storage.get(headKey(prefix));
-  return entry && { head: entry.value as JournalHead<S>, version: entry.version }; // written by this module alone
-}
-
-/** Reads the items behind `after` in one page of at least one chunk; none when there are no more. */
-export async function readItems(
-  storage: Storage,
-  prefix: Key,
-  after: number,
-): Promise<readonly { readonly seq: number; readonly item: string }[]> {
-  const items = [...prefix, 'j'];
-  // A chunk is named by the number of its last item, so those behind `after` are the ones to read.
-  const chunks = await storage.list({ prefix: items, after: [...items, after], limit: 8 });
-  return chunks.flatMap(itemsOf).filter(({ seq }) => seq > after);
-}
-
-function itemsOf({ key, value }: Entry): { seq: number; item: string }[] {
-  const items = value as readonly string[]; // written by this module alone
-  const last = Number(key.at(-1));
-  return items.map((item, i) => ({ seq: last - items.length + 1 + i, item }));
-}
-
-/**
- * Takes a journal over from an owner who gives no sign of life; `undefined` when there is none, when another owner was faster, or
- * when `when` says that it is not to be taken.
- */
-export async function takeOver<S>(
-  { storage, prefix, now, ttlMs, when = () => true }: {
-    storage: Storage;
-    prefix: Key;
-    now: () => number;
-    ttlMs: number;
-    when?: (head: JournalHead<S>) => boolean;
-  },
-): Promise<{ readonly head: JournalHead<S>; readonly version: string } | undefined> {
-  const found = await readHead<S>(storage, prefix);
-  if (!found || !when(found.head)) return undefined;
-  const head = { ...found.head, fence: found.head.fence + 1, owner: crypto.randomUUID(), at: now() };
-  const result = await commitOwn(storage, [{ key: headKey(prefix), value: head, ifVersion: found.version, ttlMs }], {
-    written: async () => {
-      const stored = await readHead(storage, prefix);
-      return stored?.head.owner === head.owner ? stored.version : undefined;
-    },
-  });
-  return result.ok ? { head, version: result.version } : undefined;
-}
 
 /** What one `append` added. */
 interface Group<S> extends AppendOptions<S> {
   readonly items: readonly string[];
 }
 
-/** Gives the journal to its owner. */
+/** Opens a journal for its owner. */
 export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
   const { storage, prefix, now, spacingMs, ttlMs, graceMs = defaultGraceMs, onCommit, onLost } = options;
   let { head, version } = options;
   let pending: Group<S>[] = [];
   let lost: PinnaceError | undefined;
-  let lastAt = -Infinity;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let scheduled = false;
-  let running: Promise<void> | undefined;
 
-  /** Answers whether there was more than one commit takes. */
+  /** Returns whether there was more than fits into one commit. */
   const commitOnce = async (): Promise<boolean> => {
-    const { chunks, count, state = head.state, changes, rest } = cutCommit(pending, { prefix, seq: head.seq, ttlMs });
-    const next = { ...head, seq: head.seq + count, at: now(), state };
+    const { items, state = head.state, changes, rest } = takeCommit(pending);
+    const next = { ...head, seq: head.seq + items.length, at: now(), state };
+    const chunks = chunkChanges(prefix, items, { seq: head.seq, ttlMs });
     pending = rest;
     const own: Change = { key: headKey(prefix), value: next, ifVersion: version, ttlMs };
     version = await commitSurely({ storage, prefix, graceMs }, [own, ...chunks, ...changes]);
     head = next;
-    lastAt = now();
     onCommit(next.seq);
     return rest.length > 0;
   };
-  const run = async (): Promise<void> => {
+  const work = async (): Promise<void> => {
     try {
       while (await commitOnce());
     } catch (error) {
-      lost = error instanceof PinnaceError
-        ? error
-        : new PinnaceError('unavailable', 'The storage failed', { cause: error });
-      onLost(lost);
-    } finally {
-      running = undefined;
-      if (pending.length > 0) schedule();
+      onLost(lost = toLost(error));
     }
   };
-  const start = (): Promise<void> => {
-    clearTimeout(timer);
-    timer = undefined;
-    scheduled = false;
-    return running ??= run();
-  };
-  const schedule = (): void => {
-    if (running || lost || scheduled) return;
-    scheduled = true;
-    if (spacingMs === 0) return queueMicrotask(() => void (scheduled && start()));
-    const waitMs = Math.min(spacingMs, Math.max(0, lastAt + spacingMs - now()));
-    timer = setTimeout(() => void start(), waitMs);
-  };
+  const isDue = (): boolean => !lost && pending.length > 0;
+  const schedule = createCommitSchedule({ work, isDue, spacingMs, now });
   return {
     append(items, added = {}) {
       if (lost) return;
       pending.push({ items, ...added });
-      schedule();
+      schedule.request();
     },
     async flush() {
-      if (running) await running;
-      if (!lost) await start();
+      if (schedule.running) await schedule.running;
+      if (!lost) await schedule.run();
       if (lost) throw lost;
     },
   };
+}
+
+function toLost(error: unknown): PinnaceError {
+  return error instanceof PinnaceError
+    ? error
+    : new PinnaceError('unavailable', 'The storage failed', { cause: error });
 }
 
 /**
@@ -231,7 +129,7 @@ async function commitSurely(
   return await outlast(async () => {
     const result = await storage.commit(changes).catch((error: unknown) => ({ ok: undefined, error }));
     if (result.ok) return result.version;
-    const found = await readHead(storage, prefix);
+    const found = await readJournal(storage, prefix);
     if (found && found.version !== ifVersion && found.head.fence === fence && found.head.owner === owner) {
       return found.version;
     }
@@ -239,20 +137,19 @@ async function commitSurely(
       if (result.ok === undefined) throw result.error;
       if (conflicts++ === 0) throw contradiction();
     }
-    throw new PinnaceError('conflict', 'Cannot go on with the journal: another owner has it');
+    throw new PinnaceError('conflict', 'Cannot write the journal: another owner has taken it over');
   }, graceMs);
 }
 
-/** The storage reports a conflict, and the head is what it was. */
 function contradiction(): PinnaceError {
-  return new PinnaceError('unavailable', 'Cannot write the journal: the storage reports a conflict that is none');
+  return new PinnaceError(
+    'unavailable',
+    'Cannot write the journal: the storage reports a conflict, but the head is unchanged',
+  );
 }
 
-/** Takes as many groups as one commit takes, one at least, and cuts their items into chunks. */
-function cutCommit<S>(
-  pending: readonly Group<S>[],
-  { prefix, seq, ttlMs }: { readonly prefix: Key; readonly seq: number; readonly ttlMs: number },
-) {
+/** Takes as many groups as fit into one commit, one at least. */
+function takeCommit<S>(pending: readonly Group<S>[]) {
   const items: string[] = [];
   const changes = new Map<string, Change>();
   let state: S | undefined;
@@ -268,29 +165,5 @@ function cutCommit<S>(
     length = longer;
     taken++;
   }
-  const chunks = cutChunks(items, [...prefix, 'j'], {
-    seq,
-    ttlMs,
-    most: Math.max(chunkLength, length / chunksPerCommit),
-  });
-  return { chunks, count: items.length, state, changes: [...changes.values()], rest: pending.slice(taken) };
-}
-
-/** Cuts items into chunks of at most so much text, or of one item. */
-function cutChunks(
-  items: readonly string[],
-  key: Key,
-  { seq, ttlMs, most }: { readonly seq: number; readonly ttlMs: number; readonly most: number },
-): Change[] {
-  const chunks: Change[] = [];
-  let start = 0;
-  for (let length = 0, i = 0; i < items.length; i++) {
-    length += items[i]?.length ?? 0;
-    const next = items[i + 1]?.length ?? Infinity;
-    if (length + next <= most) continue;
-    chunks.push({ key: [...key, seq + i + 1], value: items.slice(start, i + 1), ttlMs });
-    start = i + 1;
-    length = 0;
-  }
-  return chunks;
+  return { items, state, changes: [...changes.values()], rest: pending.slice(taken) };
 }

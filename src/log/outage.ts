@@ -1,8 +1,7 @@
-/** Trying again while a storage is out of reach: a short outage delays work and does not end it. */
+/** Retries while a storage is out of reach: a short outage delays work and does not end it. */
 
 import { PinnaceError } from '../base/errors.ts';
-import type { Key } from '../base/key.ts';
-import type { Change, CommitResult, Storage, Watchable } from '../contracts/storage.ts';
+import type { Storage, Watchable } from '../contracts/storage.ts';
 
 /** How long calls are repeated while a storage is out of reach. */
 export const defaultGraceMs = 10_000;
@@ -55,54 +54,6 @@ async function pause(waitMs: number, over: Promise<'over'>): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, waitMs * (1 + Math.random()) / 2);
   return await Promise.race([promise, over]).finally(() => clearTimeout(timer));
-}
-
-/** How a commit is recognized as one's own. */
-export interface OwnCommit {
-  /** Reads something that this commit alone writes, and returns its version when it is there. */
-  readonly written: () => Promise<string | undefined>;
-  readonly graceMs?: number;
-}
-
-/**
- * Commits changes with an `ifVersion`, and repeats that during an outage. A commit whose answer was lost conflicts with itself when it
- * is repeated, here or inside the storage: `written` then shows that it was done.
- */
-export async function commitOwn(
-  storage: Pick<Storage, 'commit'>,
-  changes: readonly Change[],
-  { written, graceMs = 0 }: OwnCommit,
-): Promise<CommitResult> {
-  return await outlast(async () => {
-    const result = await storage.commit(changes).catch((error: unknown) => ({ ok: undefined, error }));
-    if (result.ok) return result;
-    const version = await written();
-    if (version !== undefined) return { ok: true, version };
-    if (result.ok === undefined) throw result.error;
-    return result;
-  }, graceMs);
-}
-
-/** How long a mark is kept: far longer than a commit and its repeats take. */
-const markTtlMs = 60_000;
-
-/**
- * Commits changes together with a random mark under `markKey`, by which the commit recognizes itself. No other writer may use this key,
- * so other commits that follow at once do not hide the mark. Makes one change more.
- */
-export async function commitMarked(
-  storage: Pick<Storage, 'commit' | 'get'>,
-  changes: readonly Change[],
-  { markKey, graceMs = 0 }: { readonly markKey: Key; readonly graceMs?: number },
-): Promise<CommitResult> {
-  const mark = crypto.randomUUID();
-  return await commitOwn(storage, [...changes, { key: markKey, value: mark, ttlMs: markTtlMs }], {
-    written: async () => {
-      const found = await storage.get(markKey);
-      return found?.value === mark ? found.version : undefined;
-    },
-    graceMs,
-  });
 }
 
 /**

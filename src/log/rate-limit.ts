@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
-import { commitOwn } from './outage.ts';
+import { commitOwn } from './own-commit.ts';
 import type { Storage } from '../contracts/storage.ts';
 
 /** What is limited, and to how much. */

@@ -4,7 +4,7 @@ import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { type Emit, unobserved } from '../events/events.ts';
 import type { Metrics } from '../base/metrics.ts';
-import { watchKey } from '../log/watch.ts';
+import { watchKey } from '../log/news.ts';
 import { steadyStorage } from '../log/outage.ts';
 import type { Authorize } from '../contracts/authorize.ts';
 import type { Storage, Watchable } from '../contracts/storage.ts';

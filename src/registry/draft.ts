@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
-import { commitOwn } from '../log/outage.ts';
+import { commitOwn } from '../log/own-commit.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { CatalogRecords, RecordKind } from '../tools/records/record-kinds.ts';
 import { differencesOf } from './diff.ts';

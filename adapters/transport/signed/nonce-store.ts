@@ -1,7 +1,7 @@
 /** Which signatures have been used: each nonce counts once, whatever the instance that saw it. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
-import { commitOwn } from '../../../src/log/outage.ts';
+import { commitOwn } from '../../../src/log/own-commit.ts';
 import type { CommitResult, Storage } from '../../../src/contracts/storage.ts';
 import { clockSkewSeconds, maxSignatureSeconds } from './profile.ts';
 import { refusal } from './refusal.ts';

@@ -2,7 +2,7 @@
 
 import { longestTimeoutMs } from '../../base/timer.ts';
 import type { PinnaceError } from '../../base/errors.ts';
-import type { JournalHead } from '../../log/journal.ts';
+import type { JournalHead } from '../../log/journal-record.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import { type ActivityRun, type ActivityRunOptions, startActivity } from './activity-run.ts';
 import type { AuthorizeCreate } from '../decide/authorize-create.ts';

@@ -1,10 +1,11 @@
 /** Creates the journal of a new plan, and finds those that are there. */
 
 import { PinnaceError } from '../../base/errors.ts';
-import { creationWith, type JournalHead, readHead, takeOver } from '../../log/journal.ts';
+import { creation, type JournalHead, readJournal } from '../../log/journal-record.ts';
+import { takeOver } from '../../log/take-over.ts';
 import { canonicalJson } from '../../base/json.ts';
 import type { Key } from '../../base/key.ts';
-import { commitOwn } from '../../log/outage.ts';
+import { commitOwn } from '../../log/own-commit.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import type { Task } from '../model/action.ts';
 import { create } from '../decide/actions.ts';
@@ -74,7 +75,7 @@ export async function foundPlan(
     startedAt: at,
     dueAt,
   };
-  const created = creationWith(planPrefix(planId), { state: headState, at, ttlMs, items: texts });
+  const created = creation(planPrefix(planId), { state: headState, at, ttlMs, items: texts });
   const founded = [
     ...created.changes,
     ...changes,
@@ -82,7 +83,7 @@ export async function foundPlan(
     ...await keyChanges(founding, { planId, ttlMs }),
   ];
   // No other caller has this id: where its journal begins, all of it was written.
-  const written = async () => (await readHead(storage, planPrefix(planId)))?.version;
+  const written = async () => (await readJournal(storage, planPrefix(planId)))?.version;
   const result = await commitOwn(storage, founded, { written, graceMs: limits.storageGraceMs });
   if (result.ok) {
     const numbered = events.map((event, i) => ({ seq: i + 1, event }));

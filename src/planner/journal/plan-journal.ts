@@ -2,7 +2,8 @@
 
 import type { PinnaceError } from '../../base/errors.ts';
 import { type Interruption, interruptionChange } from '../../permission/interruption.ts';
-import { type Journal, type JournalHead, openJournal } from '../../log/journal.ts';
+import { type Journal, openJournal } from '../../log/journal.ts';
+import type { JournalHead } from '../../log/journal-record.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import { createDrafter, type Draft, type DraftSettings } from '../decide/draft.ts';
 import { createOutliner } from './outline.ts';

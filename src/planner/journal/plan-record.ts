@@ -1,7 +1,7 @@
 /** What is kept of a plan in the storage, and under which keys. */
 
 import { PinnaceError } from '../../base/errors.ts';
-import { type JournalHead, readHead, readItems } from '../../log/journal.ts';
+import { type JournalHead, readItems, readJournal } from '../../log/journal-record.ts';
 import type { Key } from '../../base/key.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import type { PlanEvent } from '../model/plan-event.ts';
@@ -78,7 +78,7 @@ export function isOver({ status }: PlanHead): boolean {
 
 /** Reads the head of a plan of this tenant. @throws PinnaceError `not_found`. */
 export async function readPlan(storage: Storage, planId: string, tenant: string): Promise<JournalHead<PlanHead>> {
-  const found = planId.length > 64 ? undefined : await readHead<PlanHead>(storage, planPrefix(planId));
+  const found = planId.length > 64 ? undefined : await readJournal<PlanHead>(storage, planPrefix(planId));
   if (!found || found.head.state.tenant !== tenant) throw notFound();
   return found.head;
 }

@@ -1,9 +1,9 @@
 /** How a plan stands when it is left: with a result, with an error, or with questions to people. */
 
 import type { ErrorData } from '../../base/errors.ts';
-import { headKey } from '../../log/journal.ts';
+import { headKey } from '../../log/journal-record.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
-import { watchKey } from '../../log/watch.ts';
+import { watchKey } from '../../log/news.ts';
 import type { LivePlan } from '../host/live-plan.ts';
 import { readValue } from '../journal/outline.ts';
 import { type AskFacts, refOf } from '../model/plan-event.ts';

@@ -1,9 +1,9 @@
 /** A plan as a stream of UI message chunks, from whichever instance: what its journal says, as it comes to be on record. */
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
-import { headKey } from '../../log/journal.ts';
+import { headKey } from '../../log/journal-record.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
-import { watchKey } from '../../log/watch.ts';
+import { watchKey } from '../../log/news.ts';
 import { type PlanOutcome, readOutcome } from './plan-outcome.ts';
 import { planPrefix, readPlan, readPlanEvents } from '../journal/plan-record.ts';
 import { viewOf } from './plan-view.ts';

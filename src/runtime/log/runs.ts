@@ -5,10 +5,11 @@ import { PinnaceError } from '../../base/errors.ts';
 import type { Emit } from '../../events/events.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import { groupCommits } from '../../log/group-commit.ts';
-import { creation, headKey, readHead } from '../../log/journal.ts';
-import { commitOwn, steadyStorage } from '../../log/outage.ts';
+import { creation, headKey, readJournal } from '../../log/journal-record.ts';
+import { steadyStorage } from '../../log/outage.ts';
+import { commitOwn } from '../../log/own-commit.ts';
 import type { Storage } from '../../contracts/storage.ts';
-import { watchKey } from '../../log/watch.ts';
+import { watchKey } from '../../log/news.ts';
 import { createLiveRun, type LiveRun } from './live-run.ts';
 import { type Principal, requireScope, type Scope } from '../../base/principal.ts';
 import {
@@ -143,12 +144,12 @@ export function createRuns(options: RunsOptions): Runs {
       if (faster) return { known: faster };
       const prefix = runPrefix(runId);
       const changes = [
-        creation(prefix, { state, at: now(), ttlMs }),
+        ...creation(prefix, { state, at: now(), ttlMs }).changes,
         { key: chatKey(principal, state.chatId), value: runId, ttlMs },
         ...(key ? [{ key, value: record, ttlMs, ifVersion: previous?.version ?? null }] : []),
       ];
       // A head under this id, which no other caller has, shows that everything was written.
-      const written = async () => (await readHead(grouped, prefix))?.version;
+      const written = async () => (await readJournal(grouped, prefix))?.version;
       const result = await commitOwn(grouped, changes, { written, graceMs: storageGraceMs });
       if (!result.ok) {
         const known = await find(principal, idempotency);

@@ -3,7 +3,9 @@
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { ErrorData, PinnaceError } from '../../base/errors.ts';
 import type { Emit } from '../../events/events.ts';
-import { type JournalHead, openJournal, readHead, readItems, takeOver } from '../../log/journal.ts';
+import { openJournal } from '../../log/journal.ts';
+import { type JournalHead, readItems, readJournal } from '../../log/journal-record.ts';
+import { takeOver } from '../../log/take-over.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import { workerLost } from './live-run.ts';
 import type { RunEnd } from './run-end.ts';
@@ -34,10 +36,10 @@ const lostAfterMs = 15_000;
 
 /** Reads the state of a run; a run whose instance is gone is ended first, as failed. */
 export async function readRun(runId: string, options: StoredRunOptions): Promise<JournalHead<RunState> | undefined> {
-  const found = await readHead<RunState>(options.storage, runPrefix(runId));
+  const found = await readJournal<RunState>(options.storage, runPrefix(runId));
   if (!found || found.head.state.state !== 'running') return found?.head;
   if (options.now() - found.head.at < lostAfterMs + options.storageGraceMs) return found.head;
-  return await endLostRun(runId, options) ?? (await readHead<RunState>(options.storage, runPrefix(runId)))?.head;
+  return await endLostRun(runId, options) ?? (await readJournal<RunState>(options.storage, runPrefix(runId)))?.head;
 }
 
 /** Reads the events behind `after`, some at a time; none when there are no more for now. */

@@ -4,7 +4,7 @@
  */
 
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
-import { readHead } from '../../log/journal.ts';
+import { readJournal } from '../../log/journal-record.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import { chatKey, runPrefix, type RunState } from '../log/run-record.ts';
 import type { Principal } from '../../base/principal.ts';
@@ -45,7 +45,7 @@ export async function readIssued(
 ): Promise<IssuedMetadata> {
   const logs: UIMessageChunk[][] = [];
   for (let id: string | undefined = runId; id !== undefined && logs.length < maxRuns;) {
-    const state: RunState | undefined = (await readHead<RunState>(storage, runPrefix(id)))?.head.state;
+    const state: RunState | undefined = (await readJournal<RunState>(storage, runPrefix(id)))?.head.state;
     if (state?.tenant !== tenant || state.chatId !== chatId || state.agentId !== agentId) break;
     logs.unshift(await readLog(storage, id));
     id = state.continues;

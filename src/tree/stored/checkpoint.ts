@@ -7,7 +7,7 @@
  */
 
 import type { Key } from '../../base/key.ts';
-import { commitOwn } from '../../log/outage.ts';
+import { commitOwn } from '../../log/own-commit.ts';
 import type { Change, Entry } from '../../contracts/storage.ts';
 import type { Payload } from '../nodes/node-store.ts';
 import type { TreeRow } from '../nodes/row.ts';

@@ -1,7 +1,7 @@
 /** The head of a stored tree, which names its checkpoint and the end of its log; and the turn of a writer that others kept overtaking. */
 
 import type { Key } from '../../base/key.ts';
-import { commitMarked, commitOwn } from '../../log/outage.ts';
+import { commitMarked, commitOwn } from '../../log/own-commit.ts';
 import type { Change, CommitResult, Storage, Watchable } from '../../contracts/storage.ts';
 
 /** What the head says. */

@@ -6,7 +6,7 @@
 import { PinnaceError } from '../../base/errors.ts';
 import type { Key } from '../../base/key.ts';
 import type { Change, Storage, Watchable } from '../../contracts/storage.ts';
-import { watchKey } from '../../log/watch.ts';
+import { watchKey } from '../../log/news.ts';
 import {
   discardBlocks,
   noteOrphans,

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { answeringStorage } from '../../../src/log/answering-storage.ts';
 import { PinnaceError, type Storage } from '../../../src/index.ts';
-import { creationWith, type Journal, openJournal, readHead, readItems, takeOver } from '../../../src/log/journal.ts';
+import { type Journal, openJournal } from '../../../src/log/journal.ts';
+import { creation, readItems, readJournal } from '../../../src/log/journal-record.ts';
+import { takeOver } from '../../../src/log/take-over.ts';
 import { virtualTime } from '../../fixtures/faults/virtual-time.ts';
 
 const prefix = ['log', 'a'];
@@ -15,7 +17,7 @@ interface Opened {
 }
 
 async function create(storage: Storage, items: readonly string[] = [], graceMs = 0): Promise<Opened> {
-  const { head, changes } = creationWith(prefix, { state: 'new', at, ttlMs: 60_000, items });
+  const { head, changes } = creation(prefix, { state: 'new', at, ttlMs: 60_000, items });
   const result = await storage.commit(changes);
   if (!result.ok) throw new Error('There is one already');
   return open(storage, { head, version: result.version }, graceMs);
@@ -67,7 +69,7 @@ describe('openJournal', () => {
     await journal.flush();
     expect(seen[0]).toBe(3);
     expect(await itemsOf(storage)).toEqual(['a', 'b', 'c']);
-    expect(await readHead(storage, prefix)).toMatchObject({ head: { seq: 3, state: 'later' } });
+    expect(await readJournal(storage, prefix)).toMatchObject({ head: { seq: 3, state: 'later' } });
     expect((await storage.get(['beside']))?.value).toBe(1);
   });
 
@@ -171,7 +173,7 @@ describe('openJournal', () => {
 
   it('is taken over by one of two who try at once, also where the storage repeats a commit whose answer was lost', async () => {
     const storage = faulty(async (commit) => (await commit(), await commit()));
-    const { changes } = creationWith(prefix, { state: 'new', at, ttlMs: 60_000, items: [] });
+    const { changes } = creation(prefix, { state: 'new', at, ttlMs: 60_000, items: [] });
     await storage.commit(changes);
     const options = { storage, prefix, now: () => at, ttlMs: 60_000 };
     const taken = await Promise.all([takeOver<string>(options), takeOver<string>(options)]);

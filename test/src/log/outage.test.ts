@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { type Change, PinnaceError } from '../../../src/index.ts';
-import { commitMarked, commitOwn, outlast, steadyStorage } from '../../../src/log/outage.ts';
+import { outlast, steadyStorage } from '../../../src/log/outage.ts';
+import { commitMarked, commitOwn } from '../../../src/log/own-commit.ts';
 import { createTestClock, storageContract } from '../../contracts/storage.ts';
 import { virtualTime } from '../../fixtures/faults/virtual-time.ts';
 import { repeatingStorage } from '../../fixtures/repeating-storage.ts';

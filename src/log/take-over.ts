@@ -1,0 +1,30 @@
+/** Taking a journal over from an owner that is gone. */
+
+import type { Key } from '../base/key.ts';
+import type { Storage } from '../contracts/storage.ts';
+import { commitHead } from './head.ts';
+import { headKey, type JournalHead, readJournal, type StoredJournal } from './journal-record.ts';
+
+/** Which journal to take over, and when. */
+export interface TakeOverOptions<S> {
+  readonly storage: Storage;
+  readonly prefix: Key;
+  readonly now: () => number;
+  readonly ttlMs: number;
+  /** Whether to take over a journal with this head; always when absent. */
+  readonly when?: (head: JournalHead<S>) => boolean;
+}
+
+/**
+ * Takes a journal over; the former owner's next commit then fails. Returns `undefined` when there is no journal, when another owner
+ * was first, or when `when` returns false.
+ */
+export async function takeOver<S>(options: TakeOverOptions<S>): Promise<StoredJournal<S> | undefined> {
+  const { storage, prefix, now, ttlMs, when = () => true } = options;
+  const found = await readJournal<S>(storage, prefix);
+  if (!found || !when(found.head)) return undefined;
+  const head = { ...found.head, fence: found.head.fence + 1, owner: crypto.randomUUID(), at: now() };
+  const own = ({ owner }: JournalHead<S>): boolean => owner === head.owner;
+  const result = await commitHead(storage, { key: headKey(prefix), value: head, before: found, ttlMs, own });
+  return result.ok ? { head, version: result.version } : undefined;
+}
