@@ -2,9 +2,11 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import { childAt, childrenIn, countAt } from './nodes/children.ts';
-import { type Core, createCore, cursorOf, find, isInside, slotOf } from './nodes/core.ts';
+import { type Core, createCore } from './nodes/core.ts';
+import { cursorOf, find, isInside, slotOf } from './nodes/structure.ts';
 import { type Cursor, depthAt, sizeOf, slotAt, subtree } from './nodes/layout.ts';
-import { mutate, type Mutation, type Origin, type TreeEvent } from './nodes/mutate.ts';
+import { mutate } from './nodes/mutate.ts';
+import type { Mutation, Origin, TreeEvent } from './nodes/mutation.ts';
 import { none } from './nodes/node-store.ts';
 import type { TreeOp } from './nodes/op.ts';
 import { badPayload, type PayloadTypes } from './nodes/payload-types.ts';

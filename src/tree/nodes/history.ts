@@ -1,9 +1,11 @@
 /** The latest mutations: what changed since a version, and how to take one back. */
 
 import type { TreeChange } from './change.ts';
-import type { Core } from './core.ts';
 import type { InverseOp } from './op.ts';
-import { discardRun, type Run } from './run.ts';
+import type { Snapshots } from '../views/snapshot.ts';
+import type { Structure } from './structure.ts';
+import { BoundedMap } from '../../base/bounded-map.ts';
+import { type Detached, discardDetached } from './detached.ts';
 
 /** Who made a mutation, and the view part of the version that the call returned. */
 export interface Author {
@@ -28,12 +30,12 @@ export interface HistoryEntry {
 
 /** The latest mutations, oldest first. */
 export interface History {
-  add(core: Core, entry: HistoryEntry): void;
+  add(structure: Structure, entry: HistoryEntry): void;
   get(rev: number): HistoryEntry | undefined;
   /** Those after the revision; `undefined` when some are forgotten already. */
   since(rev: number): readonly HistoryEntry[] | undefined;
   /** When the node was removed, as a revision, if that is remembered. */
-  removedAt(core: Core, nodeId: string): number | undefined;
+  removedAt(structure: Structure, nodeId: string): number | undefined;
   clear(): void;
 }
 
@@ -41,15 +43,15 @@ export interface History {
 const maxTombstones = 10_000;
 const freedAtOnce = 8;
 
-interface Doomed extends Run {
+interface Doomed extends Detached {
   readonly rev: number;
 }
 
-/** Gives an empty history that remembers `limit` mutations. */
-export function createHistory(limit: number): History {
+/** Creates an empty history of `limit` mutations; nodes that a snapshot may still read are not freed. */
+export function createHistory(limit: number, snapshots: Pick<Snapshots, 'oldestRev'>): History {
   const entries: HistoryEntry[] = []; // a ring; `first` is the oldest
   let first = 0;
-  const tombstones = new Map<string, number>();
+  const tombstones = new BoundedMap<string, number>(maxTombstones);
   const doomed: Doomed[] = [];
 
   const inOrder = (): readonly HistoryEntry[] => [...entries.slice(first), ...entries.slice(0, first)];
@@ -62,15 +64,15 @@ export function createHistory(limit: number): History {
     const old = entries[first];
     entries[first] = entry;
     first = (first + 1) % limit;
-    if (old && !old.undone) doomed.push(...runsOf(old, entry.rev));
+    if (old && !old.undone) doomed.push(...detachedOf(old, entry.rev));
   }
 
   return {
-    add(core, entry) {
+    add(structure, entry) {
       push(entry);
       if (entry.undoes !== undefined) markUndone(entries, entry.undoes);
       bury(tombstones, entry);
-      reap(core, doomed);
+      if (doomed[0] && snapshots.oldestRev() >= doomed[0].rev) reap(structure, doomed);
     },
     get: (rev) => entries.find((entry) => entry.rev === rev),
     since(rev) {
@@ -78,7 +80,7 @@ export function createHistory(limit: number): History {
       const oldest = known[0]?.rev ?? rev + 1;
       return oldest > rev + 1 ? undefined : known.filter((entry) => entry.rev > rev);
     },
-    removedAt: (core, nodeId) => removedAt(core, tombstones, nodeId),
+    removedAt: (structure, nodeId) => removedAt(structure, tombstones, nodeId),
     clear() {
       entries.length = 0;
       first = 0;
@@ -92,23 +94,19 @@ function markUndone(entries: readonly HistoryEntry[], rev: number): void {
   if (undone) undone.undone = true;
 }
 
-function runsOf({ inverses }: HistoryEntry, rev: number): readonly Doomed[] {
-  return inverses.flatMap((inverse) => ('run' in inverse ? [{ ...inverse.run, rev }] : []));
+function detachedOf({ inverses }: HistoryEntry, rev: number): readonly Doomed[] {
+  return inverses.flatMap((inverse) => ('detached' in inverse ? [{ ...inverse.detached, rev }] : []));
 }
 
 function bury(tombstones: Map<string, number>, { changes, rev }: HistoryEntry): void {
   for (const change of changes) {
     if (change.kind === 'insert') tombstones.delete(change.nodeId);
-    if (change.kind !== 'remove') continue;
-    tombstones.delete(change.nodeId);
-    tombstones.set(change.nodeId, rev);
-    const [oldest] = tombstones.keys();
-    if (tombstones.size > maxTombstones && oldest !== undefined) tombstones.delete(oldest);
+    if (change.kind === 'remove') tombstones.set(change.nodeId, rev);
   }
 }
 
 /** A node inside a removed subtree went with the subtree's root. */
-function removedAt({ store, isLive }: Core, tombstones: ReadonlyMap<string, number>, nodeId: string) {
+function removedAt({ store, isLive }: Structure, tombstones: ReadonlyMap<string, number>, nodeId: string) {
   const known = tombstones.get(nodeId);
   if (known !== undefined) return known;
   let slot = store.index.find(nodeId);
@@ -117,10 +115,10 @@ function removedAt({ store, isLive }: Core, tombstones: ReadonlyMap<string, numb
 }
 
 /** Frees nodes that can neither come back nor be seen in a snapshot, a few blocks at a time. */
-function reap(core: Core, doomed: Doomed[]): void {
+function reap(structure: Structure, doomed: Doomed[]): void {
   const [next] = doomed;
-  if (!next || core.snapshots.oldestRev() < next.rev) return;
-  discardRun(core, { ...next, numbers: next.numbers.subarray(0, freedAtOnce) });
+  if (!next) return;
+  discardDetached(structure, { ...next, numbers: next.numbers.subarray(0, freedAtOnce) });
   const rest = next.numbers.subarray(freedAtOnce);
   if (rest.length === 0) doomed.shift();
   else doomed[0] = { ...next, numbers: rest };

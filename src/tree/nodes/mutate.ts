@@ -1,38 +1,12 @@
 /** Changes the tree: several operations as one mutation, all or nothing, under one revision. */
 
-import type { TreeChange } from './change.ts';
 import type { Core } from './core.ts';
 import type { Author } from './history.ts';
+import type { Mutation, Origin } from './mutation.ts';
 import { type Applied, applyOp, type InverseOp, type TreeOp } from './op.ts';
 import { rowsOf } from './rows.ts';
-import { discardRun } from './run.ts';
-import { versionAt } from './version.ts';
-
-/** Who changes the tree, as the change feed tells it. */
-export interface Origin {
-  readonly agentId: string;
-  /** The tool, or what else the caller calls it. */
-  readonly operation: string;
-}
-
-/** What the change feed tells: one mutation. */
-export interface TreeEvent {
-  readonly rev: number;
-  /** The version that the mutation gave, as the tool `undo` takes it. */
-  readonly version: string;
-  readonly changes: readonly TreeChange[];
-  readonly origin?: Origin;
-  /** The version of the mutation that this one took back. */
-  readonly undoes?: string;
-}
-
-/** What became of a mutation. Without changes, the revision is as before. */
-export interface Mutation {
-  readonly rev: number;
-  readonly changes: readonly TreeChange[];
-  /** What was done, as data; only where the tree is in storage. */
-  readonly ops: readonly TreeOp[];
-}
+import { discardDetached } from './detached.ts';
+import { versionOf } from './version.ts';
 
 /**
  * Applies the operations in order. Each sees what the ones before it did.
@@ -94,13 +68,13 @@ export function begin(core: Core): Transaction {
         undoes,
         undone: false,
       });
-      const versionOf = (at: number): string => versionAt({ epoch: core.epoch, rev: at }, noView);
+      const versionAt = (at: number): string => versionOf({ epoch: core.epoch, rev: at }, noView);
       core.publish({
         rev,
-        version: versionOf(rev),
+        version: versionAt(rev),
         changes,
         ...(origin && { origin }),
-        ...(undoes !== undefined && { undoes: versionOf(undoes) }),
+        ...(undoes !== undefined && { undoes: versionAt(undoes) }),
       });
       return { rev, changes, ops };
     },
@@ -112,13 +86,13 @@ function asData(core: Core, op: InverseOp): TreeOp {
   const { ids } = core.store;
   if (op.kind === 'refill') return { kind: 'content', nodeId: op.nodeId, rows: [...rowsOf(core, op.nodeId)].slice(1) };
   if (op.kind !== 'restore') return op;
-  return { kind: 'insert', rows: [...rowsOf(core, ids[op.run.root])], place: op.place };
+  return { kind: 'insert', rows: [...rowsOf(core, ids[op.detached.root])], place: op.place };
 }
 
 /** Undoes one operation as if it had not been; what it had inserted is gone for good. */
 function takeBack(core: Core, inverse: InverseOp): void {
   const applied = applyOp(core, inverse);
   const gone = applied?.inverse;
-  if (inverse.kind === 'remove' && gone?.kind === 'restore') discardRun(core, gone.run);
-  if (inverse.kind === 'refill' && gone?.kind === 'refill') discardRun(core, gone.run);
+  if (inverse.kind === 'remove' && gone?.kind === 'restore') discardDetached(core, gone.detached);
+  if (inverse.kind === 'refill' && gone?.kind === 'refill') discardDetached(core, gone.detached);
 }

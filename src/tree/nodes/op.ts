@@ -5,12 +5,12 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { TreeChange } from './change.ts';
-import { type Core, cursorOf, isInside, slotOf } from './core.ts';
+import { cursorOf, isInside, slotOf, type Structure } from './structure.ts';
 import { after, endOf, subtree } from './layout.ts';
 import { none, type Payload } from './node-store.ts';
 import { cutOut, detach, existing, join, type Place, placeOf, putIn, refused, resolve } from './placing.ts';
 import type { TreeRow } from './row.ts';
-import { buildRun, type Run } from './run.ts';
+import { buildDetached, type Detached } from './detached.ts';
 
 /** A change of the tree. The first row of an insertion is its root. */
 export type TreeOp =
@@ -24,8 +24,8 @@ export type TreeOp =
 /** What takes a change back. A removed subtree is kept as it was. */
 export type InverseOp =
   | TreeOp
-  | { readonly kind: 'restore'; readonly run: Run; readonly place: Place }
-  | { readonly kind: 'refill'; readonly nodeId: string; readonly run: Run };
+  | { readonly kind: 'restore'; readonly detached: Detached; readonly place: Place }
+  | { readonly kind: 'refill'; readonly nodeId: string; readonly detached: Detached };
 
 /** A change that was made. */
 export interface Applied {
@@ -34,99 +34,99 @@ export interface Applied {
 }
 
 /** Makes a change; gives `undefined` when there was nothing to do. */
-export function applyOp(core: Core, op: InverseOp): Applied | undefined {
+export function applyOp(structure: Structure, op: InverseOp): Applied | undefined {
   switch (op.kind) {
     case 'insert':
-      return insert(core, op);
+      return insert(structure, op);
     case 'remove':
-      return remove(core, op);
+      return remove(structure, op);
     case 'move':
-      return move(core, op);
+      return move(structure, op);
     case 'payload':
-      return setPayload(core, op);
+      return setPayload(structure, op);
     case 'restore':
-      return restore(core, op);
+      return restore(structure, op);
     case 'content':
-      return setContent(core, op.nodeId, (slot) => buildRun(core, op.rows, slot));
+      return setContent(structure, op.nodeId, (slot) => buildDetached(structure, op.rows, slot));
     case 'refill':
-      return setContent(core, op.nodeId, () => claimIds(core, op.run));
+      return setContent(structure, op.nodeId, () => claimIds(structure, op.detached));
     default:
       return op satisfies never;
   }
 }
 
-function insert(core: Core, { rows, place }: Extract<TreeOp, { kind: 'insert' }>): Applied {
+function insert(structure: Structure, { rows, place }: Extract<TreeOp, { kind: 'insert' }>): Applied {
   if (rows.length === 0) throw refused('Cannot insert nothing: give at least one row', 'no_rows');
-  resolve(core, place); // before anything is made
-  return paste(core, buildRun(core, rows), place);
+  resolve(structure, place); // before anything is made
+  return paste(structure, buildDetached(structure, rows), place);
 }
 
-function restore(core: Core, { run, place }: Extract<InverseOp, { kind: 'restore' }>): Applied {
-  resolve(core, place);
-  return paste(core, claimIds(core, run), place);
+function restore(structure: Structure, { detached, place }: Extract<InverseOp, { kind: 'restore' }>): Applied {
+  resolve(structure, place);
+  return paste(structure, claimIds(structure, detached), place);
 }
 
 /** A removed node's id may have been given to another since. */
-function claimIds(core: Core, run: Run): Run {
-  const { store, sequence: { layout } } = core;
+function claimIds(structure: Structure, detached: Detached): Detached {
+  const { store, sequence: { layout } } = structure;
   const eachSlot = (visit: (slot: number) => void): void => {
-    for (const number of run.numbers) layout.blocks[number]!.slots.forEach(visit);
+    for (const number of detached.numbers) layout.blocks[number]!.slots.forEach(visit);
   };
   eachSlot((slot) => {
     const nodeId = store.ids[slot]!;
-    if (slotOf(core, nodeId) === none) return;
+    if (slotOf(structure, nodeId) === none) return;
     const message = `Cannot restore node "${nodeId}": another has its id now`;
     throw new PinnaceError('conflict', message, { details: { reason: 'id_taken' } });
   });
   eachSlot((slot) => void store.index.set(store.ids[slot]!, slot));
-  return run;
+  return detached;
 }
 
-function paste(core: Core, run: Run, place: Place): Applied {
-  const { store } = core;
-  const parent = join(core, run, place);
-  if (parent === none) core.root = run.root;
-  const nodeId = store.ids[run.root]!;
+function paste(structure: Structure, detached: Detached, place: Place): Applied {
+  const { store } = structure;
+  const parent = join(structure, detached, place);
+  if (parent === none) structure.root = detached.root;
+  const nodeId = store.ids[detached.root]!;
   return {
-    change: { kind: 'insert', nodeId, parentId: place.parentId, size: run.size },
+    change: { kind: 'insert', nodeId, parentId: place.parentId, size: detached.size },
     inverse: { kind: 'remove', nodeId },
   };
 }
 
-function remove(core: Core, { nodeId }: { readonly nodeId: string }): Applied {
-  const slot = existing(core, nodeId);
-  if (slot === core.root) throw refused(`Cannot remove node "${nodeId}": it is the root`, 'is_root');
-  const place = placeOf(core, slot);
-  const run = detach(core, slot);
+function remove(structure: Structure, { nodeId }: { readonly nodeId: string }): Applied {
+  const slot = existing(structure, nodeId);
+  if (slot === structure.root) throw refused(`Cannot remove node "${nodeId}": it is the root`, 'is_root');
+  const place = placeOf(structure, slot);
+  const detached = detach(structure, slot);
   return {
-    change: { kind: 'remove', nodeId, parentId: place.parentId, size: run.size },
-    inverse: { kind: 'restore', run, place },
+    change: { kind: 'remove', nodeId, parentId: place.parentId, size: detached.size },
+    inverse: { kind: 'restore', detached, place },
   };
 }
 
-function move(core: Core, { nodeId, place }: Extract<TreeOp, { kind: 'move' }>): Applied | undefined {
-  const slot = existing(core, nodeId);
-  const { parent } = resolve(core, place);
-  if (slot === core.root) throw refused(`Cannot move node "${nodeId}": it is the root`, 'is_root');
-  if (isInside(core, { inner: cursorOf(core, parent), outer: cursorOf(core, slot) })) {
+function move(structure: Structure, { nodeId, place }: Extract<TreeOp, { kind: 'move' }>): Applied | undefined {
+  const slot = existing(structure, nodeId);
+  const { parent } = resolve(structure, place);
+  if (slot === structure.root) throw refused(`Cannot move node "${nodeId}": it is the root`, 'is_root');
+  if (isInside(structure, { inner: cursorOf(structure, parent), outer: cursorOf(structure, slot) })) {
     throw refused(`Cannot move node "${nodeId}" to "${place.parentId}": that is inside it`, 'cycle');
   }
-  const old = placeOf(core, slot);
+  const old = placeOf(structure, slot);
   if (old.parentId === place.parentId && (old.beforeId === place.beforeId || nodeId === place.beforeId)) {
     return undefined;
   }
-  const run = detach(core, slot);
-  join(core, run, place);
+  const detached = detach(structure, slot);
+  join(structure, detached, place);
   return {
     // safe: only the root has no parent
-    change: { kind: 'move', nodeId, parentId: place.parentId!, oldParentId: old.parentId!, size: run.size },
+    change: { kind: 'move', nodeId, parentId: place.parentId!, oldParentId: old.parentId!, size: detached.size },
     inverse: { kind: 'move', nodeId, place: old },
   };
 }
 
-function setPayload(core: Core, op: Extract<TreeOp, { kind: 'payload' }>): Applied {
-  const { store, types, sequence } = core;
-  const slot = existing(core, op.nodeId);
+function setPayload(structure: Structure, op: Extract<TreeOp, { kind: 'payload' }>): Applied {
+  const { store, types, sequence } = structure;
+  const slot = existing(structure, op.nodeId);
   const type = types.numberOf(op.payloadType);
   if (type === undefined) throw refused(`Cannot set "${op.payloadType}": the tree has no such payload type`, 'no_type');
   const payload = store.payloads[slot]!;
@@ -141,23 +141,23 @@ function setPayload(core: Core, op: Extract<TreeOp, { kind: 'payload' }>): Appli
   };
 }
 
-/** Replaces what is below a node by another run. */
-function setContent(core: Core, nodeId: string, make: (slot: number) => Run): Applied | undefined {
-  const { store, sequence } = core;
-  const slot = existing(core, nodeId);
-  const { start, end } = subtree(sequence.layout, cursorOf(core, slot));
-  const old = cutOut(core, { start: after(sequence.layout, start), end }, slot);
+/** Replaces what is below a node by another detached. */
+function setContent(structure: Structure, nodeId: string, make: (slot: number) => Detached): Applied | undefined {
+  const { store, sequence } = structure;
+  const slot = existing(structure, nodeId);
+  const { start, end } = subtree(sequence.layout, cursorOf(structure, slot));
+  const old = cutOut(structure, { start: after(sequence.layout, start), end }, slot);
   try {
-    const run = make(slot);
+    const detached = make(slot);
     store.touch(slot);
-    putIn(core, run, { parent: slot, at: endOf(sequence.layout, cursorOf(core, slot)) });
-    store.childCounts[slot] = run.rootCount;
-    if (run.size + old.size === 0) return undefined;
-    const inverse = { kind: 'refill', nodeId, run: old } as const;
-    return { change: { kind: 'content', nodeId, size: run.size }, inverse };
+    putIn(structure, detached, { parent: slot, at: endOf(sequence.layout, cursorOf(structure, slot)) });
+    store.childCounts[slot] = detached.rootCount;
+    if (detached.size + old.size === 0) return undefined;
+    const inverse = { kind: 'refill', nodeId, detached: old } as const;
+    return { change: { kind: 'content', nodeId, size: detached.size }, inverse };
   } catch (error) {
-    claimIds(core, old);
-    putIn(core, old, { parent: slot, at: endOf(sequence.layout, cursorOf(core, slot)) });
+    claimIds(structure, old);
+    putIn(structure, old, { parent: slot, at: endOf(sequence.layout, cursorOf(structure, slot)) });
     throw error;
   }
 }

@@ -2,7 +2,8 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import { childAt, countAt } from './children.ts';
-import { type Core, cursorOf, slotOf } from './core.ts';
+import type { Core } from './core.ts';
+import { cursorOf, slotOf } from './structure.ts';
 import { compare, depthAt, slotAt, subtree } from './layout.ts';
 import { none } from './node-store.ts';
 import { type Place, placeOf } from './placing.ts';

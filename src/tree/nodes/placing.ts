@@ -4,10 +4,10 @@
  */
 
 import { PinnaceError } from '../../base/errors.ts';
-import { type Core, cursorOf, slotOf } from './core.ts';
+import { cursorOf, slotOf, type Structure } from './structure.ts';
 import { type Cursor, depthAt, endOf, isEnd, sizeOf, slotAt, type Span, subtree } from './layout.ts';
 import { none } from './node-store.ts';
-import type { Run } from './run.ts';
+import type { Detached } from './detached.ts';
 
 /** Where a node stands among its siblings: before one of them, or last. Only the root has no parent. */
 export interface Place {
@@ -16,7 +16,7 @@ export interface Place {
 }
 
 /** Where the slot stands among its siblings now. */
-export function placeOf({ store, sequence }: Core, slot: number): Place {
+export function placeOf({ store, sequence }: Structure, slot: number): Place {
   const { layout } = sequence;
   const cursor = sequence.find(slot)!;
   const end = endOf(layout, cursor);
@@ -29,22 +29,22 @@ export function placeOf({ store, sequence }: Core, slot: number): Place {
 }
 
 /** Takes a subtree out of order, parent and views. */
-export function detach(core: Core, root: number): Run {
-  const { sequence, store } = core;
+export function detach(structure: Structure, root: number): Detached {
+  const { sequence, store } = structure;
   const parent = store.parents[root]!;
-  const run = cutOut(core, subtree(sequence.layout, cursorOf(core, root)), parent);
+  const detached = cutOut(structure, subtree(sequence.layout, cursorOf(structure, root)), parent);
   store.touch(parent);
   store.childCounts[parent]!--;
-  return run;
+  return detached;
 }
 
 /** Takes a span of subtrees with this parent out of the order and the views. */
-export function cutOut(core: Core, span: Span, parent: number): Run {
-  const { sequence, store, views } = core;
+export function cutOut(structure: Structure, span: Span, parent: number): Detached {
+  const { sequence, store, views } = structure;
   const { layout } = sequence;
   const size = sizeOf(layout, span);
   if (size === 0) return { numbers: new Int32Array(), root: none, rootCount: 0, size };
-  const above = cursorOf(core, parent);
+  const above = cursorOf(structure, parent);
   const depth = depthAt(layout, above) + 1;
   const below = Array.from(views, (view) => view.hiddenBelow(above));
   const root = slotAt(layout, span.start);
@@ -53,55 +53,59 @@ export function cutOut(core: Core, span: Span, parent: number): Run {
   sequence.shift(numbers, -depth);
   let i = 0;
   for (const view of views) view.shift(numbers, -below[i++]!);
-  core.size -= size;
+  structure.size -= size;
   return { numbers, root, rootCount, size };
 }
 
-/** Puts a run at its place; gives the parent's slot. */
-export function join(core: Core, run: Run, place: Place): number {
-  const { store } = core;
-  const { parent, at } = resolve(core, place);
+/** Puts a detached at its place; gives the parent's slot. */
+export function join(structure: Structure, detached: Detached, place: Place): number {
+  const { store } = structure;
+  const { parent, at } = resolve(structure, place);
   if (parent !== none) {
     store.touch(parent);
     store.childCounts[parent]!++;
-    store.touch(run.root);
-    store.parents[run.root] = parent;
+    store.touch(detached.root);
+    store.parents[detached.root] = parent;
   }
-  putIn(core, run, { parent, at });
+  putIn(structure, detached, { parent, at });
   return parent;
 }
 
-/** Puts a run into the order and the views. */
-export function putIn(core: Core, run: Run, { parent, at }: { readonly parent: number; readonly at: Cursor }): void {
-  const { sequence, views } = core;
-  if (run.size === 0) return;
-  core.size += run.size;
+/** Puts a detached into the order and the views. */
+export function putIn(
+  structure: Structure,
+  detached: Detached,
+  { parent, at }: { readonly parent: number; readonly at: Cursor },
+): void {
+  const { sequence, views } = structure;
+  if (detached.size === 0) return;
+  structure.size += detached.size;
   if (parent !== none) {
-    const above = cursorOf(core, parent);
-    sequence.shift(run.numbers, depthAt(sequence.layout, above) + 1);
-    for (const view of views) view.shift(run.numbers, view.hiddenBelow(above));
+    const above = cursorOf(structure, parent);
+    sequence.shift(detached.numbers, depthAt(sequence.layout, above) + 1);
+    for (const view of views) view.shift(detached.numbers, view.hiddenBelow(above));
   }
-  sequence.paste(run.numbers, at);
+  sequence.paste(detached.numbers, at);
 }
 
 /** Finds the place. @throws PinnaceError `not_found`, or `invalid_argument` for a place that is none. */
-export function resolve(core: Core, { parentId, beforeId }: Place): { parent: number; at: Cursor } {
+export function resolve(structure: Structure, { parentId, beforeId }: Place): { parent: number; at: Cursor } {
   if (parentId === null) {
-    if (core.root !== none) throw refused('Cannot insert a second root: name a parent', 'has_root');
+    if (structure.root !== none) throw refused('Cannot insert a second root: name a parent', 'has_root');
     return { parent: none, at: { pos: 0, index: 0 } };
   }
-  const parent = existing(core, parentId);
-  if (beforeId === null) return { parent, at: endOf(core.sequence.layout, cursorOf(core, parent)) };
-  const sibling = existing(core, beforeId);
-  if (core.store.parents[sibling] !== parent) {
+  const parent = existing(structure, parentId);
+  if (beforeId === null) return { parent, at: endOf(structure.sequence.layout, cursorOf(structure, parent)) };
+  const sibling = existing(structure, beforeId);
+  if (structure.store.parents[sibling] !== parent) {
     throw refused(`Cannot use the place before "${beforeId}": it is no child of "${parentId}"`, 'not_a_child');
   }
-  return { parent, at: cursorOf(core, sibling) };
+  return { parent, at: cursorOf(structure, sibling) };
 }
 
 /** The slot of a node. @throws PinnaceError `not_found` */
-export function existing(core: Core, nodeId: string): number {
-  const slot = slotOf(core, nodeId);
+export function existing(structure: Structure, nodeId: string): number {
+  const slot = slotOf(structure, nodeId);
   if (slot !== none) return slot;
   throw new PinnaceError('not_found', `Cannot find node "${nodeId}": the tree has no such node`);
 }

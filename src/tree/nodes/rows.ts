@@ -1,12 +1,12 @@
 /** The nodes of a tree as rows, in pre-order. Indexes are in range by construction, hence the `!`. */
 
-import { type Core, cursorOf, slotOf } from './core.ts';
+import { cursorOf, slotOf, type Structure } from './structure.ts';
 import { subtree } from './layout.ts';
 import { none } from './node-store.ts';
 import type { TreeRow } from './row.ts';
 
 /** The row of a slot. */
-export function rowOf({ store, types }: Core, slot: number): TreeRow {
+export function rowOf({ store, types }: Structure, slot: number): TreeRow {
   const parent = store.parents[slot]!;
   return {
     nodeId: store.ids[slot]!,
@@ -17,16 +17,16 @@ export function rowOf({ store, types }: Core, slot: number): TreeRow {
 }
 
 /** The rows of a subtree; without a node, of the tree. The tree must not change meanwhile. */
-export function* rowsOf(core: Core, nodeId: string | undefined): IterableIterator<TreeRow> {
-  const { layout } = core.sequence;
-  if (core.root === none) return;
+export function* rowsOf(structure: Structure, nodeId: string | undefined): IterableIterator<TreeRow> {
+  const { layout } = structure.sequence;
+  if (structure.root === none) return;
   const { start, end } = subtree(
     layout,
-    nodeId === undefined ? { pos: 0, index: 0 } : cursorOf(core, slotOf(core, nodeId)),
+    nodeId === undefined ? { pos: 0, index: 0 } : cursorOf(structure, slotOf(structure, nodeId)),
   );
   for (let pos = start.pos; pos <= end.pos && pos < layout.count; pos++) {
     const { slots } = layout.blocks[layout.order[pos]!]!;
     const stop = pos === end.pos ? end.index : slots.length;
-    for (let index = pos === start.pos ? start.index : 0; index < stop; index++) yield rowOf(core, slots[index]!);
+    for (let index = pos === start.pos ? start.index : 0; index < stop; index++) yield rowOf(structure, slots[index]!);
   }
 }

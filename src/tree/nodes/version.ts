@@ -1,20 +1,11 @@
 /** Version tokens: which state of the tree, and of the agent's view, a caller has seen. */
 
 import { PinnaceError } from '../../base/errors.ts';
-import { type Touch, touchesOf } from './change.ts';
-import { clashing, type Dependency } from '../tools/conflict-scope.ts';
-import type { Core } from './core.ts';
-import type { Session } from './session.ts';
 
-/** The token of the present. */
-export function versionOf({ epoch, rev }: Core, { viewId, viewRev }: Session): string {
-  return versionAt({ epoch, rev }, { viewId, viewRev });
-}
-
-/** The token of some moment. */
-export function versionAt(
-  { epoch, rev }: { readonly epoch: string; readonly rev: number },
-  { viewId, viewRev }: { readonly viewId: string; readonly viewRev: number },
+/** The version token of a revision of the tree and of a view. */
+export function versionOf(
+  { epoch, rev }: Pick<VersionParts, 'epoch' | 'rev'>,
+  { viewId, viewRev }: Pick<VersionParts, 'viewId' | 'viewRev'>,
 ): string {
   return `${epoch}.${rev}.${viewId}.${viewRev}`;
 }
@@ -35,103 +26,12 @@ export function readVersion(token: string): VersionParts | undefined {
 }
 
 /** Whether a token is of another open tree, as the one before a restart. */
-export function isOfOtherEpoch({ epoch }: Core, token: string): boolean {
+export function isOfOtherEpoch({ epoch }: { readonly epoch: string }, token: string): boolean {
   const parts = readVersion(token);
   return parts !== undefined && parts.epoch !== epoch;
-}
-
-/** The tree's revision that a token names; `undefined` when it is of another open tree. */
-function revOf({ epoch }: Core, token: string): number | undefined {
-  const parts = readVersion(token);
-  return parts?.epoch === epoch ? parts.rev : undefined;
-}
-
-const maxChanges = 20;
-
-/**
- * Lets a call pass that has seen the present, or in a tree with `conflictScope: "node"` all of it that the call depends on.
- *
- * @throws PinnaceError `conflict` with the latest version and what has changed since the token.
- */
-export function checkVersion(
-  core: Core,
-  session: Session,
-  { token, dependencies, isScoped = core.conflictScope === 'node' }: {
-    readonly token: string | undefined;
-    readonly dependencies?: readonly Dependency[] | undefined;
-    /** Whether changes of other nodes than the call depends on are no conflict. */
-    readonly isScoped?: boolean | undefined;
-  },
-): void {
-  const version = versionOf(core, session);
-  if (token === version) return;
-  if (token === undefined) {
-    throw conflict(
-      `Cannot change the tree without a "versionToken": give the version that you have seen; the latest is "${version}"`,
-      {
-        reason: 'version_missing',
-        version,
-      },
-    );
-  }
-  if (isOfOtherEpoch(core, token)) throw epochChanged(token, version);
-  const seen = isScoped ? dependencies : undefined;
-  const changes = changesSince(core, session, { token, dependencies: seen });
-  if (seen && changes?.length === 0) return;
-  throw conflict(
-    `Cannot change the tree from version "${shorten(token)}": it has changed since; the latest version is "${version}"`,
-    {
-      reason: 'version_stale',
-      version,
-      ...(changes && { changes: changes.slice(0, maxChanges) }),
-      ...(changes && changes.length > maxChanges && { moreChanges: changes.length - maxChanges }),
-    },
-  );
-}
-
-function epochChanged(token: string, version: string): PinnaceError {
-  return conflict(
-    `Cannot change the tree from version "${
-      shorten(token)
-    }": the tree was opened again since, and versions, views and undo do not ` +
-      `outlive that; read again; the latest version is "${version}"`,
-    { reason: 'epoch_changed', version },
-  );
-}
-
-/** The latest first, each node and kind once; `undefined` when not all are remembered. */
-function changesSince(
-  core: Core,
-  session: Session,
-  { token, dependencies }: { token: string; dependencies: readonly Dependency[] | undefined },
-): readonly Touch[] | undefined {
-  const rev = revOf(core, token);
-  const entries = rev === undefined || rev > core.rev ? undefined : core.history.since(rev);
-  if (!entries) return undefined;
-  const changes = entries.filter((entry) => !entry.isRetracted).flatMap((entry) => entry.changes);
-  const touches = [
-    ...(dependencies ? clashing(core, changes, dependencies) : changes).flatMap(touchesOf),
-    ...(isViewOpen(dependencies) ? viewTouchesSince(session, token) : []),
-  ];
-  const latest = new Map(touches.toReversed().map(({ nodeId, kind }) => [`${kind} ${nodeId}`, { nodeId, kind }]));
-  return [...latest.values()];
-}
-
-function isViewOpen(dependencies: readonly Dependency[] | undefined): boolean {
-  return dependencies?.some(({ kinds }) => kinds.includes('view')) ?? true;
-}
-
-function viewTouchesSince({ viewId, viewTouches }: Session, token: string): readonly Touch[] {
-  const parts = readVersion(token);
-  const seen = parts?.viewId === viewId ? parts.viewRev : 0;
-  return viewTouches.filter((touch) => touch.viewRev > seen);
 }
 
 /** A conflict with these facts. */
 export function conflict(message: string, details: Readonly<Record<string, unknown>>): PinnaceError {
   return new PinnaceError('conflict', message, { details });
-}
-
-function shorten(token: string): string {
-  return token.replace(/[^\w.-]/g, '?').slice(0, 80);
 }

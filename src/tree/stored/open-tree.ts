@@ -3,7 +3,8 @@
 import { PinnaceError } from '../../base/errors.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
 import { createTreeStore } from './tree-store.ts';
-import { mutate, type Mutation, type Origin } from '../nodes/mutate.ts';
+import { mutate } from '../nodes/mutate.ts';
+import type { Mutation, Origin } from '../nodes/mutation.ts';
 import type { TreeOp } from '../nodes/op.ts';
 import { createStoredTree, type StoredTree } from './stored-tree.ts';
 import { checkOps, coreOf, createTree, type CreateTreeOptions, type Tree } from '../tree.ts';

@@ -16,8 +16,9 @@ import {
   sweepGarbage,
   writeBlocks,
 } from './checkpoint.ts';
-import { answerTtlMs, type Remembered } from '../tools/idempotency.ts';
-import type { Origin } from '../nodes/mutate.ts';
+import { answerTtlMs } from '../tools/call/idempotency.ts';
+import type { Remembered } from '../nodes/mutation.ts';
+import type { Origin } from '../nodes/mutation.ts';
 import type { TreeOp } from '../nodes/op.ts';
 import type { TreeRow } from '../nodes/row.ts';
 import { sha256Sync } from '../../base/sha256-sync.ts';

@@ -2,35 +2,11 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { Core } from '../nodes/core.ts';
-import type { Remembered } from '../tools/idempotency.ts';
-import { begin, mutate, type Mutation, type Origin } from '../nodes/mutate.ts';
+import { begin, mutate } from '../nodes/mutate.ts';
+import type { Attached, Mutation, TreeStore } from '../nodes/mutation.ts';
 import type { TreeOp } from '../nodes/op.ts';
 import type { StoredTree } from './stored-tree.ts';
 import type { TreeRow } from '../nodes/row.ts';
-
-/** What belongs to a mutation besides its operations. */
-export interface Attached {
-  readonly origin?: Origin | undefined;
-  readonly answer?: { readonly id: string; readonly remembered: Remembered } | undefined;
-}
-
-/** Stands between a tree and its storage. */
-export interface TreeStore {
-  /** Runs one piece of work after the other; all that changes the tree runs here. */
-  lock<T>(work: () => Promise<T>): Promise<T>;
-  /**
-   * Stores a mutation that was just made. When it throws, the mutation was taken back, as a mutation of its own: no revision ever
-   * stands for two states. `conflict`: another instance has changed the tree, and this one has taken that over.
-   */
-  store(mutation: Mutation, attached: Attached): Promise<void>;
-  /** What was answered to a request with this id, by any instance. */
-  answer(id: string): Promise<Remembered | undefined>;
-  /** Lets this instance write before all others, until it has stored a change or releases its turn. */
-  takeTurn(): Promise<void>;
-  releaseTurn(): Promise<void>;
-  /** Takes over what other instances have done. */
-  refresh(): Promise<void>;
-}
 
 /** Gives the treeStore of a tree. */
 export function createTreeStore(core: Core, stored: StoredTree, rows: () => Iterable<TreeRow>): TreeStore {

@@ -2,10 +2,10 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import { invalid } from '../../base/parse.ts';
-import { bytesOf } from './answer-size.ts';
+import { bytesOf } from './pages/answer-size.ts';
 import type { Payload } from '../nodes/node-store.ts';
 import { badPayload, unknownType } from '../nodes/payload-types.ts';
-import type { CallContext } from './tool-spec.ts';
+import type { CallContext } from './caller.ts';
 
 /** Returns the payload as its schema makes it. @throws PinnaceError `invalid_argument` */
 export function checkedPayload(

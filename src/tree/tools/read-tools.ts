@@ -1,21 +1,23 @@
 /** The tools that read pages of the tree: `get_node`, `get_view`, `list_children`. */
 
-import { fitAnswer, roomOf, shortened } from './answer-size.ts';
+import { fitAnswer, roomOf, shortened } from './pages/answer-size.ts';
 import { childrenIn } from '../nodes/children.ts';
-import { cursorOf, slotOf } from '../nodes/core.ts';
+import { cursorOf, slotOf } from '../nodes/structure.ts';
 import { flagAt } from '../views/hidden.ts';
 import { after, blockAt, type Cursor, depthAt, endOf, slotAt } from '../nodes/layout.ts';
 import type { Payload } from '../nodes/node-store.ts';
 import { createProjection, type Projection, type PropertyFilter } from '../views/projection.ts';
-import { liveReader, type Reader } from '../nodes/reader.ts';
-import type { Session } from '../nodes/session.ts';
-import { viewOf } from '../nodes/session.ts';
-import { fieldsOf, type Page, type Shape, writePage } from '../views/shape.ts';
+import { liveReader, type Reader } from '../views/reader.ts';
+import type { Session } from './session.ts';
+import { viewOf } from './session.ts';
+import { fieldsOf, type Page, type Shape, writePage } from './pages/shape.ts';
 import { GetNode, GetView, ListChildren } from './tool-input.ts';
-import { type CallContext, type Output, reads, type ToolSpec, toolSpec } from './tool-spec.ts';
+import { reads, type ToolSpec, toolSpec } from './tool-spec.ts';
+import type { CallContext } from './caller.ts';
+import type { Output } from './output.ts';
 import { hiddenAt } from '../views/hidden.ts';
 import { visibleRows } from '../views/visible.ts';
-import { type Step, walk } from '../views/walk.ts';
+import { type Step, walk } from './pages/walk.ts';
 
 const getNode = toolSpec({
   name: 'get_node',

@@ -1,16 +1,17 @@
 /** `search`: finds nodes by their properties, in pre-order, page by page. */
 
-import { bytesOf, fitAnswer, roomOf, shortened } from './answer-size.ts';
+import { bytesOf, fitAnswer, roomOf, shortened } from './pages/answer-size.ts';
 import { endOf } from '../nodes/layout.ts';
 import { createMatcher, type Matcher } from '../views/matcher.ts';
 import { createProjection, type Projection } from '../views/projection.ts';
-import { labelOf, type Reader } from '../nodes/reader.ts';
+import { labelOf, type Reader } from '../views/reader.ts';
 import { filterOf, limitOf } from './read-tools.ts';
 import { type Hit, search } from '../views/search.ts';
-import { viewOf } from '../nodes/session.ts';
+import { viewOf } from './session.ts';
 import { Search } from './tool-input.ts';
-import { type Output, reads, type ToolSpec, toolSpec } from './tool-spec.ts';
-import { walk } from '../views/walk.ts';
+import { reads, type ToolSpec, toolSpec } from './tool-spec.ts';
+import type { Output } from './output.ts';
+import { walk } from './pages/walk.ts';
 
 /** The tool that finds nodes. */
 export const searchTool: ToolSpec = toolSpec({

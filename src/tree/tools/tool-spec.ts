@@ -2,31 +2,10 @@
 
 import type * as v from 'valibot';
 import type { ToolAnnotations } from '../../base/schema.ts';
-import type { Dependency } from './conflict-scope.ts';
-import type { Core } from '../nodes/core.ts';
-import type { TreeLimits } from './limits.ts';
 import type { Transaction } from '../nodes/mutate.ts';
-import type { Desk, Session } from '../nodes/session.ts';
-import type { Shape } from '../views/shape.ts';
-
-/** The circumstances of a call. */
-export interface CallContext {
-  readonly core: Core;
-  readonly desk: Desk;
-  readonly session: Session;
-  readonly agentId: string;
-  /** Whose changes `undo` takes back. */
-  readonly undo: 'own' | 'any';
-  readonly limits: TreeLimits;
-  readonly shape: Shape;
-  readonly now: () => number;
-}
-
-/** What a tool answers; the version is added to it. */
-export type Output = Readonly<Record<string, unknown>>;
-
-/** An output with its version. */
-export type Answer = Output & { readonly version: string };
+import type { Dependency } from './call/conflict-scope.ts';
+import type { CallContext } from './caller.ts';
+import type { Output } from './output.ts';
 
 type Schema = v.GenericSchema<unknown, Readonly<Record<string, unknown>>>;
 

@@ -3,19 +3,15 @@
 import { PinnaceError } from '../../base/errors.ts';
 import type { ToolDefinition } from '../../base/schema.ts';
 import type { ToolSource, ToolSourceCall } from '../../tools/tool-source.ts';
-import type { AuditEntry, AuditSink } from './audit.ts';
-import { type Caller, callTool } from './call-tool.ts';
+import type { AuditEntry, AuditSink } from './call/audit.ts';
+import { callTool } from './call/call-tool.ts';
+import type { Caller } from './caller.ts';
 import { defaultTreeLimits, type TreeLimits } from './limits.ts';
-import { deskOf } from '../nodes/session.ts';
-import type { Shape } from '../views/shape.ts';
+import { deskOf } from './session.ts';
+import type { Shape } from './pages/shape.ts';
 import { toolDefinitions, toolSpecs } from './tool-definitions.ts';
-import type { TreeErrorData } from './tool-error.ts';
+import type { TreeOutcome } from './output.ts';
 import { coreOf, type Tree } from '../tree.ts';
-
-/** What became of a call. */
-export type TreeOutcome =
-  | { readonly ok: true; readonly output: Readonly<Record<string, unknown>> & { readonly version: string } }
-  | { readonly ok: false; readonly error: TreeErrorData };
 
 /** Who calls the tools, and what that one may. */
 export interface TreeToolsOptions {

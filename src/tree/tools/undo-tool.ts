@@ -2,13 +2,15 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import { type Touch, touchesOf, type TreeChange } from '../nodes/change.ts';
-import { type Core, find, isInside, slotOf } from '../nodes/core.ts';
+import type { Core } from '../nodes/core.ts';
+import { find, isInside, slotOf } from '../nodes/structure.ts';
 import type { HistoryEntry } from '../nodes/history.ts';
 import { noView } from '../nodes/mutate.ts';
 import { none } from '../nodes/node-store.ts';
 import type { InverseOp } from '../nodes/op.ts';
 import { Undo } from './tool-input.ts';
-import { type CallContext, destroys, type ToolSpec, toolSpec } from './tool-spec.ts';
+import { destroys, type ToolSpec, toolSpec } from './tool-spec.ts';
+import type { CallContext } from './caller.ts';
 import { conflict, isOfOtherEpoch, readVersion, versionOf, type VersionParts } from '../nodes/version.ts';
 
 /** The tool that takes a mutation back. */

@@ -1,10 +1,12 @@
 /** The tools that change what an agent sees: expand, collapse, toggle, and the same for all below a node. */
 
-import { viewOfNode } from './conflict-scope.ts';
-import { cursorOf, slotOf } from '../nodes/core.ts';
-import { touchView, viewOf } from '../nodes/session.ts';
+import { viewOfNode } from './call/conflict-scope.ts';
+import { cursorOf, slotOf } from '../nodes/structure.ts';
+import { touchView, viewOf } from './session.ts';
 import { OneNode, OneRoot } from './tool-input.ts';
-import { type CallContext, type Output, sets, type ToolSpec, toolSpec } from './tool-spec.ts';
+import { sets, type ToolSpec, toolSpec } from './tool-spec.ts';
+import type { CallContext } from './caller.ts';
+import type { Output } from './output.ts';
 
 const notes = 'Only your own view changes; nobody else sees it.';
 

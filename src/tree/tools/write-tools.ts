@@ -1,10 +1,10 @@
 /** The tools that change the tree: `add_child`, `update_payload_property`, `remove_node`, `move_node` and `batch`. */
 
 import { PinnaceError } from '../../base/errors.ts';
-import { bytesOf, fitList, roomOf } from './answer-size.ts';
+import { bytesOf, fitList, roomOf } from './pages/answer-size.ts';
 import { checkedPayload } from './checked-payload.ts';
-import { type Dependency, wholeOf } from './conflict-scope.ts';
-import { cursorOf, slotOf } from '../nodes/core.ts';
+import { type Dependency, wholeOf } from './call/conflict-scope.ts';
+import { cursorOf, slotOf } from '../nodes/structure.ts';
 import { slotAt, type Span, subtree } from '../nodes/layout.ts';
 import type { Transaction } from '../nodes/mutate.ts';
 import { none } from '../nodes/node-store.ts';
@@ -12,9 +12,11 @@ import { checkValue, editPayload } from '../nodes/payload-edit.ts';
 import { isReserved } from '../nodes/payload-types.ts';
 import { type WantedPlace, wantedPlace } from '../nodes/place.ts';
 import { parsePath } from '../nodes/property-path.ts';
-import { viewOf } from '../nodes/session.ts';
+import { viewOf } from './session.ts';
 import { AddChild, Batch, MoveNode, type Operation, RemoveNode, UpdateProperty } from './tool-input.ts';
-import { adds, type CallContext, destroys, type Output, sets, type ToolSpec, toolSpec } from './tool-spec.ts';
+import { adds, destroys, sets, type ToolSpec, toolSpec } from './tool-spec.ts';
+import type { CallContext } from './caller.ts';
+import type { Output } from './output.ts';
 import { rowsBefore } from '../views/visible.ts';
 
 type Args<Tool extends Operation['tool']> = Omit<Extract<Operation, { tool: Tool }>, 'tool'>;

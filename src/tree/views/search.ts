@@ -3,7 +3,7 @@
 import { type Cursor, type Span } from '../nodes/layout.ts';
 import type { Matcher } from './matcher.ts';
 import type { Needle } from './needle.ts';
-import type { Reader } from '../nodes/reader.ts';
+import type { Reader } from './reader.ts';
 import { type BlockTexts, candidates, type TextCache } from './text-cache.ts';
 
 /** Where to search for what. */

@@ -1,8 +1,9 @@
 /** Frozen versions of the tree, for walks of many pages. Taking one copies a few short arrays; the blocks are shared. */
 
-import type { Core } from '../nodes/core.ts';
+import { BoundedMap } from '../../base/bounded-map.ts';
 import { copyLayout } from '../nodes/layout.ts';
-import type { NodeRecord } from '../nodes/node-store.ts';
+import type { NodeRecord, NodeStore } from '../nodes/node-store.ts';
+import type { Structure } from '../nodes/structure.ts';
 import type { Scene } from './visible.ts';
 import type { ViewState } from './view-state.ts';
 
@@ -16,14 +17,22 @@ export interface Snapshot extends Scene {
   readonly records: ReadonlyMap<number, NodeRecord>;
 }
 
-/** The snapshots that somebody may still read. */
+/** The snapshots that a page token may still name. */
 export interface Snapshots {
-  /** Pins the present; two calls at one version give one snapshot. */
-  take(core: Core, options: { readonly view: ViewState; readonly version: string; readonly now: number }): Snapshot;
-  /** A pinned snapshot; `undefined` when it is gone. */
-  get(core: Core, options: { readonly id: string; readonly now: number }): Snapshot | undefined;
+  /** Pins the present; two calls at one version return one snapshot. */
+  take(structure: Structure, options: SnapshotOptions): Snapshot;
+  /** A pinned snapshot; `undefined` when it was evicted. */
+  get(id: string, now: number): Snapshot | undefined;
   /** The tree revision of the oldest snapshot; infinite when there is none. */
   oldestRev(): number;
+}
+
+/** What a snapshot shows, and its version. */
+interface SnapshotOptions {
+  readonly view: ViewState;
+  readonly rev: number;
+  readonly version: string;
+  readonly now: number;
 }
 
 /** How many are pinned at most, and how long without being read. */
@@ -32,50 +41,47 @@ const snapshotIdleMs = 5 * 60_000;
 
 interface Pinned {
   readonly snapshot: Snapshot;
+  readonly records: Map<number, NodeRecord>;
   readonly view: ViewState;
   usedAt: number;
 }
 
-/** Gives an empty set of snapshots. */
-export function createSnapshots(): Snapshots {
-  const pinned = new Map<string, Pinned>(); // least recently used first
+/** Creates an empty set of snapshots of the nodes in the store. */
+export function createSnapshots({ overlays }: NodeStore): Snapshots {
+  const release = ({ records }: Pinned): void => void overlays.delete(records);
+  const pinned = new BoundedMap<string, Pinned>(maxSnapshots, release);
   let lastId = 0;
 
-  function drop(core: Core, id: string): void {
-    const entry = pinned.get(id);
-    pinned.delete(id);
-    // safe: what is in the set was put there as a map
-    if (entry) core.store.overlays.delete(entry.snapshot.records as Map<number, NodeRecord>);
+  function expire(now: number): void {
+    for (const [id, entry] of pinned) {
+      if (now - entry.usedAt <= snapshotIdleMs) continue;
+      pinned.delete(id);
+      release(entry);
+    }
   }
 
-  function use(entry: Pinned, now: number): Snapshot {
-    entry.usedAt = now;
-    pinned.delete(entry.snapshot.id);
-    pinned.set(entry.snapshot.id, entry);
-    return entry.snapshot;
-  }
-
-  function expire(core: Core, now: number): void {
-    for (const [id, { usedAt }] of pinned) if (now - usedAt > snapshotIdleMs) drop(core, id);
+  function use(id: string, now: number): Snapshot | undefined {
+    const entry = pinned.use(id);
+    if (entry) entry.usedAt = now;
+    return entry?.snapshot;
   }
 
   return {
-    take(core, { view, version, now }) {
-      expire(core, now);
+    take({ sequence }, { view, rev, version, now }) {
+      expire(now);
       const same = [...pinned.values()].find((entry) => entry.view === view && entry.snapshot.version === version);
-      if (same) return use(same, now);
-      const [oldest] = pinned.keys();
-      if (pinned.size >= maxSnapshots && oldest !== undefined) drop(core, oldest);
+      const known = same && use(same.snapshot.id, now);
+      if (known) return known;
       const records = new Map<number, NodeRecord>();
-      core.store.overlays.add(records);
-      const layout = copyLayout(core.sequence.layout);
-      const snapshot = { id: (++lastId).toString(36), rev: core.rev, version, layout, hidden: view.copy(), records };
-      return use({ snapshot, view, usedAt: now }, now);
+      overlays.add(records);
+      const id = (++lastId).toString(36);
+      const snapshot = { id, rev, version, layout: copyLayout(sequence.layout), hidden: view.copy(), records };
+      pinned.set(id, { snapshot, records, view, usedAt: now });
+      return snapshot;
     },
-    get(core, { id, now }) {
-      expire(core, now);
-      const entry = pinned.get(id);
-      return entry && use(entry, now);
+    get(id, now) {
+      expire(now);
+      return use(id, now);
     },
     oldestRev: () => [...pinned.values()].reduce((least, { snapshot }) => Math.min(least, snapshot.rev), Infinity),
   };

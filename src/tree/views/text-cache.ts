@@ -3,10 +3,11 @@
  * Built when first asked for, built anew when the block changed. Indexes are in range by construction, hence the `!`.
  */
 
+import { BoundedMap } from '../../base/bounded-map.ts';
 import { fold } from './matcher.ts';
 import { findNeedle, type Needle } from './needle.ts';
 import { type PropertyPath, valuesAt } from '../nodes/property-path.ts';
-import type { Reader } from '../nodes/reader.ts';
+import type { Reader } from './reader.ts';
 
 /** The folded texts of a block, each between two zeros. */
 export interface BlockText {
@@ -20,22 +21,22 @@ export interface BlockText {
 
 /** Texts by path and block. */
 export interface TextCache {
-  /** Gives the way to the texts at a path, for one search. */
+  /** The texts at a path, for one search. */
   open(path: PropertyPath): BlockTexts;
 }
 
 /** The texts of a block, by its number. */
 export type BlockTexts = (reader: Reader, number: number) => BlockText;
 
-/** How many paths are kept; the least recently used goes first. */
+/** How many paths are cached. */
 const maxPaths = 4;
 
-/** Gives an empty cache. */
+/** Creates an empty cache. */
 export function createTextCache(): TextCache {
-  const paths = new Map<string, BlockText[]>();
+  const paths = new BoundedMap<string, BlockText[]>(maxPaths);
   return {
     open(path) {
-      const texts = blocksOf(paths, path.join('\0'));
+      const texts = paths.getOrCreate(path.join('\0'), () => []);
       return (reader, number) => {
         const known = texts[number];
         if (known && known.contentRev === reader.layout.contentRevs[number]) return known;
@@ -45,15 +46,6 @@ export function createTextCache(): TextCache {
       };
     },
   };
-}
-
-function blocksOf(paths: Map<string, BlockText[]>, key: string): BlockText[] {
-  const texts = paths.get(key) ?? [];
-  if (paths.size > 1) paths.delete(key);
-  paths.set(key, texts);
-  const [oldest] = paths.keys();
-  if (paths.size > maxPaths && oldest !== undefined) paths.delete(oldest);
-  return texts;
 }
 
 function build(reader: Reader, path: PropertyPath, number: number): BlockText {

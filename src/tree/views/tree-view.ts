@@ -4,7 +4,8 @@
  */
 
 import { PinnaceError } from '../../base/errors.ts';
-import { addView, type Core, cursorOf, dropView, find } from '../nodes/core.ts';
+import { addView, type Core, dropView } from '../nodes/core.ts';
+import { cursorOf, find } from '../nodes/structure.ts';
 import type { Payload } from '../nodes/node-store.ts';
 import { type Range, rowAt, rowsBefore, type VisibleRows, visibleRows } from './visible.ts';
 

@@ -1,16 +1,17 @@
 /** `export_view`: a subtree as data, to be imported again: nested as the agent sees it, or flat and complete. */
 
 import { PinnaceError } from '../../../base/errors.ts';
-import { bytesOf } from '../answer-size.ts';
-import { cursorOf, slotOf } from '../../nodes/core.ts';
+import { bytesOf } from '../pages/answer-size.ts';
+import { cursorOf, slotOf } from '../../nodes/structure.ts';
 import { flagAt, hiddenAt } from '../../views/hidden.ts';
 import { blockAt, depthAt, sizeOf, subtree } from '../../nodes/layout.ts';
 import { maxNestedDepth } from '../limits.ts';
 import { createProjection, type Projection } from '../../views/projection.ts';
-import { liveReader, type Reader } from '../../nodes/reader.ts';
-import { viewOf } from '../../nodes/session.ts';
+import { liveReader, type Reader } from '../../views/reader.ts';
+import { viewOf } from '../session.ts';
 import { ExportView } from '../tool-input.ts';
-import { type CallContext, reads, type ToolSpec, toolSpec } from '../tool-spec.ts';
+import { reads, type ToolSpec, toolSpec } from '../tool-spec.ts';
+import type { CallContext } from '../caller.ts';
 import { type VisibleRows, visibleRows } from '../../views/visible.ts';
 
 /** The tool that exports. */

@@ -1,7 +1,7 @@
 /** Checks the rows of an import before anything of them is applied. */
 
 import { type Issue, pathText } from '../../../base/parse.ts';
-import { isLargerThan } from '../answer-size.ts';
+import { isLargerThan } from '../pages/answer-size.ts';
 import type { ImportDocument, ImportRow } from './import-rows.ts';
 import type { TypeRegistry } from '../../nodes/payload-types.ts';
 import { isNodeId, type TreeRow } from '../../nodes/row.ts';

@@ -2,7 +2,7 @@
 
 import { isRecord } from '../../../base/is-record.ts';
 import type { Issue } from '../../../base/parse.ts';
-import { isLargerThan } from '../answer-size.ts';
+import { isLargerThan } from '../pages/answer-size.ts';
 import { maxNestedDepth } from '../limits.ts';
 import { byteLength } from '../../views/projection.ts';
 

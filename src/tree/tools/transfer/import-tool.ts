@@ -1,17 +1,20 @@
 /** `import_view`: brings a view back, or its content. Checked as a whole first; then applied as a whole. */
 
 import { PinnaceError } from '../../../base/errors.ts';
-import { fitList, roomOf } from '../answer-size.ts';
-import { wholeOf } from '../conflict-scope.ts';
-import { type Core, cursorOf, find, isInside, slotOf } from '../../nodes/core.ts';
+import { fitList, roomOf } from '../pages/answer-size.ts';
+import { wholeOf } from '../call/conflict-scope.ts';
+import type { Core } from '../../nodes/core.ts';
+import { cursorOf, find, isInside, slotOf } from '../../nodes/structure.ts';
 import { checkDocument, type ImportIssue } from './import-check.ts';
 import { type ImportDocument, readDocument } from './import-rows.ts';
 import type { Transaction } from '../../nodes/mutate.ts';
 import { parsePath } from '../../nodes/property-path.ts';
 import type { TreeRow } from '../../nodes/row.ts';
-import { type Session, touchView, viewOf } from '../../nodes/session.ts';
+import { type Session, touchView, viewOf } from '../session.ts';
 import { ImportView } from '../tool-input.ts';
-import { type CallContext, destroys, type Output, type ToolSpec, toolSpec } from '../tool-spec.ts';
+import { destroys, type ToolSpec, toolSpec } from '../tool-spec.ts';
+import type { CallContext } from '../caller.ts';
+import type { Output } from '../output.ts';
 import { freshId } from '../write-tools.ts';
 
 /** The tool that imports. */

@@ -1,11 +1,13 @@
 /** Idempotency keys: the same request again gives the same answer, and happens once. */
 
-import { PinnaceError } from '../../base/errors.ts';
-import { canonicalJson } from '../nodes/canonical.ts';
-import { ledgerId, type Remembered } from './idempotency.ts';
-import type { TreeStore } from '../stored/tree-store.ts';
-import { sha256Sync } from '../../base/sha256-sync.ts';
-import type { Answer, CallContext, Output } from './tool-spec.ts';
+import { PinnaceError } from '../../../base/errors.ts';
+import { canonicalJson } from '../../nodes/canonical.ts';
+import { ledgerId } from './idempotency.ts';
+import type { Remembered } from '../../nodes/mutation.ts';
+import type { TreeStore } from '../../nodes/mutation.ts';
+import { sha256Sync } from '../../../base/sha256-sync.ts';
+import type { CallContext } from '../caller.ts';
+import type { Answer, Output } from '../output.ts';
 
 /** Under what an answer is remembered, and for which request. */
 export interface AnswerKey {

@@ -1,9 +1,9 @@
 /** Keeps answers and inputs within their bytes: one way to measure, one to cut, for every tool. */
 
-import type { TreeLimits } from './limits.ts';
-import type { Payload } from '../nodes/node-store.ts';
-import { byteLength } from '../views/projection.ts';
-import type { Output } from './tool-spec.ts';
+import type { TreeLimits } from '../limits.ts';
+import type { Payload } from '../../nodes/node-store.ts';
+import { byteLength } from '../../views/projection.ts';
+import type { Output } from '../output.ts';
 
 /** The bytes that an answer's content may take: what the tools add (version, page token) has room beside it. */
 export function roomOf({ responseBytes }: TreeLimits): number {

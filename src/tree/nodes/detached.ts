@@ -1,14 +1,14 @@
-/** A run: a subtree in blocks of its own, outside the order of the tree. Indexes are in range by construction, hence the `!`. */
+/** Subtrees in blocks of their own, outside the order of the tree. Indexes are in range by construction, hence the `!`. */
 
-import type { Core } from './core.ts';
 import { type Block, blockFill } from './layout.ts';
 import { none } from './node-store.ts';
 import { badRows, type TreeRow } from './row.ts';
+import type { Structure } from './structure.ts';
 
 /** Subtrees that stand in no order: not yet, or no longer. Their roots have depth 0. */
-export interface Run {
+export interface Detached {
   readonly numbers: Int32Array;
-  /** The first root, or -1 in an empty run; and how many there are. */
+  /** The first root, or -1 in an empty detached; and how many there are. */
   readonly root: number;
   readonly rootCount: number;
   readonly size: number;
@@ -19,10 +19,10 @@ export interface Run {
  *
  * @throws PinnaceError `invalid_argument` for rows that are no tree in pre-order or ids that are taken; nothing is left of them.
  */
-export function buildRun(core: Core, rows: readonly TreeRow[], under = none): Run {
+export function buildDetached(structure: Structure, rows: readonly TreeRow[], under = none): Detached {
   const slots = new Int32Array(rows.length);
   const depths = new Int32Array(rows.length);
-  const builder = createBuilder(core, under);
+  const builder = createBuilder(structure, under);
   let done = 0;
   try {
     for (; done < rows.length; done++) {
@@ -30,14 +30,14 @@ export function buildRun(core: Core, rows: readonly TreeRow[], under = none): Ru
       depths[done] = builder.depth();
     }
   } catch (error) {
-    for (let i = done - 1; i >= 0; i--) core.store.free(slots[i]!);
+    for (let i = done - 1; i >= 0; i--) structure.store.free(slots[i]!);
     throw error;
   }
   const rootCount = depths.reduce((count, depth) => (depth === 0 ? count + 1 : count), 0);
-  return { numbers: addBlocks(core, { slots, depths }), root: slots[0] ?? none, rootCount, size: rows.length };
+  return { numbers: addBlocks(structure, { slots, depths }), root: slots[0] ?? none, rootCount, size: rows.length };
 }
 
-function addBlocks({ sequence }: Core, { slots, depths }: Block): Int32Array {
+function addBlocks({ sequence }: Structure, { slots, depths }: Block): Int32Array {
   const numbers = new Int32Array(Math.ceil(slots.length / blockFill));
   for (let i = 0; i < numbers.length; i++) {
     const [from, to] = [i * blockFill, (i + 1) * blockFill];
@@ -53,7 +53,7 @@ interface Builder {
   depth(): number;
 }
 
-function createBuilder({ store, types, isLive }: Core, under: number): Builder {
+function createBuilder({ store, types, isLive }: Structure, under: number): Builder {
   const { ids, index } = store;
   let last = under;
   let depth = -1;
@@ -107,8 +107,8 @@ function notPreOrder({ parentId }: TreeRow): string {
   return `its parent "${parentId}" is neither the row before it nor above that one (rows stand in pre-order)`;
 }
 
-/** Frees everything about a run that nobody will need again. */
-export function discardRun({ store, sequence }: Core, { numbers }: Run): void {
+/** Frees everything about a detached that nobody will need again. */
+export function discardDetached({ store, sequence }: Structure, { numbers }: Detached): void {
   for (const number of numbers) {
     for (const slot of sequence.layout.blocks[number]!.slots) store.free(slot);
     sequence.drop(number);

@@ -1,11 +1,11 @@
 /** The shapes of a page: rows, columns, an outline, or nested. */
 
-import { bytesOf, fitAnswer, roomOf, shortened } from '../tools/answer-size.ts';
-import { maxNestedDepth, type TreeLimits } from '../tools/limits.ts';
-import type { Payload } from '../nodes/node-store.ts';
-import type { Projection } from './projection.ts';
-import { labelOf, type Reader } from '../nodes/reader.ts';
-import type { Output } from '../tools/tool-spec.ts';
+import { bytesOf, fitAnswer, roomOf, shortened } from './answer-size.ts';
+import { maxNestedDepth, type TreeLimits } from '../limits.ts';
+import type { Payload } from '../../nodes/node-store.ts';
+import type { Projection } from '../../views/projection.ts';
+import { labelOf, type Reader } from '../../views/reader.ts';
+import type { Output } from '../output.ts';
 
 /** How a page is written. Columns and outlines take a fraction of the bytes of rows. */
 export type Shape = 'rows' | 'columns' | 'outline' | 'nested';

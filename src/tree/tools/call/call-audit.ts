@@ -1,16 +1,16 @@
 /** Makes the audit entry of a call. */
 
-import { isRecord } from '../../base/is-record.ts';
-import { type SpanContext, statusOfError } from '../../events/span.ts';
-import { isLargerThan } from './answer-size.ts';
+import { isRecord } from '../../../base/is-record.ts';
+import { type SpanContext, statusOfError } from '../../../events/span.ts';
+import { isLargerThan } from '../pages/answer-size.ts';
 import type { AuditEntry } from './audit.ts';
-import { canonicalJson } from '../nodes/canonical.ts';
-import type { Caller } from './call-tool.ts';
-import { sha256Sync } from '../../base/sha256-sync.ts';
-import type { CallContext, ToolSpec } from './tool-spec.ts';
+import { canonicalJson } from '../../nodes/canonical.ts';
+import { sha256Sync } from '../../../base/sha256-sync.ts';
+import type { ToolSpec } from '../tool-spec.ts';
+import type { CallContext } from '../caller.ts';
 import { targetsOf } from './tool-targets.ts';
-import type { TreeOutcome } from './tree-tools.ts';
-import { versionOf } from '../nodes/version.ts';
+import type { TreeOutcome } from '../output.ts';
+import { versionOf } from '../../nodes/version.ts';
 
 /** One call and its outcome. */
 export interface Audited {
@@ -24,20 +24,21 @@ export interface Audited {
 }
 
 /** Writes the entry; never throws, whatever the input is made of. */
-export function auditCall(caller: Caller, { core, session }: CallContext, call: Audited): void {
+export function auditCall(context: CallContext, call: Audited): void {
+  const { core, session } = context;
   const { spec, outcome, versionBefore, started } = call;
   const entry = {
     at: started,
-    agentId: caller.agentId,
-    role: caller.role,
+    agentId: context.agentId,
+    role: context.role,
     op: spec.name,
-    ...describe(call, caller.limits.inputBytes),
+    ...describe(call, context.limits.inputBytes),
     outcome: outcome.ok ? (outcome.output.replayed === true ? 'replayed' : 'ok') : outcome.error.code,
     versionBefore,
     versionAfter: versionOf(core, session),
-    ms: caller.now() - started,
+    ms: context.now() - started,
   };
-  caller.desk.audit.add(entry, caller.audit);
+  context.desk.audit.add(entry, context.audit);
   tell(entry, call);
 }
 

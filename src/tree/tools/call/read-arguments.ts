@@ -1,11 +1,13 @@
 /** Reads the arguments of a call: their bytes and lists are bounded before anything looks into them. */
 
-import { isRecord } from '../../base/is-record.ts';
-import { PinnaceError } from '../../base/errors.ts';
-import { checkData } from '../../base/json.ts';
-import { parse } from '../../base/parse.ts';
-import { isLargerThan } from './answer-size.ts';
-import type { CallContext, Output, ToolSpec } from './tool-spec.ts';
+import { isRecord } from '../../../base/is-record.ts';
+import { PinnaceError } from '../../../base/errors.ts';
+import { checkData } from '../../../base/json.ts';
+import { parse } from '../../../base/parse.ts';
+import { isLargerThan } from '../pages/answer-size.ts';
+import type { ToolSpec } from '../tool-spec.ts';
+import type { CallContext } from '../caller.ts';
+import type { Output } from '../output.ts';
 
 /** Lists that could be long, and which bound holds for each. */
 const bounded = {

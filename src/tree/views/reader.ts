@@ -1,13 +1,13 @@
 /** Reads nodes of the tree as it is, or as it was in a snapshot. Indexes are in range by construction, hence the `!`. */
 
-import type { Core } from './core.ts';
-import type { Hidden } from '../views/hidden.ts';
-import type { Layout } from './layout.ts';
-import { type NodeRecord, none, recordOf } from './node-store.ts';
-import type { PayloadType } from './payload-types.ts';
-import type { Snapshot } from '../views/snapshot.ts';
-import type { ViewState } from '../views/view-state.ts';
-import type { Scene } from '../views/visible.ts';
+import type { Core } from '../nodes/core.ts';
+import type { Hidden } from './hidden.ts';
+import type { Layout } from '../nodes/layout.ts';
+import { type NodeRecord, none, recordOf } from '../nodes/node-store.ts';
+import type { PayloadType } from '../nodes/payload-types.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { ViewState } from './view-state.ts';
+import type { Scene } from './visible.ts';
 
 /** One version of the tree with one view. */
 export interface Reader extends Scene {

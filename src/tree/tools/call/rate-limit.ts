@@ -1,6 +1,6 @@
 /** Token buckets of a tree's agents: so many calls at once, refilled at a steady rate. */
 
-import type { Rate } from './limits.ts';
+import type { Rate } from '../limits.ts';
 
 /** What is counted apart: reads, writes, and repeats of a write that was answered already. */
 export type RateKind = 'reads' | 'writes' | 'replays';

@@ -1,12 +1,13 @@
 /** A walk of many pages over one version of the tree: the first page pins a snapshot if more follow, the others read it. */
 
-import { cursorOf, slotOf } from '../nodes/core.ts';
-import type { Cursor } from '../nodes/layout.ts';
+import { cursorOf, slotOf } from '../../nodes/structure.ts';
+import type { Cursor } from '../../nodes/layout.ts';
 import { checkPlaces, readPageToken, type WalkKey, writePageToken } from './page-token.ts';
-import { liveReader, type Reader, snapshotReader } from '../nodes/reader.ts';
-import type { CallContext, Output } from '../tools/tool-spec.ts';
-import { conflict, versionOf } from '../nodes/version.ts';
-import type { ViewState } from './view-state.ts';
+import { liveReader, type Reader, snapshotReader } from '../../views/reader.ts';
+import type { CallContext } from '../caller.ts';
+import type { Output } from '../output.ts';
+import { conflict, versionOf } from '../../nodes/version.ts';
+import type { ViewState } from '../../views/view-state.ts';
 
 /** One page of a walk. */
 export interface Step {
@@ -47,7 +48,7 @@ function begin(context: CallContext, key: WalkKey, { rootNodeId, view, start }: 
     next: start(root, reader),
     end(next) {
       if (!next) return { version };
-      const { id } = core.snapshots.take(core, { view, version, now: now() });
+      const { id } = core.snapshots.take(core, { view, rev: core.rev, version, now: now() });
       return {
         version,
         latestVersion: version,
@@ -63,7 +64,7 @@ function resume(context: CallContext, key: WalkKey, pageToken: string): Step {
   const { epoch, snapshotId, root, next } = place;
   const latestVersion = versionOf(core, session);
   // Another open tree, as the one before a restart, may have a snapshot of the same name.
-  const snapshot = epoch === core.epoch ? core.snapshots.get(core, { id: snapshotId, now: now() }) : undefined;
+  const snapshot = epoch === core.epoch ? core.snapshots.get(snapshotId, now()) : undefined;
   if (!snapshot) {
     throw conflict('Cannot continue the walk: its snapshot is gone; start anew without the page token', {
       reason: 'snapshot_gone',

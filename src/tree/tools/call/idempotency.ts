@@ -1,14 +1,7 @@
 /** Remembers the successful answers of calls that came with an idempotency key. */
 
-import { BoundedMap } from '../../base/bounded-map.ts';
-
-/** What was answered to which request. */
-export interface Remembered {
-  /** Digest of the request's content. */
-  readonly digest: string;
-  readonly output: Readonly<Record<string, unknown>>;
-  readonly at: number;
-}
+import { BoundedMap } from '../../../base/bounded-map.ts';
+import type { Remembered } from '../../nodes/mutation.ts';
 
 /** The answers of one tree, by agent, tool and key. */
 export interface Ledger {

@@ -1,7 +1,8 @@
 /** What a call depends on, where a tree asks only for that: with `conflictScope: "node"` agents on separate branches never meet. */
 
-import { type Touch, touchesOf, type TreeChange } from '../nodes/change.ts';
-import { type Core, find, isInside } from '../nodes/core.ts';
+import { type Touch, touchesOf, type TreeChange } from '../../nodes/change.ts';
+import type { Core } from '../../nodes/core.ts';
+import { find, isInside } from '../../nodes/structure.ts';
 
 /** A node, and what of it must be as the caller has seen it. */
 export interface Dependency {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createRateLimiter } from '../../../../src/tree/tools/rate-limit.ts';
-import { company, editor, fails, ok, version } from '../tool-fixtures.ts';
+import { createRateLimiter } from '../../../../../src/tree/tools/call/rate-limit.ts';
+import { company, editor, fails, ok, version } from '../../tool-fixtures.ts';
 
 const limits = { reads: { perSecond: 1, burst: 3 }, writes: { perSecond: 1, burst: 3 } };
 

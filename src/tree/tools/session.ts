@@ -1,12 +1,12 @@
 /** What a tree keeps for each agent: its view and its filters; and what it keeps for all of them. */
 
 import { BoundedMap } from '../../base/bounded-map.ts';
-import { type AuditTrail, createAuditTrail } from '../tools/audit.ts';
-import type { Touch } from './change.ts';
-import { addView, type Core, dropView } from './core.ts';
-import { createLedger, type Ledger } from '../tools/idempotency.ts';
+import { type AuditTrail, createAuditTrail } from './call/audit.ts';
+import type { Touch } from '../nodes/change.ts';
+import { addView, type Core, dropView } from '../nodes/core.ts';
+import { createLedger, type Ledger } from './call/idempotency.ts';
 import type { PropertyFilter } from '../views/projection.ts';
-import { createRateLimiter, type RateLimiter } from '../tools/rate-limit.ts';
+import { createRateLimiter, type RateLimiter } from './call/rate-limit.ts';
 import { createTextCache, type TextCache } from '../views/text-cache.ts';
 import type { ViewState } from '../views/view-state.ts';
 

@@ -1,7 +1,7 @@
 /** The ids that a call named, also one that was refused: for the audit. */
 
-import { isRecord } from '../../base/is-record.ts';
-import { maxIdLength } from '../nodes/row.ts';
+import { isRecord } from '../../../base/is-record.ts';
+import { maxIdLength } from '../../nodes/row.ts';
 
 const names = ['nodeId', 'parentNodeId', 'newParentId', 'rootNodeId', 'before', 'after'] as const;
 const maxTargets = 100;

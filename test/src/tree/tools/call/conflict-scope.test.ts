@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { company, editor, fails, ok } from '../tool-fixtures.ts';
+import { company, editor, fails, ok } from '../../tool-fixtures.ts';
 
 /** Two agents at a tree in which only nodes conflict, and the version that both have seen. */
 async function start() {

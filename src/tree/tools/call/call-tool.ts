@@ -1,40 +1,25 @@
 /** One call of a tree's tool, from its arguments to its answer. The order of the steps is part of the contract. */
 
-import { isRecord } from '../../base/is-record.ts';
-import { PinnaceError } from '../../base/errors.ts';
-import type { SpanContext } from '../../events/span.ts';
-import type { AuditSink } from './audit.ts';
+import { isRecord } from '../../../base/is-record.ts';
+import { PinnaceError } from '../../../base/errors.ts';
+import type { SpanContext } from '../../../events/span.ts';
 import { auditCall } from './call-audit.ts';
-import { type Core, slotOf } from '../nodes/core.ts';
+import type { Core } from '../../nodes/core.ts';
+import { slotOf } from '../../nodes/structure.ts';
 import { ledgerId } from './idempotency.ts';
-import type { TreeLimits } from './limits.ts';
-import type { Attached, TreeStore } from '../stored/tree-store.ts';
-import { begin, type Mutation } from '../nodes/mutate.ts';
-import { none } from '../nodes/node-store.ts';
+import { begin } from '../../nodes/mutate.ts';
+import type { Attached, Mutation, TreeStore } from '../../nodes/mutation.ts';
+import { none } from '../../nodes/node-store.ts';
 import type { RateKind } from './rate-limit.ts';
-import { type Desk, sessionOf } from '../nodes/session.ts';
-import type { Shape } from '../views/shape.ts';
+import { sessionOf } from '../session.ts';
 import { readArguments } from './read-arguments.ts';
 import { type AnswerKey, replayOr, storedAnswer } from './replay.ts';
-import { missing, toTreeError } from './tool-error.ts';
-import type { Answer, CallContext, Output, ToolSpec } from './tool-spec.ts';
-import type { TreeOutcome } from './tree-tools.ts';
-import { checkVersion, conflict, versionAt, versionOf } from '../nodes/version.ts';
-
-/** Whose tools these are. */
-export interface Caller {
-  readonly core: Core;
-  readonly desk: Desk;
-  readonly agentId: string;
-  readonly role: 'reader' | 'editor';
-  readonly readOnly: boolean;
-  readonly exportRole: 'reader' | 'editor';
-  readonly undo: 'own' | 'any';
-  readonly limits: TreeLimits;
-  readonly shape: Shape;
-  readonly audit: AuditSink | undefined;
-  readonly now: () => number;
-}
+import { missing, toTreeError } from '../tool-error.ts';
+import type { ToolSpec } from '../tool-spec.ts';
+import type { CallContext, Caller } from '../caller.ts';
+import type { Answer, Output, TreeOutcome } from '../output.ts';
+import { conflict, versionOf } from '../../nodes/version.ts';
+import { checkVersion } from './check-version.ts';
 
 /** One call. */
 export interface Call {
@@ -65,7 +50,7 @@ export async function callTool(caller: Caller, { spec, name, input, signal, span
   } catch (error) {
     outcome = { ok: false, error: toTreeError(error) };
   }
-  if (spec.kind !== 'read') auditCall(caller, context, { spec, input, outcome, versionBefore, started, span });
+  if (spec.kind !== 'read') auditCall(context, { spec, input, outcome, versionBefore, started, span });
   return outcome;
 }
 
@@ -221,6 +206,6 @@ function checkTargets({ core, session }: CallContext, spec: ToolSpec, args: Outp
   for (const nodeId of spec.targets(args)) {
     if (slotOf(core, nodeId) !== none) continue;
     const rev = core.history.removedAt(core, nodeId);
-    throw missing(nodeId, rev === undefined ? undefined : versionAt({ epoch: core.epoch, rev }, session));
+    throw missing(nodeId, rev === undefined ? undefined : versionOf({ epoch: core.epoch, rev }, session));
   }
 }

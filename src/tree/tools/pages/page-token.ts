@@ -1,10 +1,10 @@
 /** Page tokens: where the next page of one walk starts. A walk reads one snapshot, so it has no gap and no duplicate. */
 
 import * as v from 'valibot';
-import { PinnaceError } from '../../base/errors.ts';
-import { canonicalJson } from '../nodes/canonical.ts';
-import type { Cursor, Layout } from '../nodes/layout.ts';
-import { sha256Sync } from '../../base/sha256-sync.ts';
+import { PinnaceError } from '../../../base/errors.ts';
+import { canonicalJson } from '../../nodes/canonical.ts';
+import type { Cursor, Layout } from '../../nodes/layout.ts';
+import { sha256Sync } from '../../../base/sha256-sync.ts';
 
 const Place = v.tuple([v.pipe(v.number(), v.integer(), v.minValue(0)), v.pipe(v.number(), v.integer(), v.minValue(0))]);
 
