@@ -182,6 +182,7 @@ export { defineTool, type ToolOptions } from './tools/define-tool.ts';
 export { createHttpTool, type HttpToolDefinition, type HttpToolOptions } from './tools/http/http-tool.ts';
 export { HttpMethod, HttpToolConfig, type HttpToolConfigInput, needsApproval } from './tools/http/config.ts';
 export { invokeTool, type ToolCall } from './tools/invoke-tool.ts';
+export { prepareCall, type PreparedCall, type PrepareOptions } from './tools/prepare-call.ts';
 export type { ToolSource } from './tools/tool-source.ts';
 export type { CitedSource, LogLevel, Progress, Tool, ToolContext, ToolOutcome } from './tools/tool.ts';
 export { calculatorTool } from './tools/builtin/calculator.ts';

@@ -4,11 +4,11 @@ import type { JSONValue } from '../contracts/ai-types.ts';
 import { type ErrorData, fromData, type PinnaceError, toData } from '../base/errors.ts';
 import { type Span, traceAt } from '../events/span.ts';
 import { describedText } from '../tools/approval.ts';
-import { checkCall } from '../tools/check-input.ts';
+import { prepareCall } from '../tools/prepare-call.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import type { ToolDefinition } from '../base/schema.ts';
-import { approvalNeeded } from './calls/approvals.ts';
+import { describeApproval } from './calls/approvals.ts';
 import { type CallOptions, callTool } from './calls/call-tool.ts';
 import { withContext } from './loop/context.ts';
 import { narrowToSources, reachableBy } from './resolve/data-sources.ts';
@@ -194,12 +194,15 @@ async function readCall(
   }
   if (context.primitives.has(name)) return { ...facts, kind: 'primitive' };
   if (!tool) return { ...facts, kind: 'refused', error: toData(context.missing(name)) };
-  const asked = checkCall(tool, input).ok ? await approvalNeeded(context, tool, input) : undefined;
+  const { agent, principal, authorize, redaction } = context;
+  const caller = { toolCallId: callId, agentId: agent.id, principal, authorize };
+  const prepared = await prepareCall(tool, input, caller); // `act` prepares it again: the plan may act much later
+  const approval = await describeApproval(tool, input, { prepared, redaction });
   return {
     ...facts,
     kind: 'tool',
     effect: effectOf(tool.definition),
-    ...(asked && { approval: describedText(asked) }),
+    ...(approval && { approval: describedText(approval) }),
   };
 }
 

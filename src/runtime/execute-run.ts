@@ -30,6 +30,7 @@ import type { Principal } from '../base/principal.ts';
 import { type ModelMessage, toModelMessages } from './loop/model-messages.ts';
 import { endOfAbort, failed, type Loop, startLoop, type Usage } from './loop/sdk-loop.ts';
 import type { RunAbort } from './run-abort.ts';
+import { createPreparedCalls } from './calls/prepared-calls.ts';
 import { createAnnouncements, createInvoke } from './calls/run-calls.ts';
 import { closingChunks, openingChunks } from './log/run-chunks.ts';
 import type { RunEnd } from './log/run-end.ts';
@@ -89,10 +90,11 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const spans = createLoopSpans(options);
   const announced = createAnnouncements();
   const calls = createLiveCalls(options);
+  const prepared = createPreparedCalls(options);
   const scope = createRunScope();
   const push = (chunk: UIMessageChunk): void => driver.push(chunk);
   const citeOf = createCitations(options.request.chat.messages, push);
-  const invoke = createInvoke(options, { usage, live, calls, announced, scope, citeOf, spans, push });
+  const invoke = createInvoke(options, { usage, live, calls, announced, prepared, scope, citeOf, spans, push });
   let loop: Loop | undefined;
   /** Before the loop: the calls that a person has decided on since. */
   const begin = async (): Promise<Loop> => {
@@ -114,7 +116,7 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
       tokenBudget: options.request.budget?.tokens,
       signal,
       usage,
-      approvals: createLoopApprovals(options, spans),
+      approvals: createLoopApprovals(options, { prepared, spans }),
       invoke,
     });
   };

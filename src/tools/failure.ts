@@ -1,6 +1,6 @@
 /** Why a call has failed, as it is told of and counted. */
 
-import type { ErrorData } from '../base/errors.ts';
+import { type ErrorData, PinnaceError } from '../base/errors.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
 /** The error of a call whose result says that the tool failed, as streams show it; the result itself says why. */
@@ -20,4 +20,10 @@ export function failureOf({ definition: { type } }: Tool, outcome: ToolOutcome):
   const { output } = outcome;
   const saysSo = type === 'mcp' && typeof output === 'object' && output !== null && 'isError' in output;
   return saysSo && output.isError === true ? toolError : null;
+}
+
+/** The error as callers may see it: the text of anything but a `PinnaceError` may hold a secret. */
+export function safeError({ definition: { id } }: Tool, error: unknown): PinnaceError {
+  if (error instanceof PinnaceError) return error;
+  return new PinnaceError('internal', `Tool "${id}" failed`, { cause: error, details: { reason: 'tool_failed' } });
 }

@@ -1,16 +1,14 @@
-/** The only way to call a tool: check the input, ask for permission, execute within limits, shape the output. */
+/** The only way to call a tool: use up the call's permit, execute within limits, shape the output. */
 
 import { setBoundedTimeout } from '../base/timer.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
-import { invalid } from '../base/parse.ts';
-import { askPermission, refusal } from '../permission/authorize.ts';
-import type { Authorize } from '../contracts/authorize.ts';
+import { spendPermit } from '../permission/call-permit.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Span } from '../events/span.ts';
-import { needsApproval } from './approval.ts';
-import { checkCall, undeclaredReason } from './check-input.ts';
+import { safeError } from './failure.ts';
 import { leavesDoubt, lossOfError, lossOfSignal, outcomeUnknown, stoppedCall } from './lost-call.ts';
+import type { PreparedCall } from './prepare-call.ts';
 import type { RunScope } from './run-scope.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
@@ -19,9 +17,8 @@ export interface ToolCall {
   readonly toolCallId: string;
   readonly agentId: string;
   readonly principal: Principal;
-  readonly authorize: Authorize;
-  /** A person has approved this very call. */
-  readonly approved?: boolean;
+  /** The answer of `prepareCall` for this very call. It is good for one call. */
+  readonly prepared: PreparedCall | Promise<PreparedCall>;
   readonly secrets: Readonly<Record<string, Secret>>;
   readonly log: ToolContext['log'];
   /** Texts stay as they are when absent. */
@@ -54,9 +51,10 @@ export interface ToolCall {
 export async function invokeTool(tool: Tool, input: unknown, call: ToolCall): Promise<ToolOutcome> {
   let isStarted = false;
   try {
-    const checked = checkInput(tool, input);
     const output = await withinLimits(tool, call, async (signal) => {
-      await authorizeCall(tool, checked, call);
+      const prepared = await call.prepared;
+      if (prepared?.ok === false) throw prepared.error;
+      const checked = spendPermit(prepared?.permit, { ...call, tool, input });
       await call.begin?.();
       signal.throwIfAborted(); // it took too long, and the outcome is returned: nothing may start now
       isStarted = true;
@@ -69,30 +67,6 @@ export async function invokeTool(tool: Tool, input: unknown, call: ToolCall): Pr
     const loss = isStarted && leavesDoubt(tool.definition, input) ? lossOfError(error) : undefined;
     return { ok: false, error: toData(loss ? outcomeUnknown(tool.definition.id, loss, error) : error) };
   }
-}
-
-function checkInput(tool: Tool, input: unknown): unknown {
-  const { id, limits: { inputLength = Infinity } = {} } = tool.definition;
-  if (inputLength !== Infinity && (JSON.stringify(input)?.length ?? 0) > inputLength) {
-    throw new PinnaceError('invalid_argument', `Cannot call tool "${id}": its input is longer than ${inputLength}`, {
-      details: { reason: 'input_too_large', inputLength },
-    });
-  }
-  const checked = checkCall(tool, input);
-  if (checked.ok) return checked.input;
-  throw invalid(`the input of tool "${tool.definition.id}"`, checked.issues, checked.undeclared && undeclaredReason);
-}
-
-async function authorizeCall(tool: Tool, input: unknown, call: ToolCall): Promise<void> {
-  const { authorize, approved = false, principal, agentId } = call;
-  const { id } = tool.definition;
-  if (needsApproval(tool.definition) && !approved) {
-    throw new PinnaceError('approval_required', `Cannot call tool "${id}": a person must approve the call`);
-  }
-  const wish = { action: 'tool.call', principal, resource: { type: 'tool', id }, context: { input, agentId } };
-  const ruling = await askPermission(authorize, wish);
-  if (ruling.decision === 'allow' || (ruling.decision === 'ask' && approved)) return;
-  throw refusal(ruling, `Cannot call tool "${id}"`);
 }
 
 function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {
@@ -161,14 +135,6 @@ function stringify(tool: Tool, output: unknown): string | undefined {
       details: { reason: 'output_not_json' },
     });
   }
-}
-
-function safeError(tool: Tool, error: unknown): PinnaceError {
-  if (error instanceof PinnaceError) return error;
-  return new PinnaceError('internal', `Tool "${tool.definition.id}" failed`, {
-    cause: error,
-    details: { reason: 'tool_failed' },
-  });
 }
 
 function timedOut(tool: Tool, timeoutMs: number): PinnaceError {

@@ -8,6 +8,7 @@ import {
   invokeTool,
   localPrincipal,
   PinnaceError,
+  prepareCall,
   type Sandbox,
   type Secret,
   type SecretSource,
@@ -82,12 +83,10 @@ async function call(definition: ToolDefinition, input: unknown, options: TrialOp
   );
   const begunAt = performance.now();
   const audited = auditTrial(tool, { storage: options.storage, agentId });
+  const caller = { toolCallId: 'trial', agentId, principal };
   const outcome = await invokeTool(tool, input, {
-    toolCallId: 'trial',
-    agentId,
-    principal,
-    authorize: () => ({ decision: 'allow' }),
-    approved: true,
+    ...caller,
+    prepared: prepareCall(tool, input, { ...caller, authorize: () => ({ decision: 'allow' }), approved: true }),
     secrets,
     log: () => undefined,
     redact: redactor.text,

@@ -3,14 +3,16 @@
 import type { UIMessage } from '../../contracts/ai-types.ts';
 import type { Decision, SpendClaim, Unspendable } from '../../permission/interruption.ts';
 import { canonicalJson } from '../../base/json.ts';
-import { askPermission } from '../../permission/authorize.ts';
 import type { Agent } from '../../base/schema.ts';
-import { type CallDescription, describeCall, needsApproval } from '../../tools/approval.ts';
+import { type CallDescription, describeCall } from '../../tools/approval.ts';
+import type { PreparedCall } from '../../tools/prepare-call.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { RunOptions } from '../execute-run.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
 import type { LoopApprovals } from '../loop/sdk-loop.ts';
 import { sha256 } from '../../base/hash.ts';
+import type { PreparedCalls } from './prepared-calls.ts';
+import type { RunRedaction } from './run-redaction.ts';
 
 /** A call of an earlier run that a person was asked about. */
 export interface AskedCall {
@@ -23,39 +25,43 @@ export interface AskedCall {
 
 type Facts = Pick<
   RunOptions,
-  'agent' | 'principal' | 'request' | 'runId' | 'authorize' | 'toolSet' | 'interruptions' | 'redaction'
+  'agent' | 'principal' | 'request' | 'runId' | 'toolSet' | 'interruptions' | 'redaction'
 >;
 
-/** Gives how the loop of this run asks for approvals. */
-export function createLoopApprovals(facts: Facts, spans: Pick<LoopSpans, 'current'>): LoopApprovals {
-  const { agent, runId, interruptions } = facts;
+/** Creates the approvals of a run's loop. */
+export function createLoopApprovals(
+  facts: Facts,
+  { prepared, spans }: { readonly prepared: PreparedCalls; readonly spans: Pick<LoopSpans, 'current'> },
+): LoopApprovals {
+  const { agent, runId, interruptions, redaction } = facts;
   return {
-    needed: (tool, input) => approvalNeeded(facts, tool, input),
-    async ask(tool, input) {
+    async needed(tool, input, toolCallId) {
+      const call = await prepared.prepare(tool, input, toolCallId);
+      return !call.ok && call.approval !== undefined;
+    },
+    async request(tool, input, toolCallId) {
+      const call = prepared.take(tool, input, toolCallId);
+      const description = call && await describeApproval(tool, input, { prepared: call, redaction });
       const claim = await claimOf(facts, tool, input);
       const { id } = await interruptions.open({ ...claim, kind: 'approval', runId, agentId: agent.id });
       const target = { type: 'tool', id: tool.definition.id };
       const payload = { runId, approvalId: id };
       spans.current.emit({ action: 'approval.request', target, status: 'ok', payload });
-      return id;
+      return { id, description };
     },
   };
 }
 
-/** What the person who must approve the call is asked; `undefined` when nobody must. */
-export async function approvalNeeded(
-  { authorize, principal, agent, redaction }: Pick<RunOptions, 'authorize' | 'principal' | 'agent' | 'redaction'>,
+/** Describes a call to the person who must approve it; returns `undefined` where no approval is needed. */
+export async function describeApproval(
   tool: Tool,
   input: unknown,
+  { prepared, redaction }: { readonly prepared: PreparedCall; readonly redaction: RunRedaction },
 ): Promise<CallDescription | undefined> {
-  const { definition } = tool;
-  // Long inputs are shortened: what is shown of them must have no secrets before.
-  const describe = (rule?: string): Promise<CallDescription> => describeCall(tool, redaction.data(input), rule);
-  if (needsApproval(definition)) return await describe();
-  const context = { input, agentId: agent.id };
-  const wish = { action: 'tool.call', principal, resource: { type: 'tool', id: definition.id }, context };
-  const ruling = await askPermission(authorize, wish); // where it denies, `invokeTool` says so
-  return ruling.decision === 'ask' ? await describe(redaction.text(ruling.reason)) : undefined;
+  if (prepared.ok || !prepared.approval) return undefined;
+  const { reason } = prepared.approval;
+  // Redact before truncating, so partial secrets cannot leak.
+  return await describeCall(tool, redaction.data(input), reason === undefined ? undefined : redaction.text(reason));
 }
 
 /**

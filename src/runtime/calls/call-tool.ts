@@ -16,6 +16,7 @@ import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../../
 import { failureOf, toolError } from '../../tools/failure.ts';
 import { type InputSummary, inputSummary } from '../../tools/input-summary.ts';
 import { invokeTool, type ToolCall } from '../../tools/invoke-tool.ts';
+import { prepareCall, type PreparedCall } from '../../tools/prepare-call.ts';
 import type { Slots } from '../../tools/slots.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import { createCallAudit } from './call-audit.ts';
@@ -45,11 +46,12 @@ export interface CallOptions {
 }
 
 /** One call. */
-export interface CallFacts extends
-  Pick<
-    ToolCall,
-    'toolCallId' | 'log' | 'progress' | 'cite' | 'scope' | 'signal' | 'approved' | 'onStart' | 'delegation'
-  > {
+export interface CallFacts
+  extends Pick<ToolCall, 'toolCallId' | 'log' | 'progress' | 'cite' | 'scope' | 'signal' | 'onStart' | 'delegation'> {
+  /** A person has approved this very call. */
+  readonly approved?: boolean;
+  /** The call as it was prepared before; prepared here when absent. */
+  readonly prepared?: PreparedCall | undefined;
   /** Receives what ends the call's events at once, for a run that cannot wait for the call. */
   readonly onSpan?: ((fail: (error: ErrorData) => void) => void) | undefined;
 }
@@ -76,7 +78,11 @@ export async function callTool(
   const outcome = await callInTurn(tool, options, call.signal, async () => {
     const secrets = await toolSecrets(tool, options, span);
     const redact = (text: string): string => options.redaction.text(text);
-    const facts = { ...callFacts(options, tool), ...call, secrets, redact, span, begin: record.begin };
+    const { agent: { id: agentId }, principal, authorize } = options;
+    const { toolCallId, approved } = call;
+    const prepared = call.prepared ?? prepareCall(tool, input, { toolCallId, agentId, principal, authorize, approved });
+    const limits = callLimits(options, tool);
+    const facts = { ...call, ...limits, agentId, principal, prepared, secrets, redact, span, begin: record.begin };
     return redacted(await invokeTool(tool, input, facts), options);
   });
   const error = failureOf(tool, outcome);
@@ -147,11 +153,8 @@ function redacted(outcome: ToolOutcome, { redaction }: CallOptions): ToolOutcome
   return { ok: false, error: redaction.data(outcome.error) };
 }
 
-function callFacts({ agent, principal, authorize, limits }: CallOptions, { definition }: Tool) {
+function callLimits({ limits }: CallOptions, { definition }: Tool): Pick<ToolCall, 'timeoutMs' | 'maxOutputLength'> {
   return {
-    agentId: agent.id,
-    principal,
-    authorize,
     // An agent works in steps: it has the time of a step of its caller, not that of one tool.
     timeoutMs: Math.min(
       definition.type === 'agent' ? limits.stepMs : limits.toolMs,

@@ -11,6 +11,7 @@ import type { CiteOf } from '../loop/citations.ts';
 import { createReserves } from '../../tools/delegation.ts';
 import type { RunOptions } from '../execute-run.ts';
 import type { LiveCalls } from './live-calls.ts';
+import type { PreparedCalls } from './prepared-calls.ts';
 import type { LiveRun } from '../log/live-run.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
 
@@ -36,6 +37,7 @@ interface InvokeOptions {
   readonly live: LiveRun;
   readonly calls: LiveCalls;
   readonly announced: Announcements;
+  readonly prepared: PreparedCalls;
   readonly scope: RunScope;
   readonly citeOf: CiteOf;
   readonly spans: LoopSpans;
@@ -52,7 +54,7 @@ export type Invoke = (
 /** Gives the function through which the loop calls tools; it never throws. */
 export function createInvoke(
   options: RunOptions,
-  { usage, live, calls, announced, scope, citeOf, spans, push }: InvokeOptions,
+  { usage, live, calls, announced, prepared, scope, citeOf, spans, push }: InvokeOptions,
 ): Invoke {
   const { limits, redaction, agent } = options;
   const shared = { ...options, actor: { type: 'agent', id: agent.id } } as const;
@@ -78,7 +80,7 @@ export function createInvoke(
     const onStart = (): void => calls.started(toolCallId, tool, input);
     const onSpan = (fail: (error: ErrorData) => void): void => calls.opened(toolCallId, fail);
     const facts = { toolCallId, log, scope, signal, approved, cite: citeOf(toolCallId), delegation };
-    const call = { ...facts, onStart, onSpan };
+    const call = { ...facts, onStart, onSpan, prepared: prepared.take(tool, input, toolCallId) };
     const outcome = await callTool(tool, input, { call, options: { ...shared, place: spans.current } });
     calls.settled(toolCallId, tool, outcome);
     return outcome;

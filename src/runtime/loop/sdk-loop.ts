@@ -17,7 +17,6 @@ import type { LanguageModel } from '../../contracts/ai-types.ts';
 import { type ErrorData, fromData, PinnaceError, toData } from '../../base/errors.ts';
 import type { Agent } from '../../base/schema.ts';
 import { type CallDescription, describedText } from '../../tools/approval.ts';
-import { checkCall } from '../../tools/check-input.ts';
 import { failureOf, toolFailure } from '../../tools/failure.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import { toolErrorPart } from '../calls/call-chunks.ts';
@@ -55,12 +54,16 @@ export interface LoopOptions {
   ) => Promise<ToolOutcome>;
 }
 
-/** How the loop asks a person. */
+/** How the loop requests approvals. */
 export interface LoopApprovals {
-  /** What the person who must approve the call is asked; `undefined` when nobody must. */
-  needed(tool: Tool, input: unknown): Promise<CallDescription | undefined>;
-  /** Asks, and gives the id of the approval. */
-  ask(tool: Tool, input: unknown): Promise<string>;
+  /** Prepares the call. Resolves to whether a person must approve it; an invalid or denied call needs no approval. */
+  needed(tool: Tool, input: unknown, toolCallId: string): Promise<boolean>;
+  /** Requests the approval of a call for which it is `needed`. */
+  request(
+    tool: Tool,
+    input: unknown,
+    toolCallId: string,
+  ): Promise<{ readonly id: string; readonly description: CallDescription | undefined }>;
 }
 
 /** What a run has used so far. */
@@ -208,21 +211,20 @@ function findTool({ tools, allTools }: LoopOptions, { toolName }: SdkCall): Tool
   return tools.current().find(isIt) ?? allTools.find(isIt);
 }
 
-/** The SDK only stops at such calls: it neither keeps nor checks decisions. An input that is wrong is refused, not asked about. */
+/** The SDK only stops at such calls: it neither stores nor checks decisions. */
 async function approvalOf(call: SdkCall, options: LoopOptions): Promise<'user-approval' | 'not-applicable'> {
   const tool = findTool(options, call);
-  if (!tool || !checkCall(tool, call.input).ok) return 'not-applicable';
-  return await options.approvals.needed(tool, call.input) === undefined ? 'not-applicable' : 'user-approval';
+  if (!tool) return 'not-applicable';
+  return await options.approvals.needed(tool, call.input, call.toolCallId) ? 'user-approval' : 'not-applicable';
 }
 
 async function askApproval({ toolCall }: { toolCall: SdkCall }, options: LoopOptions): Promise<UIMessageChunk> {
   const tool = findTool(options, toolCall);
   if (!tool) throw new PinnaceError('internal', 'Cannot ask about a tool that is not there');
-  const asked = await options.approvals.needed(tool, toolCall.input);
+  const { toolCallId, input } = toolCall;
   // The SDK's own id is made with `Math.random`; ours names a record.
-  const approvalId = await options.approvals.ask(tool, toolCall.input);
-  const { toolCallId } = toolCall;
-  const facts = asked && { reason: describedText(asked), approvalDescriptor: asked };
+  const { id: approvalId, description } = await options.approvals.request(tool, input, toolCallId);
+  const facts = description && { reason: describedText(description), approvalDescriptor: description };
   return { type: 'tool-approval-request', approvalId, toolCallId, ...facts };
 }
 

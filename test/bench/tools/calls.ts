@@ -2,7 +2,7 @@
 
 import { defaultLimits } from '../../../src/runtime/resolve/limits.ts';
 import * as v from 'valibot';
-import { defineTool, invokeTool, localPrincipal, type Tool, type ToolCall } from '../../../src/index.ts';
+import { defineTool, invokeTool, localPrincipal, prepareCall, type Tool, type ToolCall } from '../../../src/index.ts';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { createMcpServers } from '../../../src/mcp/mcp-servers.ts';
 import { assemble, type KnownTool } from '../../../src/runtime/resolve/assemble.ts';
@@ -18,11 +18,15 @@ const add = defineTool({
   execute: ({ a, b }) => a + b,
 });
 
-const call: ToolCall = {
+const caller = {
   toolCallId: 'c',
   agentId: 'a',
   principal: localPrincipal(),
-  authorize: () => ({ decision: 'allow' }),
+  authorize: () => ({ decision: 'allow' as const }),
+};
+
+const call: Omit<ToolCall, 'prepared'> = {
+  ...caller,
   secrets: {},
   log: () => undefined,
   signal: new AbortController().signal,
@@ -33,7 +37,10 @@ const call: ToolCall = {
 /** CPU of one call through `invokeTool`, without I/O. */
 export async function invokeRows(): Promise<Row[]> {
   const thousand = async (): Promise<void> => {
-    for (let i = 0; i < 1000; i++) await invokeTool(add, { a: i, b: 1 }, call);
+    for (let i = 0; i < 1000; i++) {
+      const input = { a: i, b: 1 };
+      await invokeTool(add, input, { ...call, prepared: await prepareCall(add, input, caller) });
+    }
   };
   const { invoke = [] } = await cpuRounds({ invoke: thousand }, { rounds: 9, calls: 20, warmup: 20 });
   const microseconds = median(invoke); // milliseconds for a thousand calls

@@ -5,10 +5,9 @@ import {
   createPrincipal,
   groundingTools,
   type GroundingToolsOptions,
-  invokeTool,
   PinnaceError,
 } from '../../../src/index.ts';
-import { toolCall } from '../../fixtures/tool-call.ts';
+import { callTool } from '../../fixtures/tool-call.ts';
 import { fakeSource, hitOf } from '../../fixtures/grounding-source.ts';
 
 function principalOf(tenant: string) {
@@ -20,7 +19,7 @@ function setUp(options: GroundingToolsOptions = {}) {
   const tools = groundingTools(grounding, options);
   return async (id: string, input: unknown, tenant = 'acme', approved = id === 'remember') => {
     const tool = tools.find(({ definition }) => definition.id === id)!;
-    return await invokeTool(tool, input, toolCall({ principal: principalOf(tenant), approved }));
+    return await callTool(tool, input, { principal: principalOf(tenant), approved });
   };
 }
 
@@ -108,8 +107,8 @@ describe('groundingTools', () => {
       },
     });
     const [retrieve] = groundingTools(grounding, { dataSources: ['notes', 'closed', 'down', 'gone'] });
-    const ask = (dataSourceIds: string[]) => invokeTool(retrieve!, { query: 'x', dataSourceIds }, toolCall());
-    expect(await invokeTool(retrieve!, { query: 'x' }, toolCall())).toMatchObject({
+    const ask = (dataSourceIds: string[]) => callTool(retrieve!, { query: 'x', dataSourceIds });
+    expect(await callTool(retrieve!, { query: 'x' })).toMatchObject({
       ok: true,
       output: {
         citations: [{ n: 1, id: 'a' }],
@@ -137,8 +136,7 @@ describe('groundingTools', () => {
     const grounding = createGrounding({ sources: [fakeSource('notes', [hitOf('a', { content })])] });
     const [retrieve] = groundingTools(grounding, { maxTokens: 200 });
     const cited: unknown[] = [];
-    const outcome = await invokeTool(retrieve!, { query: 'x' }, {
-      ...toolCall(),
+    const outcome = await callTool(retrieve!, { query: 'x' }, {
       redact: (text) => text.replace('sesame-street-key', '[secret door]'),
       cite(sources) {
         cited.push(...sources);

@@ -4,9 +4,17 @@ import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
 import { createHandler } from '../../../adapters/transport/http.ts';
-import { type Authorize, createGrounding, createRegistry, defineTool, localPrincipal } from '../../../src/index.ts';
+import {
+  type Authorization,
+  type Authorize,
+  createGrounding,
+  createRegistry,
+  defineTool,
+  localPrincipal,
+  type UIMessage,
+} from '../../../src/index.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
-import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
+import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../fixtures/runtime.ts';
 import { textSource } from '../../../adapters/grounding/text.ts';
 
 const me = localPrincipal();
@@ -166,5 +174,51 @@ describe('the permission hook is asked, and a denial told of,', () => {
     await expect(given).rejects.toMatchObject(refused);
     expect(asked).toEqual(['registry.register provider main for local']);
     expect(denials()).toMatchObject([{ action: 'registry.register', target: { type: 'provider', id: 'main' } }]);
+  });
+});
+
+describe('the permission hook, on one tool call of a run,', () => {
+  /** A hook that answers in turn, and how often it and the check of the tool's input were called. */
+  function counted(...answers: Authorization[]) {
+    const inputs: unknown[] = [];
+    const counts = { checks: 0, executed: 0 };
+    const tool = defineTool({
+      id: 'write',
+      description: 'Writes',
+      input: v.object({ to: v.optional(v.string(), 'log') }),
+      execute: () => ++counts.executed,
+    });
+    const authorize: Authorize = (action, _principal, _resource, { input }) => {
+      if (action !== 'tool.call') return { decision: 'allow' };
+      inputs.push(input);
+      return answers[inputs.length - 1] ?? { decision: 'deny', reason: 'asked too often' };
+    };
+    const check: typeof tool.check = (input) => (counts.checks++, tool.check(input));
+    return { inputs, counts, authorize, tools: [{ ...tool, check }] };
+  }
+  const script = () => scriptedModel(callsTools({ tool: 'write', input: {} }), says('ok'));
+
+  it('is asked once, with the checked input, and the input is checked once', async () => {
+    const { inputs, counts, ...composed } = counted({ decision: 'allow' });
+    await readAll(await testRuntime({ ...script(), ...composed }).run(runRequest(), me));
+    expect(counts).toEqual({ checks: 1, executed: 1 });
+    expect(inputs).toEqual([{ to: 'log' }]);
+  });
+
+  it('is asked once more where a person has approved the call, and its denial still counts', async () => {
+    const asks: Authorization = { decision: 'ask', reason: 'writing is asked about' };
+    for (const [last, executed] of [[asks, 1], [{ decision: 'deny', reason: 'no longer' }, 0]] as const) {
+      const { inputs, counts, ...composed } = counted(asks, last);
+      const runtime = testRuntime({ ...script(), ...composed });
+      const chunks = await readAll(await runtime.run(runRequest(), me));
+      const request = chunks.find((chunk) => chunk.type === 'tool-approval-request')!;
+      expect(inputs).toHaveLength(1);
+      const { approvalId: id, toolCallId } = request;
+      await runtime.decide(String(lastData(chunks, 'data-run')['runId']), id, { approved: true }, me);
+      const waiting = { type: 'tool-write', toolCallId, input: {}, state: 'approval-requested', approval: { id } };
+      const messages = [userMessage('Write'), { id: 'm2', role: 'assistant', parts: [waiting] } as UIMessage];
+      await readAll(await runtime.run(runRequest({ chat: { id: 'chat-1', messages } }), me));
+      expect({ asked: inputs.length, executed: counts.executed }).toEqual({ asked: 2, executed });
+    }
   });
 });

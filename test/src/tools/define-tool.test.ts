@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { defineTool, invokeTool, PinnaceError, type ToolOptions } from '../../../src/index.ts';
-import { toolCall } from '../../fixtures/tool-call.ts';
+import { defineTool, PinnaceError, type ToolOptions } from '../../../src/index.ts';
+import { callTool } from '../../fixtures/tool-call.ts';
 
 const Numbers = v.strictObject({ a: v.number(), b: v.optional(v.number(), 1) });
 
@@ -96,7 +96,7 @@ describe('defineTool', () => {
   });
 
   it('makes a tool that can be called', async () => {
-    expect(await invokeTool(defineTool(options()), { a: 2, b: 3 }, toolCall())).toEqual({ ok: true, output: 5 });
+    expect(await callTool(defineTool(options()), { a: 2, b: 3 })).toEqual({ ok: true, output: 5 });
   });
 
   it.each([

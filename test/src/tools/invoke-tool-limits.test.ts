@@ -3,13 +3,12 @@ import { describe, expect, it, vi } from 'vitest';
 import {
   type Authorization,
   defineTool,
-  invokeTool,
   PinnaceError,
   Secret,
   type Tool,
   type ToolContext,
 } from '../../../src/index.ts';
-import { toolCall } from '../../fixtures/tool-call.ts';
+import { callTool } from '../../fixtures/tool-call.ts';
 
 type Execute = (input: { text: string }, context: ToolContext) => unknown;
 
@@ -35,14 +34,14 @@ describe('invokeTool, the time', () => {
 
   it('ends a tool that ignores its signal', async () => {
     const reader = { ...echo(never), definition: { ...echo().definition, annotations: { readOnlyHint: true } } };
-    expect(await invokeTool(reader, input, toolCall({ timeoutMs: 5 }))).toMatchObject(deadline);
-    expect(await invokeTool(echo(never), input, toolCall({ timeoutMs: 5 }))).toMatchObject(unknown);
+    expect(await callTool(reader, input, { timeoutMs: 5 })).toMatchObject(deadline);
+    expect(await callTool(echo(never), input, { timeoutMs: 5 })).toMatchObject(unknown);
   });
 
   it('ends a permission check that does not answer, and executes nothing when it does', async () => {
     const execute = vi.fn<Execute>();
     const answer = Promise.withResolvers<Authorization>();
-    const outcome = await invokeTool(echo(execute), input, toolCall({ authorize: () => answer.promise, timeoutMs: 5 }));
+    const outcome = await callTool(echo(execute), input, { authorize: () => answer.promise, timeoutMs: 5 });
     answer.resolve({ decision: 'allow' });
     await answer.promise;
     await Promise.resolve();
@@ -56,19 +55,19 @@ describe('invokeTool, the time', () => {
       signal.addEventListener('abort', () => reason.resolve(signal.reason));
       return never();
     });
-    await invokeTool(tool, input, toolCall({ timeoutMs: 5 }));
+    await callTool(tool, input, { timeoutMs: 5 });
     expect(await reason.promise).toMatchObject({ code: 'deadline_exceeded' });
   });
 
   it('executes nothing when the run has ended', async () => {
     const execute = vi.fn<Execute>();
-    expect(await invokeTool(echo(execute), input, toolCall({ signal: AbortSignal.abort() }))).toMatchObject(cancelled);
+    expect(await callTool(echo(execute), input, { signal: AbortSignal.abort() })).toMatchObject(cancelled);
     expect(execute).not.toHaveBeenCalled();
   });
 
   it('ends a tool that ignores its signal with its run', async () => {
     const run = new AbortController();
-    const outcome = invokeTool(echo(() => (run.abort(), never())), input, toolCall({ signal: run.signal }));
+    const outcome = callTool(echo(() => (run.abort(), never())), input, { signal: run.signal });
     expect(await outcome).toMatchObject(unknown);
   });
 
@@ -80,13 +79,13 @@ describe('invokeTool, the time', () => {
         run.abort();
       })
     );
-    expect(await invokeTool(tool, input, toolCall({ signal: run.signal }))).toMatchObject(unknown);
+    expect(await callTool(tool, input, { signal: run.signal })).toMatchObject(unknown);
   });
 
   it('ends a permission check with its run', async () => {
     const run = new AbortController();
     const authorize = (): Promise<Authorization> => (run.abort(), never());
-    expect(await invokeTool(echo(), input, toolCall({ authorize, signal: run.signal }))).toMatchObject(cancelled);
+    expect(await callTool(echo(), input, { authorize, signal: run.signal })).toMatchObject(cancelled);
   });
 
   it('waits with a limit that no timer can hold', async () => {
@@ -94,7 +93,7 @@ describe('invokeTool, the time', () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       return text;
     });
-    expect(await invokeTool(tool, input, toolCall({ timeoutMs: 2 ** 40 }))).toEqual({ ok: true, output: 'ahoy' });
+    expect(await callTool(tool, input, { timeoutMs: 2 ** 40 })).toEqual({ ok: true, output: 'ahoy' });
   });
 });
 
@@ -103,7 +102,7 @@ describe('invokeTool, the failure', () => {
     const tool = echo(() => {
       throw new Error('login with hunter2 failed');
     });
-    expect(await invokeTool(tool, input, toolCall())).toEqual({
+    expect(await callTool(tool, input)).toEqual({
       ok: false,
       error: { code: 'internal', message: 'Tool "echo" failed', retryable: false, details: { reason: 'tool_failed' } },
     });
@@ -112,7 +111,7 @@ describe('invokeTool, the failure', () => {
   it.each([['hunter2'], [undefined], [null], [{ code: 'not_found', message: 'hunter2' }]])(
     'hides a thrown %j',
     async (thrown) => {
-      const outcome = await invokeTool(echo(() => Promise.reject(thrown)), input, toolCall());
+      const outcome = await callTool(echo(() => Promise.reject(thrown)), input);
       expect(outcome).toMatchObject({ ok: false, error: { code: 'internal', message: 'Tool "echo" failed' } });
     },
   );
@@ -125,7 +124,7 @@ describe('invokeTool, the failure', () => {
         cause: new Error('hunter2'),
       });
     });
-    expect(await invokeTool(tool, input, toolCall())).toEqual({
+    expect(await callTool(tool, input)).toEqual({
       ok: false,
       error: {
         code: 'rate_limited',
@@ -147,7 +146,7 @@ describe('invokeTool, the output', () => {
     ['a cycle', () => cycle],
     ['a toJSON that throws', () => ({ toJSON: () => JSON.parse('{hunter2') })],
   ])('refuses %s', async (_, execute) => {
-    expect(await invokeTool(echo(execute), input, toolCall())).toEqual({
+    expect(await callTool(echo(execute), input)).toEqual({
       ok: false,
       error: {
         code: 'internal',
@@ -161,7 +160,7 @@ describe('invokeTool, the output', () => {
   it.each<[string, unknown]>([['undefined', undefined], ['a function', () => 1], ['a symbol', Symbol('s')]])(
     'gives null for %s',
     async (_, output) => {
-      expect(await invokeTool(echo(() => output), input, toolCall())).toEqual({ ok: true, output: null });
+      expect(await callTool(echo(() => output), input)).toEqual({ ok: true, output: null });
     },
   );
 
@@ -169,23 +168,23 @@ describe('invokeTool, the output', () => {
     const secret = new Secret({ id: 'key', version: '1', value: 'hunter2' });
     const tool = echo(() => ({ at: new Date(0), none: undefined, secret, nan: NaN }));
     const output = { at: '1970-01-01T00:00:00.000Z', secret: '[secret key]', nan: null };
-    expect(await invokeTool(tool, input, toolCall())).toEqual({ ok: true, output });
+    expect(await callTool(tool, input)).toEqual({ ok: true, output });
   });
 
   it('gives a copy of what the tool keeps', async () => {
     const kept = { list: [1] };
-    const outcome = await invokeTool(echo(() => kept), input, toolCall());
+    const outcome = await callTool(echo(() => kept), input);
     kept.list.push(2);
     expect(outcome).toEqual({ ok: true, output: { list: [1] } });
   });
 
   it('takes an output of exactly the length allowed', async () => {
-    const outcome = await invokeTool(echo(() => 'x'.repeat(8)), input, toolCall({ maxOutputLength: 10 }));
+    const outcome = await callTool(echo(() => 'x'.repeat(8)), input, { maxOutputLength: 10 });
     expect(outcome).toEqual({ ok: true, output: 'xxxxxxxx' });
   });
 
   it('refuses an output that is longer', async () => {
-    const outcome = await invokeTool(echo(() => 'x'.repeat(9)), input, toolCall({ maxOutputLength: 10 }));
+    const outcome = await callTool(echo(() => 'x'.repeat(9)), input, { maxOutputLength: 10 });
     expect(outcome).toEqual({
       ok: false,
       error: {

@@ -8,11 +8,12 @@ import {
   invokeTool,
   localPrincipal,
   PinnaceError,
+  prepareCall,
   Secret,
   type Tool,
   type ToolContext,
 } from '../../../src/index.ts';
-import { toolCall } from '../../fixtures/tool-call.ts';
+import { caller, callTool, toolCall } from '../../fixtures/tool-call.ts';
 
 type Execute = (input: { text: string }, context: ToolContext) => unknown;
 
@@ -29,25 +30,25 @@ const input = { text: 'ahoy' };
 
 describe('invokeTool', () => {
   it('gives the output of a tool', async () => {
-    expect(await invokeTool(echo(), input, toolCall())).toEqual({ ok: true, output: 'ahoy' });
+    expect(await callTool(echo(), input)).toEqual({ ok: true, output: 'ahoy' });
   });
 
   it('waits for the output of a tool that promises one', async () => {
     const tool = echo(async ({ text }) => ({ text }));
-    expect(await invokeTool(tool, input, toolCall())).toEqual({ ok: true, output: { text: 'ahoy' } });
+    expect(await callTool(tool, input)).toEqual({ ok: true, output: { text: 'ahoy' } });
   });
 
   it('hands the tool what the call carries', async () => {
     const principal = createPrincipal({ ...localPrincipal(), tenant: 'acme' });
     const secrets = { key: new Secret({ id: 'key', version: '1', value: 'hunter2' }) };
     const execute = vi.fn<Execute>();
-    await invokeTool(echo(execute), input, toolCall({ principal, secrets, toolCallId: 'call-7' }));
+    await callTool(echo(execute), input, { principal, secrets, toolCallId: 'call-7' });
     expect(execute).toHaveBeenCalledWith(input, expect.objectContaining({ principal, secrets, toolCallId: 'call-7' }));
   });
 
   it('passes log lines of the tool on', async () => {
     const log = vi.fn<ToolContext['log']>();
-    await invokeTool(echo((_, context) => context.log('casting off', 'debug')), input, toolCall({ log }));
+    await callTool(echo((_, context) => context.log('casting off', 'debug')), input, { log });
     expect(log.mock.calls).toEqual([['casting off', 'debug']]);
   });
 });
@@ -64,7 +65,7 @@ describe('invokeTool, the input', () => {
   ])('refuses %j and executes nothing', async (value, message) => {
     const execute = vi.fn<Execute>();
     const authorize = vi.fn<() => Authorization>();
-    const outcome = await invokeTool(echo(execute), value, toolCall({ authorize }));
+    const outcome = await callTool(echo(execute), value, { authorize });
     expect(outcome).toMatchObject({
       ok: false,
       error: {
@@ -78,13 +79,13 @@ describe('invokeTool, the input', () => {
   });
 
   it('says nothing of the refused value', async () => {
-    const outcome = await invokeTool(echo(), { text: ['hunter2'], hunter3: 'hunter4' }, toolCall());
+    const outcome = await callTool(echo(), { text: ['hunter2'], hunter3: 'hunter4' });
     expect(JSON.stringify(outcome)).not.toMatch(/hunter[24]/);
   });
 
   it('reports a check that throws as a failure of the tool', async () => {
     const tool = { ...echo(), check: () => JSON.parse('{hunter2') };
-    const outcome = await invokeTool(tool, input, toolCall());
+    const outcome = await callTool(tool, input);
     expect(outcome).toMatchObject({ ok: false, error: { code: 'internal', message: 'Tool "echo" failed' } });
   });
 });
@@ -98,7 +99,7 @@ describe('invokeTool, the permission', () => {
       return { decision: 'allow' };
     });
     const tool = echo(() => void steps.push('execute'));
-    await invokeTool(tool, input, toolCall({ authorize, principal }));
+    await callTool(tool, input, { authorize, principal });
     expect(steps).toEqual(['authorize', 'execute']);
     const context = { input, agentId: 'helper' };
     expect(authorize).toHaveBeenCalledExactlyOnceWith('tool.call', principal, { type: 'tool', id: 'echo' }, context);
@@ -120,7 +121,7 @@ describe('invokeTool, the permission', () => {
     ],
   ])('executes nothing after %s', async (_, authorize, code, reason) => {
     const execute = vi.fn<Execute>();
-    const outcome = await invokeTool(echo(execute), input, toolCall({ authorize }));
+    const outcome = await callTool(echo(execute), input, { authorize });
     const message = `Cannot call tool "echo": ${reason}`;
     const cause = reason.includes('check failed') ? 'permission_check_failed' : 'not_authorized';
     expect(outcome).toEqual({ ok: false, error: { code, message, retryable: false, details: { reason: cause } } });
@@ -133,8 +134,63 @@ describe('invokeTool, the permission', () => {
       const execute = vi.fn<Execute>();
       // a hook written in JavaScript may answer anything
       const authorize = () => answer as unknown as Authorization;
-      expect(await invokeTool(echo(execute), input, toolCall({ authorize }))).toMatchObject({ ok: false });
+      expect(await callTool(echo(execute), input, { authorize })).toMatchObject({ ok: false });
       expect(execute).not.toHaveBeenCalled();
     },
   );
+});
+
+describe('invokeTool, the permit', () => {
+  const prepare = (tool: Tool, given: unknown = input) => prepareCall(tool, given, caller);
+
+  it('executes a call that was prepared for it, with the input as it was checked', async () => {
+    const execute = vi.fn<Execute>();
+    const tool = defineTool({
+      id: 'echo',
+      description: 'Repeats a text',
+      input: v.object({ text: v.optional(v.string(), 'ahoy') }),
+      execute,
+    });
+    const given = {};
+    const outcome = await invokeTool(tool, given, toolCall({ prepared: await prepare(tool, given) }));
+    expect(outcome).toMatchObject({ ok: true });
+    expect(execute).toHaveBeenCalledWith({ text: 'ahoy' }, expect.anything());
+  });
+
+  it.each<[string, (tool: Tool) => Promise<Parameters<typeof invokeTool>[2]['prepared']>, string]>([
+    // callers written in JavaScript may leave it out, or make one up
+    ['none', async () => undefined as never, 'permit_missing'],
+    ['one that was made up', async () => ({ ok: true, permit: Object.freeze({}) }) as never, 'permit_missing'],
+    ['a copy', async (tool) => structuredClone(await prepare(tool)), 'permit_missing'],
+    ['one for another tool', () => prepare(echo()), 'permit_mismatch'],
+    ['one for another input', (tool) => prepare(tool, { ...input }), 'permit_mismatch'],
+    [
+      'one for another call',
+      (tool) => prepareCall(tool, input, { ...caller, toolCallId: 'call-2' }),
+      'permit_mismatch',
+    ],
+    ['one for another agent', (tool) => prepareCall(tool, input, { ...caller, agentId: 'other' }), 'permit_mismatch'],
+    [
+      'one for another principal',
+      (tool) =>
+        prepareCall(tool, input, { ...caller, principal: createPrincipal({ ...localPrincipal(), tenant: 'acme' }) }),
+      'permit_mismatch',
+    ],
+  ])('refuses a call with no permit of its own: %s', async (_, prepared, reason) => {
+    const execute = vi.fn<Execute>();
+    const tool = echo(execute);
+    const outcome = await invokeTool(tool, input, toolCall({ prepared: await prepared(tool) }));
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'forbidden', details: { reason } } });
+    expect(execute).not.toHaveBeenCalled();
+  });
+
+  it('refuses a permit that was used before', async () => {
+    const execute = vi.fn<Execute>();
+    const tool = echo(execute);
+    const prepared = await prepare(tool);
+    await invokeTool(tool, input, toolCall({ prepared }));
+    const again = await invokeTool(tool, input, toolCall({ prepared }));
+    expect(again).toMatchObject({ ok: false, error: { code: 'forbidden', details: { reason: 'permit_missing' } } });
+    expect(execute).toHaveBeenCalledOnce();
+  });
 });

@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { defineTool, type Egress, type Sandbox, type Tool } from '../../../src/index.ts';
-import { invokeTool } from '../../../src/tools/invoke-tool.ts';
 import { implement } from '../../../src/tools/implement.ts';
 import { ToolDefinition } from '../../../src/base/schema.ts';
-import { toolCall } from '../../fixtures/tool-call.ts';
+import { callTool } from '../../fixtures/tool-call.ts';
 
 let done = 0;
 const egress: Egress = { fetch: async () => (done++, Response.json({})) };
@@ -96,7 +95,7 @@ describe('the policy of tool calls', () => {
     '$name, $hook by the hook, approved: $approved -> $outcome',
     async ({ tool, hook, approved, outcome }) => {
       const before = done;
-      const result = await invokeTool(tool, {}, toolCall({ authorize: hooks[hook], approved }));
+      const result = await callTool(tool, {}, { authorize: hooks[hook], approved });
       expect(result.ok ? 'ok' : result.error.code).toBe(outcome);
       expect(done - before).toBe(outcome === 'ok' ? 1 : 0);
     },

@@ -1,0 +1,78 @@
+/** Permits for tool calls. The permission hook rules on a call once; its permit allows that very call, once. */
+
+import { PinnaceError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
+import type { Authorize } from '../contracts/authorize.ts';
+import { askPermission, type RefusalCode } from './authorize.ts';
+
+/** What a permit is bound to. Tool, input and principal are compared by identity. */
+export interface PermitFacts {
+  readonly tool: { readonly definition: { readonly id: string } };
+  /** The input as the caller gave it. */
+  readonly input: unknown;
+  readonly toolCallId: string;
+  readonly agentId: string;
+  readonly principal: Principal;
+}
+
+declare const brand: unique symbol;
+
+/** Allows one call. Made by `ruleOnCall` alone: no literal, spread or clone passes for one. */
+export interface CallPermit {
+  readonly [brand]: true;
+}
+
+/** The ruling on a call. */
+export type CallRuling =
+  | { readonly decision: 'allow'; readonly permit: CallPermit }
+  | { readonly decision: 'ask' | 'deny'; readonly reason: string; readonly code: RefusalCode };
+
+interface Permitted {
+  readonly facts: PermitFacts;
+  readonly checked: unknown;
+}
+
+const permits = new WeakMap<CallPermit, Permitted>();
+
+/**
+ * Asks the hook about a call, with its checked input. An approval of a person turns `ask` into `allow`, and never a denial. Never
+ * throws.
+ */
+export async function ruleOnCall(
+  authorize: Authorize,
+  facts: PermitFacts,
+  { checked, approved }: { readonly checked: unknown; readonly approved: boolean },
+): Promise<CallRuling> {
+  const { tool, principal, agentId } = facts;
+  const resource = { type: 'tool', id: tool.definition.id };
+  const wish = { action: 'tool.call', principal, resource, context: { input: checked, agentId } };
+  const ruling = await askPermission(authorize, wish);
+  if (ruling.decision === 'deny' || (ruling.decision === 'ask' && !approved)) return ruling;
+  const permit = Object.freeze({}) as CallPermit; // the brand exists only as a type
+  permits.set(permit, { facts, checked });
+  return { decision: 'allow', permit };
+}
+
+/**
+ * Uses a permit up and returns the checked input, which is all that the tool may get.
+ *
+ * @throws PinnaceError `forbidden`: `permit_missing` for no permit, a forged one and a used one, `permit_mismatch` for that of
+ * another call.
+ */
+export function spendPermit(permit: CallPermit | undefined, facts: PermitFacts): unknown {
+  const found = permit && permits.get(permit);
+  if (!permit || !found) throw refused(facts, 'it has no permit, or a used one', 'permit_missing');
+  if (!isSame(found.facts, facts)) throw refused(facts, 'its permit is for another call', 'permit_mismatch');
+  permits.delete(permit);
+  return found.checked;
+}
+
+function isSame(one: PermitFacts, other: PermitFacts): boolean {
+  return one.tool === other.tool && Object.is(one.input, other.input) && one.toolCallId === other.toolCallId &&
+    one.agentId === other.agentId && one.principal === other.principal;
+}
+
+function refused({ tool }: PermitFacts, why: string, reason: string): PinnaceError {
+  const message = `Cannot call tool "${tool.definition.id}": ${why}; prepare each call with prepareCall`;
+  return new PinnaceError('forbidden', message, { details: { reason } });
+}
