@@ -66,6 +66,7 @@ export const guideGroups: readonly GuideGroup[] = [
   {
     title: 'Extend',
     guides: [
+      { page: 'entries', title: 'Entries', words: 'imports exports subpaths package' },
       { page: 'adapters', title: 'Adapters', words: 'ports storage sinks contracts' },
       { page: 'contributing', title: 'Contributing', words: 'develop tests' },
     ],

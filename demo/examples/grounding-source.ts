@@ -1,6 +1,7 @@
 /** A grounding source of one's own: answers from a table of questions and answers. `groundingContract` proves it. */
 
-import { type GroundingRequest, type GroundingSource, PinnaceError, type SourceHit } from 'pinnace';
+import type { GroundingRequest, SourceHit } from 'pinnace/ports';
+import { type GroundingSource, PinnaceError } from 'pinnace';
 
 /** One answer that is known. */
 export interface Faq {

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Difference } from '../../src/index.ts';
+import type { Difference } from '../../src/registry/index.ts';
 
 /** What differs between two records: the field, what was there, and what is there. */
 export function Differences({ differences }: { differences: readonly Difference[] }): JSX.Element | null {

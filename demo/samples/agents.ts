@@ -7,11 +7,11 @@ import {
   createToolIndex,
   type DataSourceInput,
   discoveryTools,
-  groundingTools,
   localPrincipal,
   type ProviderInput,
-  type ToolDefinition,
 } from '../../src/index.ts';
+import { groundingTools } from '../../src/grounding/index.ts';
+import type { ToolDefinition } from '../../src/registry/index.ts';
 import type { AgentCard } from '../app/worker/control.ts';
 import { knowledge } from '../knowledge/worker/data-sources.ts';
 import type { Registered } from '../registry/worker/host.ts';

@@ -1,7 +1,8 @@
 /** Notes over a storage. Every tenant has its own; several writers at once lose nothing. */
 
 import * as v from 'valibot';
-import { type Entry, type Key, PinnaceError, type Storage } from '../../src/index.ts';
+import type { Entry, Key } from '../../src/contracts/index.ts';
+import { PinnaceError, type Storage } from '../../src/index.ts';
 
 /** The longest text of one note, in UTF-16 code units. */
 const longestNote = 50_000;

@@ -1,6 +1,7 @@
 /** All tools of the sample agents. */
 
-import type { Storage, Tool, Watchable } from '../../src/index.ts';
+import type { Storage, Tool } from '../../src/index.ts';
+import type { Watchable } from '../../src/contracts/index.ts';
 import { calculatorTool } from '../../src/tools/builtin/calculator.ts';
 import { currentTimeTool } from '../../src/tools/builtin/current-time.ts';
 import { convertUnitsTool } from './convert-units.ts';

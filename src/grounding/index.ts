@@ -1,11 +1,13 @@
 /** `pinnace/grounding`: one question to many sources, what fills them, and the tools over them. */
 
+export { Filter, type FilterOp } from '../contracts/filter.ts';
 export type { AccessHooks, GroundingCallOptions } from './access.ts';
 export { type Calibration, fitCalibration, type JudgedHit } from './calibration.ts';
 export type { Citation } from './citation.ts';
 export { type ContextOptions, createContext, type GroundingContext } from './context.ts';
 export { createGrounding, type CreateGroundingOptions, type Grounding } from './create-grounding.ts';
 export { groundingTools, type GroundingToolsOptions } from './grounding-tools.ts';
+export { type DataRecord, parseCsv } from './ingest/csv.ts';
 export {
   forgetFile,
   ingest,

@@ -1,5 +1,20 @@
 /** `pinnace/planner`: plans of agents, kept as journals, and what a model needs to lead one. */
 
+export type { AuthorizeCreate, CreateFacts, Creator } from './decide/authorize-create.ts';
+export { modelAgent, type ModelSteps } from './host/model-agent.ts';
+export { type PlanCall, type PlanTool, planTools, readPlanCall } from './host/plan-tools.ts';
+export type {
+  AgentContext,
+  AgentTask,
+  Delivered,
+  InboxItem,
+  PlanOwner,
+  RunAgent,
+  StepOutcome,
+  Usage,
+  ValueRef,
+} from './host/run-agent.ts';
+export type { NumberedEvent } from './journal/plan-journal.ts';
 export type {
   Action,
   ActionInput,
@@ -13,24 +28,9 @@ export type {
   WaitFor,
   WaitForInput,
 } from './model/action.ts';
-export type { AuthorizeCreate, CreateFacts, Creator } from './decide/authorize-create.ts';
-export { modelAgent, type ModelSteps } from './host/model-agent.ts';
 export type { AskFacts, PlanEvent } from './model/plan-event.ts';
-export type { NumberedEvent } from './journal/plan-journal.ts';
 export { defaultPlanLimits, type PlanLimits } from './model/plan-limits.ts';
-export type { PlanOutcome } from './view/plan-outcome.ts';
 export type { PlanRequestInput } from './model/plan-request.ts';
-export { type PlanCall, type PlanTool, planTools, readPlanCall } from './host/plan-tools.ts';
-export type { PlanTaskView, PlanView } from './view/plan-view.ts';
 export { createPlanner, type CreatePlannerOptions, type Planner } from './planner.ts';
-export type {
-  AgentContext,
-  AgentTask,
-  Delivered,
-  InboxItem,
-  PlanOwner,
-  RunAgent,
-  StepOutcome,
-  Usage,
-  ValueRef,
-} from './host/run-agent.ts';
+export type { PlanOutcome } from './view/plan-outcome.ts';
+export type { PlanTaskView, PlanView } from './view/plan-view.ts';

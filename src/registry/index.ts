@@ -1,5 +1,24 @@
 /** `pinnace/registry`: agents, tools, MCP servers, providers and data sources, as records over a `Storage`. */
 
+export {
+  Agent,
+  type AgentInput,
+  DataSource,
+  type DataSourceInput,
+  type JsonSchema,
+  type LimitOverrides,
+  type McpFinding,
+  type McpPin,
+  McpServer,
+  type McpServerInput,
+  type PinnedTool,
+  Provider,
+  type ProviderInput,
+  type SecretRef,
+  ToolDefinition,
+  type ToolDefinitionInput,
+} from '../base/schema.ts';
+export type { McpValidation, McpValidationInput, OfferedTool } from '../contracts/mcp-validation.ts';
 export type { CatalogExport } from './catalog-document.ts';
 export type { Collection, FoundRecords, Patch, Registration, VersionOptions } from './collection.ts';
 export type { Difference } from './diff.ts';
@@ -8,3 +27,4 @@ export type { ImportChange, ImportOptions, ImportReport } from './import-catalog
 export type { RegistryQuery } from './list.ts';
 export { createRegistry, type Registry, type RegistryOptions } from './registry.ts';
 export type { WriteOptions } from './write.ts';
+export type { CatalogInputs, CatalogRecords, RecordKind } from '../tools/records/record-kinds.ts';

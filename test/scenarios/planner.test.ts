@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentTask, ObservedEvent, StepOutcome } from '../../src/index.ts';
+import type { AgentTask, StepOutcome } from '../../src/planner/index.ts';
+import type { ObservedEvent } from '../../src/index.ts';
 import { createEmit } from '../../src/events/events.ts';
 import { done, me, next, resultsOf, testPlanner } from '../fixtures/plan.ts';
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { createToolIndex, defineTool, discoveryToolNames } from '../../src/index.ts';
+import { createToolIndex, defineTool } from '../../src/index.ts';
+import { discoveryToolNames } from '../../src/discovery/index.ts';
 import { errorOf, outputOf, testDiscovery } from '../fixtures/discovery.ts';
 import { goEntTools, renames } from '../fixtures/go-ent-tools.ts';
 import { connectMcp, mcpHost } from '../fixtures/mcp/mcp-connection.ts';

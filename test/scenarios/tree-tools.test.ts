@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AuditEntry, createTree, errorCodes, treeTools } from '../../src/index.ts';
+import type { AuditEntry } from '../../src/tree/index.ts';
+import { createTree, errorCodes, treeTools } from '../../src/index.ts';
 import { change, company, companyTypes, editor, fails, idsOf, ok, version } from '../src/tree/tool-fixtures.ts';
 
 const mutations = [

@@ -1,6 +1,13 @@
 /** One agent with all that it names, as a document that every registry imports, and as a link. No value of a secret is in either. */
 
-import type { Agent, CatalogExport, DataSource, McpServer, Provider, ToolDefinition } from '../../../src/index.ts';
+import type {
+  Agent,
+  CatalogExport,
+  DataSource,
+  McpServer,
+  Provider,
+  ToolDefinition,
+} from '../../../src/registry/index.ts';
 
 /** The document, its records as they are. */
 export interface AgentDocument extends Pick<CatalogExport, 'format' | 'formatVersion'> {

@@ -1,7 +1,7 @@
 /** An agent that comes by a link: shown first, and taken in when the person says so. Nothing of it runs before. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { ImportReport } from '../../../src/index.ts';
+import type { ImportReport } from '../../../src/registry/index.ts';
 import type { AgentReview } from '../worker/control.ts';
 import type { RegistryControl } from '../../registry/worker/control.ts';
 import { fromLink } from './agent-file.ts';

@@ -1,7 +1,7 @@
 /** An agent being made, step by step: its form, what it may use, and the tools, servers and providers that are made with it. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { Agent, RecordKind } from '../../../src/index.ts';
+import type { Agent, RecordKind } from '../../../src/registry/index.ts';
 import type { Answer, AnyRecord, RegistryControl } from '../../registry/worker/control.ts';
 import { createToolFinder, type ToolFinder } from './builder-tools.ts';
 import { createMcpCheck, type McpCheck } from '../../registry/state/mcp-check.ts';

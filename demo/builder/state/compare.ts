@@ -1,7 +1,7 @@
 /** Two agents, or one in two variants, that get the same message at once. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { Agent, Provider } from '../../../src/index.ts';
+import type { Agent, Provider } from '../../../src/registry/index.ts';
 import type { Variation } from '../worker/control.ts';
 import type { AgentCard } from '../../app/worker/control.ts';
 import type { RegistryControl } from '../../registry/worker/control.ts';

@@ -1,6 +1,6 @@
 /** The parameters of a tool as a table; a JSON Schema that says more than a table can is left to be written as JSON. */
 
-import type { JsonSchema } from '../../../src/index.ts';
+import type { JsonSchema } from '../../../src/registry/index.ts';
 
 /** One parameter. */
 export interface Param {

@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { ErrorData } from '../../../src/base/errors.ts';
-import type { JsonSchema } from '../../../src/index.ts';
+import type { JsonSchema } from '../../../src/registry/index.ts';
 import type { ToolRequest, ToolTrial, TrialControl } from '../worker/control.ts';
 import { sampleOf } from './params-table.ts';
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { JsonSchema } from '../../../src/index.ts';
+import type { JsonSchema } from '../../../src/registry/index.ts';
 import { type Param, paramOf, paramTypes, readParams, writeParams } from '../state/params-table.ts';
 import { Icon } from '../../kit/icon.tsx';
 

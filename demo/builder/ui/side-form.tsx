@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { McpServer } from '../../../src/index.ts';
+import type { McpServer } from '../../../src/registry/index.ts';
 import type { Builder, Side } from '../state/builder.ts';
 import { Problem } from '../../kit/problem.tsx';
 import { McpSections } from '../../registry/ui/mcp-sections.tsx';

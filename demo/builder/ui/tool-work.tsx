@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { JsonSchema } from '../../../src/index.ts';
+import type { JsonSchema } from '../../../src/registry/index.ts';
 import type { TrialControl } from '../worker/control.ts';
 import { findSlip } from '../state/code-slips.ts';
 import { placesIn, secretsIn } from '../state/http-template.ts';

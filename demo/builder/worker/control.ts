@@ -1,6 +1,6 @@
 /** What the page asks the worker about tools that are being made: what they would send, and what they answer. */
 
-import type { Agent } from '../../../src/index.ts';
+import type { Agent } from '../../../src/registry/index.ts';
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { Answer } from '../../registry/worker/control.ts';
 import type { AgentDocument } from '../state/agent-file.ts';

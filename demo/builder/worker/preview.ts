@@ -1,6 +1,7 @@
 /** Makes the request that an HTTP tool would send, to be looked at. */
 
-import { Secret, type Tool, type ToolDefinition } from '../../../src/index.ts';
+import { Secret, type Tool } from '../../../src/index.ts';
+import type { ToolDefinition } from '../../../src/registry/index.ts';
 import { invalid, parse } from '../../../src/base/parse.ts';
 import { buildRequest } from '../../../src/tools/http/request.ts';
 import { HttpToolConfig, needsApproval } from '../../../src/tools/http/config.ts';

@@ -1,6 +1,7 @@
 /** What a document from elsewhere would bring: told before anything of it is taken in, and with its teeth drawn. */
 
-import { PinnaceError, type RecordKind } from '../../../src/index.ts';
+import { PinnaceError } from '../../../src/index.ts';
+import type { RecordKind } from '../../../src/registry/index.ts';
 import { readItems } from '../../../src/registry/catalog-document.ts';
 import { HttpToolConfig, secretNames } from '../../../src/tools/http/config.ts';
 import type { AgentDocument } from '../state/agent-file.ts';

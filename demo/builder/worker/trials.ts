@@ -1,14 +1,11 @@
 /** Calls tools that are being made, for the person who makes them. */
 
+import { createHttpTool, type HttpToolDefinition, invokeTool, prepareCall } from '../../../src/tools/index.ts';
 import {
-  createHttpTool,
   createRedactor,
   type Egress,
-  type HttpToolDefinition,
-  invokeTool,
   localPrincipal,
   PinnaceError,
-  prepareCall,
   type Sandbox,
   type Secret,
   type SecretSource,

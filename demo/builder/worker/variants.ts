@@ -1,6 +1,6 @@
 /** Variants of agents: they live as long as the worker, and no registry knows of them. */
 
-import type { Agent } from '../../../src/index.ts';
+import type { Agent } from '../../../src/registry/index.ts';
 import type { Variation } from './control.ts';
 
 /** The variants that there are. */

@@ -2,7 +2,8 @@
 
 import type { Client } from '../../../adapters/transport/client.ts';
 import type { RemoteCollection } from '../../../adapters/transport/client/registry.ts';
-import { type Manifest, PinnaceError, type RecordKind, type Registration } from '../../../src/index.ts';
+import { type Manifest, PinnaceError } from '../../../src/index.ts';
+import type { RecordKind, Registration } from '../../../src/registry/index.ts';
 import { answer } from '../../registry/worker/answer.ts';
 import type { Answer, AnyRecord, FoundRecord, RegistryControl } from '../../registry/worker/control.ts';
 

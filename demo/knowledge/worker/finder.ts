@@ -1,6 +1,7 @@
 /** Finds parts, and tells which way of searching saw them where. */
 
-import type { Filter, Grounding, GroundingAnswer, GroundingHit } from '../../../src/index.ts';
+import type { Filter, GroundingAnswer, GroundingHit } from '../../../src/grounding/index.ts';
+import type { Grounding } from '../../../src/index.ts';
 import type { FoundPart, FoundParts, KnowledgeQuery, Seen, Way } from './control.ts';
 import { sourceIds } from './data-sources.ts';
 import { pieceOfLine } from './place.ts';

@@ -1,6 +1,7 @@
 /** The knowledge of the page's worker: files that people give, indexed and kept in the browser, open to the page and to agents. */
 
-import { type Grounding, PinnaceError, type Storage, toData, type Watchable } from '../../../src/index.ts';
+import { type Grounding, PinnaceError, type Storage, toData } from '../../../src/index.ts';
+import type { Watchable } from '../../../src/contracts/index.ts';
 import type { Answer } from '../../registry/worker/control.ts';
 import { addFiles } from './add-files.ts';
 import { begunGrounding, noteBegun } from './begin.ts';

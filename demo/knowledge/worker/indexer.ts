@@ -1,6 +1,7 @@
 /** Indexes the files that wait, one after the other, in one tab at a time. */
 
-import { forgetFile, ingest, PinnaceError, type Storage, toData } from '../../../src/index.ts';
+import { forgetFile, ingest } from '../../../src/grounding/index.ts';
+import { PinnaceError, type Storage, toData } from '../../../src/index.ts';
 import { decodeText } from './decode.ts';
 import type { FileRecord, Library } from './library.ts';
 import { sourceIds } from './data-sources.ts';

@@ -1,15 +1,9 @@
 /** The sample data source: what there is to know about Pinnace itself, and whatever else is added. */
 
 import { textSource } from '../../../adapters/grounding/text.ts';
-import {
-  createGrounding,
-  createPrincipal,
-  type Grounding,
-  ingest,
-  type Registry,
-  type Storage,
-  type WritableGroundingSource,
-} from '../../../src/index.ts';
+import { createGrounding, createPrincipal, type Grounding, type Registry, type Storage } from '../../../src/index.ts';
+import { ingest } from '../../../src/grounding/index.ts';
+import type { WritableGroundingSource } from '../../../src/contracts/index.ts';
 import { knowledge } from './data-sources.ts';
 import { guideTexts } from './guide-texts.ts';
 

@@ -1,6 +1,7 @@
 /** The knowledge, whose code is fetched when it is first wanted: most visits do without. */
 
-import type { Grounding, GroundingKind, GroundingSource } from '../../../src/index.ts';
+import type { Grounding, GroundingSource } from '../../../src/index.ts';
+import type { GroundingKind } from '../../../src/contracts/index.ts';
 import type { KnowledgeControl } from './control.ts';
 import { descriptions, sourceIds } from './data-sources.ts';
 import type { KnowledgeHost, KnowledgeHostOptions } from './host.ts';

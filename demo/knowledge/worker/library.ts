@@ -1,6 +1,7 @@
 /** The files of the knowledge: one record each, the same in all tabs, and their contents as long as they are needed. */
 
-import { PinnaceError, type Storage, type Watchable } from '../../../src/index.ts';
+import { PinnaceError, type Storage } from '../../../src/index.ts';
+import type { Watchable } from '../../../src/contracts/index.ts';
 import type { KnowledgeFile } from './control.ts';
 
 /** A file as it is kept. */

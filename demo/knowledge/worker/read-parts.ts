@@ -1,6 +1,7 @@
 /** The parts of a file, as a person reads them. */
 
-import { type Grounding, type GroundingHit, PinnaceError } from '../../../src/index.ts';
+import { type Grounding, PinnaceError } from '../../../src/index.ts';
+import type { GroundingHit } from '../../../src/grounding/index.ts';
 import type { FilePart, PartsPage } from './control.ts';
 import { decodeText } from './decode.ts';
 import type { FileRecord, Library } from './library.ts';

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { PinnaceError } from '../../../src/base/errors.ts';
-import type { CatalogExport, ImportReport } from '../../../src/index.ts';
+import type { CatalogExport, ImportReport } from '../../../src/registry/index.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { formatOf, type Place, places, upgrade } from '../../storage/formats.ts';
 import type { Answer } from '../../registry/worker/control.ts';

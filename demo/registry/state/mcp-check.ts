@@ -1,7 +1,7 @@
 /** The check of an MCP server: what it offers now, what a person says of it, and the approval. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { McpValidation, McpValidationInput } from '../../../src/index.ts';
+import type { McpValidation, McpValidationInput } from '../../../src/registry/index.ts';
 import type { Answer } from '../worker/control.ts';
 
 /** What a tool does, as the person who approves it says. */

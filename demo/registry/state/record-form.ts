@@ -2,7 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { ErrorData } from '../../../src/base/errors.ts';
-import type { RecordKind } from '../../../src/index.ts';
+import type { RecordKind } from '../../../src/registry/index.ts';
 import type { Answer, AnyRecord } from '../worker/control.ts';
 import {
   changedFields,

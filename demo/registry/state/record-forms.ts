@@ -1,6 +1,6 @@
 /** What people see of each kind of record: its names, its filters, and the fields of its form. */
 
-import type { RecordKind } from '../../../src/index.ts';
+import type { RecordKind } from '../../../src/registry/index.ts';
 import type { FieldSpec } from './record-fields.ts';
 
 /** A kind of record, for people. */

@@ -1,6 +1,6 @@
 /** A list of records: which ones, and those that are there so far. */
 
-import type { RegistryQuery } from '../../../src/index.ts';
+import type { RegistryQuery } from '../../../src/registry/index.ts';
 import type { AnyRecord } from '../worker/control.ts';
 
 /** Which records the list shows. */

@@ -1,7 +1,8 @@
 /** The registry's pages: which list is shown, which record is open, and what can be done with it. */
 
 import { batch, type ReadonlySignal, signal } from '@preact/signals';
-import type { HistoryEntry, Page, RecordKind } from '../../../src/index.ts';
+import type { HistoryEntry, RecordKind } from '../../../src/registry/index.ts';
+import type { Page } from '../../../src/runtime/index.ts';
 import type { Answer, AnyRecord, FoundRecord, RegistryControl } from '../worker/control.ts';
 import { nameOf } from './record-words.ts';
 import { everything, type Filter, type Listing, queryOf } from './registry-list.ts';

@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { ErrorData } from '../../../src/base/errors.ts';
-import type { ImportReport } from '../../../src/index.ts';
+import type { ImportReport } from '../../../src/registry/index.ts';
 import type { Answer, RegistryControl } from '../worker/control.ts';
 
 /** A document on its way in. */

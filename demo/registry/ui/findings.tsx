@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { McpFinding } from '../../../src/index.ts';
+import type { McpFinding } from '../../../src/registry/index.ts';
 
 /** What the check has found, the errors first. */
 export function Findings({ findings }: { findings: readonly McpFinding[] }): JSX.Element | null {

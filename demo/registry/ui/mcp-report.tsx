@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { McpValidation, OfferedTool } from '../../../src/index.ts';
+import type { McpValidation, OfferedTool } from '../../../src/registry/index.ts';
 import type { Effect, McpCheck } from '../state/mcp-check.ts';
 import { formatCount } from '../../kit/format.ts';
 import { JsonView } from '../../kit/json-view.tsx';

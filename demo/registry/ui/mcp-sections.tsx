@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { McpServer } from '../../../src/index.ts';
+import type { McpServer } from '../../../src/registry/index.ts';
 import type { McpCheck } from '../state/mcp-check.ts';
 import { formatCount } from '../../kit/format.ts';
 import { effectWords } from './effect-words.ts';

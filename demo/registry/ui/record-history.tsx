@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { HistoryEntry } from '../../../src/index.ts';
+import type { HistoryEntry } from '../../../src/registry/index.ts';
 import { Differences } from '../../kit/differences.tsx';
 
 /** What was done to a record, the last first. */

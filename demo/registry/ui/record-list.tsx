@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
-import type { RecordKind } from '../../../src/index.ts';
+import type { RecordKind } from '../../../src/registry/index.ts';
 import type { AnyRecord } from '../worker/control.ts';
 import { kinds } from '../state/record-forms.ts';
 import { lineOf, nameOf, tagsOf } from '../state/record-words.ts';

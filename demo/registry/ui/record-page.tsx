@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { RecordKind } from '../../../src/index.ts';
+import type { RecordKind } from '../../../src/registry/index.ts';
 import type { AnyRecord } from '../worker/control.ts';
 import { type FieldSpec, valuesOf } from '../state/record-fields.ts';
 import { kinds } from '../state/record-forms.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { JsonSchema, ToolDefinition } from '../../../src/index.ts';
+import type { JsonSchema, ToolDefinition } from '../../../src/registry/index.ts';
 import { JsonView } from '../../kit/json-view.tsx';
 
 /** What a tool takes, and as JSON Schema what it gives. */

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { ImportChange } from '../../../src/index.ts';
+import type { ImportChange } from '../../../src/registry/index.ts';
 import { kinds } from '../state/record-forms.ts';
 import type { Incoming, Transfer } from '../state/transfer.ts';
 import { formatCount } from '../../kit/format.ts';

@@ -6,13 +6,13 @@ import type {
   CatalogRecords,
   HistoryEntry,
   ImportReport,
-  Manifest,
   McpValidation,
   McpValidationInput,
-  Page,
   RecordKind,
   RegistryQuery,
-} from '../../../src/index.ts';
+} from '../../../src/registry/index.ts';
+import type { Manifest } from '../../../src/index.ts';
+import type { Page } from '../../../src/runtime/index.ts';
 import type { TrialControl, VariantControl } from '../../builder/worker/control.ts';
 
 /** An answer. Errors cross as data: comlink would drop their codes. */

@@ -1,18 +1,16 @@
 /** The registry of the page's worker: kept in the browser, begun with the samples, open to the page. */
 
+import type { Agent, RegistryOptions, ToolDefinition } from '../../../src/registry/index.ts';
 import {
-  type Agent,
   type Catalog,
   createRegistry,
   type HostedRuntime,
-  type McpServerWriter,
   PinnaceError,
   type Registry,
-  type RegistryOptions,
   type Storage,
   type Tool,
-  type ToolDefinition,
 } from '../../../src/index.ts';
+import type { McpServerWriter } from '../../../src/contracts/index.ts';
 import type { TrialControl } from '../../builder/worker/control.ts';
 import { createVariants, type Variants } from '../../builder/worker/variants.ts';
 import { createSamples, type Samples } from '../../samples/register-samples.ts';

@@ -1,15 +1,7 @@
 /** What the page can do with the registry of its worker. */
 
-import {
-  type Agent,
-  type Collection,
-  localPrincipal,
-  type Manifest,
-  PinnaceError,
-  type RecordKind,
-  type Registration,
-  type Registry,
-} from '../../../src/index.ts';
+import type { Agent, Collection, RecordKind, Registration } from '../../../src/registry/index.ts';
+import { localPrincipal, type Manifest, PinnaceError, type Registry } from '../../../src/index.ts';
 import type { Variants } from '../../builder/worker/variants.ts';
 import { answer } from './answer.ts';
 import type { Answer, AnyRecord, RegistryControl } from './control.ts';

@@ -1,6 +1,7 @@
 /** Switches for tools that are given as code: a registry does not keep those, and people may still turn them off. */
 
-import type { Storage, Tool, ToolDefinition } from '../../../src/index.ts';
+import type { Storage, Tool } from '../../../src/index.ts';
+import type { ToolDefinition } from '../../../src/registry/index.ts';
 
 /** The switches of one storage. */
 export interface ToolSwitches {

@@ -2,7 +2,7 @@
 
 import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { proxy } from 'comlink';
-import type { TreeOutcome } from '../../../src/index.ts';
+import type { TreeOutcome } from '../../../src/tree/index.ts';
 import type { Activity, HandTool, PanelRow, RowsPage, TreeControl, TreeNews, TreeStatus } from '../worker/control.ts';
 import { createTreeFinding, type TreeFinding } from './tree-finding.ts';
 import { createTreeMarks } from './tree-marks.ts';

@@ -1,6 +1,7 @@
 /** What happened to the tree, in words, and what of it can be taken back. */
 
-import type { Tree, TreeChange, TreeEvent } from '../../../src/index.ts';
+import type { Tree } from '../../../src/index.ts';
+import type { TreeChange, TreeEvent } from '../../../src/tree/index.ts';
 import type { Activity } from './control.ts';
 
 /** The changes of a tree, the latest last. */

@@ -1,7 +1,8 @@
 /** What a person does to the kept tree: told of and written into the audit, as what an agent does is. */
 
 import { type ErrorData, toData } from '../../../src/base/errors.ts';
-import { type HostedRuntime, localPrincipal, PinnaceError, type TreeOutcome } from '../../../src/index.ts';
+import { type HostedRuntime, localPrincipal, PinnaceError } from '../../../src/index.ts';
+import type { TreeOutcome } from '../../../src/tree/index.ts';
 
 /** A runtime as far as it is asked. */
 export type Guard = Pick<HostedRuntime, 'guard'>;

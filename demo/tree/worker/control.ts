@@ -1,6 +1,6 @@
 /** What the page asks of the tree in the worker, called over comlink. */
 
-import type { TreeOutcome } from '../../../src/index.ts';
+import type { TreeOutcome } from '../../../src/tree/index.ts';
 
 /** A visible row, as the page shows it. */
 export interface PanelRow {

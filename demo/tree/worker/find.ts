@@ -1,6 +1,7 @@
 /** Finds nodes for the panel: by a text anywhere in the tree, or by the first letters among the visible rows. */
 
-import type { TreeTools, TreeView } from '../../../src/index.ts';
+import type { TreeTools } from '../../../src/index.ts';
+import type { TreeView } from '../../../src/tree/index.ts';
 import type { FoundNode, FoundPage } from './control.ts';
 
 /** Searches one text after the other. */

@@ -1,14 +1,8 @@
 /** The tree of the page's worker: opened when first wanted, kept in the browser, or a million nodes for a try. */
 
-import {
-  createTree,
-  type Storage,
-  type Tree,
-  type TreeOutcome,
-  type TreeRow,
-  treeTools,
-  type Watchable,
-} from '../../../src/index.ts';
+import { createTree, type Storage, type Tree, treeTools } from '../../../src/index.ts';
+import type { TreeOutcome, TreeRow } from '../../../src/tree/index.ts';
+import type { Watchable } from '../../../src/contracts/index.ts';
 import { withRoomAdvice } from '../../storage/no-room.ts';
 import { byHand, type Guard } from './by-hand.ts';
 import type { HandTool, TreeControl, TreeNews, TreeStatus } from './control.ts';

@@ -1,6 +1,7 @@
 /** One tree as the panel sees it: its view, its rows, what happened to it. */
 
-import { type Tree, type TreeTools, treeTools, type TreeView, type ViewRow } from '../../../src/index.ts';
+import { type Tree, type TreeTools, treeTools } from '../../../src/index.ts';
+import type { TreeView, ViewRow } from '../../../src/tree/index.ts';
 import { type Activities, createActivities } from './activities.ts';
 import type { Activity, PanelRow, RowsPage, RowsWanted, TreeStatus } from './control.ts';
 import { createFinder, type Finder } from './find.ts';

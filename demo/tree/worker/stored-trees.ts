@@ -1,6 +1,8 @@
 /** The yards of an endpoint's tenants, each in the storage that all instances share. */
 
-import { type OpenTree, type Storage, treeTools, type Watchable } from '../../../src/index.ts';
+import type { OpenTree } from '../../../src/tree/index.ts';
+import { type Storage, treeTools } from '../../../src/index.ts';
+import type { Watchable } from '../../../src/contracts/index.ts';
 import type { CallTree } from './tools.ts';
 import { openYard } from './yard.ts';
 

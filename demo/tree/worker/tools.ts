@@ -1,6 +1,7 @@
 /** The tree's tools, for agents: each tenant has a tree of its own. */
 
-import { createTree, fromData, type Tool, type TreeOutcome, treeTools } from '../../../src/index.ts';
+import { createTree, fromData, type Tool, treeTools } from '../../../src/index.ts';
+import type { TreeOutcome } from '../../../src/tree/index.ts';
 import { yardTypes } from './yard.ts';
 
 /** Who works with these tools. */

@@ -1,15 +1,9 @@
 /** A shipyard's plan as a tree: made in code, the same every time. */
 
 import * as v from 'valibot';
-import {
-  type OpenTree,
-  openTree,
-  type Payload,
-  type PayloadTypes,
-  type Storage,
-  type TreeRow,
-  type Watchable,
-} from '../../../src/index.ts';
+import type { OpenTree, Payload, PayloadTypes, TreeRow } from '../../../src/tree/index.ts';
+import { openTree, type Storage } from '../../../src/index.ts';
+import type { Watchable } from '../../../src/contracts/index.ts';
 import { areas, jobs, packages, people, things, verbs, vessels, yards } from './words.ts';
 
 const Name = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(200));

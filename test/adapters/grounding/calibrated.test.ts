@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { vectorSource } from '../../../adapters/grounding/vector.ts';
-import {
-  type Calibration,
-  createGrounding,
-  fitCalibration,
-  type GroundingSource,
-  type JudgedHit,
-  type RetrieveInput,
-  type WritableGroundingSource,
-} from '../../../src/index.ts';
+import { type Calibration, fitCalibration, type JudgedHit, type RetrieveInput } from '../../../src/grounding/index.ts';
+import { createGrounding, type GroundingSource } from '../../../src/index.ts';
+import type { WritableGroundingSource } from '../../../src/contracts/index.ts';
 import { calibrationError } from '../../../src/grounding/calibration.ts';
 import { quiet } from '../../fixtures/grounding.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { recordSource, type RecordSourceOptions } from '../../../adapters/grounding/records.ts';
-import { type GroundingRequest, type GroundingSource, parseCsv } from '../../../src/index.ts';
+import type { GroundingRequest } from '../../../src/contracts/index.ts';
+import type { GroundingSource } from '../../../src/index.ts';
+import { parseCsv } from '../../../src/grounding/index.ts';
 import { filteringGroundingContract, type GroundingSubject } from '../../contracts/index.ts';
 import { quiet, toRecord } from '../../fixtures/grounding.ts';
 

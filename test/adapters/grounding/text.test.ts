@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import type { GroundingItem, SourceHit } from '../../../src/index.ts';
+import type { GroundingItem, SourceHit } from '../../../src/contracts/index.ts';
 import { filteringGroundingContract, writableGroundingContract } from '../../contracts/index.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';
 import { itemSubject, quiet, writableSubject } from '../../fixtures/grounding.ts';

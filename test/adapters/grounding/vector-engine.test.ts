@@ -5,7 +5,7 @@ import { appendRow, codeRows, createRows, killRow, type Rows } from '../../../ad
 import { measureTuning } from '../../../adapters/grounding/vector/tuning.ts';
 import { toUnit } from '../../../adapters/grounding/vector/unit.ts';
 import { vectorSource } from '../../../adapters/grounding/vector.ts';
-import type { GroundingItem } from '../../../src/index.ts';
+import type { GroundingItem } from '../../../src/contracts/index.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';
 import { quiet } from '../../fixtures/grounding.ts';
 

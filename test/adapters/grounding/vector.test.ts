@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hashedEmbedder, hashedVector } from '../../../adapters/grounding/hashed-embedder.ts';
 import { vectorSource, type VectorSourceOptions } from '../../../adapters/grounding/vector.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import type { Embedder, GroundingItem } from '../../../src/index.ts';
+import type { Embedder, GroundingItem } from '../../../src/contracts/index.ts';
 import { filteringGroundingContract, writableGroundingContract } from '../../contracts/index.ts';
 import { itemSubject, quiet, writableSubject } from '../../fixtures/grounding.ts';
 

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import type { IndexedTool, ToolHit } from '../../../src/index.ts';
+import type { IndexedTool, ToolHit } from '../../../src/discovery/index.ts';
 
 /** A query with the tools that it needs; each need has alternatives. */
 export interface BenchQuery {

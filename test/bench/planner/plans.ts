@@ -1,7 +1,8 @@
 /** The plans that are measured. */
 
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { type ActionInput, createPlanner, localPrincipal, type RunAgent, type Storage } from '../../../src/index.ts';
+import type { ActionInput, RunAgent } from '../../../src/planner/index.ts';
+import { createPlanner, localPrincipal, type Storage } from '../../../src/index.ts';
 import { answer, parallelism } from './peers.ts';
 
 /** Whoever asks. */

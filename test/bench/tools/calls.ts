@@ -2,7 +2,8 @@
 
 import { defaultLimits } from '../../../src/runtime/resolve/limits.ts';
 import * as v from 'valibot';
-import { defineTool, invokeTool, localPrincipal, prepareCall, type Tool, type ToolCall } from '../../../src/index.ts';
+import { defineTool, localPrincipal, type Tool } from '../../../src/index.ts';
+import { invokeTool, prepareCall, type ToolCall } from '../../../src/tools/index.ts';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { createMcpServers } from '../../../src/mcp/mcp-servers.ts';
 import { assemble, type KnownTool } from '../../../src/runtime/resolve/assemble.ts';

@@ -1,7 +1,8 @@
 /** What the peers of the tree do not have: ranks, subtrees, views, tool calls, search. Absolute figures. */
 
 import * as v from 'valibot';
-import { createTree, type TreeRow, treeTools } from '../../../src/index.ts';
+import { createTree, treeTools } from '../../../src/index.ts';
+import type { TreeRow } from '../../../src/tree/index.ts';
 import { median, report, type Row } from '../measure.ts';
 import { timed } from './timed.ts';
 import type { BenchTree } from './trees.ts';

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import type { TreeRow } from '../../../src/index.ts';
+import type { TreeRow } from '../../../src/tree/index.ts';
 import type { Load, Subject } from './subject.ts';
 
 // Packages that are no dependencies have no types here.

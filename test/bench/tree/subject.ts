@@ -1,7 +1,8 @@
 /** What is measured: something that holds a tree and shows pages of its visible rows. Pinnace, and what people write by hand. */
 
 import * as v from 'valibot';
-import { createTree, type TreeRow } from '../../../src/index.ts';
+import { createTree } from '../../../src/index.ts';
+import type { TreeRow } from '../../../src/tree/index.ts';
 
 /** A loaded tree. All nodes are collapsed at first. */
 export interface Subject {

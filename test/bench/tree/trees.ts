@@ -1,6 +1,6 @@
 /** The trees that all variants are measured on: rows in pre-order, the same every time. */
 
-import type { TreeRow } from '../../../src/index.ts';
+import type { TreeRow } from '../../../src/tree/index.ts';
 
 /** A tree, and the nodes that the measurements work on. */
 export interface BenchTree {

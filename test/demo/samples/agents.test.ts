@@ -7,7 +7,8 @@ import { cardsOf, sampleAgents, sampleDataSources, sampleProviders } from '../..
 import { createKnowledge } from '../../../demo/knowledge/worker/knowledge.ts';
 import { flakySecret } from '../../../demo/tools/flaky.ts';
 import { sampleTools } from '../../../demo/tools/index.ts';
-import { Agent, createRuntime, localPrincipal, ToolDefinition, type UIMessageChunk } from '../../../src/index.ts';
+import { Agent, ToolDefinition } from '../../../src/registry/index.ts';
+import { createRuntime, localPrincipal, type UIMessageChunk } from '../../../src/index.ts';
 import { compileJsonSchema } from '../../../src/tools/json-schema/json-schema.ts';
 import { lastData, readAll, runRequest, terminalChunks, textOf, userMessage } from '../../fixtures/runtime.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresStorage } from '../../../adapters/storage/postgres.ts';
-import { type Change, type HostedRuntime, localPrincipal, PinnaceError } from '../../../src/index.ts';
+import type { Change } from '../../../src/contracts/index.ts';
+import { type HostedRuntime, localPrincipal, PinnaceError } from '../../../src/index.ts';
 import { says, scriptedModel, streamOf } from '../../fixtures/model.ts';
 import { runRequest, testRuntime } from '../../fixtures/runtime.ts';
 import {

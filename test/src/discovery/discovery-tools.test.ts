@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import {
-  createToolIndex,
-  discoveryToolNames,
-  PinnaceError,
-  type Rerank,
-  type Storage,
-  ToolDefinition,
-} from '../../../src/index.ts';
+import { createToolIndex, PinnaceError, type Storage } from '../../../src/index.ts';
+import { discoveryToolNames, type Rerank } from '../../../src/discovery/index.ts';
+import { ToolDefinition } from '../../../src/registry/index.ts';
 import * as v from 'valibot';
 import { errorOf, outputOf, principalOf, testDiscovery } from '../../fixtures/discovery.ts';
 import { goEntTools } from '../../fixtures/go-ent-tools.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createEventBlocks, type Storage } from '../../../src/index.ts';
+import { createEventBlocks } from '../../../src/events/index.ts';
+import type { Storage } from '../../../src/index.ts';
 import { all, at } from '../../fixtures/kept-events.ts';
 
 /** A storage, and the sizes of what is committed. */

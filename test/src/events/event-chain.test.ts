@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createEventBlocks, createEventLog, type Storage } from '../../../src/index.ts';
+import { createEventBlocks, createEventLog } from '../../../src/events/index.ts';
+import type { Storage } from '../../../src/index.ts';
 import { all, at, start } from '../../fixtures/kept-events.ts';
 
 describe.each([

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createEventLog, type ObservedEvent, type Storage } from '../../../src/index.ts';
+import { createEventLog } from '../../../src/events/index.ts';
+import type { ObservedEvent, Storage } from '../../../src/index.ts';
 import { at, start } from '../../fixtures/kept-events.ts';
 
 describe('createEventLog', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createEventRing, type ObservedEvent, type RingEvent } from '../../../src/index.ts';
+import { createEventRing, type ObservedEvent } from '../../../src/index.ts';
+import type { RingEvent } from '../../../src/events/index.ts';
 
 function event(action: string, overrides: Partial<ObservedEvent> = {}): ObservedEvent {
   return {

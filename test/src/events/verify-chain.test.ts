@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createEventBlocks, createEventLog, type Storage } from '../../../src/index.ts';
+import { createEventBlocks, createEventLog } from '../../../src/events/index.ts';
+import type { Storage } from '../../../src/index.ts';
 import { at, start } from '../../fixtures/kept-events.ts';
 
 const zeros = '0'.repeat(64);

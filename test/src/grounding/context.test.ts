@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createContext, type GroundingHit } from '../../../src/index.ts';
+import { createContext, type GroundingHit } from '../../../src/grounding/index.ts';
 import { hitOf } from '../../fixtures/grounding-source.ts';
 
 function hit(id: string, overrides: Partial<GroundingHit> = {}): GroundingHit {

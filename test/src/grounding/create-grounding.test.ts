@@ -1,11 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import {
-  createGrounding,
-  createPrincipal,
-  PinnaceError,
-  type RetrievalRecord,
-  type SourceHit,
-} from '../../../src/index.ts';
+import { createGrounding, createPrincipal, PinnaceError } from '../../../src/index.ts';
+import type { RetrievalRecord } from '../../../src/grounding/index.ts';
+import type { SourceHit } from '../../../src/contracts/index.ts';
 import { fakeSource, hitOf } from '../../fixtures/grounding-source.ts';
 
 const principal = createPrincipal({

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { createGrounding } from '../../../src/index.ts';
 import {
-  createGrounding,
   forgetFile,
   type GroundingHit,
   ingest,
   type IngestFile,
   type IngestProgress,
-} from '../../../src/index.ts';
+} from '../../../src/grounding/index.ts';
 import { quiet } from '../../fixtures/grounding.ts';
 
 function setUp() {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { groupCommits } from '../../../src/log/group-commit.ts';
-import type { Change, Storage } from '../../../src/index.ts';
+import type { Change } from '../../../src/contracts/index.ts';
+import type { Storage } from '../../../src/index.ts';
 
 function counting(): { storage: Storage; commits: Change[][] } {
   const inner = memoryStorage();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { type Change, PinnaceError } from '../../../src/index.ts';
+import type { Change } from '../../../src/contracts/index.ts';
+import { PinnaceError } from '../../../src/index.ts';
 import { outlast, steadyStorage } from '../../../src/log/outage.ts';
 import { commitMarked, commitOwn } from '../../../src/log/own-commit.ts';
 import { createTestClock, storageContract } from '../../contracts/storage.ts';

@@ -4,7 +4,8 @@ import { createSnapshotStore } from '../../../adapters/grounding/snapshot-store.
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { vectorSource } from '../../../adapters/grounding/vector.ts';
 import { createRunStore } from '../../../demo/inspector/worker/run-store.ts';
-import { createEventBlocks, createEventLog, localPrincipal, openTree, type Storage } from '../../../src/index.ts';
+import { createEventBlocks, createEventLog } from '../../../src/events/index.ts';
+import { localPrincipal, openTree, type Storage } from '../../../src/index.ts';
 import { createBulletin } from '../../../src/log/bulletin.ts';
 import { quiet } from '../../fixtures/grounding.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';

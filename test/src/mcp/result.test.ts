@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { shapeResult } from '../../../src/mcp/result.ts';
-import type { McpCallResult } from '../../../src/index.ts';
+import type { McpCallResult } from '../../../src/contracts/index.ts';
 import { compileJsonSchema } from '../../../src/tools/json-schema/json-schema.ts';
 
 const frame = { source: 'docs', untrusted: true };

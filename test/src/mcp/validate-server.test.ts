@@ -2,14 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import {
-  createPrincipal,
-  createRegistry,
-  localPrincipal,
-  type McpValidationInput,
-  type Registry,
-  type Storage,
-} from '../../../src/index.ts';
+import { createPrincipal, createRegistry, localPrincipal, type Registry, type Storage } from '../../../src/index.ts';
+import type { McpValidationInput } from '../../../src/registry/index.ts';
 import { type FakeMcp, fakeMcp, mcpCatalog, pinnedServer, rawTool } from '../../fixtures/mcp.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Authorization, type Authorize, localPrincipal } from '../../../src/index.ts';
+import type { Authorization } from '../../../src/contracts/index.ts';
+import { type Authorize, localPrincipal } from '../../../src/index.ts';
 import { askPermission, requirePermission } from '../../../src/permission/authorize.ts';
 
 const wish = { action: 'tool.call', principal: localPrincipal(), resource: { type: 'tool', id: 'add' } };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createPlanner, type RunAgent } from '../../../src/index.ts';
+import { createPlanner } from '../../../src/index.ts';
+import type { RunAgent } from '../../../src/planner/index.ts';
 import { actingAgent } from '../../fixtures/plans/plan-crash.ts';
 import { checkOrder } from '../../fixtures/plans/plan-order.ts';
 import { done, eventsOf, me, next, resultsOf, testPlanner, typesOf } from '../../fixtures/plan.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PlanRequestInput, RunAgent } from '../../../src/index.ts';
+import type { PlanRequestInput, RunAgent } from '../../../src/planner/index.ts';
 import { done, eventsOf, me, resultsOf, testPlanner } from '../../fixtures/plan.ts';
 import { checkOrder } from '../../fixtures/plans/plan-order.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createPlanner, type OnTimeout, type Planner, type PlanOutcome, type RunAgent } from '../../../src/index.ts';
+import { createPlanner, type Planner } from '../../../src/index.ts';
+import type { OnTimeout, PlanOutcome, RunAgent } from '../../../src/planner/index.ts';
 import { answerInterruption } from '../../../src/permission/interruption.ts';
 import { createPrincipal } from '../../../src/base/principal.ts';
 import { done, eventsOf, me, next, resultsOf, steps, testClock, testPlanner, typesOf } from '../../fixtures/plan.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ActionInput, createPlanner, type RunAgent } from '../../../src/index.ts';
+import type { ActionInput, RunAgent } from '../../../src/planner/index.ts';
+import { createPlanner } from '../../../src/index.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { done, eventsOf, me, next, resultsOf, testClock, testPlanner } from '../../fixtures/plan.ts';
 

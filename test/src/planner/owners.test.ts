@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createEmit } from '../../../src/events/events.ts';
-import { type Authorization, createPlanner, type ObservedEvent, type RunAgent } from '../../../src/index.ts';
+import type { Authorization } from '../../../src/contracts/index.ts';
+import { createPlanner, type ObservedEvent } from '../../../src/index.ts';
+import type { RunAgent } from '../../../src/planner/index.ts';
 import { createPrincipal } from '../../../src/base/principal.ts';
 import { checkOrder } from '../../fixtures/plans/plan-order.ts';
 import { faultsOf, linesOf } from '../../fixtures/events.ts';

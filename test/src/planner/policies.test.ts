@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type ActionInput,
-  PinnaceError,
-  type RunAgent,
-  type StepOutcome,
-  type WaitForInput,
-} from '../../../src/index.ts';
+import type { ActionInput, RunAgent, StepOutcome, WaitForInput } from '../../../src/planner/index.ts';
+import { PinnaceError } from '../../../src/index.ts';
 import { toFailure } from '../../../src/planner/model/failure.ts';
 import { done, eventsOf, me, next, resultsOf, steps, testClock, testPlanner, typesOf } from '../../fixtures/plan.ts';
 

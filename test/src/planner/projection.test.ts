@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createPlanner, planTools, type PlanView, readPlanCall, type UIMessageChunk } from '../../../src/index.ts';
+import { createPlanner, type UIMessageChunk } from '../../../src/index.ts';
+import { planTools, type PlanView, readPlanCall } from '../../../src/planner/index.ts';
 import { readAll, terminalChunks } from '../../fixtures/runtime.ts';
 import { done, me, next, resultsOf, testPlanner } from '../../fixtures/plan.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createPlanner, type RunAgent, type StepOutcome } from '../../../src/index.ts';
+import { createPlanner } from '../../../src/index.ts';
+import type { RunAgent, StepOutcome } from '../../../src/planner/index.ts';
 import { done, me, next, testPlanner } from '../../fixtures/plan.ts';
 
 const large = '漢'.repeat(100_000);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createRegistry, type Registry, type RegistryOptions, type ToolDefinitionInput } from '../../../src/index.ts';
+import { createRegistry, type Registry, type ToolDefinitionInput } from '../../../src/index.ts';
+import type { RegistryOptions } from '../../../src/registry/index.ts';
 import { agent, dataSource, provider, tool } from '../../fixtures/records.ts';
 
 const registryOf = (options: Partial<RegistryOptions> = {}): Registry =>

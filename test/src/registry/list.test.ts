@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createRegistry, type Registry, type RegistryQuery } from '../../../src/index.ts';
+import { createRegistry, type Registry } from '../../../src/index.ts';
+import type { RegistryQuery } from '../../../src/registry/index.ts';
 import { agent, dataSource, provider, tool } from '../../fixtures/records.ts';
 
 async function filled(): Promise<Registry> {

@@ -11,10 +11,10 @@ import {
   localPrincipal,
   PinnaceError,
   type Registry,
-  type RegistryOptions,
   type Storage,
   type ToolDefinitionInput,
 } from '../../../src/index.ts';
+import type { RegistryOptions } from '../../../src/registry/index.ts';
 import { parse } from '../../../src/base/parse.ts';
 import { ToolDefinition } from '../../../src/base/schema.ts';
 import { agent, dataSource, mcpServer, provider, tool, tools } from '../../fixtures/records.ts';

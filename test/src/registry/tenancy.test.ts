@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import {
-  createRegistry,
-  createRuntime,
-  localPrincipal,
-  type Principal,
-  type RegistryQuery,
-  type Storage,
-} from '../../../src/index.ts';
+import { createRegistry, createRuntime, localPrincipal, type Principal, type Storage } from '../../../src/index.ts';
+import type { RegistryQuery } from '../../../src/registry/index.ts';
 import { createPrincipal, scopes } from '../../../src/base/principal.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
 import { agent, dataSource, mcpServer, provider, tool } from '../../fixtures/records.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { type CatalogExport, createRegistry, type Registry, type Storage } from '../../../src/index.ts';
+import type { CatalogExport } from '../../../src/registry/index.ts';
+import { createRegistry, type Registry, type Storage } from '../../../src/index.ts';
 import { agent, dataSource, mcpServer, provider, tool, tools } from '../../fixtures/records.ts';
 
 async function filled(): Promise<Registry> {

@@ -4,8 +4,8 @@ import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
 import { createHandler } from '../../../adapters/transport/http.ts';
+import type { Authorization } from '../../../src/contracts/index.ts';
 import {
-  type Authorization,
   type Authorize,
   createGrounding,
   createRegistry,

@@ -2,14 +2,8 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import {
-  createRuntime,
-  type ExtensionModule,
-  fetchUrlTool,
-  loadExtension,
-  localPrincipal,
-  PinnaceError,
-} from '../../../src/index.ts';
+import { createRuntime, localPrincipal, PinnaceError } from '../../../src/index.ts';
+import { type ExtensionModule, fetchUrlTool, loadExtension } from '../../../src/tools/index.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 import { outcomeOf } from '../../fixtures/tool-call.ts';

@@ -1,18 +1,17 @@
 import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
+import type { Authorization } from '../../../src/contracts/index.ts';
 import {
-  type Authorization,
   type Authorize,
   createPrincipal,
   defineTool,
-  invokeTool,
   localPrincipal,
   PinnaceError,
-  prepareCall,
   Secret,
   type Tool,
   type ToolContext,
 } from '../../../src/index.ts';
+import { invokeTool, prepareCall } from '../../../src/tools/index.ts';
 import { caller, callTool, toolCall } from '../../fixtures/tool-call.ts';
 
 type Execute = (input: { text: string }, context: ToolContext) => unknown;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createTree, type Payload, treeTools } from '../../../src/index.ts';
+import { createTree, treeTools } from '../../../src/index.ts';
+import type { Payload } from '../../../src/tree/index.ts';
 import { isLargerThan, shortened } from '../../../src/tree/tools/pages/answer-size.ts';
 import { payloadTypes } from './fixtures.ts';
 import { company, editor, fails, type Loose, ok, version } from './tool-fixtures.ts';

@@ -1,7 +1,7 @@
 /** Trees for tests. */
 
 import * as v from 'valibot';
-import type { TreeRow } from '../../../src/index.ts';
+import type { TreeRow } from '../../../src/tree/index.ts';
 
 export const payloadTypes = { item: v.looseObject({ name: v.string() }) };
 

@@ -1,6 +1,6 @@
 /** A tree as plain as can be, to check the real one against: objects, recursion, everything computed anew. */
 
-import type { TreeRow } from '../../../src/index.ts';
+import type { TreeRow } from '../../../src/tree/index.ts';
 
 export interface OracleNode {
   readonly nodeId: string;

@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { type Change, type OpenTree, openTree, type Storage, treeTools } from '../../../src/index.ts';
+import type { Change } from '../../../src/contracts/index.ts';
+import type { OpenTree } from '../../../src/tree/index.ts';
+import { openTree, type Storage, treeTools } from '../../../src/index.ts';
 import { payloadTypes, row, wide } from './fixtures.ts';
 import { editor, fails, type Loose, ok } from './tool-fixtures.ts';
 

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { createTree, type Tree, type TreeOp, type TreeRow, type TreeView } from '../../../src/index.ts';
+import { createTree, type Tree } from '../../../src/index.ts';
+import type { TreeOp, TreeRow, TreeView } from '../../../src/tree/index.ts';
 import { chain, payloadTypes, randomFrom, randomRows, row } from './fixtures.ts';
 import { Oracle, OracleView } from './oracle.ts';
 

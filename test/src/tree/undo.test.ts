@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { openTree, type TreeEvent } from '../../../src/index.ts';
+import { openTree } from '../../../src/index.ts';
+import type { TreeEvent } from '../../../src/tree/index.ts';
 import { change, company, companyTypes, editor, fails, ok, version } from './tool-fixtures.ts';
 
 const rename = (nodeId: string, newValue: string) => ({ nodeId, propertyName: 'name', newValue });

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { createTree, type PayloadTypes, type TreeRow } from '../../../src/index.ts';
+import { createTree } from '../../../src/index.ts';
+import type { PayloadTypes, TreeRow } from '../../../src/tree/index.ts';
 import { change, company, editor, fails, type Loose, ok, version } from './tool-fixtures.ts';
 
 const payloadTypes = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planTools } from '../../../../src/index.ts';
+import { planTools } from '../../../../src/planner/index.ts';
 import { type ask, callsFor, type Prompt, toolOf, user } from './ask.ts';
 import { calculator } from './tools.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { createAudit, createPlanner, createPrincipal, localPrincipal, type RunAgent } from '../../../../src/index.ts';
+import { createAudit, createPlanner, createPrincipal, localPrincipal } from '../../../../src/index.ts';
+import type { RunAgent } from '../../../../src/planner/index.ts';
 import { faultsOf } from '../../../fixtures/events.ts';
 import { says, scriptedModel, stallingStream } from '../../../fixtures/model.ts';
 import { next } from '../../../fixtures/plan.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { figuresOf } from '../../../../demo/builder/state/compare.ts';
 import { createAnswer } from '../../../../demo/chat/state/message.ts';
-import type { Provider } from '../../../../src/index.ts';
+import type { Provider } from '../../../../src/registry/index.ts';
 import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 import { hostedRegistry } from '../../../fixtures/page/registry-host.ts';
 

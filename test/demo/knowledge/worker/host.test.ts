@@ -3,7 +3,8 @@ import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import type { KnowledgeFile, Upload } from '../../../../demo/knowledge/worker/control.ts';
 import { createKnowledgeHost } from '../../../../demo/knowledge/worker/host.ts';
 import type { Answer } from '../../../../demo/registry/worker/control.ts';
-import { PinnaceError, type Storage, type Watchable } from '../../../../src/index.ts';
+import { PinnaceError, type Storage } from '../../../../src/index.ts';
+import type { Watchable } from '../../../../src/contracts/index.ts';
 import { zipOf } from '../../../fixtures/code.ts';
 
 const upload = (name: string, content: string | Uint8Array<ArrayBuffer>, type?: string): Upload => ({

@@ -5,7 +5,7 @@ import { openQuestions, planOf, type PlanPart, planToFollow, treeOf } from '../.
 import { createReceiver } from '../../../../demo/chat/state/receive.ts';
 import { toWireMessages } from '../../../../demo/chat/state/wire-messages.ts';
 import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
-import type { PlanView } from '../../../../src/index.ts';
+import type { PlanView } from '../../../../src/planner/index.ts';
 import { planQuestion, planTask, planView } from '../../../fixtures/page/plan-view.ts';
 import { receive } from '../../../fixtures/page/receive.ts';
 

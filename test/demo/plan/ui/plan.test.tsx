@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { PinnaceError } from '../../../../src/base/errors.ts';
-import type { PlanView } from '../../../../src/index.ts';
+import type { PlanView } from '../../../../src/planner/index.ts';
 import { planQuestion, planTask, planView } from '../../../fixtures/page/plan-view.ts';
 import { mount, type Page, send } from '../../../fixtures/page/playground.tsx';
 

@@ -8,7 +8,7 @@ import {
   type WholeOptions,
 } from '../../../../demo/privacy/state/whole.ts';
 import { PinnaceError } from '../../../../src/base/errors.ts';
-import type { CatalogExport, ImportReport } from '../../../../src/index.ts';
+import type { CatalogExport, ImportReport } from '../../../../src/registry/index.ts';
 import type { Change, Storage } from '../../../../src/contracts/storage.ts';
 
 interface Device extends WholeOptions {

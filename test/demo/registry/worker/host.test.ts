@@ -3,14 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { sampleAgents, sampleDataSources, sampleProviders } from '../../../../demo/samples/agents.ts';
 import type { Answer, RegistryControl } from '../../../../demo/registry/worker/control.ts';
-import {
-  Agent,
-  createAudit,
-  localPrincipal,
-  PinnaceError,
-  type Storage,
-  type UIMessageChunk,
-} from '../../../../src/index.ts';
+import { Agent } from '../../../../src/registry/index.ts';
+import { createAudit, localPrincipal, PinnaceError, type Storage, type UIMessageChunk } from '../../../../src/index.ts';
 import { hostedRegistry } from '../../../fixtures/page/registry-host.ts';
 import { readAll, runRequest, textOf, userMessage } from '../../../fixtures/runtime.ts';
 

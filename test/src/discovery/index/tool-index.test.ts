@@ -1,13 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { goEntTools } from '../../../fixtures/go-ent-tools.ts';
-import {
-  commonSynonyms,
-  createThesaurus,
-  createToolIndex,
-  type IndexedTool,
-  type ToolIndex,
-} from '../../../../src/index.ts';
+import { commonSynonyms, createThesaurus, type IndexedTool } from '../../../../src/discovery/index.ts';
+import { createToolIndex, type ToolIndex } from '../../../../src/index.ts';
 
 const namesOf = (index: ToolIndex, query: string, limit = 10): string[] =>
   index.search(query, limit).map(({ name }) => name);

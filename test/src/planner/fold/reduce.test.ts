@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PlanEvent, RunAgent } from '../../../../src/index.ts';
+import type { PlanEvent, RunAgent } from '../../../../src/planner/index.ts';
 import { createPlanState } from '../../../../src/planner/model/plan-state.ts';
 import { reduce } from '../../../../src/planner/fold/reduce.ts';
 import { schedule } from '../../../../src/planner/decide/schedule.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { createPlanner, type PlanEvent, type RunAgent, type Storage } from '../../../../src/index.ts';
+import { createPlanner, type Storage } from '../../../../src/index.ts';
+import type { PlanEvent, RunAgent } from '../../../../src/planner/index.ts';
 import { hasEnded, type PlanState } from '../../../../src/planner/model/plan-state.ts';
 import { readState } from '../../../../src/planner/journal/read-state.ts';
 import { endedText, stateOf, stateText } from '../../../../src/planner/fold/snapshot.ts';

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import * as v from 'valibot';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import {
-  createPlanner,
-  defineTool,
-  localPrincipal,
-  modelAgent,
-  type Planner,
-  type Storage,
-} from '../../../../src/index.ts';
+import { createPlanner, defineTool, localPrincipal, type Planner, type Storage } from '../../../../src/index.ts';
+import { modelAgent } from '../../../../src/planner/index.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { testRuntime } from '../../../fixtures/runtime.ts';
 

@@ -11,8 +11,8 @@ import {
   localPrincipal,
   PinnaceError,
   type Planner,
-  type PlanOutcome,
 } from '../../../../src/index.ts';
+import type { PlanOutcome } from '../../../../src/planner/index.ts';
 import { type Chance, createChance } from '../../../fixtures/chance/chance.ts';
 import { faultsOf } from '../../../fixtures/events.ts';
 import { callsTools, says, scriptedModel, streamOf } from '../../../fixtures/model.ts';

@@ -9,11 +9,11 @@ import {
   createPrincipal,
   createRuntime,
   type CreateRuntimeOptions,
-  groundingTools,
   localPrincipal,
   type UIMessage,
   type UIMessageChunk,
 } from '../../../../src/index.ts';
+import { groundingTools } from '../../../../src/grounding/index.ts';
 import { quiet } from '../../../fixtures/grounding.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel, streamOf } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { type Change, openTree, type Storage } from '../../../../src/index.ts';
+import type { Change } from '../../../../src/contracts/index.ts';
+import { openTree, type Storage } from '../../../../src/index.ts';
 import { payloadTypes, randomFrom, randomRows, row } from '../fixtures.ts';
 import { company, companyTypes, editor, fails, type Loose, ok } from '../tool-fixtures.ts';
 

@@ -1,0 +1,6 @@
+/** `pinnace/permission`: rules, decisions of people, redaction, and the check of URLs. */
+
+export { checkUrl, type UrlCheck, type UrlPolicy, type UrlRule } from '../base/check-url.ts';
+export type { Decision, Interruption } from './interruption.ts';
+export { createRedactor, type Redaction, type Redactor } from './redaction/redactor.ts';
+export { createRules, Rule, type RuleInput, type RuleOptions } from './rules.ts';

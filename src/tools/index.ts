@@ -1,0 +1,14 @@
+/** `pinnace/tools`: tools as code, as HTTP requests and as extensions, and the one way to call them. */
+
+export { calculatorTool } from './builtin/calculator.ts';
+export { currentTimeTool } from './builtin/current-time.ts';
+export { fetchUrlTool } from './builtin/fetch-url.ts';
+export { type ContentBlock, type ContentOutput, contentOutput } from './content.ts';
+export { defineTool, type ToolOptions } from './define-tool.ts';
+export { type ExtensionModule, type Handlers, loadExtension } from './extension.ts';
+export { HttpMethod, HttpToolConfig, type HttpToolConfigInput, needsApproval } from './http/config.ts';
+export { createHttpTool, type HttpToolDefinition, type HttpToolOptions } from './http/http-tool.ts';
+export { invokeTool, type ToolCall } from './invoke-tool.ts';
+export { prepareCall, type PreparedCall, type PrepareOptions } from './prepare-call.ts';
+export type { ToolSource } from './tool-source.ts';
+export type { CitedSource, LogLevel, Progress, Tool, ToolContext, ToolOutcome } from './tool.ts';
