@@ -22,7 +22,7 @@ const notes = createNotes(() => localStorage);
 const theme = createTheme({ notes, root: document.documentElement });
 
 start({ notes, theme }).catch((error: unknown) => {
-  const reason = error instanceof Error ? error.message : 'It gave no reason';
+  const reason = error instanceof Error ? error.message : 'Unknown reason';
   render(<StartFailure reason={reason} onReload={() => location.reload()} />, root);
 });
 

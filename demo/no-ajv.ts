@@ -5,5 +5,5 @@
 
 /** Refuses to be made, with `new`. */
 export function AjvJsonSchemaValidator(): never {
-  throw new Error('This bundle has no validator that compiles code: pass another');
+  throw new Error('This bundle has no validator that compiles code: pass another validator');
 }

@@ -8,7 +8,7 @@ const labels: Readonly<Record<Remedy, string>> = {
   settings: 'Model settings',
   'new-chat': 'New chat',
   reload: 'Reload the page',
-  room: 'Make room',
+  room: 'Free up space',
 };
 
 interface ErrorCalloutProps {

@@ -56,7 +56,7 @@ const logbook: Sample = {
     id: 'logbook',
     name: 'Logbook',
     role: 'assistant',
-    description: 'Keeps your notes: writes them down, finds them again, and asks before deleting.',
+    description: 'Writes and finds notes, and asks before deleting.',
     tags: ['sample'],
     providerId: 'default',
     entryTools: ['notes_*', 'current_time'],
@@ -81,8 +81,7 @@ const purser: Sample = {
     id: 'purser',
     name: 'Purser',
     role: 'assistant',
-    description:
-      'Runs a small office with 500 tools, and starts with four: it finds the tool that it needs by keywords.',
+    description: 'Runs a small office with 500 tools. It starts with four and finds the others by keywords.',
     tags: ['sample', 'discovery'],
     providerId: 'default',
     entryTools: ['tool_*', 'desk_*'],
@@ -108,7 +107,7 @@ const commodore: Sample = {
     id: 'commodore',
     name: 'Commodore',
     role: 'planner',
-    description: 'Divides a goal among sub-agents that work side by side, asks you where it must, and sums up.',
+    description: 'Splits a goal among parallel sub-agents, asks you when needed, and sums up.',
     tags: ['sample', 'plans'],
     providerId: 'default',
     entryTools: [
@@ -140,7 +139,7 @@ const drill: Sample = {
     id: 'drill',
     name: 'Drill',
     role: 'rehearsal',
-    description: 'Rehearses what goes wrong: failing, slow and oversized tools, calls in parallel, long answers.',
+    description: 'Demonstrates failures: failing, slow and oversized tools, parallel calls, long answers.',
     tags: ['sample', 'rehearsal'],
     providerId: 'default',
     entryTools: ['flaky', 'calculator', 'current_time', 'text_stats'],
@@ -166,7 +165,7 @@ const bosun: Sample = {
     name: 'Bosun',
     role: 'assistant',
     description:
-      'Keeps the yard’s plan, a tree of areas, jobs and tasks: finds, adds, renames, moves, removes, takes back.',
+      'Manages the yard’s plan, a tree of areas, jobs and tasks: finds, adds, renames, moves, removes, undoes.',
     tags: ['sample'],
     providerId: 'default',
     entryTools: [

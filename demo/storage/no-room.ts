@@ -3,7 +3,8 @@
 import type { ErrorData } from '../../src/base/errors.ts';
 
 /** What a person does about it. */
-const advice = 'The browser’s storage for this site is full: make room on the page “Privacy and data”, and try again';
+const advice =
+  'The browser’s storage for this site is full: free up space on the page “Privacy and data”, then try again';
 
 /** Gives the error; where it says that there is no room, with what helps. */
 export function withRoomAdvice<E extends Pick<ErrorData, 'message' | 'details'>>(error: E): E {

@@ -40,14 +40,14 @@ export async function connect(
   const { promise: failed, reject } = Promise.withResolvers<never>();
   const onError = (event: Event): void => reject(new Error(errorText(event), { cause: event }));
   worker.addEventListener('error', onError);
-  const timer = setTimeout(() => reject(new Error('It did not answer in time')), timeoutMs);
+  const timer = setTimeout(() => reject(new Error('The worker did not answer in time')), timeoutMs);
   try {
     const { port1, port2 } = new MessageChannel();
     const [agents] = await Promise.race([
       Promise.all([control.agents(), control.open(transfer(port1, [port1]))]),
       failed,
     ]);
-    if (agents.length === 0) throw new Error('It knows no agents');
+    if (agents.length === 0) throw new Error('The worker has no agents');
     return {
       agents,
       control,

@@ -29,7 +29,7 @@ export function createNotes(
   let isNewer: boolean | undefined;
   const requireOurs = (): void => {
     isNewer ??= !bringUpToDate(store(), format, names);
-    if (isNewer) throw new Error('A newer version of the page has written them');
+    if (isNewer) throw new Error('A newer version of the page wrote these settings');
   };
   return {
     read(name, schema) {

@@ -36,7 +36,7 @@ export function ScreenFailure({ playground, onRetry }: ScreenFailureProps): JSX.
           goBack();
         }}
       >
-        <Title id='screen-failure'>This part of the page could not be fetched. Is there a network?</Title>
+        <Title id='screen-failure'>This part of the page could not be loaded. Check your network connection.</Title>
         <button type='button' class='button' data-testid='screen-back' onClick={goBack}>Back to the chat</button>
         <button ref={retry} type='button' class='button is-primary' data-testid='screen-retry' onClick={onRetry}>
           Try again

@@ -9,12 +9,12 @@ export function StartFailure({ reason, onReload }: { reason: string; onReload: (
       <div role='alert'>
         <h1>The agent worker did not start</h1>
         <p>
-          Everything here runs in a worker of this page, and without it there is nobody to talk to. Your chats are safe.
+          The agents run in a worker of this page. Your chats are safe.
         </p>
         <p class='start-reason'>{reason}</p>
       </div>
       <button type='button' class='button is-primary' data-testid='reload' onClick={onReload}>Reload the page</button>
-      <p class='start-help'>If it stays: update the browser, or switch off extensions that block scripts.</p>
+      <p class='start-help'>If this happens again, update the browser or turn off extensions that block scripts.</p>
     </main>
   );
 }

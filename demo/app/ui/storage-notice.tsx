@@ -12,7 +12,7 @@ export function StorageNotice({ playground }: { playground: Playground }): JSX.E
       return (
         <Notice
           testId='storage-notice'
-          action={<button type='button' class='button' data-testid='make-room' onClick={open}>Make room</button>}
+          action={<button type='button' class='button' data-testid='make-room' onClick={open}>Free up space</button>}
         >
           Chats are not kept: the browser’s storage for this site is full. What you see is not lost while this page is
           open. Delete old chats, or erase what you do not need: it is then kept by itself.
@@ -31,7 +31,7 @@ export function StorageNotice({ playground }: { playground: Playground }): JSX.E
     case 'blocked':
       return (
         <Notice testId='storage-notice'>
-          Chats are not kept: the browser gives this page no storage (a private window?). They end with the page.
+          Chats are not saved: the browser provides no storage (a private window?). They are lost when the page closes.
         </Notice>
       );
     case undefined:

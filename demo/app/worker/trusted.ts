@@ -23,7 +23,7 @@ export function ownScript(url: string): string {
 function checkOwn(url: string): string {
   const { href } = new URL(url, document.baseURI);
   if (!href.startsWith(new URL('./', document.baseURI).href)) {
-    throw new TypeError(`Cannot start a script of another place than the page's: "${href}"`);
+    throw new TypeError(`Cannot start a script from outside the page's folder: "${href}"`);
   }
   return href;
 }

@@ -67,17 +67,17 @@ export async function toLink(document: AgentDocument, page: string): Promise<str
  */
 export async function fromLink(hash: string): Promise<unknown> {
   const text = hash.startsWith(linkMark) ? hash.slice(linkMark.length) : '';
-  if (!/^[\w-]+$/.test(text)) throw new Error('it is cut short or changed');
+  if (!/^[\w-]+$/.test(text)) throw new Error('it is incomplete or was changed');
   if (text.length > longestRead) throw new Error('it is too long');
   const bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
   const json = await unpack(bytes).catch((cause: unknown) => {
-    if (cause instanceof RangeError) throw new Error('it holds too much', { cause });
-    throw new Error('it is cut short or changed', { cause });
+    if (cause instanceof RangeError) throw new Error('it is too large', { cause });
+    throw new Error('it is incomplete or was changed', { cause });
   });
   try {
     return JSON.parse(json);
   } catch (cause) {
-    throw new Error('it holds no agent', { cause });
+    throw new Error('it contains no agent', { cause });
   }
 }
 

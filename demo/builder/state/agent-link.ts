@@ -52,7 +52,7 @@ export function createAgentLink(control: RegistryControl): AgentLink {
       try {
         arrival.value = await read(hash);
       } catch (error) {
-        problem.value = `This link cannot be opened: ${error instanceof Error ? error.message : 'nobody knows why'}.`;
+        problem.value = `This link cannot be opened: ${error instanceof Error ? error.message : 'unknown reason'}.`;
       }
       isBusy.value = false;
     },
@@ -62,7 +62,7 @@ export function createAgentLink(control: RegistryControl): AgentLink {
       isBusy.value = true;
       const answer = await control.importAll(value.review.document, false).catch(() => undefined);
       isBusy.value = false;
-      problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The registry does not answer'}.`;
+      problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The registry did not respond'}.`;
       return answer?.ok ? value.review.agents[0]?.id : undefined;
     },
   };

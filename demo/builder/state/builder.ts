@@ -88,7 +88,7 @@ export function createBuilder({ control, onChanged, announce }: BuilderOptions):
 
   async function list(kind: RecordKind): Promise<readonly AnyRecord[]> {
     const page = await control.list(kind, { limit: 200 }).catch(() => undefined);
-    unreachable.value = page?.ok ? undefined : 'The registry does not answer.';
+    unreachable.value = page?.ok ? undefined : 'The registry did not respond.';
     return page?.ok ? page.value.items : [];
   }
 

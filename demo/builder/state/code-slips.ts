@@ -41,10 +41,11 @@ function step(code: string, at: number, { mark, open }: { readonly mark: string;
   if (mark === '/' && code[at + 1] === '/') return lineEnd(code, at);
   if (mark === '/' && code[at + 1] === '*') {
     const end = code.indexOf('*/', at + 2);
-    return end < 0 ? 'This comment has no end' : end + 2;
+    return end < 0 ? 'This comment is not closed' : end + 2;
   }
   if (mark === '/' && beforePattern.test(code.slice(Math.max(0, at - 80), at).trimEnd())) {
-    return endOf(code, at, /(?:[^\\\n[]|\\.|\[(?:[^\\\n\]]|\\.)*\])*?/y, '/') ?? 'This regular expression has no end';
+    return endOf(code, at, /(?:[^\\\n[]|\\.|\[(?:[^\\\n\]]|\\.)*\])*?/y, '/') ??
+      'This regular expression is not closed';
   }
   if ('([{`'.includes(mark)) open.push({ mark, at });
   const begins = closers[mark];

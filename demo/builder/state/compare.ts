@@ -153,7 +153,7 @@ function ownSide({ name, playground, control, providers }: OwnSideOptions): OwnS
       const found = await control.get('agent', next).catch(() => undefined);
       if (agentId.value !== next) return; // another was chosen meanwhile
       if (found?.ok) agent.value = found.value.record as Agent; // as asked for
-      else problem.value = `${found?.error.message ?? 'The registry does not answer'}.`;
+      else problem.value = `${found?.error.message ?? 'The registry did not respond'}.`;
     },
     vary(next) {
       const given = Object.entries(next).filter(([, value]) => value !== undefined && value !== '');
@@ -166,7 +166,7 @@ function ownSide({ name, playground, control, providers }: OwnSideOptions): OwnS
       const made = isVaried
         ? await control.varyAgent(agentId.value, variation.value).catch(() => undefined)
         : undefined;
-      problem.value = isVaried && !made?.ok ? `${made?.error.message ?? 'The worker does not answer'}.` : undefined;
+      problem.value = isVaried && !made?.ok ? `${made?.error.message ?? 'The worker did not respond'}.` : undefined;
       if (isVaried && !made?.ok) return false;
       running.value = made?.ok ? made.value.id : agentId.value;
       own.chats.begin(running.value);
@@ -177,7 +177,7 @@ function ownSide({ name, playground, control, providers }: OwnSideOptions): OwnS
       const { id: _, revision: __, createdAt: ___, updatedAt: ____, ...record } = agent.value;
       const made = await control.create('agent', { ...record, ...variation.value, name: `${record.name} ${name}` })
         .catch(() => undefined);
-      problem.value = made?.ok ? undefined : `${made?.error.message ?? 'The registry does not answer'}.`;
+      problem.value = made?.ok ? undefined : `${made?.error.message ?? 'The registry did not respond'}.`;
       return made?.ok ? made.value.id : undefined;
     },
   };

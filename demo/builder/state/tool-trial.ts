@@ -10,7 +10,7 @@ import { sampleOf } from './params-table.ts';
 export interface Trial {
   /** As JSON. */
   readonly input: ReadonlySignal<string>;
-  /** What would be sent, of an HTTP tool, with the input as it was when it was asked for. */
+  /** Request preview, of an HTTP tool, with the input as it was when it was asked for. */
   readonly request: ReadonlySignal<ToolRequest | undefined>;
   readonly result: ReadonlySignal<ToolTrial | undefined>;
   readonly problem: ReadonlySignal<string | undefined>;
@@ -74,7 +74,7 @@ export function createTrial(control: TrialControl): Trial {
   };
 }
 
-const gone: ErrorData = { code: 'unavailable', message: 'The worker does not answer', retryable: true };
+const gone: ErrorData = { code: 'unavailable', message: 'The worker did not respond', retryable: true };
 
 function parseInput(text: string): { readonly value: unknown } | undefined {
   try {

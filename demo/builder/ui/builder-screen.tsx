@@ -130,7 +130,7 @@ function StepView({ builder, step, playground }: StepViewProps): JSX.Element | n
     case 'about':
       return (
         <>
-          <p class='registry-faint'>Who it is, and what you tell it to do. Everything can be changed later.</p>
+          <p class='registry-faint'>Its name and instructions. You can change everything later.</p>
           <FormFields form={form} fields={fields('name', 'description', 'instructions')} />
         </>
       );

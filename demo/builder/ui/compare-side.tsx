@@ -39,8 +39,8 @@ export function CompareSide({ side, compare, onKeep }: CompareSideProps): JSX.El
           {messages.length === 0 && (
             <p class='registry-faint' data-testid='side-empty'>
               {side.name === 'B' && compare.isSame.value
-                ? 'The same as A so far: choose another agent, model or prompt above.'
-                : 'Its answer stands here.'}
+                ? 'Same as A. Choose another agent, model or prompt above.'
+                : 'The answer appears here.'}
             </p>
           )}
           {messages.map((message, i) =>
@@ -139,7 +139,7 @@ function Who({ side, compare }: { side: Side; compare: Compare }): JSX.Element {
       >
         <summary>
           {instructions === undefined && providerId === '' && model === ''
-            ? 'As it stands'
+            ? 'Unchanged'
             : 'With another model or prompt'}
         </summary>
         <div class='compare-vary'>

@@ -37,7 +37,7 @@ export function HttpForm({ config, onChange }: HttpFormProps): JSX.Element {
           {...field('url')}
           label='URL'
           placeholder='https://api.example.com/v1/items/{id}?q={query}'
-          help='{name} is an input of the tool. The host is fixed: no model can choose it.'
+          help='{name} is an input of the tool. The host is fixed; models cannot change it.'
         />
       </div>
       <TextField
@@ -45,7 +45,7 @@ export function HttpForm({ config, onChange }: HttpFormProps): JSX.Element {
         label='Headers'
         rows={3}
         placeholder='Authorization: Bearer {{secret:NAME}}'
-        help='Name: value, one in a line. A secret stands here by its name, {{secret:NAME}}, and never by its value.'
+        help='One “Name: value” per line. Refer to a secret by name, {{secret:NAME}}, never by its value.'
       />
       {sends && (
         <div class='http-line is-behind'>
@@ -54,7 +54,7 @@ export function HttpForm({ config, onChange }: HttpFormProps): JSX.Element {
             label='Body'
             rows={4}
             placeholder='title: {title}'
-            help='field: value, one in a line. A field that is nothing but {name} is sent as it is: a number stays one.'
+            help='One “field: value” per line. A field that is only {name} keeps its type: a number stays a number.'
           />
           <Choice
             label='Sent as'
@@ -68,10 +68,10 @@ export function HttpForm({ config, onChange }: HttpFormProps): JSX.Element {
       <div class='http-line is-behind'>
         <TextField
           {...field('fields')}
-          label='Kept of the answer'
+          label='Response fields'
           rows={3}
           placeholder={'items.name\nitems.price'}
-          help='Paths into JSON, one in a line: models read less, and pay for less. Empty: all of it.'
+          help='One JSON path per line. Fewer fields cost fewer tokens. Leave empty for the whole response.'
         />
         <Choice
           label='Read as'

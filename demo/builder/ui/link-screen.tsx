@@ -52,7 +52,7 @@ function Contents({ arrival: { review, known } }: { arrival: Arrival }): JSX.Ele
   return (
     <>
       <p class='registry-faint'>
-        Whoever made this link wrote what stands here. Nothing of it is taken in or run before you say so.
+        The author of this link wrote this text. Nothing is imported or run until you confirm.
       </p>
       {agents.map(({ id, name, description, instructions, entryTools }) => (
         <section key={id} data-testid='link-agent'>
@@ -73,7 +73,7 @@ function Contents({ arrival: { review, known } }: { arrival: Arrival }): JSX.Ele
       <section data-testid='link-hosts'>
         <h2>Hosts</h2>
         {hosts.length === 0
-          ? <p class='registry-faint'>It names none: nothing leaves this page by it.</p>
+          ? <p class='registry-faint'>None. The agent sends no data to other hosts.</p>
           : (
             <ul class='boxed registry-rows'>
               {hosts.map(({ origin, by, secrets: sent }) => (
@@ -111,7 +111,7 @@ function Contents({ arrival: { review, known } }: { arrival: Arrival }): JSX.Ele
 function Tools({ tools }: { tools: Arrival['review']['tools'] }): JSX.Element {
   return (
     <section>
-      <h2>Tools that it brings</h2>
+      <h2>Tools included</h2>
       {tools.map(({ id, type, description, config }) => (
         <details key={id} class='registry-reason' data-testid='link-tool'>
           <summary>
@@ -145,7 +145,7 @@ function Question({ link, arrival: { report }, onLeave, onTaken }: QuestionProps
     <>
       {replaced.length > 0 && (
         <section data-testid='link-replaced'>
-          <h2>What it would replace</h2>
+          <h2>Records it replaces</h2>
           <ul class='boxed registry-rows'>
             {replaced.map(({ kind, id, differences }) => (
               <li key={`${kind} ${id}`}>
@@ -163,7 +163,7 @@ function Question({ link, arrival: { report }, onLeave, onTaken }: QuestionProps
               checked={mayReplace.value}
               onChange={() => (mayReplace.value = !mayReplace.value)}
             />
-            Replace mine with these
+            Replace my records
           </label>
         </section>
       )}
@@ -176,9 +176,7 @@ function Question({ link, arrival: { report }, onLeave, onTaken }: QuestionProps
           disabled={link.isBusy.value || (replaced.length > 0 && !mayReplace.value)}
           onClick={() => void accept()}
         >
-          {report.changes.length === 0
-            ? 'You have it: open it'
-            : `Take in ${formatCount(report.changes.length, 'record')}`}
+          {report.changes.length === 0 ? 'Open agent' : `Import ${formatCount(report.changes.length, 'record')}`}
         </button>
       </div>
     </>

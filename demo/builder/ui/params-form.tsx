@@ -13,7 +13,7 @@ interface ParamsFormProps {
 /** What the tool takes, a row for each. A schema that says more than rows can is left to its JSON. */
 export function ParamsForm({ schema, places, onChange }: ParamsFormProps): JSX.Element {
   const params = readParams(schema);
-  if (!params) return <p class='field-help'>These parameters say more than a table can: see their JSON Schema.</p>;
+  if (!params) return <p class='field-help'>A table cannot show these parameters. Edit their JSON Schema.</p>;
   const missing = places.filter((place) => !params.some(({ name }) => name === place));
   const write = (next: readonly Param[]): void => onChange(writeParams(next));
   const add = (name: string): void => write([...params, paramOf(name)]);
@@ -80,7 +80,7 @@ function Row({ param, onChange, onRemove }: RowProps): JSX.Element {
       <input
         type='text'
         aria-label={`What ${name} is`}
-        placeholder='What it is, for the model'
+        placeholder='Description for the model'
         data-testid='param-description'
         autocomplete='off'
         value={description}

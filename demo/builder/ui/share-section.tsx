@@ -18,7 +18,7 @@ export function ShareSection({ control, agentId, revision }: {
   const shared = sharing.shared.value;
   return (
     <section data-testid='share' data-ready={shared !== undefined}>
-      <h2>Share it</h2>
+      <h2>Share agent</h2>
       <p class='registry-faint'>
         With the tools, servers and the provider that it names. The file is what “POST /v1/import” of an endpoint takes,
         and “Import” of the registry. Secrets go by their names alone.
@@ -43,7 +43,7 @@ export function ShareSection({ control, agentId, revision }: {
               />
             )}
           </div>
-          {shared.link === undefined && <p class='registry-faint'>It is too large for a link.</p>}
+          {shared.link === undefined && <p class='registry-faint'>The agent is too large for a link.</p>}
           {shared.given.length > 0 && (
             <p class='registry-faint' data-testid='share-given'>
               Code of this page, which whoever imports it must have too: {shared.given.join(', ')}.

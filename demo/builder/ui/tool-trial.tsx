@@ -72,11 +72,11 @@ function Request({ request }: { request: ToolRequest }): JSX.Element {
   ];
   return (
     <div class='trial-part' data-testid='trial-request'>
-      <JsonView label='What would be sent' value={lines.join('\n')} />
+      <JsonView label='Request preview' value={lines.join('\n')} />
       <p class='field-help'>
         {needsApproval
-          ? 'It may change something: an agent’s call waits for you. A test call is your own, and is sent at once.'
-          : 'It only reads: agents send it without asking.'}
+          ? 'This tool may change data. Agents ask for your approval first; a test call is sent at once.'
+          : 'This tool only reads data. Agents call it without asking.'}
       </p>
     </div>
   );
@@ -86,8 +86,7 @@ function Result({ result: { outcome, durationMs, answer, thrown } }: { result: T
   return (
     <div class='trial-part' data-testid='trial-result' data-ok={outcome.ok}>
       <p role='status' class={outcome.ok ? 'trial-good' : 'field-error'}>
-        {outcome.ok ? 'It worked' : `${outcome.error.message} (${outcome.error.code})`}, in{' '}
-        {formatDuration(durationMs)}.
+        {outcome.ok ? 'Success' : `${outcome.error.message} (${outcome.error.code})`}, in {formatDuration(durationMs)}.
       </p>
       {thrown !== undefined && thrown !== '' && (
         <p class='field-error' data-testid='trial-thrown'>
@@ -100,7 +99,7 @@ function Result({ result: { outcome, durationMs, answer, thrown } }: { result: T
           value={answer.text}
         />
       )}
-      {outcome.ok && <JsonView label='What a model gets' value={outcome.output} />}
+      {outcome.ok && <JsonView label='Output for the model' value={outcome.output} />}
     </div>
   );
 }

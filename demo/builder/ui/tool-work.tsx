@@ -37,12 +37,12 @@ export function ToolWork({ form, control }: ToolWorkProps): JSX.Element | null {
   };
   return (
     <div class='tool-work' data-testid='tool-work'>
-      {!written && <p class='field-error'>The configuration below is no JSON: mend it there first.</p>}
+      {!written && <p class='field-error'>The configuration below is not valid JSON. Fix it there first.</p>}
       {written && type === 'http' && <HttpForm config={written} onChange={setConfig} />}
       {written && type === 'code' && (
         <CodeEditor
           label='Code'
-          help='The body of an async function of “input”; what it returns is the output. No network, no storage. Tab indents; Esc, then Tab, leaves.'
+          help='The body of an async function with the parameter “input”; its return value is the output. No network, no storage. Tab indents; Esc, then Tab moves on.'
           value={codeOf(written)}
           mark={markOf(codeOf(written), trial)}
           onInput={(code) => setConfig({ ...written, code })}
@@ -56,7 +56,7 @@ export function ToolWork({ form, control }: ToolWorkProps): JSX.Element | null {
             onChange={(next) => form.set('paramsSchema', JSON.stringify(next, null, 2))}
           />
         )
-        : <p class='field-error'>The parameters are no JSON Schema: mend them there first.</p>}
+        : <p class='field-error'>The parameters are not a JSON Schema. Fix them there first.</p>}
       <TrialView trial={trial} tool={() => form.draft()} type={type} schema={schema} />
     </div>
   );
@@ -87,7 +87,7 @@ function markOf(code: string, { result }: Trial): Mark | undefined {
   const { line, column } = (details ?? {}) as { readonly line?: number; readonly column?: number }; // as the sandbox tells
   return line === undefined
     ? undefined
-    : { line, ...(column !== undefined && { column }), text: thrown ?? 'It threw here' };
+    : { line, ...(column !== undefined && { column }), text: thrown ?? 'Error thrown here' };
 }
 
 function codeOf({ code }: Readonly<Record<string, unknown>>): string {

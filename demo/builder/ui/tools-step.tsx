@@ -15,7 +15,7 @@ export function ToolsStep({ builder }: { builder: Builder }): JSX.Element {
       <Chosen builder={builder} />
       <section>
         <h3>Make one</h3>
-        <p class='registry-faint'>A request to an API, or a few lines of code: both are tried before they are saved.</p>
+        <p class='registry-faint'>An API request or a few lines of code. Test it before you save.</p>
         <div class='button-row'>
           <Make builder={builder} kind='tool' preset={{ type: 'http', config: '{}' }} testId='make-http'>
             HTTP tool
@@ -57,7 +57,7 @@ function Chosen({ builder }: { builder: Builder }): JSX.Element {
     <section>
       <p class='registry-faint' data-testid='chosen-count'>
         {chosen.length === 0
-          ? 'It has no tools yet: it can talk, and nothing else.'
+          ? 'No tools yet. The agent can only chat.'
           : `It may use ${chosen.length === 1 ? 'this' : 'these'}:`}
       </p>
       {error !== undefined && <p class='field-error' role='alert'>{error}</p>}
@@ -68,7 +68,7 @@ function Chosen({ builder }: { builder: Builder }): JSX.Element {
               type='button'
               class='chip registry-chip'
               data-testid='chosen-tool'
-              aria-label={`Take ${id} away`}
+              aria-label={`Remove ${id}`}
               onClick={() => builder.toggle('entryTools', id)}
             >
               {id} <Icon name='cross' />
@@ -99,13 +99,17 @@ function Search({ builder }: { builder: Builder }): JSX.Element {
         />
       </div>
       <p class='visually-hidden' role='status'>
-        {found.length === 0 ? 'Nothing fits' : formatCount(found.length, 'tool')}
+        {found.length === 0 ? 'No results' : formatCount(found.length, 'tool')}
       </p>
       <ul class='builder-picks' data-testid='tool-picks'>
         {found.map((tool) => <Pick key={tool.id} builder={builder} field='entryTools' record={tool} />)}
       </ul>
-      {found.length === 0 && finder.query.value !== '' && <p class='registry-faint'>Nothing fits.</p>}
-      {finder.hasMore.value && <p class='registry-faint'>There are more: write what it is to do.</p>}
+      {found.length === 0 && finder.query.value !== '' && <p class='registry-faint'>No results</p>}
+      {finder.hasMore.value && (
+        <p class='registry-faint'>
+          {finder.total.value - found.length} more. Search by name or description.
+        </p>
+      )}
     </section>
   );
 }
@@ -145,7 +149,7 @@ function Benches({ builder }: { builder: Builder }): JSX.Element {
     <section>
       <h3>Tool sets</h3>
       <p class='registry-faint'>
-        With one of these the agent starts with four tools, by which it finds and loads what it needs.
+        The agent starts with four tools that search and load the others when it needs them.
       </p>
       <ul class='builder-picks'>
         {builder.finder.benches.value.map(({ pattern, count }) => (

@@ -27,7 +27,7 @@ export function reviewOf(data: unknown): AgentReview {
   function records(kind: RecordKind): readonly unknown[] {
     return items.filter((item) => item.kind === kind).map(({ record }) => tame(record, tamed));
   }
-  if (parts.agents.length === 0) throw refused('it holds no agent');
+  if (parts.agents.length === 0) throw refused('it contains no agent');
   const document = {
     format: given.format,
     formatVersion: given.formatVersion,
@@ -37,12 +37,12 @@ export function reviewOf(data: unknown): AgentReview {
   } as AgentDocument; // safe: each was read as its kind
   const hosts = hostsOf(document);
   const secrets = secretsOf(document);
-  if (secrets.some((name) => own.has(name))) throw refused('it reaches for the key of your model');
+  if (secrets.some((name) => own.has(name))) throw refused('it uses the key of your model');
   return { document, agents: document.agents, tools: document.tools, hosts, secrets, tamed };
 }
 
 function refused(why: string): PinnaceError {
-  return new PinnaceError('invalid_argument', `Cannot take in the document: ${why}`);
+  return new PinnaceError('invalid_argument', `Cannot import the document: ${why}`);
 }
 
 /** What would act without asking asks, and what was approved elsewhere is not approved here. */

@@ -53,10 +53,10 @@ function after(
 }
 
 const problems: Readonly<Record<string, string>> = {
-  already_decided: 'This was decided before, in another tab or before a reload. Going on does what was decided then.',
-  approval_expired: 'The time to decide is over. Nothing was done; ask the agent again.',
-  not_found: 'The runtime no longer knows this question. Nothing was done; ask the agent again.',
-  forbidden: 'You may not decide on this call.',
+  already_decided: 'This call was already decided, in another tab or before a reload. Continue to apply that decision.',
+  approval_expired: 'The approval expired. The call was not made; ask the agent again.',
+  not_found: 'The runtime no longer has this approval. The call was not made; ask the agent again.',
+  forbidden: 'You do not have permission to decide on this call.',
 };
 
 function plain({ approved, reason }: Decision): Decision {

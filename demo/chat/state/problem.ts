@@ -20,17 +20,17 @@ const settings: readonly Remedy[] = ['settings'];
 const byReason: Readonly<Record<string, Problem>> = {
   provider_auth: {
     title: 'The endpoint refused the key',
-    advice: 'Check that the key is whole, still valid, and may use this model.',
+    advice: 'Check that the key is complete, valid, and allowed to use this model.',
     remedies: ['settings', 'retry'],
   },
   provider_unreachable: {
     title: 'The endpoint cannot be reached',
-    advice: 'Check its address and your connection. It must also allow requests from web pages (CORS).',
+    advice: 'Check the address and your connection. The endpoint must also allow requests from web pages (CORS).',
     remedies: ['retry', 'settings'],
   },
   provider_unavailable: {
-    title: 'The endpoint has a problem',
-    advice: 'It answered with an error of its own. Try again in a moment.',
+    title: 'The endpoint failed',
+    advice: 'It returned a server error. Try again in a moment.',
     remedies: ['retry', 'settings'],
   },
   provider_invalid_request: {
@@ -39,54 +39,58 @@ const byReason: Readonly<Record<string, Problem>> = {
     remedies: ['settings', 'retry'],
   },
   provider_invalid_response: {
-    title: 'That is not a model’s answer',
-    advice: 'The address answers, but not as an OpenAI-compatible endpoint. Often “/v1” is missing at its end.',
+    title: 'Unexpected response from the model server',
+    advice: 'The server does not answer as an OpenAI-compatible endpoint. Check that the base URL ends with “/v1”.',
     remedies: ['settings', 'retry'],
   },
   provider_rate_limited: {
-    title: 'The endpoint asks for a pause',
-    advice: 'It takes no more requests for now.',
+    title: 'Rate limited',
+    advice: 'The endpoint accepts no more requests for now. Wait, then try again.',
     remedies: retry,
   },
   provider_stream_cut: {
-    title: 'The answer broke off',
-    advice: 'The endpoint ended it in the middle.',
+    title: 'The connection closed before the answer was complete',
+    advice: 'The endpoint closed the connection during the answer. Try again.',
     remedies: retry,
   },
-  stream_cut: { title: 'The answer broke off', advice: 'What was said until then is above.', remedies: retry },
+  stream_cut: {
+    title: 'The connection closed before the answer was complete',
+    advice: 'The text received so far is above.',
+    remedies: retry,
+  },
   network: {
     title: 'The endpoint cannot be reached',
-    advice: 'Check its address, and that it runs. It must also allow requests from this page (CORS).',
+    advice: 'Check the address and that the endpoint is running. It must also allow requests from this page (CORS).',
     remedies: ['retry', 'settings'],
   },
   no_issuer: {
     title: 'This page cannot sign requests',
     advice:
-      'An endpoint takes signed requests alone, and no issuer of certificates answers here, as on static hosting. ' +
+      'Endpoints accept only signed requests, and this page has no certificate issuer (static hosting has none). ' +
       'Start the playground with “npm start”: it certifies its own page.',
     remedies: ['settings', 'retry'],
   },
   storage_full: {
-    title: 'There is no room left',
+    title: 'Storage is full',
     advice:
-      'The browser’s storage for this site is full, and a run writes down what it does. Make room, then try again.',
+      'The browser’s storage for this site is full, so the run cannot be recorded. Free up space, then try again.',
     remedies: ['room', 'retry'],
   },
   storage_newer: {
-    title: 'A newer version of this page was here',
-    advice: 'What it has kept is left as it is, and nothing can be written beside it. Reload to get the newer version.',
+    title: 'The stored data is from a newer version',
+    advice: 'This version cannot read or write it. Reload to get the newer version.',
     remedies: ['reload'],
   },
-  too_many_messages: { title: 'This chat has grown too long', advice: 'Start a new one.', remedies: ['new-chat'] },
-  request_too_large: { title: 'This chat has grown too long', advice: 'Start a new one.', remedies: ['new-chat'] },
+  too_many_messages: { title: 'This chat is too long', advice: 'Start a new one.', remedies: ['new-chat'] },
+  request_too_large: { title: 'This chat is too long', advice: 'Start a new one.', remedies: ['new-chat'] },
   part_too_large: {
     title: 'A message is too long',
-    advice: 'Send it in pieces, in a new chat.',
+    advice: 'Split it into several messages in a new chat.',
     remedies: ['new-chat'],
   },
   agent_disabled: {
     title: 'This agent is disabled',
-    advice: 'Enable it in its registry (“Registry” for those of this page), or begin a chat with another one.',
+    advice: 'Enable it in its registry (“Registry” for those of this page), or start a chat with another agent.',
     remedies: ['retry', 'new-chat'],
   },
 };
@@ -95,7 +99,7 @@ const byReason: Readonly<Record<string, Problem>> = {
 const byCode: Readonly<Record<string, Problem>> = {
   unavailable: {
     title: 'Not available right now',
-    advice: 'Something that the run needs does not answer.',
+    advice: 'A service that the run needs did not respond.',
     remedies: ['retry', 'settings'],
   },
   unauthenticated: {
@@ -104,9 +108,9 @@ const byCode: Readonly<Record<string, Problem>> = {
     remedies: settings,
   },
   certificate_untrusted: {
-    title: 'The endpoint does not know this page’s issuer',
+    title: 'The endpoint does not trust this page’s issuer',
     advice:
-      '“npm start” certifies its page for the endpoint that it starts. Another one has to trust its root key first.',
+      '“npm start” certifies its page for the endpoint that it starts. Other endpoints must trust its root key first.',
     remedies: settings,
   },
   certificate_invalid: {
@@ -115,15 +119,15 @@ const byCode: Readonly<Record<string, Problem>> = {
     remedies: settings,
   },
   misdirected_request: {
-    title: 'The endpoint does not answer to this address',
-    advice: 'Enter the address that the endpoint knows itself by, such as http://127.0.0.1:8787.',
+    title: 'The endpoint has a different address',
+    advice: 'Enter the address that the endpoint is configured with, such as http://127.0.0.1:8787.',
     remedies: settings,
   },
   rate_limited: { title: 'Too many requests', advice: 'Wait a moment, then try again.', remedies: retry },
-  deadline_exceeded: { title: 'That took too long', advice: 'The run was ended at its time limit.', remedies: retry },
+  deadline_exceeded: { title: 'That took too long', advice: 'The run reached its time limit.', remedies: retry },
   budget_exceeded: {
     title: 'The run reached its limit',
-    advice: 'What was said until then stands. Ask for less at once, or go on with another message.',
+    advice: 'The text so far is kept. Ask for less at once, or send another message.',
     remedies: retry,
   },
   invalid_argument: {
@@ -133,18 +137,22 @@ const byCode: Readonly<Record<string, Problem>> = {
   },
   not_found: {
     title: 'Something is missing',
-    advice: 'The agent or the model of this chat is not there any more.',
+    advice: 'The agent or the model of this chat was removed.',
     remedies: ['new-chat', 'settings'],
   },
-  forbidden: { title: 'Not allowed', advice: 'This agent may not do that.', remedies: ['new-chat'] },
+  forbidden: {
+    title: 'Not allowed',
+    advice: 'This agent does not have permission to do that.',
+    remedies: ['new-chat'],
+  },
   conflict: {
-    title: 'Something changed meanwhile',
-    advice: 'Try again to go on from how things are now.',
+    title: 'Conflicting change',
+    advice: 'The data changed while you worked. Try again.',
     remedies: retry,
   },
   approval_required: {
-    title: 'This needs an approval',
-    advice: 'A person has to allow the call first.',
+    title: 'Approval required',
+    advice: 'A person must approve the call first.',
     remedies: retry,
   },
   outcome_unknown: {
@@ -157,7 +165,7 @@ const byCode: Readonly<Record<string, Problem>> = {
 
 const unknown: Problem = {
   title: 'Something went wrong',
-  advice: 'The fault is on our side. Try again; if it stays, reload the page.',
+  advice: 'This is a bug in Pinnace. Try again; if it happens again, reload the page.',
   remedies: ['retry', 'reload'],
 };
 

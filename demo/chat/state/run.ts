@@ -119,7 +119,7 @@ export function startRun(options: RunOptions): Run {
 
 const brokenOff: ErrorData = {
   code: 'unavailable',
-  message: 'The answer broke off: its stream ended without an end',
+  message: 'The connection closed before the answer was complete',
   retryable: true,
   details: { reason: 'stream_cut' },
 };

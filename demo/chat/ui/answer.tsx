@@ -189,7 +189,7 @@ const stoppedBy = {
 };
 
 const cutBy: Readonly<Record<string, string>> = {
-  length: 'The answer was cut at the model’s limit of length.',
+  length: 'The answer reached the model’s length limit.',
   'content-filter': 'The endpoint’s content filter ended the answer.',
 };
 
@@ -202,11 +202,11 @@ function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcom
       return <p class='ending' data-testid='stopped'>{stoppedBy[outcome.by]}</p>;
     case 'waiting':
       return isAsking(message)
-        ? <p class='ending' data-testid='awaiting'>The agent goes on when you have decided.</p>
+        ? <p class='ending' data-testid='awaiting'>The agent continues after your decision.</p>
         : null;
     case 'done': {
       const said = cutBy[outcome.finishReason ?? ''] ??
-        (answerText(message) === '' ? 'The agent ended without a word.' : '');
+        (answerText(message) === '' ? 'The agent returned no text.' : '');
       return said === '' ? null : <p class='ending'>{said}</p>;
     }
     case 'limited':

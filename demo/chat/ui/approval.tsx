@@ -80,7 +80,7 @@ function ReasonField({ onInput, disabled }: { onInput: (text: string) => void; d
       class='approval-reason'
       data-testid='deny-reason'
       aria-label='Reason for a denial, optional'
-      placeholder='Why not? (optional)'
+      placeholder='Reason (optional)'
       autocomplete='off'
       maxLength={maxReason}
       disabled={disabled}
@@ -101,5 +101,5 @@ function answerOf({ state, approval }: ToolCall): string {
   if (decision) {
     return decision.reason === undefined ? 'You denied this call' : `You denied this call: ${decision.reason}`;
   }
-  return problem ?? 'You went on without deciding; the call was not made';
+  return problem ?? 'You continued without deciding; the call was not made';
 }

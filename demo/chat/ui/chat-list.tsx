@@ -14,7 +14,7 @@ export function ChatList({ playground }: { playground: Playground }): JSX.Elemen
   const groups = Map.groupBy(chats.list.value, (chat) => dayOf(chat.updatedAt.value, Date.now()));
   return (
     <nav class='chat-list' data-testid='chat-list' aria-label='Earlier chats'>
-      {groups.size === 0 && <p class='chat-list-empty'>Chats that you begin appear here and stay in this browser.</p>}
+      {groups.size === 0 && <p class='chat-list-empty'>Your chats appear here and stay in this browser.</p>}
       {[...groups].map(([day, group]) => (
         <section key={day}>
           <h2>{day}</h2>

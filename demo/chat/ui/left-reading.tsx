@@ -12,7 +12,7 @@ export function LeftReading({ playground: { chats } }: { playground: Playground 
       <span>You stopped reading after chunk {reading.leftAt.at(-1)}. The run goes on, for half a minute.</span>
       <button type='button' class='button' data-testid='read-on' onClick={() => run.readOn()}>
         <Icon name='play' />
-        Read on
+        Resume reading
       </button>
     </p>
   );

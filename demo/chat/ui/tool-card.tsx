@@ -12,7 +12,7 @@ const states: Readonly<Record<ToolState, { readonly word: string; readonly icon?
   starting: { word: 'Starting' },
   input: { word: 'Writing its input' },
   running: { word: 'Running' },
-  waiting: { word: 'Waits for you', icon: 'wait' },
+  waiting: { word: 'Waiting for you', icon: 'wait' },
   result: { word: 'Done', icon: 'check' },
   error: { word: 'Failed', icon: 'cross' },
   denied: { word: 'Denied', icon: 'hand' },

@@ -25,7 +25,7 @@ export function AuditTab({ state, url, playground }: TabProps): JSX.Element {
       )}
       {audit.value.type === 'there' && (
         <>
-          {audit.value.value.items.length === 0 && <p class='console-empty'>Nothing was written down that fits.</p>}
+          {audit.value.value.items.length === 0 && <p class='console-empty'>No matching audit entries.</p>}
           <ul class='console-list' data-testid='console-audit'>
             {audit.value.value.items.map((entry) => (
               <Entry key={entry.seq} entry={entry} url={url} playground={playground} />
@@ -50,7 +50,7 @@ export function AuditTab({ state, url, playground }: TabProps): JSX.Element {
 const fields: readonly (readonly [Exclude<keyof AuditFilter, 'withinMs'>, label: string])[] = [
   ['actor', 'Who'],
   ['action', 'Action'],
-  ['target', 'What it was done to'],
+  ['target', 'Target'],
   ['traceId', 'Trace'],
 ];
 
@@ -58,7 +58,7 @@ const times: readonly (readonly [label: string, ms: number | undefined])[] = [
   ['The last hour', 3_600_000],
   ['The last day', 86_400_000],
   ['The last 30 days', 30 * 86_400_000],
-  ['All that is kept', undefined],
+  ['Everything stored', undefined],
 ];
 
 function Filters({ state }: { state: Console }): JSX.Element {

@@ -182,9 +182,9 @@ function Nowhere({ playground: { overlay } }: { playground: Playground }): JSX.E
   return (
     <div class='console-empty' data-testid='console-nowhere'>
       <p>This is the console of a Pinnace endpoint on Deno: its registries, runs, plans, audit and metrics.</p>
-      <p>No endpoint is chosen. The page signs every request to it, with a key that never leaves its worker.</p>
+      <p>No endpoint is connected. The page signs every request with a key that never leaves its worker.</p>
       <p>
-        <GuideLink page='endpoint'>How an endpoint is set up</GuideLink>
+        <GuideLink page='endpoint'>Set up an endpoint</GuideLink>
       </p>
       <button type='button' class='button is-primary' onClick={() => (overlay.value = 'settings')}>
         Choose an endpoint

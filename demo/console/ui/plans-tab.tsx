@@ -26,7 +26,7 @@ export function PlansTab({ state, url, playground }: TabProps): JSX.Element {
   return (
     <>
       <Gap gap={gap} />
-      {plans.length === 0 && <p class='console-empty'>The endpoint tells of no plan. One that begins appears here.</p>}
+      {plans.length === 0 && <p class='console-empty'>No plans yet. New plans appear here.</p>}
       <ul class='console-list'>
         {plans.map(({ planId, state: stands, by, startedAt }) => (
           <li key={planId}>

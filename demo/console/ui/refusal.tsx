@@ -35,14 +35,17 @@ function explain(error: ErrorData, scope: string): { readonly title: string; rea
   switch (error.code) {
     case 'forbidden':
       return {
-        title: 'This page may not see that',
+        title: 'Permission missing',
         advice:
-          `It takes the scope “${scope}”, which this page’s certificate does not have. Whoever issues certificates can add it.`,
+          `It takes the scope “${scope}”, which this page’s certificate does not have. Ask the certificate issuer to add it.`,
       };
     case 'not_found':
-      return { title: 'The endpoint has nothing of that', advice: 'It was composed without it, or it is gone.' };
+      return {
+        title: 'Not available at this endpoint',
+        advice: 'The endpoint is configured without it, or it was removed.',
+      };
     case 'unavailable':
-      return { title: 'The endpoint does not answer', advice: 'Check that it runs. What it knows is not lost.' };
+      return { title: 'The endpoint did not respond', advice: 'Check that it is running. Its data is not lost.' };
     default:
       return describeProblem(error);
   }

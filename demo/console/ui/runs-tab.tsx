@@ -22,7 +22,7 @@ export function RunsTab({ state, url, playground }: TabProps): JSX.Element {
   return (
     <>
       <Gap gap={gap} />
-      {runs.length === 0 && <p class='console-empty'>The endpoint tells of no run. One that begins appears here.</p>}
+      {runs.length === 0 && <p class='console-empty'>No runs yet. New runs appear here.</p>}
       {runs.length > 0 && (
         <div class='console-scroll'>
           <table class='console-table' data-testid='console-runs'>
@@ -98,8 +98,8 @@ export function Gap({ gap }: { gap: Activity['gap'] }): JSX.Element | null {
   return (
     <p class='console-note' data-testid='console-gap'>
       {gap === 'gone'
-        ? 'Older events are gone from the endpoint: this list does not go back to its beginning.'
-        : 'There are more: this list has the latest of them.'}
+        ? 'The endpoint no longer has older events; this list is incomplete.'
+        : 'This list shows the latest only.'}
     </p>
   );
 }

@@ -23,7 +23,7 @@ export function checkEndpoint(
   const apiKey = fields.apiKey.trim();
   const errors: FieldErrors = {
     ...(!url.ok && { baseUrl: url.why }),
-    ...(model === '' && { model: 'Name the model as the endpoint calls it' }),
+    ...(model === '' && { model: 'Enter the model name that the endpoint uses' }),
     ...checkKey(apiKey, fields.keyless),
   };
   if (!url.ok || Object.keys(errors).length > 0) return { ok: false, errors };
@@ -48,14 +48,14 @@ function checkBaseUrl(text: string): { ok: true; baseUrl: string } | { ok: false
   if (text === '') return wrong('Enter the address, for example https://api.example.com/v1');
   const url = URL.parse(text);
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    return wrong('Enter a whole address that begins with https://');
+    return wrong('Enter a full address that starts with https://');
   }
   if (url.username !== '' || url.password !== '') {
-    return wrong('Leave user and password out; the key has its own field');
+    return wrong('Remove the user name and password; enter the key in its own field');
   }
   if (url.search !== '' || url.hash !== '') return wrong('Leave out everything from “?” or “#” on');
   if (url.protocol === 'http:' && !isThisComputer(url.hostname)) {
-    return wrong('Use https://: without it, what is sent travels unprotected');
+    return wrong('Use https://, so that requests are encrypted');
   }
   return { ok: true, baseUrl: url.href.replace(/\/+$/, '') };
 }
@@ -66,7 +66,7 @@ function checkKey(apiKey: string, keyless: boolean): FieldErrors {
   // What fits into an HTTP header: anything else was pasted along by mistake.
   return /^[\x21-\x7e]+$/.test(apiKey)
     ? {}
-    : { apiKey: 'The key holds a space or a character that no key has: paste it again' };
+    : { apiKey: 'The key contains a space or an invalid character. Paste it again' };
 }
 
 function isThisComputer(hostname: string): boolean {

@@ -15,8 +15,8 @@ export function EndpointForm({ choice, errors }: { choice: ModelChoice; errors: 
   }, []);
   const { baseUrl, model, apiKey } = errors.value;
   const keyHelp = known.locked
-    ? `The key for ${hostOf(known.baseUrl)} was not kept. Enter it again.`
-    : 'It goes to the agent worker’s memory and is sent to this endpoint alone. It is never stored: after a reload you are asked again.';
+    ? `The key for ${hostOf(known.baseUrl)} was not stored. Enter it again.`
+    : 'Held in the agent worker’s memory and sent only to this endpoint. It is never stored; enter it again after a reload.';
   return (
     <div class='fields'>
       <Field
@@ -33,7 +33,7 @@ export function EndpointForm({ choice, errors }: { choice: ModelChoice; errors: 
         label='Model'
         testId='settings-model'
         value={known.model}
-        placeholder='as the endpoint calls it'
+        placeholder='model name at the endpoint'
         help='Remembered in this browser.'
         error={model}
       />

@@ -38,6 +38,6 @@ async function request(
 }
 
 function noIssuer(cause: unknown): PinnaceError {
-  const message = 'Cannot sign requests: no issuer of certificates answers beside this page';
+  const message = 'Cannot sign requests: this page has no certificate issuer';
   return new PinnaceError('unavailable', message, { retryable: false, details: { reason: 'no_issuer' }, cause });
 }

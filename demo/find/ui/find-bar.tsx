@@ -48,7 +48,7 @@ export function FindBar({ find, content, onClose }: FindBarProps): JSX.Element {
         type='button'
         class='icon-button'
         data-testid='find-close'
-        aria-label='Close the search'
+        aria-label='Close search'
         onClick={onClose}
       >
         <Icon name='cross' />

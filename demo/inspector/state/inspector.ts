@@ -84,7 +84,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
   /** Gives the value, or says what is wrong. */
   async function ask<T>(asking: Promise<Found<T>>): Promise<T | undefined> {
     const answer = await asking.catch(() => undefined);
-    problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The worker does not answer'}.`;
+    problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The worker did not respond'}.`;
     return answer?.ok ? answer.value : undefined;
   }
 

@@ -27,9 +27,9 @@ export function Elsewhere({ url, traceId, refusal }: ElsewhereProps): JSX.Elemen
 function reasonOf({ code, message }: ErrorData): string {
   switch (code) {
     case 'forbidden':
-      return 'You may not see what happened there: that takes the permission “admin”, which this page was not given.';
+      return 'You cannot see this run: it requires the permission “admin”, which this page does not have.';
     case 'not_found':
-      return 'What happened in it is no longer kept there.';
+      return 'The endpoint no longer stores its events.';
     default:
       return `${message}.`;
   }

@@ -52,7 +52,7 @@ function Filters({ run }: { run: OpenedRun }): JSX.Element {
         </select>
       </label>
       <label>
-        <span>Words in it</span>
+        <span>Search events</span>
         <input
           type='search'
           data-testid='event-text'
@@ -62,7 +62,7 @@ function Filters({ run }: { run: OpenedRun }): JSX.Element {
         />
       </label>
       <p class='inspector-faint' role='status' data-testid='event-count'>
-        {count === 0 ? 'Nothing fits.' : formatCount(count, 'event')}
+        {count === 0 ? 'No results' : formatCount(count, 'event')}
       </p>
     </div>
   );

@@ -29,8 +29,8 @@ export function PromptView({ run, inspector }: PromptViewProps): JSX.Element {
       <p class='prompt-notice' data-testid='prompt-notice'>
         <Icon name='lock' />
         {run.source === 'file'
-          ? 'Whoever has this file can read what was said.'
-          : 'Only here: prompts are held in this page’s memory, are in no event, and are gone when it is closed.'}
+          ? 'Anyone with this file can read the conversation.'
+          : 'Prompts are held only in this page’s memory, never in events, and are discarded when the page closes.'}
       </p>
       <label class='prompt-choice'>
         <span>Model call</span>
@@ -53,16 +53,16 @@ export function PromptView({ run, inspector }: PromptViewProps): JSX.Element {
 
 function NoPrompt({ run, isAsked }: { run: OpenedRun; isAsked: boolean }): JSX.Element {
   const why = run.source === 'file'
-    ? 'This file holds no prompts.'
+    ? 'This file contains no prompts.'
     : run.source === 'endpoint'
-    ? 'Endpoints tell no prompts: what models were given stays there.'
+    ? 'Prompts stay at the endpoint and are not shown here.'
     : !isAsked
     ? 'Looking…'
     : run.isLive.value
     ? 'No model was called yet.'
     : run.breakdown.value.total.modelCalls === 0
     ? 'No model was called in this run.'
-    : 'The prompts of this run are gone: they are held only as long as the page is open, and for the latest runs.';
+    : 'The prompts of this run were discarded: the page holds prompts of the latest runs only, until it closes.';
   return <p class='inspector-empty' role='status' data-testid='prompt-none'>{why}</p>;
 }
 
@@ -134,7 +134,7 @@ function Part({ part }: { part: PromptPart }): JSX.Element {
     case 'call':
       return <JsonView label={`Calls ${part.tool}`} value={part.input} />;
     case 'result':
-      return <JsonView label={`What ${part.tool} gave`} value={part.output} />;
+      return <JsonView label={`Output of ${part.tool}`} value={part.output} />;
     case 'file':
       return <p class='chip'>File ({part.mediaType})</p>;
     case 'other':

@@ -45,13 +45,13 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
       </div>
       {list?.isKept === false && (
         <p class='inspector-faint' role='status' data-testid='runs-unkept'>
-          The browser gives this page no storage: these runs end with the page.
+          The browser provides no storage: these runs are lost when the page closes.
         </p>
       )}
       {list?.runs.length === 0 && (
         <p class='inspector-empty' data-testid='runs-empty'>
           No runs yet. Ask an agent something, or open a file that was saved from here.{' '}
-          <GuideLink page='watching'>What is told of a run</GuideLink>
+          <GuideLink page='watching'>What a run records</GuideLink>
         </p>
       )}
       <ul class='boxed' data-testid='run-rows' aria-busy={!list}>

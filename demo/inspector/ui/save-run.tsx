@@ -64,12 +64,12 @@ function SaveDialog({ run, inspector, onClose }: SaveRunProps & { onClose: () =>
             disabled={count === 0}
             onChange={({ currentTarget }) => (withPrompts.value = currentTarget.checked)}
           />
-          Put the prompts in it as well
+          Include the prompts
         </label>
         <p class='field-help'>
           {count === 0
-            ? 'There are none: prompts are held only as long as the page is open.'
-            : 'They hold all that was said in the chat up to this run. Known secrets are taken out.'}
+            ? 'No prompts available: they are held only while the page is open.'
+            : 'Prompts contain the whole chat up to this run. Known secrets are redacted.'}
         </p>
         <div class='dialog-foot'>
           <button type='button' class='button' onClick={onClose}>Cancel</button>

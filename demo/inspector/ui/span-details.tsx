@@ -57,7 +57,7 @@ function SpanFacts({ span }: { span: RunSpan }): JSX.Element {
     <dl class='facts'>
       <Fact name='What' value={`${target.type} ${target.id}`} />
       <Fact name='Who' value={`${actor.type} ${actor.id}`} />
-      <Fact name='How' value={status === 'pending' ? 'begun; its end was not told' : wordOf(status)} />
+      <Fact name='How' value={status === 'pending' ? 'started; no end recorded' : wordOf(status)} />
       {error && <Fact name='Error' value={`${error.code}: ${error.message}`} />}
       {error && <Fact name='Retryable' value={error.retryable ? 'yes' : 'no'} />}
       <Fact name='From' value={formatMoment(startMs)} />

@@ -17,7 +17,7 @@ interface TimelineProps {
 export function Timeline({ run, onPrompt }: TimelineProps): JSX.Element {
   const isTable = useSignal(false);
   const isEmpty = run.rows.value.length === 0;
-  if (isEmpty) return <p class='inspector-empty' data-testid='timeline-empty'>Nothing was told of this run.</p>;
+  if (isEmpty) return <p class='inspector-empty' data-testid='timeline-empty'>This run has no events.</p>;
   return (
     <div class='timeline' data-selected={run.selected.value !== undefined}>
       <div class='timeline-main'>

@@ -8,7 +8,7 @@ export function ToolsView({ tools }: { tools: RunTools | undefined }): JSX.Eleme
   if (!tools) {
     return (
       <p class='inspector-empty' data-testid='tools-unknown'>
-        Which tools the run had is not known: its agent could not be asked any more.
+        The tools of this run are unknown: its agent is no longer available.
       </p>
     );
   }

@@ -28,7 +28,7 @@ export function UsageView({ run }: { run: OpenedRun }): JSX.Element {
       <section>
         <h2>Step by step</h2>
         {steps.length === 0
-          ? <p class='inspector-faint' data-testid='usage-no-steps'>No step was told of.</p>
+          ? <p class='inspector-faint' data-testid='usage-no-steps'>This run has no steps.</p>
           : (
             <div class='usage-scroll' tabIndex={0} role='region' aria-label='Steps'>
               <table class='usage-table' data-testid='usage-steps'>

@@ -32,7 +32,7 @@ export interface RunTools {
   readonly tools: readonly { readonly id: string; readonly excluded?: string | undefined }[];
 }
 
-/** All that is kept of a run. */
+/** Everything stored of a run. */
 export interface RunRecord {
   readonly head: RunHead;
   /** In the order in which they happened. */

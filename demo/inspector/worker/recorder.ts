@@ -154,7 +154,7 @@ export function createRecorder(
       if (live) return live.run.record;
       const kept = await store.read(traceId);
       if (kept) return { head: kept.head, events: kept.events, ...(kept.tools && { tools: kept.tools }) };
-      throw new PinnaceError('not_found', 'Cannot show the run: it is not kept here any more');
+      throw new PinnaceError('not_found', 'Cannot show the run: it is no longer stored');
     },
     watch: (onNews) => void listeners.add(onNews),
     async erase() {

@@ -187,7 +187,7 @@ function wordsFor(
   { message, details }: { readonly message: string; readonly details?: Record<string, unknown> },
 ): string {
   return details?.['reason'] === 'storage_full'
-    ? 'The browser’s storage for this site is full. Remove files here, or old chats, to make room.'
+    ? 'The browser’s storage for this site is full. Remove files here, or old chats, to free up space.'
     : message;
 }
 

@@ -85,9 +85,9 @@ export function createKnowledgeReading(control: Pick<KnowledgeControl, 'parts'>)
 async function whatIsWrong(place: ReadingPlace | undefined, parts: readonly FilePart[]): Promise<string | undefined> {
   if (!place) return undefined;
   const part = parts.find(({ piece }) => piece === place.piece);
-  if (!part) return 'The file has changed: this place is in it no more.';
+  if (!part) return 'The file changed: this passage no longer exists.';
   if (place.contentHash === undefined || place.contentHash === await sha256(part.text)) return undefined;
-  return 'This part has changed since it was cited.';
+  return 'This part changed after it was cited.';
 }
 
 function joined(here: readonly FilePart[], more: readonly FilePart[], direction: -1 | 1): readonly FilePart[] {

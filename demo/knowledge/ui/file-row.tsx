@@ -139,12 +139,12 @@ function metaOf({ state, kind, size, done, total, addedAt, error }: KnowledgeFil
       return `${formatBytes(size)} · waits its turn`;
     case 'indexing':
       return total === 0 || kind === 'code'
-        ? 'Being read'
+        ? 'Reading'
         : `${done.toLocaleString('en')} of ${formatCount(total, 'part')}`;
     case 'stopped':
       return `Stopped at ${done.toLocaleString('en')} of ${formatCount(total, 'part')}`;
     case 'failed':
-      return error?.message ?? 'It could not be read';
+      return error?.message ?? 'Could not be read';
     case 'ready':
       return `${formatBytes(size)} · ${formatCount(total, kind === 'code' ? 'line' : 'part')} · ${dateOf(addedAt)}`;
     default:

@@ -26,7 +26,7 @@ export function Why({ part: { content, ranges, seen, confidence } }: { part: Fou
               ))}.
             </>
           )
-          : 'Has none of the words as they are; it looks like them.'}
+          : 'Contains none of the exact words, but similar ones.'}
       </p>
       <table>
         <thead>
@@ -49,7 +49,7 @@ export function Why({ part: { content, ranges, seen, confidence } }: { part: Fou
         </tbody>
       </table>
       <p class='know-meaning'>
-        {seen.length > 1 ? 'The ranks make the order. ' : ''}
+        {seen.length > 1 ? 'Results are ordered by rank. ' : ''}
         Confidence{' '}
         {percentOf(confidence)}: how probable it is that this has to do with your words. It never rises down the list,
         and when nothing fits, it is low everywhere.

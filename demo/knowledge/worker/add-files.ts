@@ -55,7 +55,7 @@ interface Content {
 }
 
 async function addContent({ name, kind, bytes, type }: Content, { library, now }: AddOptions, report: Tally) {
-  if (bytes.length === 0) throw new PinnaceError('invalid_argument', 'Cannot read the file: there is nothing in it');
+  if (bytes.length === 0) throw new PinnaceError('invalid_argument', 'Cannot read the file: it is empty');
   const hash = await sha256(bytes);
   const before = library.get(name);
   if (before?.hash === hash && before.state !== 'stopped' && before.state !== 'failed') {

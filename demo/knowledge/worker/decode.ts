@@ -12,7 +12,7 @@ export function decodeText(bytes: Uint8Array<ArrayBuffer>): string {
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
   if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
   if (bytes.subarray(0, 8_000).includes(0)) {
-    throw new PinnaceError('invalid_argument', 'Cannot read the file: it is no text', {
+    throw new PinnaceError('invalid_argument', 'Cannot read the file: it is not text', {
       details: { reason: 'no_text' },
     });
   }

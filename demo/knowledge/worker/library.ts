@@ -95,7 +95,7 @@ export function createLibrary({ storage, watch, onNews }: LibraryOptions): Libra
       if (result.ok) return take(next, result.version);
       await refresh();
     }
-    throw new PinnaceError('conflict', 'Cannot keep the files: another tab is writing all the time');
+    throw new PinnaceError('conflict', 'Cannot store the files: another tab keeps writing. Close it and try again');
   }
 
   function take(written: readonly { readonly name: string; readonly record: FileRecord | null }[], version: string) {

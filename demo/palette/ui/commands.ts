@@ -53,7 +53,7 @@ function ofAnswer(playground: Playground): readonly Command[] {
       {
         id: 'again',
         icon: 'retry' as const,
-        title: planToFollow(last) ? 'Go on with the last answer' : 'Regenerate the last answer',
+        title: planToFollow(last) ? 'Continue the last answer' : 'Regenerate the last answer',
         hint: 'Answer',
         words: 'retry repeat',
         go: () => playground.retry(),
@@ -111,7 +111,7 @@ function ofRun({ chats }: Playground): readonly Command[] {
       ? {
         id: 'read-on',
         icon: 'play',
-        title: 'Read on where you stopped',
+        title: 'Resume reading',
         hint: 'Answer',
         words: 'resume',
         go: () => run?.readOn(),
@@ -135,7 +135,7 @@ function ofPlan(playground: Playground, answer: AssistantMessage): readonly Comm
     {
       id: 'plan-pause',
       icon: paused ? 'play' : 'pause',
-      title: paused ? 'Let the plan go on' : 'Pause the plan',
+      title: paused ? 'Resume the plan' : 'Pause the plan',
       hint: 'Plan',
       go: () => playground.steerPlan(paused ? 'resume' : 'pause'),
     },

@@ -52,7 +52,7 @@ export function Palette({ playground }: { playground: Playground }): JSX.Element
         />
       </div>
       <Commands found={found} chosen={chosen} onPoint={(i) => (at.value = i)} onGo={go} />
-      {found.length === 0 && <p class='switcher-empty' role='status'>Nothing is called that.</p>}
+      {found.length === 0 && <p class='switcher-empty' role='status'>No results</p>}
     </Dialog>
   );
 }

@@ -60,8 +60,8 @@ function readJson(text: string): unknown {
 }
 
 const overBy: Readonly<Record<string, string>> = {
-  already_decided: 'This was answered before, in another tab or before a reload.',
-  approval_expired: 'The time to answer is over.',
-  conflict: 'Nobody waits for an answer any more.',
+  already_decided: 'This question was already answered, in another tab or before a reload.',
+  approval_expired: 'The question expired.',
+  conflict: 'This question no longer needs an answer.',
   not_found: 'The runtime no longer knows this question.',
 };

@@ -6,8 +6,8 @@ import { Icon, type IconName } from '../../kit/icon.tsx';
 
 const states: Readonly<Record<PlanView['state'], string>> = {
   new: 'Beginning',
-  running: 'Under way',
-  suspended: 'Waits for you',
+  running: 'Running',
+  suspended: 'Waiting for you',
   done: 'Done',
   failed: 'Failed',
   cancelled: 'Cancelled',

@@ -14,7 +14,7 @@ export interface Inventory {
   /** By the browser's own account; it counts what other pages of the origin keep, too. */
   readonly usage: number | undefined;
   readonly quota: number | undefined;
-  /** The browser keeps it also when room is scarce. */
+  /** The browser keeps it even when space is low. */
   readonly isPersistent: boolean;
 }
 

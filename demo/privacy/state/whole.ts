@@ -96,7 +96,7 @@ export function parseWhole(text: string): Whole {
   const isOurs = typeof data === 'object' && data !== null && 'format' in data && data.format === format;
   throw refused(
     parsed.success || (isOurs && 'formatVersion' in data && Number(data.formatVersion) > formatVersion)
-      ? 'it was written by a newer version of this page; reload to get that'
+      ? 'a newer version of this page wrote it; reload to get that version'
       : 'it was not exported from this page',
   );
 }
@@ -204,7 +204,7 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw refused('it is no JSON', error);
+    throw refused('it is not JSON', error);
   }
 }
 

@@ -14,7 +14,7 @@ export function ContactsSection({ choice }: { choice: ModelChoice }): JSX.Elemen
     <section class='privacy-section' aria-labelledby='privacy-contacts'>
       <h2 id='privacy-contacts'>Network activity</h2>
       <p class='privacy-lead'>
-        Requests to other hosts than the page’s own, from all its tabs, since they were opened.
+        Requests to other hosts, from all tabs, since they were opened.
       </p>
       {found === undefined && <p class='privacy-faint' aria-busy='true'>Asking the workers…</p>}
       {found?.length === 0 && (
@@ -37,7 +37,7 @@ export function ContactsSection({ choice }: { choice: ModelChoice }): JSX.Elemen
 
 function reasonOf(origin: string, choice: ModelChoice): string {
   if (choice.type === 'endpoint' && URL.parse(choice.baseUrl)?.origin === origin) {
-    return 'The model that you have connected';
+    return 'The model you connected';
   }
   if (choice.type === 'pinnace' && URL.parse(choice.url)?.origin === origin) return 'Your Pinnace endpoint';
   return 'A provider, an MCP server or a tool that you have registered, or an endpoint that was connected before';

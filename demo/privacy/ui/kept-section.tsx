@@ -4,13 +4,13 @@ import type { Holding, Inventory } from '../state/inventory.ts';
 import type { PrivacyPage } from '../state/privacy-page.ts';
 import { formatBytes, formatCount } from '../../kit/format.ts';
 
-/** What is kept in this browser, and the button that erases it. */
+/** Data in this browser, and the button that erases it. */
 export function KeptSection({ page }: { page: PrivacyPage }): JSX.Element {
   const inventory = page.inventory.value;
   return (
     <section class='privacy-section' aria-labelledby='privacy-kept'>
-      <h2 id='privacy-kept'>What is kept in this browser</h2>
-      <p class='privacy-lead'>All of it stays on this device. Keys of model endpoints are never kept.</p>
+      <h2 id='privacy-kept'>Data in this browser</h2>
+      <p class='privacy-lead'>Everything stays on this device. Keys of model endpoints are never stored.</p>
       {inventory ? <Holdings inventory={inventory} /> : <p class='privacy-faint' aria-busy='true'>Looking…</p>}
       {page.isAsked.value ? <Question page={page} /> : (
         <div class='button-row'>
@@ -80,7 +80,7 @@ function Holdings({ inventory: { holdings, usage, quota, isPersistent } }: { inv
       {usage !== undefined && quota !== undefined && (
         <p class='privacy-faint' data-testid='kept-usage'>
           The browser counts {formatBytes(usage)} of {formatBytes(quota)} that this site may use, and{' '}
-          {isPersistent ? 'keeps it also when room is scarce.' : 'may remove it when room is scarce.'}
+          {isPersistent ? 'keeps it even when space is low.' : 'may remove it when space is low.'}
         </p>
       )}
     </>

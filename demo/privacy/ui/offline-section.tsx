@@ -9,8 +9,8 @@ export function OfflineSection({ offline: { isKept, newVersion } }: { offline: O
       <h2 id='privacy-offline'>Offline</h2>
       <p data-testid='offline-state' data-kept={isKept.value}>
         {isKept.value
-          ? 'The page and its agents are kept here and open without a network. Only models and servers that you connect need one.'
-          : 'The page is not kept for visits without a network: this browser does not let it, or it comes from a development server.'}
+          ? 'The page and its agents work offline. Only models and servers that you connect need a network.'
+          : 'Offline use is not available: this browser does not allow it, or the page comes from a development server.'}
       </p>
       {newer && (
         <div class='button-row'>

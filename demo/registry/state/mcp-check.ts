@@ -43,7 +43,7 @@ export function createMcpCheck({ validate, onApproved }: McpCheckOptions): McpCh
     isBusy.value = true;
     const answer = await validate({ ...request, leaveOut: [...leftOut.value] }).catch(() => undefined);
     isBusy.value = false;
-    problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The registry does not answer'}.`;
+    problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The registry did not respond'}.`;
     if (answer?.ok) report.value = answer.value;
     return answer?.ok ? answer.value : undefined;
   }

@@ -159,5 +159,5 @@ function issuesOf({ details }: ErrorData): readonly { readonly path: string; rea
 
 /** The worker has gone. */
 function unreachable(): Answer<never> {
-  return { ok: false, error: { code: 'unavailable', message: 'The registry does not answer', retryable: true } };
+  return { ok: false, error: { code: 'unavailable', message: 'The registry did not respond', retryable: true } };
 }

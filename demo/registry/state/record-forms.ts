@@ -24,7 +24,7 @@ const id: FieldSpec = {
   label: 'Id',
   as: 'optional',
   isFixed: true,
-  help: 'Letters, digits, “_”, “.” and “-”. It stays. Empty: it is given one.',
+  help: 'Letters, digits, “_”, “.” and “-”. It cannot be changed later. Leave empty to generate one.',
 };
 const version: FieldSpec = {
   name: 'version',
@@ -40,7 +40,7 @@ const description: FieldSpec = {
   rows: 2,
   isShownApart: true,
 };
-const tags: FieldSpec = { name: 'tags', label: 'Tags', as: 'commas', help: 'Divided by commas.' };
+const tags: FieldSpec = { name: 'tags', label: 'Tags', as: 'commas', help: 'Separated by commas.' };
 const secret: FieldSpec = {
   name: 'secret',
   label: 'Secret',
@@ -87,7 +87,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
   agent: {
     one: 'agent',
     many: 'Agents',
-    about: 'Who acts: instructions, a model, and the tools that it may use.',
+    about: 'Instructions, a model, and the tools that the agent may use.',
     filters: { tag: true, visibility: agentVisibility },
     fields: [
       id,
@@ -96,7 +96,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       version,
       choice('visibility', 'Visibility', agentVisibility),
       { name: 'providerId', label: 'Provider', as: 'choice', initial: 'default' },
-      { name: 'model', label: 'Model', as: 'optional', help: 'Empty: the provider’s.' },
+      { name: 'model', label: 'Model', as: 'optional', help: 'Leave empty for the provider’s model.' },
       tags,
       description,
       { name: 'instructions', label: 'Instructions', as: 'area', rows: 12, isShownApart: true },
@@ -105,7 +105,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         label: 'Tools',
         as: 'lines',
         rows: 5,
-        help: 'One in a line: a tool’s id, or a prefix with “*”.',
+        help: 'One tool id per line, or a prefix with “*”.',
       },
       {
         name: 'mcp',
@@ -113,15 +113,16 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         as: 'selections',
         rows: 3,
         help:
-          'One in a line: its id, and after a colon the tools to allow, or with “-” to mask. Alone: all of its tools.',
+          'One server id per line, then a colon and the tools to allow, or with “-” to mask. Only the id: all of its tools.',
       },
-      { name: 'dataSources', label: 'Data sources', as: 'lines', rows: 2, help: 'One id in a line.' },
+      { name: 'dataSources', label: 'Data sources', as: 'lines', rows: 2, help: 'One id per line.' },
       {
         name: 'secrets',
         label: 'Secrets',
         as: 'allowedSecrets',
         rows: 2,
-        help: 'The only secrets that its tools may use, by name; “-” for none. Empty: those of each tool.',
+        help:
+          'The names of the only secrets that its tools may use; “-” for none. Leave empty to use those of each tool.',
       },
       ...numbers('modelSettings', 'Model settings', settings),
       ...numbers('limits', 'Limits', limits),
@@ -141,7 +142,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       choice('visibility', 'Visibility', toolVisibility),
       { ...choice('approval', 'Approval', ['', 'never', 'mutating', 'always']), empty: 'Automatic' },
       { name: 'category', label: 'Category', as: 'optional' },
-      { name: 'keywords', label: 'Keywords', as: 'commas', help: 'Divided by commas.' },
+      { name: 'keywords', label: 'Keywords', as: 'commas', help: 'Separated by commas.' },
       { ...description, help: 'Models read it to choose.' },
       {
         name: 'paramsSchema',
@@ -168,7 +169,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         help: 'What its type needs: of an HTTP tool its method and URL. Secrets by name: {{secret:NAME}}.',
       },
       { name: 'annotations', label: 'Hints', as: 'json', rows: 3, help: 'Like {"readOnlyHint": true}.' },
-      { name: 'authn', label: 'Credentials', as: 'optional', help: 'What it needs, in words for people.' },
+      { name: 'authn', label: 'Credentials', as: 'optional', help: 'What it needs, described for people.' },
       { name: 'secrets', label: 'Secrets', as: 'secrets', rows: 2, help: 'What it may use, by their names.' },
     ],
   },
@@ -183,9 +184,9 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         name: 'alias',
         label: 'Alias',
         as: 'text',
-        help: 'Stands before the names of its tools: “files” makes “files__read”. a–z, 0–9, “-”, single “_”.',
+        help: 'Prefix of its tool names: “files” makes “files__read”. a–z, 0–9, “-”, single “_”.',
       },
-      { name: 'url', label: 'URL', as: 'text', help: 'Of its Streamable HTTP endpoint.' },
+      { name: 'url', label: 'URL', as: 'text', help: 'The URL of its Streamable HTTP endpoint.' },
       version,
       { ...secret, help: 'Sent as a bearer token, to this URL alone. One of the vault, by its name: see “Secrets”.' },
       {
@@ -193,21 +194,21 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         label: 'Media',
         as: 'flag',
         initial: 'no',
-        help: 'Whether images, sounds and files in results are given on.',
+        help: 'Pass images, audio and files in results to the model.',
       },
     ],
   },
   provider: {
     one: 'provider',
     many: 'Providers',
-    about: 'Where models live.',
+    about: 'Model servers.',
     filters: { type: providerKinds },
     fields: [
       id,
       choice('kind', 'Kind', providerKinds),
       version,
       { name: 'baseUrl', label: 'Base URL', as: 'optional', help: 'Like https://api.example.com/v1.' },
-      { name: 'model', label: 'Model', as: 'optional', help: 'Where an agent names none.' },
+      { name: 'model', label: 'Model', as: 'optional', help: 'Used when the agent names no model.' },
       secret,
       ...numbers('prices', 'Prices', { input: 'Tokens in', output: 'Tokens out' }),
       { name: 'prices.currency', label: 'Currency', as: 'optional', group: 'Prices' },
@@ -216,7 +217,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
   dataSource: {
     one: 'data source',
     many: 'Data sources',
-    about: 'Where agents get context from.',
+    about: 'Sources that agents search for context.',
     filters: { tag: true, type: sourceKinds },
     fields: [
       id,
@@ -231,7 +232,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         label: 'Configuration',
         as: 'json',
         rows: 6,
-        help: 'What its kind needs. No value of a secret.',
+        help: 'Settings for its kind. Never enter a secret’s value.',
       },
     ],
   },

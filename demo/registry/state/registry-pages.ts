@@ -87,7 +87,7 @@ export function createRegistryPages(
   /** Gives the value, or says what is wrong. */
   async function ask<T>(asking: Promise<Answer<T>>): Promise<T | undefined> {
     const answer = await asking.catch(() => undefined);
-    problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The registry does not answer'}.`;
+    problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The registry did not respond'}.`;
     return answer?.ok ? answer.value : undefined;
   }
 

@@ -45,7 +45,7 @@ export function createTransfer({ control, onChanged, announce }: TransferOptions
     isBusy.value = true;
     const answer = await asking().catch(() => undefined);
     isBusy.value = false;
-    problems.value = answer?.ok ? [] : answer ? linesOf(answer.error) : ['The registry does not answer.'];
+    problems.value = answer?.ok ? [] : answer ? linesOf(answer.error) : ['The registry did not respond.'];
     return answer?.ok ? answer.value : undefined;
   }
 
@@ -62,7 +62,7 @@ export function createTransfer({ control, onChanged, announce }: TransferOptions
       try {
         document = JSON.parse(text);
       } catch {
-        problems.value = [`“${name}” is no JSON: choose a file that was exported.`];
+        problems.value = [`“${name}” is not JSON. Choose an exported file.`];
         return;
       }
       const report = await ask(() => control.importAll(document, true));

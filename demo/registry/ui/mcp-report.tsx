@@ -23,7 +23,7 @@ export function McpReport({ report, check }: { report: McpValidation; check: Mcp
         </details>
       )}
       <Findings findings={findings} />
-      <ul class='boxed registry-rows' aria-label='Tools that it offers'>
+      <ul class='boxed registry-rows' aria-label='Tools on this server'>
         {tools.map((tool) => <Offered key={tool.name} tool={tool} check={check} />)}
         {removed.map((name) => (
           <li key={name} data-testid='mcp-offer' data-change='removed'>
@@ -90,7 +90,7 @@ function Offered({ tool, check }: { tool: OfferedTool; check: McpCheck }): JSX.E
       )}
       <details class='registry-reason'>
         <summary>
-          {exposedAs === undefined ? 'It cannot be offered' : `Models call it ${exposedAs}`}
+          {exposedAs === undefined ? 'Not available' : `Models call it ${exposedAs}`}
           {changedFields.length > 0 && `; other than approved: ${changedFields.join(', ')}`}
         </summary>
         <JsonView label='As the server sends it' value={definition} />

@@ -14,9 +14,9 @@ export function McpSections({ server, check }: { server: McpServer; check: McpCh
   return (
     <>
       <section>
-        <h2>What it offers</h2>
+        <h2>Tools on this server</h2>
         <p class='registry-faint'>
-          {report ? 'This is what it offered a moment ago.' : 'Have a look before you approve anything.'}
+          {report ? 'Fetched a moment ago.' : 'Review the tools before you approve them.'}
         </p>
         <div class='button-row'>
           <button
@@ -26,17 +26,17 @@ export function McpSections({ server, check }: { server: McpServer; check: McpCh
             disabled={check.isBusy.value}
             onClick={() => void check.look()}
           >
-            {check.isBusy.value ? 'Asking…' : report ? 'Look again' : 'Validate'}
+            {check.isBusy.value ? 'Asking…' : report ? 'Refresh' : 'Validate'}
           </button>
         </div>
         <Problem text={check.problem.value} testId='mcp-problem' />
         {report && !report.approved && <McpReport report={report} check={check} />}
         {report?.approved && (
-          <p role='status' data-testid='mcp-approved'>Approved: agents that select this server have its tools.</p>
+          <p role='status' data-testid='mcp-approved'>Approved: agents that select this server can use its tools.</p>
         )}
       </section>
       <section>
-        <h2>What is approved</h2>
+        <h2>Approved tools</h2>
         <Pinned server={server} />
       </section>
     </>
@@ -44,7 +44,7 @@ export function McpSections({ server, check }: { server: McpServer; check: McpCh
 }
 
 function Pinned({ server: { pinned, status, validatedAt, findings } }: { server: McpServer }): JSX.Element {
-  if (!pinned) return <p class='registry-faint' data-testid='mcp-pinned'>Nothing: agents see none of its tools.</p>;
+  if (!pinned) return <p class='registry-faint' data-testid='mcp-pinned'>No tools are approved, so agents see none.</p>;
   const { serverInfo, protocolVersion, tools } = pinned;
   return (
     <div data-testid='mcp-pinned' data-status={status}>

@@ -105,7 +105,7 @@ function Block({ form, group, fields }: Fields & { form: RecordForm }): JSX.Elem
 
 const groupHelp: Readonly<Record<string, string>> = {
   Limits: 'Limits can only be lowered. Leave empty for the default.',
-  'Model settings': 'Empty: as the provider has them.',
+  'Model settings': 'Leave empty for the provider’s settings.',
   Prices: 'For a million tokens, in a currency like USD: comparisons show what an answer cost.',
 };
 

@@ -153,6 +153,6 @@ function Choice({ label, value, options, onChoose }: ChoiceProps): JSX.Element {
 
 function countText(kind: RecordKind, { items, nextPageToken }: Listing, filter: Filter): string {
   const isNarrowed = Object.values(filter).some((value) => value.trim() !== '');
-  if (items.length === 0) return isNarrowed ? 'Nothing fits.' : `There is no ${kinds[kind].one} yet.`;
+  if (items.length === 0) return isNarrowed ? 'No results' : `There is no ${kinds[kind].one} yet.`;
   return `${formatCount(items.length, kinds[kind].one)}${nextPageToken === undefined ? '' : ' and more'}`;
 }

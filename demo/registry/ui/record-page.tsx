@@ -139,7 +139,7 @@ function Actions({ pages, opened: { kind, found } }: RecordPageProps): JSX.Eleme
           </button>
         )}
       </div>
-      {isGiven && <p class='registry-faint'>It is given as code: it can be switched off, and nothing else.</p>}
+      {isGiven && <p class='registry-faint'>This tool is code: you can only disable it.</p>}
       {isRemoving.value && (
         <Removal
           obstacle={obstacleOf(kind, record, found.agents)}
@@ -174,11 +174,11 @@ function Removal({ obstacle, name, onRemove, onKeep }: RemovalProps): JSX.Elemen
 
 function obstacleOf(kind: RecordKind, record: AnyRecord, agents: readonly string[]): string | undefined {
   if (agents.length > 0) {
-    return 'It cannot be removed while agents name it: change them first, or disable it.';
+    return 'Agents use it, so it cannot be removed. Change those agents first, or disable it.';
   }
   const bound = 'entryTools' in record && record.entryTools.some((entry) => !entry.endsWith('*'));
   return kind === 'agent' && bound
-    ? 'It cannot be removed while tools are bound to it: take them away first, or disable it.'
+    ? 'Tools are bound to it, so it cannot be removed. Unbind them first, or disable it.'
     : undefined;
 }
 

@@ -35,5 +35,5 @@ function Section({ pages }: { pages: RegistryPages }): JSX.Element {
 export function leaveForm(pages: RegistryPages, { announcement }: Playground): void {
   if (!pages.form.value?.isDirty.value) return pages.discard();
   document.querySelector<HTMLElement>('[data-testid=record-discard]')?.focus();
-  announcement.value = 'There are changes: save them, or discard them';
+  announcement.value = 'You have unsaved changes. Save or discard them';
 }

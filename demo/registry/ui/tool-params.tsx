@@ -21,7 +21,7 @@ export function ToolParams({ tool }: { tool: ToolDefinition }): JSX.Element {
 function Parameters({ schema }: { schema: JsonSchema }): JSX.Element {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>); // a JSON Schema, checked by the registry
   const required = new Set((schema['required'] ?? []) as readonly string[]); // as above
-  if (properties.length === 0) return <p class='registry-faint'>It takes none.</p>;
+  if (properties.length === 0) return <p class='registry-faint'>No parameters.</p>;
   return (
     <dl class='boxed registry-params' data-testid='tool-params'>
       {properties.map(([name, property]) => (

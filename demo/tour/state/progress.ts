@@ -57,9 +57,9 @@ export function callsOf({ parts }: AssistantMessage): readonly ToolPart['call'][
 /** What keeps any stop from going on: a run that has failed, or was stopped. */
 export function brokenOff({ outcome }: AssistantMessage): Progress | undefined {
   const { value } = outcome;
-  if (value.type === 'stopped') return missed('The run was stopped before its end. Begin again.');
+  if (value.type === 'stopped') return missed('The run was stopped before its end. Start again.');
   if (value.type === 'failed' || value.type === 'limited') {
-    return missed(`The run did not come to its end: ${value.error.message}. Begin again.`);
+    return missed(`The run failed: ${value.error.message}. Start again.`);
   }
   return undefined;
 }

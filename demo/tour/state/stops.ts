@@ -41,7 +41,7 @@ export const stops: readonly TourStop[] = [
   {
     id: 'call',
     title: 'A tool call',
-    before: 'Navigator is asked to convert a distance: it calls a tool, and answers with what comes back.',
+    before: 'Navigator converts a distance: it calls a tool and answers with the result.',
     button: 'Ask Navigator',
     agentId: 'navigator',
     text: 'Convert 26.2 miles to kilometres',
@@ -57,7 +57,7 @@ export const stops: readonly TourStop[] = [
   {
     id: 'approval',
     title: 'An approval',
-    before: 'Logbook writes a note and is to delete it again: what destroys something stops the run until you decide.',
+    before: 'Logbook writes a note and then deletes it. A destructive call pauses the run until you decide.',
     button: 'Ask Logbook',
     agentId: 'logbook',
     text: 'Add a note: "Throw me overboard", then delete it',
@@ -66,7 +66,7 @@ export const stops: readonly TourStop[] = [
   {
     id: 'discovery',
     title: 'One tool of 500',
-    before: 'Purser may use 500 tools and begins with four, which find the others when they are needed.',
+    before: 'Purser can use 500 tools and starts with four, which find the others when needed.',
     button: 'Ask Purser',
     agentId: 'purser',
     text: 'Create a ticket called "The anchor winch is stuck"',
@@ -75,7 +75,7 @@ export const stops: readonly TourStop[] = [
   {
     id: 'tree',
     title: 'An edit, and back',
-    before: 'Bosun adds a task to the tree beside the chat, and you take it back by hand.',
+    before: 'Bosun adds a task to the tree beside the chat, and you undo it.',
     button: 'Ask Bosun',
     agentId: 'bosun',
     text: 'Add a task "Order new anchor chain" to "Rigging and sails"',
@@ -86,7 +86,7 @@ export const stops: readonly TourStop[] = [
     id: 'plan',
     title: 'A plan with sub-agents',
     before:
-      'Commodore divides a goal among three sub-agents, which work side by side, and asks you what no tool can tell.',
+      'Commodore splits a goal among three sub-agents that work in parallel, and asks you what no tool can answer.',
     button: 'Ask Commodore',
     agentId: 'commodore',
     text: 'What time is it in Tokyo; convert 26.2 miles to kilometres; calculate 6 * 7; ask me which port we sail for',
@@ -95,7 +95,7 @@ export const stops: readonly TourStop[] = [
   {
     id: 'sources',
     title: 'An answer with its sources',
-    before: 'Almanac answers from what it was given to read, and numbers what each statement rests on.',
+    before: 'Almanac answers from its files and cites a source for each statement.',
     button: 'Ask Almanac',
     agentId: 'almanac',
     text: 'What is an approval bound to?',
@@ -104,8 +104,7 @@ export const stops: readonly TourStop[] = [
   {
     id: 'recovery',
     title: 'A failure, and the second try',
-    before:
-      'Navigator is told to call a tool with a wrong input: the error says what would be right, and it tries again.',
+    before: 'Navigator calls a tool with a wrong input. The error names the correct form, and Navigator tries again.',
     button: 'Make it fail',
     agentId: 'navigator',
     text: 'call convert_units with {"value": "26.2", "from": "mi", "to": "km"}',
@@ -113,8 +112,8 @@ export const stops: readonly TourStop[] = [
   },
   {
     id: 'stream',
-    title: 'A stream, cut and resumed',
-    before: 'Drill writes a long answer: you stop reading in the middle of it, and read on where you were.',
+    title: 'A stream, interrupted and resumed',
+    before: 'Drill writes a long answer. You stop reading in the middle and resume at the same place.',
     button: 'Ask Drill',
     agentId: 'drill',
     text: 'Write a long answer about rehearsing failure',
@@ -125,18 +124,18 @@ export const stops: readonly TourStop[] = [
 function approval({ answer }: Seen): Progress {
   const waiting = undecidedCall(answer);
   if (waiting) {
-    return yours('The run has stopped and waits for you: approve the call, or deny it.', {
+    return yours('The run is paused. Approve or deny the call.', {
       look: '.message [data-testid=approval]',
     });
   }
   const decided = callsOf(answer).findLast((call) => call.approval !== undefined);
-  if (decided?.state === 'undecided') return missed('Nobody decided, and nothing was deleted. Begin again.');
+  if (decided?.state === 'undecided') return missed('No decision was made and nothing was deleted. Start again.');
   if (!decided || !hasEnded(answer)) return going('Logbook works.', '.message [data-testid=tool-card]');
   const isDenied = decided.state === 'denied';
   return done(
     isDenied
-      ? 'You denied it: the tool was never called, the agent was told, and the note is still there.'
-      : 'You approved this one call with this one input, the run went on, and the note is gone.',
+      ? 'You denied the call: the tool did not run, the agent received the denial, and the note still exists.'
+      : 'You approved this call with this input, the run continued, and the note was deleted.',
     card,
   );
 }
@@ -151,14 +150,14 @@ function discovery({ answer }: Seen): Progress {
 }
 
 function tree({ answer, activity }: Seen): Progress {
-  if (activity?.by === 'you' && activity.text.startsWith('Took back')) {
+  if (activity?.by === 'you' && activity.text.startsWith('Undid')) {
     return done(
-      'You undid what the agent did: both of you change one tree, and every change names the version it has seen.',
+      'You undid the agent’s change. You share one tree, and every change names the version that it is based on.',
       '[data-testid=tree-latest]',
     );
   }
   if (!hasEnded(answer)) return going('Bosun looks for the place and adds the task.', '[data-testid=tree-latest]');
-  return yours('The task is in the tree: take it back with Undo, below the tree.', { look: '[data-testid=tree-undo]' });
+  return yours('The task is in the tree. Select Undo below the tree.', { look: '[data-testid=tree-undo]' });
 }
 
 function plan({ answer }: Seen): Progress {
@@ -166,13 +165,13 @@ function plan({ answer }: Seen): Progress {
   if (!part) return going('Commodore divides the goal.');
   const { state, tasks } = part.view.value;
   if (openQuestions(part).length > 0) {
-    return yours('Three are done and one question is open: answer it, with any port you like.', {
+    return yours('Three tasks are done and one question is open. Answer it with any port.', {
       look: '.message [data-testid=plan-question]',
     });
   }
-  if (state === 'cancelled' || state === 'failed') return missed('The plan has not come to its end. Begin again.');
+  if (state === 'cancelled' || state === 'failed') return missed('The plan did not finish. Start again.');
   if (state !== 'done' || !hasEnded(answer)) {
-    return going('The sub-agents work side by side.', '.message [data-testid=plan]');
+    return going('The sub-agents work in parallel.', '.message [data-testid=plan]');
   }
   return done(
     `${
@@ -183,23 +182,23 @@ function plan({ answer }: Seen): Progress {
 }
 
 function sources({ answer, isReading }: Seen): Progress {
-  if (!hasEnded(answer)) return going('Almanac asks its sources. The first time, it is given the guide to read.', card);
-  if (numbersCited(answerText(answer)).size === 0) return missed('It found nothing to cite. Begin again.');
+  if (!hasEnded(answer)) return going('Almanac searches its sources. The first time, it indexes the guide.', card);
+  if (numbersCited(answerText(answer)).size === 0) return missed('It found nothing to cite. Start again.');
   if (!isReading) {
-    return yours('Each number stands for a passage: press one.', { look: '.message [data-testid=citation]' });
+    return yours('Each number cites a passage. Select one.', { look: '.message [data-testid=citation]' });
   }
   return done(
-    'The number opened the very lines that the statement rests on; nothing of it is from the model’s memory.',
+    'The citation opened the lines that support the statement. Nothing comes from the model’s memory.',
     '[data-testid=knowledge-panel] [data-place=true]',
   );
 }
 
 function recovery({ answer }: Seen): Progress {
   const calls = callsOf(answer);
-  const isMended = calls.some(({ state }) => state === 'error') && calls.at(-1)?.state === 'result';
-  if (!hasEnded(answer)) return going('The first call goes wrong.', card);
-  if (!isMended) return missed('It did not try again. Begin again.');
-  return done('The runtime refused the input and said why, the model read it, and the second call was right.', card);
+  const isFixed = calls.some(({ state }) => state === 'error') && calls.at(-1)?.state === 'result';
+  if (!hasEnded(answer)) return going('The first call fails.', card);
+  if (!isFixed) return missed('It did not try again. Start again.');
+  return done('The runtime rejected the input with a reason, the model read it, and the second call succeeded.', card);
 }
 
 function stream({ answer, run }: Seen): Progress {
@@ -211,17 +210,17 @@ function stream({ answer, run }: Seen): Progress {
           leftAt.join(' and ')
         }; the run’s log kept what came then, and you read on from there: nothing twice, nothing lost.`,
       )
-      : missed('It came to its end before you stopped reading. Begin again, and be quicker.');
+      : missed('The answer finished first. Try again?');
   }
   if (isLeft) {
-    return yours('Nobody reads now, and the run goes on in the worker: read on when you like, within half a minute.', {
+    return yours('The run continues in the worker. Resume reading within half a minute.', {
       look: '.message [data-testid=left-reading]',
       act: 'read-on',
     });
   }
   if (leftAt.length > 0) return going('The rest comes from the log, then live.', '.message');
   if (!isSpeaking(answer)) return going('Drill begins to write.');
-  return yours('It is writing: stop reading, now.', { look: '.message', act: 'leave' });
+  return yours('It is writing. Stop reading now.', { look: '.message', act: 'leave' });
 }
 
 function isSpeaking(answer: AssistantMessage): boolean {
@@ -232,6 +231,6 @@ function isSpeaking(answer: AssistantMessage): boolean {
 export function progressOf(stop: TourStop, seen: Seen): Progress {
   const progress = brokenOff(seen.answer) ?? stop.progress(seen);
   return progress.type === 'going' && hasEnded(seen.answer)
-    ? missed('It ended without what was to be seen here. Begin again.')
+    ? missed('It ended without the expected result. Start again.')
     : progress;
 }

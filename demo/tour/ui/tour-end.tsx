@@ -15,7 +15,7 @@ export function TourEnd({ tour, playground }: { tour: Tour; playground: Playgrou
         <h2>That was the tour</h2>
         <p role='status' data-testid='tour-say' data-progress='end'>
           Everything was real: runs in this page, without a server or a key.{' '}
-          {count > 0 && `They left ${formatCount(count, 'chat')} in your list.`}
+          {count > 0 && `It added ${formatCount(count, 'chat')} to your list.`}
         </p>
       </div>
       <div class='tour-actions'>

@@ -37,7 +37,7 @@ export function TourStrip({ playground }: { playground: Playground }): JSX.Eleme
         class='icon-button tour-leave'
         data-testid='tour-leave'
         aria-label='Leave the tour'
-        title='Leave the tour; it can be gone on with'
+        title='Leave the tour; you can continue it later'
         onClick={() => tour.leave()}
       >
         <Icon name='cross' />
@@ -131,12 +131,12 @@ function Actions({ tour, playground: { inspector }, isSeen }: ActionsProps): JSX
       {act && (
         <Action
           testId='tour-act'
-          label={act === 'leave' ? 'Stop reading' : 'Read on'}
+          label={act === 'leave' ? 'Stop reading' : 'Resume reading'}
           onClick={() => tour.act()}
           isPrimary
         />
       )}
-      {type === 'missed' && <Action testId='tour-begin' label='Begin again' onClick={() => tour.begin()} isPrimary />}
+      {type === 'missed' && <Action testId='tour-begin' label='Start again' onClick={() => tour.begin()} isPrimary />}
       {type === 'done' && traced && (
         <Action
           testId='tour-how'

@@ -48,7 +48,7 @@ function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.El
       {status && (
         <p data-testid='tree-status'>
           {formatCount(status.size, 'node')} ·{' '}
-          <span title='Grows with every change. Who changes the tree names the version that they have seen.'>
+          <span title='Increases with every change. Each change names the version that it is based on.'>
             version {status.rev}
           </span>
         </p>
@@ -58,8 +58,8 @@ function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.El
         class='icon-button'
         data-testid='tree-follow'
         aria-pressed={isFollowing}
-        aria-label='Show what agents do, where they do it'
-        title={isFollowing ? 'Shows what agents do, where they do it' : 'Stays where you are'}
+        aria-label='Follow agents in the tree'
+        title={isFollowing ? 'Following agents' : 'Not following agents'}
         onClick={() => (panel.isFollowing.value = !isFollowing)}
       >
         <Icon name='eye' />
@@ -74,7 +74,7 @@ function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.El
 function Problem({ panel: { problem, status } }: { panel: Panel }): JSX.Element | null {
   const isUnkept = status.value?.kind === 'unkept';
   const text = problem.value ??
-    (isUnkept ? 'The browser gives this page no storage: what you change here ends with the page.' : undefined);
+    (isUnkept ? 'The browser provides no storage: your changes are lost when the page closes.' : undefined);
   if (text === undefined) return null;
   return (
     <p class='panel-problem' role='alert' data-testid='tree-problem'>
@@ -113,7 +113,7 @@ function Foot({ panel, nameOf }: { panel: Panel; nameOf: (by: string) => string 
           class='button'
           data-testid='tree-undo'
           aria-keyshortcuts='Control+Z'
-          title={undoable ? `Take back: ${nameOf(undoable.by)} ${undoable.text}` : 'Nothing to take back'}
+          title={undoable ? `Undo: ${nameOf(undoable.by)} ${undoable.text}` : 'Nothing to undo'}
           disabled={!undoable}
           onClick={() => void panel.undo()}
         >
@@ -132,7 +132,7 @@ function Million({ panel }: { panel: Panel }): JSX.Element {
     return (
       <label class='tree-growing' data-testid='tree-growing'>
         <span>{growing.done.toLocaleString('en')} nodes</span>
-        <progress value={growing.done} max={growing.total} aria-label='Making a million nodes' />
+        <progress value={growing.done} max={growing.total} aria-label='Creating a million nodes' />
       </label>
     );
   }

@@ -47,7 +47,7 @@ const buttons: readonly ToolButton[] = [
   {
     id: 'cut',
     icon: 'cut',
-    label: 'Cut, to move it elsewhere',
+    label: 'Cut',
     keys: 'Control+X',
     isOff: isRoot,
     act: (panel, row) => void (panel.cut.value = row),
@@ -55,7 +55,7 @@ const buttons: readonly ToolButton[] = [
   {
     id: 'paste',
     icon: 'paste',
-    label: 'Put what was cut below this',
+    label: 'Paste below this node',
     keys: 'Control+V',
     isOff: ({ nodeId }, { cut }) => cut.value === undefined || cut.value.nodeId === nodeId,
     act: (panel, row) => void paste(panel, row),

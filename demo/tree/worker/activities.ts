@@ -41,7 +41,7 @@ function describe(tree: Tree, { rev, changes, undoes }: TreeEvent, by: string): 
   const [first] = changes;
   const more = changes.length > 1 ? ` and ${changes.length - 1} more` : '';
   const text = first ? `${sayChange(tree, first)}${more}` : 'Changed nothing';
-  return { rev, by, text: undoes !== undefined ? `Took back: ${text}` : text, nodeIds: [...new Set(nodeIds)] };
+  return { rev, by, text: undoes !== undefined ? `Undid: ${text}` : text, nodeIds: [...new Set(nodeIds)] };
 }
 
 /** The node to look at: of one that is gone, its parent. */

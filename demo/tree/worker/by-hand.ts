@@ -21,7 +21,7 @@ export async function byHand(
       outcome = await change();
       if (outcome.ok) return span.end({ status: 'ok' });
       span.end({ status: 'error', error: outcome.error });
-      throw new PinnaceError(outcome.error.code, 'Cannot change the tree: it has refused'); // so that the audit says so
+      throw new PinnaceError(outcome.error.code, 'Cannot change the tree: permission denied'); // so that the audit says so
     });
   } catch (error) {
     // The outcome says it, where the change was tried.
@@ -39,7 +39,7 @@ const notWritten: TreeOutcome & { readonly ok: false } = {
   ok: false,
   error: {
     code: 'internal',
-    message: 'Cannot change the tree: what is changed cannot be written down; try again',
+    message: 'Cannot change the tree: the change cannot be recorded in the audit; try again',
     retryable: true,
   },
 };

@@ -70,5 +70,5 @@ function originsIn(text: string): string[] {
 }
 
 function why(answer: Answer<unknown> | undefined): string {
-  return `${answer && !answer.ok ? answer.error.message : 'The vault does not answer'}.`;
+  return `${answer && !answer.ok ? answer.error.message : 'The vault did not respond'}.`;
 }

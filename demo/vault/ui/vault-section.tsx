@@ -12,7 +12,7 @@ export function VaultSection({ vault }: { vault: VaultPage }): JSX.Element {
   return (
     <div class='registry-page' data-testid='vault' data-open={state?.isOpen}>
       <p class='registry-faint'>
-        Records name secrets; their values are kept here, encrypted, in this browser. Nobody can read them back.
+        Records name secrets; their values are kept here, encrypted, in this browser. They cannot be read back.
       </p>
       <Problem text={vault.problem.value} testId='vault-problem' />
       {state &&
@@ -169,7 +169,7 @@ function Binding({ vault, id, origins }: { vault: VaultPage; id: string; origins
   const written = useSignal(origins.join(' '));
   return (
     <details>
-      <summary>{origins.length === 0 ? 'No allowed site: it is sent nowhere' : origins.join(', ')}</summary>
+      <summary>{origins.length === 0 ? 'No allowed sites: the secret is never sent' : origins.join(', ')}</summary>
       <form
         class='registry-inline'
         onSubmit={(event) => {
@@ -193,7 +193,7 @@ function Secrets({ vault, state: { secrets, isOpen } }: { vault: VaultPage; stat
   if (secrets.length === 0) {
     return (
       <p class='registry-faint' data-testid='vault-empty'>
-        There is no secret yet. <GuideLink page='tools' anchor='secrets'>What secrets are for</GuideLink>
+        There is no secret yet. <GuideLink page='tools' anchor='secrets'>About secrets</GuideLink>
       </p>
     );
   }

@@ -73,7 +73,7 @@ function TourButton({ playground: { tour } }: { playground: Playground }): JSX.E
   return (
     <button type='button' class='button' data-testid='open-tour' onClick={() => (tour.isShown.value = true)}>
       <Icon name='play' />
-      {isUnderWay ? `Go on with the tour, stop ${at + 1} of ${stopCount}` : 'Take the two-minute tour'}
+      {isUnderWay ? `Continue the tour, stop ${at + 1} of ${stopCount}` : 'Take the two-minute tour'}
     </button>
   );
 }

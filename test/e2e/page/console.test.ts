@@ -104,14 +104,14 @@ describe('the console of an endpoint', () => {
   it('tells an endpoint that does not know the page from one that is down, and asks it again', async () => {
     const { page } = await openAtEndpoint({ isKnown: false });
     await openTab(page, 'audit');
-    await refusal(page).getByText('The endpoint does not know this page’s issuer').waitFor();
+    await refusal(page).getByText('The endpoint does not trust this page’s issuer').waitFor();
     await shoot(page, 'console-unknown');
     const known = await openAtEndpoint();
     await openTab(known.page, 'metrics');
     await known.page.getByTestId('console-metric').first().waitFor();
     await known.page.route(`${served.endpoint}/**`, (route) => route.abort());
     await openTab(known.page, 'audit');
-    await refusal(known.page).getByText('The endpoint does not answer').waitFor();
+    await refusal(known.page).getByText('The endpoint did not respond').waitFor();
     await known.page.unrouteAll();
     await known.page.getByTestId('console-retry').click();
     await refusal(known.page).waitFor({ state: 'detached' });

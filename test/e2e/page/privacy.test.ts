@@ -114,7 +114,7 @@ describe('whom the page talks to', () => {
     const contact = page.getByTestId('contact');
     await contact.waitFor();
     expect(await contact.getAttribute('data-origin')).toBe(new URL(faults.url).origin);
-    expect(await contact.textContent()).toContain('1 requestThe model that you have connected');
+    expect(await contact.textContent()).toContain('1 requestThe model you connected');
     await page.context().close();
     await faults.close();
   });

@@ -14,10 +14,10 @@ const acts: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.keyboard.press('Enter');
   },
   'An answer with its sources': (page) => page.getByTestId('citation').last().click(),
-  async 'A stream, cut and resumed'(page) {
+  async 'A stream, interrupted and resumed'(page) {
     await page.getByTestId('tour-act').getByText('Stop reading').click();
     await page.getByTestId('left-reading').waitFor();
-    await page.getByTestId('tour-act').getByText('Read on').click();
+    await page.getByTestId('tour-act').getByText('Resume reading').click();
   },
 };
 
@@ -45,5 +45,5 @@ export const happened: readonly (readonly [title: string, said: RegExp])[] = [
   ['A plan with sub-agents', /3 sub-agents did their parts/],
   ['An answer with its sources', /The number opened/],
   ['A failure, and the second try', /the second call was right/],
-  ['A stream, cut and resumed', /stopped after chunk \d+/],
+  ['A stream, interrupted and resumed', /stopped after chunk \d+/],
 ];

@@ -63,6 +63,6 @@ describe('connect', () => {
   });
 
   it('rejects when there are no agents', async () => {
-    await expect(connect(worker(control([])), { connectRuntime })).rejects.toThrow('knows no agents');
+    await expect(connect(worker(control([])), { connectRuntime })).rejects.toThrow('has no agents');
   });
 });

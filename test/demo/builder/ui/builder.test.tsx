@@ -175,10 +175,10 @@ describe('an agent that comes by a link', () => {
   };
   const bomb = { ...brought, agents: [{ ...brought.agents[0], instructions: 'a'.repeat(400_000) }] };
   it.each([
-    ['is cut short', () => '#agent=abc', 'cut short'],
-    ['is no base64url', () => '#agent=%3Cscript%3E', 'cut short'],
+    ['is cut short', () => '#agent=abc', 'incomplete'],
+    ['is no base64url', () => '#agent=%3Cscript%3E', 'incomplete'],
     ['is too long', () => `#agent=${'a'.repeat(70_000)}`, 'too long'],
-    ['holds too much', () => linkOf(bomb as AgentDocument), 'too much'],
+    ['holds too much', () => linkOf(bomb as AgentDocument), 'too large'],
     ['holds no catalogue', () => linkOf({ mcpServers: [] } as unknown as AgentDocument), 'format'],
     ['holds no agent', () => linkOf({ ...brought, agents: [] }), 'no agent'],
     [

@@ -77,7 +77,7 @@ describe('an HTTP tool in its form', () => {
     await page.type('http-fields', 'temperature');
     await page.click('trial-call');
     expect((await page.find('trial-result')).dataset['ok']).toBe('true');
-    expect(text('trial-result')).toMatch(/It worked.*200.*noise.*What a model gets.*"temperature": 21/s);
+    expect(text('trial-result')).toMatch(/Success.*200.*noise.*Output for the model.*"temperature": 21/s);
   });
 
   it('says what is wrong before anything is sent', async () => {

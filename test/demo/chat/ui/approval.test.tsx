@@ -208,8 +208,8 @@ describe('a call that waits for a person', () => {
 
 describe('a decision that fails', () => {
   it.each([
-    ['approval_expired', 'The time to decide is over'],
-    ['not_found', 'no longer knows this question'],
+    ['approval_expired', 'The approval expired'],
+    ['not_found', 'no longer has this approval'],
   ])('with %s ends the question', async (code, text) => {
     page = await mount();
     await ask('c1');
@@ -226,7 +226,7 @@ describe('a decision that fails', () => {
     await ask('c1');
     page.transport.refuseNext(new PinnaceError('already_decided', 'No', { status: 409 }));
     await page.click('deny');
-    await vi.waitFor(() => expect(page.all('approval-answer')[0]?.textContent).toContain('decided before'));
+    await vi.waitFor(() => expect(page.all('approval-answer')[0]?.textContent).toContain('already decided'));
     expect(page.transport.sent).toHaveLength(1);
     expect((await page.find('retry')).textContent).toBe('Go on');
     await page.click('retry');

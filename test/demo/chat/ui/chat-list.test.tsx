@@ -55,7 +55,7 @@ describe('chats', () => {
 
   it('are not kept where there is no storage, and the page says so and works on', async () => {
     page = await mount({ storage: noStorage });
-    expect((await page.find('storage-notice')).textContent).toContain('Chats are not kept');
+    expect((await page.find('storage-notice')).textContent).toContain('Chats are not saved');
     await send(page, 'Hi');
     await answer(page, 'Here');
     expect(page.all('message')).toHaveLength(2);

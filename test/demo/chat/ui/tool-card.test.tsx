@@ -45,7 +45,7 @@ describe('ToolCard', () => {
     ['starting', 'Starting'],
     ['input', 'Writing its input'],
     ['running', 'Running'],
-    ['waiting', 'Waits for you'],
+    ['waiting', 'Waiting for you'],
     ['result', 'Done'],
     ['error', 'Failed'],
     ['denied', 'Denied'],

@@ -50,7 +50,7 @@ describe('the list of runs', () => {
     page = await mount({ inspector: fakeInspector({ isKept: false }).control });
     await page.click('open-inspector');
     await page.find('runs-empty');
-    expect(text('runs-unkept')).toContain('end with the page');
+    expect(text('runs-unkept')).toContain('lost when the page closes');
     expect(page.all('runs-erase')).toEqual([]);
   });
 
@@ -144,8 +144,8 @@ describe('the way from an answer', () => {
 
   it.each(
     [
-      ['forbidden', 'You may not see what happened there'],
-      ['not_found', 'no longer kept there'],
+      ['forbidden', 'You cannot see this run'],
+      ['not_found', 'no longer stores its events'],
       ['unavailable', 'Nobody answers.'],
     ] as const,
   )('says why a run at an endpoint cannot be shown: %s', async (code, why) => {
@@ -181,7 +181,7 @@ describe('the way from an answer', () => {
     await vi.waitFor(() => expect(names()).toHaveLength(7));
     expect(page.all('run-view')[0]?.dataset['live']).toBe('false');
     await page.click('run-tab-prompt');
-    expect(page.all('run-view')[0]?.textContent).toContain('Endpoints tell no prompts');
+    expect(page.all('run-view')[0]?.textContent).toContain('Prompts stay at the endpoint');
     expect(signal.aborted).toBe(false);
     page.playground.inspector.shown.value = {};
     await page.find('runs-empty');
@@ -275,7 +275,7 @@ describe('the timeline of a run', () => {
   it('says when nothing was told', async () => {
     const record = { ...recordOf(toldRun()), events: [] };
     await openRun(fakeInspector({ records: [record] }));
-    expect((await page.find('timeline-empty')).textContent).toBe('Nothing was told of this run.');
+    expect((await page.find('timeline-empty')).textContent).toBe('This run has no events.');
   });
 });
 
@@ -296,7 +296,7 @@ describe('the events of a run', () => {
     await page.find('event-details');
     expect(text('event-details')).toContain('"code": "invalid_argument"');
     await page.type('event-text', 'nowhere');
-    await vi.waitFor(() => expect(text('event-count')).toBe('Nothing fits.'));
+    await vi.waitFor(() => expect(text('event-count')).toBe('No results'));
   });
 
   it('are walked by keys', async () => {
@@ -326,7 +326,7 @@ describe('the tools of a run', () => {
   it('may be unknown', async () => {
     await openRun(fakeInspector({ records: [recordOf(toldRun())] }));
     await page.click('run-tab-tools');
-    expect((await page.find('tools-unknown')).textContent).toContain('not known');
+    expect((await page.find('tools-unknown')).textContent).toContain('unknown');
   });
 });
 
@@ -380,7 +380,7 @@ describe('the prompts of a run', () => {
   it('are gone with the page, which says so', async () => {
     await openRun(fakeInspector({ records: [recordOf(events)] }));
     await page.click('run-tab-prompt');
-    await vi.waitFor(() => expect(text('prompt-none')).toContain('held only as long as the page is open'));
+    await vi.waitFor(() => expect(text('prompt-none')).toContain('the page holds prompts of the latest runs only'));
   });
 
   it('are in the file only if the person wants them there', async () => {
@@ -408,7 +408,7 @@ describe('the prompts of a run', () => {
     expect(text('run-summary')).toContain('from a file');
     await page.click('run-tab-prompt');
     await page.find('prompt-view');
-    expect(text('prompt-notice')).toContain('can read what was said');
+    expect(text('prompt-notice')).toContain('can read the conversation');
   });
 });
 
@@ -474,7 +474,7 @@ describe('the time and tokens of a run', () => {
     const events = toldRun().filter(({ action }) => action !== 'step');
     await openRun(fakeInspector({ records: [recordOf(events)] }));
     await page.click('run-tab-usage');
-    expect((await page.find('usage-no-steps')).textContent).toBe('No step was told of.');
+    expect((await page.find('usage-no-steps')).textContent).toBe('This run has no steps.');
   });
 
   it('is reached by keys', async () => {

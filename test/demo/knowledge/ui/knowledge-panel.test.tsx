@@ -95,7 +95,7 @@ describe('the knowledge panel', () => {
   it('shows of each file how far it is, and what can be done with it', async () => {
     const error = {
       code: 'invalid_argument',
-      message: 'Cannot read the file: it is no text',
+      message: 'Cannot read the file: it is not text',
       retryable: false,
     } as const;
     await open({
@@ -119,7 +119,7 @@ describe('the knowledge panel', () => {
       ['b/ready.md', '2.4 kB · 3 parts · added 1 Jan', ['Search only in ready.md', 'Remove ready.md']],
       ['b/waiting.txt', '2.4 kB · waits its turn', ['Stop waiting.txt', 'Remove waiting.txt']],
       ['b/working.txt', '50 of 200 parts', ['Stop working.txt', 'Remove working.txt']],
-      ['failed.bin', 'Cannot read the file: it is no text', ['Remove failed.bin']],
+      ['failed.bin', 'Cannot read the file: it is not text', ['Remove failed.bin']],
       ['mast.ts', '2.4 kB · 40 lines · added 1 Jan', ['Search only in mast.ts', 'Remove mast.ts']],
     ]);
     expect(rowOf('b/working.txt')?.querySelector('progress')?.getAttribute('value')).toBe('50');
@@ -178,13 +178,13 @@ describe('the knowledge panel', () => {
     );
     await choose();
     await vi.waitFor(() =>
-      expect(text('knowledge-problem')).toContain('Remove files here, or old chats, to make room.')
+      expect(text('knowledge-problem')).toContain('Remove files here, or old chats, to free up space.')
     );
   });
 
   it('says that nothing is kept where the browser gives no storage', async () => {
     await open({ isKept: false });
-    await vi.waitFor(() => expect(text('knowledge-problem')).toContain('what you add here ends with the page'));
+    await vi.waitFor(() => expect(text('knowledge-problem')).toContain('files you add are lost when the page closes'));
   });
 
   it('searches once one has stopped typing, and says why a part was found', async () => {
@@ -271,9 +271,9 @@ describe('the knowledge panel', () => {
       expect(page.all('knowledge-part').map(({ dataset }) => dataset['place'])).toEqual(['false', 'false', 'true'])
     );
     page.playground.knowledge.wanted.value = { file: 'a.md', piece: 2, contentHash: 'another' };
-    await vi.waitFor(() => expect(text('knowledge-reader')).toContain('This part has changed since it was cited.'));
+    await vi.waitFor(() => expect(text('knowledge-reader')).toContain('This part changed after it was cited.'));
     page.playground.knowledge.wanted.value = { file: 'a.md', piece: 7 };
-    await vi.waitFor(() => expect(text('knowledge-reader')).toContain('this place is in it no more'));
+    await vi.waitFor(() => expect(text('knowledge-reader')).toContain('this passage no longer exists'));
     page.playground.knowledge.wanted.value = { file: 'b.md', piece: 0 };
     await vi.waitFor(() => expect(text('knowledge-reader')).toContain('it was removed'));
   });

@@ -31,7 +31,7 @@ describe('readInline', () => {
     ['bare addresses without the full stop', 'See https://example.org/a_b.', [
       'See ',
       { type: 'link', href: 'https://example.org/a_b', children: ['https://example.org/a_b'] },
-      '../../state',
+      '.',
     ]],
     ['addresses in angle brackets', '<mailto:a@example.org>', [
       { type: 'link', href: 'mailto:a@example.org', children: ['mailto:a@example.org'] },

@@ -321,7 +321,7 @@ describe('a question of a plan', () => {
     page.transport.refuseNext(new PinnaceError('already_decided', 'No'));
     await page.click('plan-option');
     await untilSent(2);
-    expect((await page.find('plan-said')).textContent).toContain('answered before');
+    expect((await page.find('plan-said')).textContent).toContain('already answered');
   });
 
   it('still waits after a reload, and so does a plan that was cut off', async () => {

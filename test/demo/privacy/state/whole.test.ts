@@ -145,7 +145,7 @@ describe('everything of a page', () => {
   });
 
   it.each([
-    ['{', 'no JSON'],
+    ['{', 'not JSON'],
     ['{}', 'not exported from this page'],
     ['{"format": "pinnace-catalog", "formatVersion": 1}', 'not exported from this page'],
     ['{"format": "pinnace-page", "formatVersion": 3}', 'newer version'],

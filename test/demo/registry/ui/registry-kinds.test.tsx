@@ -113,14 +113,14 @@ describe('records of every kind', () => {
     await choose(page.all('registry-kind')[0], 'rehearsal');
     await vi.waitFor(() => expect(ids()).toEqual(['default']));
     await choose(page.all('registry-state')[0], 'disabled');
-    await vi.waitFor(() => expect(text('registry-count')).toBe('Nothing fits.'));
+    await vi.waitFor(() => expect(text('registry-count')).toBe('No results'));
   });
 
   it('are removed where nothing is bound to them, after a person was asked again', async () => {
     await openSection('provider');
     await openRow('default');
     await page.click('record-remove');
-    expect(text('removal-obstacle')).toContain('cannot be removed while agents name it');
+    expect(text('removal-obstacle')).toContain('so it cannot be removed');
     await page.click('registry-back');
     await create({ id: 'lab', baseUrl: 'https://lab.example.com/v1' });
     await page.find('record-page');
@@ -162,7 +162,7 @@ describe('an MCP server', () => {
     await vi.waitFor(() => expect(text('registry-count')).toBe('There is no MCP server yet.'));
     await create(server);
     await page.find('record-page');
-    expect(text('mcp-pinned')).toContain('Nothing');
+    expect(text('mcp-pinned')).toContain('No tools are approved');
     await page.click('mcp-validate');
     await page.find('mcp-report');
     expect(page.all('mcp-offer').map(({ dataset }) => dataset['change'])).toEqual(['added', 'added']);
@@ -211,7 +211,7 @@ describe('an MCP server', () => {
     mcp.offer.tools = [rawTool({ description: 'Something else' })];
     await page.click('mcp-approve');
     await vi.waitFor(() => expect(text('mcp-problem')).toContain('it offers something else by now'));
-    expect(text('mcp-pinned')).toContain('Nothing');
+    expect(text('mcp-pinned')).toContain('No tools are approved');
   });
 
   it('says that it cannot be reached, and that an alias is taken', async () => {
@@ -300,7 +300,7 @@ describe('import and export', () => {
   it('says what is wrong with a file', async () => {
     await openSection('transfer');
     await give('{');
-    await vi.waitFor(() => expect(text('import-problem')).toContain('“catalog.json” is no JSON'));
+    await vi.waitFor(() => expect(text('import-problem')).toContain('“catalog.json” is not JSON'));
     await give({ format: 'other' });
     await vi.waitFor(() => expect(text('import-problem')).toContain('Cannot read the export'));
     await give({ format: 'pinnace-catalog', formatVersion: 1, agents: [{ id: 'x', name: '', providerId: 'default' }] });

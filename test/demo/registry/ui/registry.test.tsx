@@ -74,7 +74,7 @@ describe('the registry screen', () => {
     await page.click('registry-more');
     await vi.waitFor(() => expect(ids().length).toBe(100));
     await choose('registry-state', 'disabled');
-    await vi.waitFor(() => expect(text('registry-count')).toBe('Nothing fits.'));
+    await vi.waitFor(() => expect(text('registry-count')).toBe('No results'));
   });
 
   it('shows of an agent its tools, and why the others are left out', async () => {
@@ -130,7 +130,7 @@ describe('the registry screen', () => {
     await page.type('field-role', 'other');
     page.press('Escape');
     expect(page.all('record-form').length).toBe(1);
-    expect(page.playground.announcement.value).toContain('There are changes');
+    expect(page.playground.announcement.value).toContain('You have unsaved changes');
     expect(document.activeElement).toBe(page.all('record-discard')[0]);
     await page.click('record-discard');
     await page.find('record-page');

@@ -44,7 +44,7 @@ describe('a full disk', () => {
     hasRoom = false;
     expect(await change(control, agent, { name: 'Pathfinder' })).toMatchObject({
       ok: false,
-      error: { code: 'unavailable', message: expect.stringContaining('make room') },
+      error: { code: 'unavailable', message: expect.stringContaining('free up space') },
     });
     expect(await agentOf(control, 'navigator')).toEqual(agent);
     hasRoom = true;

@@ -142,17 +142,17 @@ describe('checkEndpoint', () => {
 
   it.each<[Partial<EndpointFields>, string, string]>([
     [{ baseUrl: '' }, 'baseUrl', 'Enter the address'],
-    [{ baseUrl: 'api.example.com/v1' }, 'baseUrl', 'begins with https://'],
-    [{ baseUrl: 'ftp://example.com' }, 'baseUrl', 'begins with https://'],
-    [{ baseUrl: 'javascript:alert(1)' }, 'baseUrl', 'begins with https://'],
-    [{ baseUrl: 'http://api.example.com/v1' }, 'baseUrl', 'unprotected'],
-    [{ baseUrl: 'http://localhost.example.com' }, 'baseUrl', 'unprotected'],
-    [{ baseUrl: 'https://me:secret@example.com' }, 'baseUrl', 'own field'],
+    [{ baseUrl: 'api.example.com/v1' }, 'baseUrl', 'starts with https://'],
+    [{ baseUrl: 'ftp://example.com' }, 'baseUrl', 'starts with https://'],
+    [{ baseUrl: 'javascript:alert(1)' }, 'baseUrl', 'starts with https://'],
+    [{ baseUrl: 'http://api.example.com/v1' }, 'baseUrl', 'requests are encrypted'],
+    [{ baseUrl: 'http://localhost.example.com' }, 'baseUrl', 'requests are encrypted'],
+    [{ baseUrl: 'https://me:secret@example.com' }, 'baseUrl', 'its own field'],
     [{ baseUrl: 'https://example.com/v1?key=secret' }, 'baseUrl', '“?”'],
-    [{ model: ' ' }, 'model', 'Name the model'],
+    [{ model: ' ' }, 'model', 'Enter the model name'],
     [{ apiKey: '' }, 'apiKey', 'Enter the key'],
-    [{ apiKey: 'sk 1' }, 'apiKey', 'paste it again'],
-    [{ apiKey: 'sk-…' }, 'apiKey', 'paste it again'],
+    [{ apiKey: 'sk 1' }, 'apiKey', 'Paste it again'],
+    [{ apiKey: 'sk-…' }, 'apiKey', 'Paste it again'],
   ])('says what is wrong: %j', (fields, name, text) => {
     const checked = checkEndpoint({ ...good, ...fields });
     expect(checked).toMatchObject({ ok: false, errors: { [name]: expect.stringContaining(text) } });

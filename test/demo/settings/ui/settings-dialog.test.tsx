@@ -70,7 +70,7 @@ describe('SettingsDialog', () => {
     const field = await page.find('settings-base-url');
     await vi.waitFor(() => expect(field.getAttribute('aria-invalid')).toBe('true'));
     const help = document.getElementById(field.getAttribute('aria-describedby') ?? '');
-    expect(help?.textContent).toContain('unprotected');
+    expect(help?.textContent).toContain('encrypted');
     expect(document.activeElement).toBe(field);
     expect(page.all('settings-model')[0]?.getAttribute('aria-invalid')).toBe('true');
     expect(page.endpoints).toEqual([]);

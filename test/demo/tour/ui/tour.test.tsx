@@ -59,7 +59,7 @@ describe('the tour', () => {
     await vi.waitFor(() => expect(page.transport.sent).toHaveLength(1));
     page.transport.write(run, { type: 'error', errorText: 'It sank' });
     page.transport.close();
-    expect(await says('missed')).toContain('Begin again');
+    expect(await says('missed')).toContain('Start again');
     expect(page.all('tour-next')).toHaveLength(0);
     await call();
     await page.find('tour-next');

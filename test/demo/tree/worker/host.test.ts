@@ -51,7 +51,7 @@ describe('createTreeHost', () => {
         newValue: 'Mine',
         versionToken: await version(),
       });
-    const refused = { ok: false, error: { message: expect.stringContaining('make room') } };
+    const refused = { ok: false, error: { message: expect.stringContaining('free up space') } };
     const [unwritten, unkept] = [
       await openHost(memoryStorage(), () => runtime),
       await openHost({ ...kept, ...storage }),
@@ -106,7 +106,7 @@ describe('createTreeHost', () => {
     expect(await names()).toEqual(before);
     expect(news[1]).toMatchObject({
       status: { undoable: undefined },
-      activity: { text: expect.stringContaining('Took back') },
+      activity: { text: expect.stringContaining('Undid') },
     });
     expect(await control.undo()).toMatchObject({ ok: false, error: { code: 'not_found' } });
   });
@@ -153,7 +153,7 @@ describe('createTreeHost', () => {
     const input = { nodeId: yardRoot, propertyName: 'name', newValue: 'Mine', versionToken: await version() };
     expect(await control.change('update_payload_property', input)).toMatchObject({
       ok: false,
-      error: { message: expect.stringContaining('cannot be written down') },
+      error: { message: expect.stringContaining('cannot be recorded') },
     });
     expect(await names()).toEqual(before);
   });
