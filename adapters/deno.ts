@@ -27,7 +27,7 @@ import { otelSink } from './sinks/otel.ts';
 import { gaugeSink } from './sinks/queue.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
 import { cutSenders } from './transport/http/cut-senders.ts';
-import type { McpRouteOptions } from './transport/http/mcp.ts';
+import type { McpRouteOptions } from './transport/http/routes/mcp.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
 import type { Seen } from './seen.ts';
 

@@ -4,7 +4,7 @@ import { groupCommits } from '../../src/log/group-commit.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
 import { createPrincipal, type Principal } from '../../src/base/principal.ts';
-import { bodyLimitOf } from './http/body-limits.ts';
+import { bodyLimitOf } from './http/body-intake.ts';
 import { type BodyOptions, readBody } from './signed/body.ts';
 import type { Certificate } from './signed/certificate.ts';
 import { createCertificateCache } from './signed/certificate-cache.ts';

@@ -112,3 +112,15 @@ function busy(reason: string): PinnaceError {
     details: { reason },
   });
 }
+
+/** The largest body of most requests, in bytes. */
+export const usualBodyBytes = 1_048_576;
+/** The largest catalog, and the largest files for a data source. */
+const importBytes = 16_777_216;
+
+/** Returns the largest body that this request may have. */
+export function bodyLimitOf({ method, url }: Pick<Request, 'method' | 'url'>): number {
+  return method === 'POST' && /\/v1\/(?:import|data-sources\/[^/]+\/ingest)$/.test(new URL(url).pathname)
+    ? importBytes
+    : usualBodyBytes;
+}

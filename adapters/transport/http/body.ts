@@ -1,18 +1,20 @@
-/** Reads what a request carries: its body as JSON, and the fingerprint of what it asks for. */
+/** Reads a request's body as JSON, and computes the fingerprint of the request. */
 
+import type * as v from 'valibot';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { parseJson } from '../../../src/base/json.ts';
+import { parse } from '../../../src/base/parse.ts';
 import { readBody } from '../signed/body.ts';
 import { sha256 } from '../../../src/base/hash.ts';
 
-/** A body that was read. */
+/** A body that was parsed. */
 export interface JsonBody {
   readonly data: unknown;
   /** SHA-256 over the bytes, the path and the query. */
   readonly fingerprint: string;
 }
 
-/** @throws PinnaceError with status 400, 413 or 415 for anything but so many bytes of JSON in UTF-8. */
+/** Reads the body. @throws PinnaceError with status 400, 413 or 415 unless it is JSON in UTF-8 of at most `maxBytes`. */
 export async function readJson(request: Request, maxBytes: number): Promise<JsonBody> {
   const contentType = request.headers.get('content-type') ?? '';
   if (!/^application\/json\s*(;|$)/i.test(contentType)) {
@@ -29,6 +31,15 @@ export async function readJson(request: Request, maxBytes: number): Promise<Json
   return { data: parseJson(decodeUtf8(bytes)), fingerprint: await fingerprintOf(request, bytes) };
 }
 
+/** Reads and parses the body; `what` names it in errors. @throws PinnaceError as `readJson`, and `invalid_argument`. */
+export async function readAs<S extends v.GenericSchema<unknown, unknown>>(
+  request: Request,
+  schema: S,
+  { what, maxBytes }: { readonly what: string; readonly maxBytes: number },
+): Promise<v.InferOutput<S>> {
+  return parse(schema, (await readJson(request, maxBytes)).data, { what });
+}
+
 function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -41,9 +52,9 @@ function decodeUtf8(bytes: Uint8Array): string {
 
 async function fingerprintOf({ url }: Request, bytes: Uint8Array): Promise<string> {
   const { pathname, search } = new URL(url);
-  const place = new TextEncoder().encode(`${pathname}\n${search}\n`);
-  const all = new Uint8Array(place.length + bytes.length);
-  all.set(place);
-  all.set(bytes, place.length);
+  const target = new TextEncoder().encode(`${pathname}\n${search}\n`);
+  const all = new Uint8Array(target.length + bytes.length);
+  all.set(target);
+  all.set(bytes, target.length);
   return await sha256(all);
 }

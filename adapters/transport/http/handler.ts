@@ -1,28 +1,31 @@
 /** The HTTP endpoint: a `Request` in, a `Response` out, the same on every server that speaks Fetch. */
 
-import { Hono, type MiddlewareHandler } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import { PinnaceError, toPinnaceError } from '../../../src/base/errors.ts';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Authenticator } from '../../../src/contracts/authenticator.ts';
-import type { Principal } from '../../../src/base/principal.ts';
-import type { HostedRuntime } from '../../../src/runtime/runtime.ts';
-import { type BodyIntake, type BodyLimits, createBodyIntake } from './body-intake.ts';
-import { addMcpRoute, type McpRouteOptions } from './mcp.ts';
 import type { Planner } from '../../../src/planner/planner.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
-import { addRegistryRoutes } from './registry.ts';
-import { addAuditRoutes } from './audit.ts';
-import { addEventRoute } from './events.ts';
-import { addGroundingRoutes, type GroundingRouteOptions } from './grounding.ts';
-import { addOperationRoutes } from './operations.ts';
-import { addPlanRoutes } from './plans.ts';
-import { problemResponse } from './problem.ts';
-import { createRefusedRequests, type RefusedRequests } from './refused-requests.ts';
+import type { HostedRuntime } from '../../../src/runtime/runtime.ts';
+import { dropBody, receiveBy } from '../signed/body.ts';
+import { approvalRoutes } from './routes/approvals.ts';
+import { auditRoutes } from './routes/audit.ts';
+import { createAuthentication, createSessionWatch, type Revocable } from './authentication.ts';
+import { type BodyIntake, type BodyLimits, createBodyIntake, usualBodyBytes } from './body-intake.ts';
+import { describeApp } from './document.ts';
+import type { SignedEnv } from './env.ts';
+import { eventRoutes } from './routes/events.ts';
+import { type GroundingRouteOptions, groundingRoutes } from './routes/grounding.ts';
+import { type McpRouteOptions, mcpRoutes } from './routes/mcp.ts';
+import { operationRoutes } from './routes/operations.ts';
+import { planRoutes } from './routes/plans.ts';
+import { isRefusedByEndpoint, problemResponse } from './problem.ts';
 import { createQuotas, type QuotaLimits } from './quotas.ts';
 import { requireAddress } from './require-address.ts';
-import { addRunRoutes } from './runs.ts';
-import { dropBody, receiveBy } from '../signed/body.ts';
-import { nameTrace } from './trace.ts';
+import { registryRoutes } from './routes/registry.ts';
+import { runRoutes } from './routes/runs.ts';
+import { setTrace } from './trace.ts';
 
 /** What an endpoint needs besides the runtime. */
 export interface HandlerOptions {
@@ -53,24 +56,6 @@ export interface HandlerOptions {
   readonly random?: () => number;
 }
 
-/** An authenticator that hears of revoked sessions. */
-export interface Revocable {
-  onRevoked(principal: Principal, listener: () => void): () => void;
-}
-
-/** What routes share. */
-export interface HandlerContext
-  extends
-    Required<Omit<HandlerOptions, 'quotas' | 'bodies' | 'origins' | 'mcp' | 'registry' | 'grounding' | 'planner'>> {
-  readonly registry: Registry | undefined;
-  readonly grounding: GroundingRouteOptions | undefined;
-  readonly planner: Planner | undefined;
-  readonly app: Hono;
-  readonly runtime: HostedRuntime;
-  readonly quotas: ReturnType<typeof createQuotas>;
-  readonly refusals: RefusedRequests;
-}
-
 /** What a server knows of the connection of a request, as `Deno.serve` passes it. */
 export interface ConnectionInfo {
   readonly remoteAddr?: object;
@@ -80,39 +65,63 @@ export interface ConnectionInfo {
 export type Handler = (request: Request, connection?: ConnectionInfo) => Promise<Response>;
 
 /**
- * Gives the handler of an endpoint.
+ * Creates the handler of an endpoint.
  *
  * @throws TypeError without an authenticator.
  */
 export function createHandler(runtime: HostedRuntime, options: HandlerOptions): Handler {
-  const {
-    authenticator,
-    maxBodyBytes = 1_048_576,
-    keepAliveMs = 15_000,
-    capabilities = noCapabilities,
-    now = Date.now,
-    random = Math.random,
-    origins = [],
-    mcp,
-    registry,
-    grounding,
-    planner,
-  } = options;
-  if (typeof authenticator?.authenticate !== 'function') {
+  if (typeof options.authenticator?.authenticate !== 'function') {
     throw new TypeError('Cannot make a handler without an authenticator');
   }
-  const app = new Hono();
-  const refusals = createRefusedRequests(runtime);
+  const intake = createBodyIntake(options.bodies);
+  const app = createApp(runtime, { ...options, intake });
+  return async (request, connection) => {
+    receiveBy(intake, request, { address: addressOf(connection) });
+    return await app.fetch(request);
+  };
+}
+
+/** Creates the app: the middleware of all routes, then what the endpoint serves. */
+export function createApp(
+  runtime: HostedRuntime,
+  { intake, ...options }: HandlerOptions & { readonly intake: BodyIntake },
+): Hono<SignedEnv> {
+  const { authenticator, origins = [], capabilities = noCapabilities, mcp, registry, grounding, planner } = options;
+  const { maxBodyBytes = usualBodyBytes, keepAliveMs = 15_000, now = Date.now } = options;
+  const { authenticate, signed } = createAuthentication({ authenticator, metrics: runtime.metrics, intake });
+  const watchSession = createSessionWatch(authenticator);
+  const quotas = createQuotas(options.quotas);
+  const app = createBase(runtime, options);
+  const describe = () => describeApp(app);
+  app.route('/v1', runRoutes({ runtime, signed, watchSession, quotas, maxBodyBytes, keepAliveMs }));
+  app.route('/v1', approvalRoutes({ runtime, signed, maxBodyBytes }));
+  app.route('/v1', operationRoutes({ runtime, signed, maxBodyBytes, capabilities, describe }));
+  app.route('/v1', eventRoutes({ runtime, signed, watchSession, keepAliveMs, now }));
+  app.route('/v1', auditRoutes({ runtime, signed }));
+  if (mcp) app.route('/mcp', mcpRoutes({ mcp, origins, authenticate, watchSession, maxBodyBytes, keepAliveMs }));
+  if (registry) app.route('/v1', registryRoutes({ registry, runtime, signed, maxBodyBytes }));
+  if (grounding) app.route('/v1', groundingRoutes({ ...grounding, runtime, signed, maxBodyBytes }));
+  if (planner) app.route('/v1', planRoutes({ planner, signed, maxBodyBytes }));
+  return app;
+}
+
+/** Creates an app that serves nothing yet: problems, the trace, CORS, 404 and 405. */
+function createBase(
+  runtime: Pick<HostedRuntime, 'refused'>,
+  { now = Date.now, random = Math.random, origins = [] }: HandlerOptions,
+): Hono<SignedEnv> {
+  const app = new Hono<SignedEnv>();
+  const respond = (c: Context<SignedEnv>, error: unknown): Response =>
+    problemResponse(c, error, { now: now(), random });
   app.onError((error, c) => {
-    refusals.answered(c.req.raw, error);
-    return problemResponse(c, error, { now: now(), random });
+    const { isUnverified, trace, principal } = c.var;
+    if (isUnverified || isRefusedByEndpoint(error)) runtime.refused(error, { ...trace, principal });
+    return respond(c, error);
   });
-  app.notFound(() => {
-    throw new PinnaceError('not_found', 'Nothing is served at this path', { details: { reason: 'no_route' } });
-  });
-  app.use(dropUnreadBodies);
-  app.use(requireAddress);
-  app.use(nameTrace);
+  app.notFound((c) =>
+    respond(c, new PinnaceError('not_found', 'Nothing is served at this path', { details: { reason: 'no_route' } }))
+  );
+  app.use(dropUnreadBodies, setTrace, requireAddress);
   app.use(
     '/v1/*',
     cors({
@@ -123,62 +132,19 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
       maxAge: 600,
     }),
   );
-  const quotas = createQuotas(options.quotas);
-  const intake = createBodyIntake(options.bodies);
-  const context = {
-    app,
-    runtime,
-    authenticator: counted(authenticator, { metrics: runtime.metrics, intake, refusals }),
-    maxBodyBytes,
-    keepAliveMs,
-    capabilities,
-    now,
-    random,
-    quotas,
-    refusals,
-    registry,
-    grounding,
-    planner,
-  };
-  addRunRoutes(context);
-  addOperationRoutes(context);
-  addEventRoute(context);
-  addAuditRoutes(context);
-  if (mcp) addMcpRoute(context, { mcp, origins });
-  if (registry) addRegistryRoutes(context, registry);
-  if (grounding) addGroundingRoutes(context, grounding);
-  if (planner) addPlanRoutes(context, planner);
-  for (const path of new Set(app.routes.map((route) => route.path))) {
-    if (path.startsWith('/v1/') && !path.endsWith('*')) app.all(path, methodNotAllowed); // not that of CORS
-  }
-  return async (request, connection) => {
-    receiveBy(intake, request, { address: addressOf(connection) });
-    return await app.fetch(request);
-  };
+  app.use(
+    methodNotAllowed({ app, onMethodNotAllowed: (c, methods) => notAllowed(respond(c, wrongMethod()), methods) }),
+  );
+  return app;
 }
 
-/** Counts the requests that the authenticator rejects, emits an event for them, and counts what its tenants send. */
-function counted(
-  authenticator: HandlerOptions['authenticator'],
-  { metrics, intake, refusals }: Pick<HostedRuntime, 'metrics'> & Pick<HandlerContext, 'refusals'> & {
-    readonly intake: BodyIntake;
-  },
-): HandlerOptions['authenticator'] {
-  return {
-    async authenticate(request) {
-      try {
-        const principal = await authenticator.authenticate(request);
-        receiveBy(intake, request, { tenant: principal.tenant });
-        refusals.verified(request, principal);
-        return principal;
-      } catch (error) {
-        metrics.count('pinnace_authentication_refused_total', { code: toPinnaceError(error).code });
-        refusals.unverified(request, error);
-        throw error;
-      }
-    },
-    ...(authenticator.onRevoked && { onRevoked: authenticator.onRevoked.bind(authenticator) }),
-  };
+function wrongMethod(): PinnaceError {
+  return new PinnaceError('method_not_allowed', 'This path does not serve this method', { status: 405 });
+}
+
+function notAllowed(response: Response, methods: readonly string[]): Response {
+  response.headers.set('allow', methods.join(', '));
+  return response;
 }
 
 async function noCapabilities(): Promise<Readonly<Record<string, unknown>>> {
@@ -222,8 +188,4 @@ function addressOf(connection: ConnectionInfo | undefined): string | undefined {
   const address = connection?.remoteAddr;
   if (!address || !('hostname' in address)) return undefined;
   return typeof address.hostname === 'string' ? address.hostname : undefined;
-}
-
-function methodNotAllowed(): never {
-  throw new PinnaceError('method_not_allowed', 'This path does not serve this method', { status: 405 });
 }

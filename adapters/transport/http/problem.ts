@@ -1,11 +1,12 @@
-/** Problem answers (RFC 9457): what went wrong, without a stack, a cause or anything that the caller sent. */
+/** Problem responses (RFC 9457): what went wrong, without a stack, a cause or anything that the caller sent. */
 
 import type { Context } from 'hono';
 import { PinnaceError, toPinnaceError, toProblem } from '../../../src/base/errors.ts';
-import { traceHeader, traceOf } from './trace.ts';
+import type { SignedEnv } from './env.ts';
+import { traceHeader } from './trace.ts';
 import { challengeHeaders } from '../signed/challenge.ts';
 
-/** What a problem answer is made with. */
+/** What a problem response depends on besides the error. */
 export interface ProblemOptions {
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -13,10 +14,14 @@ export interface ProblemOptions {
   readonly random?: () => number;
 }
 
-/** Returns the problem answer for an error. A 429 or 503 that may be retried carries `Retry-After`. */
-export function problemResponse(c: Context, thrown: unknown, { now, random = Math.random }: ProblemOptions): Response {
+/** Returns the problem response for an error. A 429 or 503 that may be retried carries `Retry-After`. */
+export function problemResponse(
+  c: Context<SignedEnv>,
+  thrown: unknown,
+  { now, random = Math.random }: ProblemOptions,
+): Response {
   const error = toPinnaceError(thrown);
-  const { traceId } = traceOf(c.req.raw);
+  const { traceId } = c.get('trace');
   const retryAfterMs = error.retryAfterMs ?? defaultRetryMs(error, random);
   const problem = { ...toProblem(error, { traceId, now }), ...(retryAfterMs !== undefined && { retryAfterMs }) };
   const { details } = problem;
@@ -28,11 +33,11 @@ export function problemResponse(c: Context, thrown: unknown, { now, random = Mat
   };
   if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
   if (typeof details?.['location'] === 'string') headers['location'] = details['location'];
-  // 499 says that the client left: nobody reads it, and Hono's types know only registered statuses.
+  // Hono's types know only registered statuses, and 499 (the client has left) is not one.
   return c.body(JSON.stringify(problem), problem.status as 500, headers);
 }
 
-/** The middle of the pauses that the endpoint asks for when the error names none. */
+/** The average pause that the endpoint asks for when the error names none. */
 const usualRetryMs = 1000;
 
 /** Spreads retries by 20 %, so that rejected clients do not come back all at once. */
@@ -41,7 +46,7 @@ function defaultRetryMs({ status, retryable }: PinnaceError, random: () => numbe
   return Math.round(usualRetryMs * (0.8 + 0.4 * random()));
 }
 
-/** The problem of a key whose run goes on: it names the stream to join. */
+/** The problem of an idempotency key whose run is still in progress: it names the stream to join. */
 export function runInProgress(runId: string, lastSeq: number): PinnaceError {
   return new PinnaceError('run_in_progress', 'The run of this key is in progress: join its stream', {
     status: 409,
@@ -49,4 +54,18 @@ export function runInProgress(runId: string, lastSeq: number): PinnaceError {
     retryAfterMs: 1000,
     details: { runId, lastEventId: `${runId}:${lastSeq}`, location: `/v1/runs/${runId}/stream` },
   });
+}
+
+const statuses: ReadonlySet<number> = new Set([408, 413, 429]);
+const reasons: ReadonlySet<unknown> = new Set([
+  'instance_quota',
+  'instance_bodies',
+  'instance_body_bytes',
+  'runtime_closed',
+]);
+
+/** Whether a quota, a body limit or the closing endpoint has refused the request. */
+export function isRefusedByEndpoint(thrown: unknown): boolean {
+  const { status, details } = toPinnaceError(thrown);
+  return statuses.has(status) || reasons.has(details?.['reason']);
 }

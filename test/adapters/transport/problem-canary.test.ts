@@ -6,7 +6,6 @@ import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
 import { createHandler } from '../../../adapters/transport/http.ts';
-import { describeEndpoint } from '../../../adapters/transport/http/openapi/openapi.ts';
 import {
   type Authenticator,
   createGrounding,
@@ -79,8 +78,9 @@ async function beginningOf({ body }: Response): Promise<string> {
 }
 
 /** Every method of every path, as the endpoint describes itself. */
-const described = describeEndpoint({ registry: true, grounding: true, plans: true });
-const routes = Object.entries(described['paths'] as Record<string, object>) // its shape is OpenAPI's
+const described = await endpoint().ask(new Request('http://127.0.0.1/v1/openapi.json'));
+const { paths } = JSON.parse(described.out.split('\n')[0] ?? '') as { paths: Record<string, object> };
+const routes = Object.entries(paths)
   .flatMap(([path, methods]) => Object.keys(methods).map((method) => ({ path, method: method.toUpperCase() })));
 
 /** They read nothing of a request. */

@@ -1,0 +1,20 @@
+/** The variables that middleware sets on a request. */
+
+import type { Principal } from '../../../src/base/principal.ts';
+
+/** The trace of a request: the caller's, or a new one. */
+export interface RequestTrace {
+  readonly traceId: string;
+  /** The caller's span, when the request names one. */
+  readonly parentSpanId?: string;
+}
+
+/** What routes read from the context: all of them the trace, signed routes the caller. */
+export interface SignedEnv {
+  Variables: {
+    trace: RequestTrace;
+    principal: Principal;
+    /** Authentication has rejected the request. */
+    isUnverified?: true;
+  };
+}

@@ -1,0 +1,104 @@
+/** What a route declares about itself, next to its handler. `document.ts` generates the OpenAPI document from it. */
+
+import type { MiddlewareHandler } from 'hono';
+import type * as v from 'valibot';
+import type { Scope } from '../../../src/base/principal.ts';
+import { jsonSchemaOf } from '../../../src/base/json-schema-of.ts';
+
+/** A part of the document. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Returns a JSON Schema. Called when the document is generated; adds the schemas that it refers to by name to the components. */
+export type Shape = (components: Record<string, Json>) => Json;
+
+/** One response of a route. */
+export interface Answer {
+  readonly description: string;
+  /** The schema of each media type; absent for a response without a body. */
+  readonly content?: Readonly<Record<string, Shape>>;
+}
+
+/** A parameter in the query or in a header. Those in the path come from the path. */
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'query' | 'header';
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Json;
+}
+
+/** What a route declares. */
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly parameters?: readonly Parameter[];
+  /** The schema that parses the query: each of its fields is a parameter. */
+  readonly query?: v.GenericSchema<unknown, unknown>;
+  /** The JSON body. */
+  readonly body?: Shape;
+  readonly bodyIsOptional?: true;
+  /** By status. */
+  readonly responses: Readonly<Record<number, Answer>>;
+  /** The statuses of its problems, besides those that every signed route has. */
+  readonly problems?: readonly number[];
+}
+
+/** What a route declares that serves verified callers only. */
+export interface SignedOperation extends Operation {
+  readonly scope: Scope;
+  /** The runtime checks the scope itself: it reads the request first, or emits an event when it rejects. */
+  readonly checkedBy?: 'runtime';
+}
+
+const operations = new WeakMap<object, Operation | SignedOperation>();
+
+/** Records what the route of this middleware declares. */
+export function declare<M extends MiddlewareHandler>(operation: Operation | SignedOperation, middleware: M): M {
+  operations.set(middleware, operation);
+  return middleware;
+}
+
+/** What a route declares, if this handler is its declaration. */
+export function operationOf(handler: object): Operation | SignedOperation | undefined {
+  return operations.get(handler);
+}
+
+/** Declares a route that serves everyone: without authentication. */
+export function open(operation: Operation): MiddlewareHandler {
+  return declare(operation, async (_, next) => await next());
+}
+
+/** The shape of a valibot schema. */
+export function shapeOf(schema: v.GenericSchema<unknown, unknown>): Shape {
+  return () => jsonSchemaOf(schema);
+}
+
+/** A shape under `components.schemas`. */
+export function named(name: string, shape: Shape): Shape {
+  return (components) => {
+    components[name] ??= shape(components);
+    return { $ref: `#/components/schemas/${name}` };
+  };
+}
+
+/** The shape of one page of a listing. */
+export function pageOf(item: Shape): Shape {
+  return (components) => ({
+    type: 'object',
+    properties: { items: { type: 'array', items: item(components) }, nextPageToken: { type: 'string' } },
+    required: ['items'],
+  });
+}
+
+/** A response with a JSON body. */
+export function json(description: string, shape: Shape): Answer {
+  return { description, content: { 'application/json': shape } };
+}
+
+/** A response without a body. */
+export function empty(description: string): Answer {
+  return { description };
+}
+
+/** The header by which clients resume an event stream. */
+export const lastEventId: Parameter = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };

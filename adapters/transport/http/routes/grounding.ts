@@ -1,0 +1,210 @@
+/** The routes of grounding: query a data source, and ingest files into one. */
+
+import { type Context, Hono } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import * as v from 'valibot';
+import { PinnaceError, toData } from '../../../../src/base/errors.ts';
+import type { Principal } from '../../../../src/base/principal.ts';
+import type { Storage } from '../../../../src/contracts/storage.ts';
+import { within } from '../../../../src/events/span.ts';
+import type { GroundingCallOptions } from '../../../../src/grounding/access.ts';
+import type { Grounding } from '../../../../src/grounding/create-grounding.ts';
+import {
+  ingest,
+  type IngestFile,
+  type IngestOptions,
+  type IngestReport,
+} from '../../../../src/grounding/ingest/ingest.ts';
+import { type RetrieveInput, RetrieveRequest } from '../../../../src/grounding/request.ts';
+import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
+import type { Signed } from '../authentication.ts';
+import { readAs } from '../body.ts';
+import { bodyLimitOf } from '../body-intake.ts';
+import type { RequestTrace, SignedEnv } from '../env.ts';
+import { json, shapeOf, type SignedOperation } from '../operation.ts';
+import { ErrorData } from '../schemas.ts';
+import { eventsOf } from '../stream-parts.ts';
+
+/** The grounding that the routes serve. */
+export interface GroundingRouteOptions {
+  readonly grounding: Grounding;
+  /** Stores the progress of ingestions. */
+  readonly storage: Storage;
+}
+
+/** Texts to ingest. The client converts other files to text. */
+const IngestRequest = v.strictObject({
+  files: v.pipe(
+    v.array(v.strictObject({
+      name: v.pipe(v.string(), v.minLength(1), v.maxLength(500)),
+      type: v.optional(v.pipe(v.string(), v.maxLength(200))),
+      uri: v.optional(v.pipe(v.string(), v.maxLength(2048))),
+      text: v.string(),
+    })),
+    v.minLength(1),
+    v.maxLength(1000),
+  ),
+});
+
+/** A query whose source is in the path; `retrieve` parses its fields. */
+const Query = v.looseObject({});
+
+const GroundingKind = v.picklist(['search', 'vector', 'structured', 'code']);
+
+const GroundingAnswer = v.object({
+  hits: v.array(v.object({
+    id: v.string(),
+    content: v.string(),
+    contentRange: v.optional(v.array(v.number())),
+    title: v.optional(v.string()),
+    source: v.object({ uri: v.string(), version: v.string() }),
+    score: v.number(),
+    scoreKind: v.picklist(['bm25', 'cosine', 'exact', 'rerank', 'rrf']),
+    confidence: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+    matched: v.array(v.object({ field: v.string(), ranges: v.array(v.array(v.number())) })),
+    metadata: v.record(v.string(), v.unknown()),
+    dataSourceId: v.string(),
+    kind: GroundingKind,
+    rank: v.number(),
+    calibrated: v.boolean(),
+  })),
+  sources: v.array(v.object({
+    dataSourceId: v.string(),
+    kind: v.optional(GroundingKind),
+    tookMs: v.number(),
+    candidates: v.number(),
+    status: v.picklist(['ok', 'partial', 'error']),
+    error: v.optional(ErrorData),
+    version: v.optional(v.string()),
+  })),
+  fused: v.boolean(),
+});
+
+const Progress = v.object({
+  file: v.string(),
+  state: v.picklist(['reading', 'writing', 'done', 'unchanged', 'failed']),
+  done: v.number(),
+  total: v.number(),
+  error: v.optional(ErrorData),
+});
+const Report = v.object({ files: v.array(Progress), written: v.number() });
+
+const retrieve: SignedOperation = {
+  operationId: 'retrieve',
+  summary: 'Query a data source',
+  scope: 'grounding:read',
+  body: shapeOf(v.omit(RetrieveRequest, ['dataSourceId', 'dataSourceIds'])),
+  responses: { 200: json('The hits, the best first', shapeOf(GroundingAnswer)) },
+  problems: [404, 413, 415],
+};
+
+const ingestFiles: SignedOperation = {
+  operationId: 'ingest',
+  summary: 'Ingest files of at most 16 MiB; with Accept: text/event-stream the response streams the progress',
+  scope: 'registry:write',
+  body: shapeOf(IngestRequest),
+  responses: {
+    200: {
+      description: 'The report. As a stream: events `progress`, then one `report` or one `error`',
+      content: {
+        ...json('', shapeOf(Report)).content,
+        ...eventsOf('', shapeOf(v.union([Progress, Report, ErrorData]))).content,
+      },
+    },
+  },
+  problems: [404, 413, 415],
+};
+
+/** What the routes need. */
+export interface GroundingRoutesOptions extends GroundingRouteOptions {
+  readonly runtime: Pick<HostedRuntime, 'authorize' | 'place' | 'guard'>;
+  readonly signed: Signed;
+  readonly maxBodyBytes: number;
+}
+
+/** Creates the routes. */
+export function groundingRoutes(options: GroundingRoutesOptions): Hono<SignedEnv> {
+  const { grounding, storage, runtime, signed, maxBodyBytes: maxBytes } = options;
+  const app = new Hono<SignedEnv>();
+  app.post('/grounding/:source/retrieve', signed(retrieve), async (c) => {
+    const dataSourceId = requireSource(c.req.param('source'), grounding);
+    const query = await readAs(c.req.raw, Query, { what: 'the question', maxBytes });
+    const request = { ...query, dataSourceId } as RetrieveInput; // parsed by `retrieve`
+    return c.json(await grounding.retrieve(request, callOf(c, runtime)));
+  });
+  app.post('/data-sources/:id/ingest', signed(ingestFiles), async (c) => {
+    const dataSourceId = requireSource(c.req.param('id'), grounding);
+    const body = await readAs(c.req.raw, IngestRequest, { what: 'the files', maxBytes: bodyLimitOf(c.req.raw) });
+    const files = body.files.map(toFile);
+    const ingestion: Ingestion = {
+      runtime,
+      grounding,
+      options: { dataSourceId, files, storage },
+      call: callOf(c, runtime),
+    };
+    const streams = c.req.header('accept')?.includes('text/event-stream') === true;
+    return streams ? streamIngestion(c, ingestion) : c.json(await ingestGuarded(ingestion));
+  });
+  return app;
+}
+
+/** The runtime's hook is asked as well, and the events have the span of the caller. */
+function callOf(
+  c: Context<SignedEnv>,
+  { authorize, place }: Pick<GroundingRoutesOptions['runtime'], 'authorize' | 'place'>,
+): Call {
+  const { principal, trace } = c.var;
+  return { principal, trace, signal: c.req.raw.signal, authorize, span: place(principal, trace) };
+}
+
+interface Call extends GroundingCallOptions {
+  readonly principal: Principal;
+  readonly trace: RequestTrace;
+}
+
+interface Ingestion {
+  readonly runtime: Pick<HostedRuntime, 'guard'>;
+  readonly grounding: Grounding;
+  readonly options: IngestOptions;
+  readonly call: Call;
+}
+
+/** The hook is asked once about the whole, which the audit records, and about each write within it. */
+async function ingestGuarded({ runtime, grounding, options, call }: Ingestion): Promise<IngestReport> {
+  const { principal, trace } = call;
+  const { dataSourceId: id, files } = options;
+  const facts = { action: 'grounding.ingest', target: { type: 'data-source', id }, payload: { files: files.length } };
+  const guarded = { ...facts, principal, trace, attempt: `Cannot fill the data source "${id}"` };
+  return await runtime.guard(guarded, (spanContext) =>
+    within(spanContext, facts, async (span) => {
+      const report = await ingest(grounding, options, { ...call, span });
+      span?.note({ written: report.written });
+      return report;
+    }));
+}
+
+/** Streams events `progress`, and ends with one `report` or one `error`. */
+function streamIngestion(c: Context, { options, call, ...ingestion }: Ingestion): Response {
+  return streamSSE(c, async (stream) => {
+    const send = (event: string, data: unknown): Promise<void> =>
+      stream.writeSSE({ event, data: JSON.stringify(data) });
+    const left = new AbortController();
+    stream.onAbort(() => left.abort('client_gone'));
+    const onProgress = (progress: unknown): void => void send('progress', progress);
+    try {
+      const streamed = { options: { ...options, onProgress }, call: { ...call, signal: left.signal } };
+      await send('report', await ingestGuarded({ ...ingestion, ...streamed }));
+    } catch (error) {
+      await send('error', toData(error));
+    }
+  });
+}
+
+function toFile({ name, type, uri, text }: v.InferOutput<typeof IngestRequest>['files'][number]): IngestFile {
+  return { name, ...(type !== undefined && { type }), ...(uri !== undefined && { uri }), text: () => text };
+}
+
+function requireSource(id: string, { sources }: Grounding): string {
+  if (sources.some((source) => source.id === id)) return id;
+  throw new PinnaceError('not_found', 'No data source has this id', { details: { reason: 'data_source_not_found' } });
+}

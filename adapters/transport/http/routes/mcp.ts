@@ -1,0 +1,153 @@
+/** The route of MCP clients: host and origin checks, authentication, and one JSON-RPC exchange. */
+
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { cors } from 'hono/cors';
+import { PinnaceError } from '../../../../src/base/errors.ts';
+import { parseJson } from '../../../../src/base/json.ts';
+import type { McpEndpoint } from '../../mcp-server.ts';
+import { answerEarly } from '../../mcp-server/answer-early.ts';
+import type { McpHost } from '../../mcp-server/host.ts';
+import { readBody } from '../../signed/body.ts';
+import type { Authenticate, WatchSession } from '../authentication.ts';
+import type { SignedEnv } from '../env.ts';
+
+/** What is served at `/mcp`, and under which names. */
+export interface McpRouteOptions extends McpHost {
+  /**
+   * The host names, without a port, under which the endpoint is reached; those of this machine when absent. A page that a
+   * rebinding name server points here carries its own name, and is refused.
+   */
+  readonly hosts?: readonly string[];
+}
+
+/** What the route needs. */
+export interface McpRoutesOptions {
+  readonly mcp: McpRouteOptions;
+  /** The origins whose pages may call. */
+  readonly origins: readonly string[];
+  readonly authenticate: Authenticate;
+  readonly watchSession: WatchSession;
+  readonly maxBodyBytes: number;
+  readonly keepAliveMs: number;
+}
+
+const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'];
+
+/** How long a response may take before it starts as a stream. */
+const longestSilenceMs = 500;
+
+/** Creates the route, to be mounted at its path. OpenAPI does not describe it: MCP clients ask the server itself. */
+export function mcpRoutes(options: McpRoutesOptions): Hono<SignedEnv> {
+  const { mcp, origins, authenticate, keepAliveMs } = options;
+  let loading: Promise<McpEndpoint> | undefined;
+  const load = (): Promise<McpEndpoint> =>
+    loading ??= import('../../mcp-server.ts').then(({ createMcpEndpoint }) => createMcpEndpoint(mcp, { keepAliveMs }));
+  const app = new Hono<SignedEnv>();
+  app.use('/', offerBearer, requireHost({ hosts: mcp.hosts ?? loopbackHosts, origins }));
+  app.use(
+    '/',
+    cors({ origin: [...origins], allowMethods: ['GET', 'POST', 'DELETE'], ...corsHeaders, maxAge: 600 }),
+  );
+  app.all('/', authenticate, async (c) => await exchange(c, options, load));
+  return app;
+}
+
+/** The server is loaded with the first request that has a message to it. */
+async function exchange(
+  c: Context<SignedEnv>,
+  { mcp, watchSession, maxBodyBytes }: McpRoutesOptions,
+  load: () => Promise<McpEndpoint>,
+): Promise<Response> {
+  const { raw } = c.req;
+  const { principal } = c.var;
+  const tools = await mcp.tools(principal);
+  const body = await readMessage(raw, maxBodyBytes);
+  if (body === unreadable) return parseError();
+  const endpoint = await load();
+  const stop = new AbortController();
+  const unwatch = watchSession(principal, stop);
+  try {
+    const signal = AbortSignal.any([raw.signal, stop.signal]);
+    const request = new Request(raw.url, { method: raw.method, headers: raw.headers, signal });
+    const answer = endpoint.fetch(request, { principal, tools, body });
+    const streams = raw.headers.get('accept')?.includes('text/event-stream') === true;
+    const onLeave = (): void => stop.abort('client_gone');
+    return whenRead(await (streams ? answerEarly(answer, { waitMs: longestSilenceMs, onLeave }) : answer), unwatch);
+  } catch (error) {
+    unwatch();
+    throw error;
+  }
+}
+
+const corsHeaders = {
+  allowHeaders: [
+    'authorization',
+    'content-type',
+    'content-digest',
+    'idempotency-key',
+    'last-event-id',
+    'mcp-method',
+    'mcp-name',
+    'mcp-protocol-version',
+    'mcp-session-id',
+    'signature',
+    'signature-input',
+  ],
+  exposeHeaders: ['mcp-session-id', 'www-authenticate', 'retry-after', 'x-trace-id'],
+};
+
+/** Runs before anything of the request is read. Only pages send an origin. */
+function requireHost(
+  { hosts, origins }: { readonly hosts: readonly string[]; readonly origins: readonly string[] },
+): MiddlewareHandler {
+  return async (c, next) => {
+    const url = new URL(c.req.url);
+    if (!hosts.includes(url.hostname)) {
+      throw new PinnaceError('misdirected_request', 'This endpoint does not serve this host name', { status: 421 });
+    }
+    const origin = c.req.header('origin');
+    if (origin !== undefined && origin !== url.origin && !origins.includes(origin)) {
+      throw new PinnaceError('origin_not_allowed', 'Pages of this origin may not call this endpoint', { status: 403 });
+    }
+    await next();
+  };
+}
+
+const unreadable = Symbol('unreadable');
+
+/** Returns the message; `undefined` for a request without one. A body that is not JSON by its type is never read. */
+async function readMessage(request: Request, maxBytes: number): Promise<unknown> {
+  if (request.method !== 'POST' || !/^application\/json\s*(;|$)/i.test(request.headers.get('content-type') ?? '')) {
+    return undefined;
+  }
+  const bytes = await readBody(request, { maxBytes });
+  try {
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return unreadable;
+  }
+}
+
+function parseError(): Response {
+  const error = { code: -32700, message: 'Parse error: the body is not JSON, or nested too deep' };
+  return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
+}
+
+/** MCP clients know bearer tokens, not signatures: a 401 offers both. */
+const offerBearer: MiddlewareHandler = async (c, next) => {
+  await next();
+  if (c.res.status !== 401) return;
+  const own = c.res.headers.get('www-authenticate');
+  c.res.headers.set('www-authenticate', own === null ? 'Bearer' : `Bearer, ${own}`);
+};
+
+/** Calls `done` when the response is read to its end, or canceled. */
+function whenRead(response: Response, done: () => void): Response {
+  if (response.body === null) {
+    done();
+    return response;
+  }
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  void response.body.pipeTo(writable).catch(() => undefined).finally(done);
+  return new Response(readable, response);
+}

@@ -1,0 +1,229 @@
+/** The routes of operation: health, readiness, metrics, caches, manifests, the check of MCP servers, the OpenAPI document. */
+
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { PinnaceError } from '../../../../src/base/errors.ts';
+import { McpFinding } from '../../../../src/base/schema.ts';
+import { McpValidationRequest } from '../../../../src/contracts/mcp-validation.ts';
+import { cacheKeyForms } from '../../../../src/log/cache-key.ts';
+import type { HostedRuntime, Manifest } from '../../../../src/runtime/runtime.ts';
+import type { Signed } from '../authentication.ts';
+import { readAs } from '../body.ts';
+import type { SignedEnv } from '../env.ts';
+import { empty, type Json, json, open, type Operation, shapeOf, type SignedOperation } from '../operation.ts';
+
+const Invalidation: v.GenericSchema<unknown, { keys: string[] }> = v.strictObject({
+  keys: v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(300))), v.minLength(1), v.maxLength(1000)),
+});
+
+const Prewarm: v.GenericSchema<unknown, { agentIds: string[] }> = v.strictObject({
+  agentIds: v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(256))), v.minLength(1), v.maxLength(100)),
+});
+
+const Readiness = v.object({
+  status: v.picklist(['ok', 'failed']),
+  checks: v.record(v.string(), v.picklist(['ok', 'failed'])),
+  capabilities: v.record(v.string(), v.unknown()),
+});
+
+const ManifestPage = v.object({
+  agentId: v.string(),
+  digest: v.string(),
+  tools: v.array(v.object({ id: v.string(), excluded: v.optional(v.string()) })),
+  nextPageToken: v.optional(v.string()),
+});
+
+const McpValidation = v.object({
+  serverId: v.string(),
+  status: v.picklist(['pending', 'valid', 'error']),
+  revision: v.number(),
+  approved: v.boolean(),
+  digest: v.string(),
+  protocolVersion: v.string(),
+  serverInfo: v.object({ name: v.string(), version: v.string() }),
+  instructions: v.optional(v.string()),
+  instructionsChanged: v.boolean(),
+  tools: v.array(v.object({
+    name: v.string(),
+    exposedAs: v.optional(v.string()),
+    fingerprint: v.optional(v.string()),
+    change: v.picklist(['same', 'changed', 'added']),
+    changedFields: v.array(v.string()),
+    included: v.boolean(),
+    effect: v.optional(v.picklist(['read', 'write', 'destructive'])),
+    definition: v.unknown(),
+  })),
+  removed: v.array(v.string()),
+  findings: v.array(McpFinding),
+});
+
+const getHealth: Operation = {
+  operationId: 'getHealth',
+  summary: 'Alive',
+  responses: { 200: json('The process answers', shapeOf(v.object({ status: v.literal('ok') }))) },
+};
+
+const getReadiness: Operation = {
+  operationId: 'getReadiness',
+  summary: 'Ready',
+  responses: {
+    200: json('Every check passes', shapeOf(Readiness)),
+    503: json('A check fails', shapeOf(Readiness)),
+  },
+};
+
+const getOpenApi: Operation = {
+  operationId: 'getOpenApi',
+  summary: 'This description',
+  responses: { 200: json('The OpenAPI document', () => ({ type: 'object' })) },
+};
+
+const getMetrics: SignedOperation = {
+  operationId: 'getMetrics',
+  summary: 'Metrics for Prometheus',
+  scope: 'admin',
+  responses: { 200: { description: 'The metrics', content: { 'text/plain': () => ({ type: 'string' }) } } },
+};
+
+const invalidate: SignedOperation = {
+  operationId: 'invalidate',
+  summary: `Invalidate cached definitions on every instance. Keys: ${cacheKeyForms}`,
+  scope: 'registry:write',
+  body: shapeOf(Invalidation),
+  responses: { 204: empty('Invalidated from the next request on') },
+  problems: [413, 415],
+};
+
+const prewarm: SignedOperation = {
+  operationId: 'prewarm',
+  summary: 'Load what the first runs of agents need',
+  scope: 'registry:read',
+  body: shapeOf(Prewarm),
+  responses: {
+    200: json(
+      'What is loaded, and the code of each agent that cannot be resolved',
+      shapeOf(v.object({ warmed: v.array(v.string()), failed: v.record(v.string(), v.string()) })),
+    ),
+  },
+  problems: [413, 415],
+};
+
+const validateMcpServer: SignedOperation = {
+  operationId: 'validateMcpServer',
+  summary: 'Check what an MCP server offers, and pin it on approval',
+  scope: 'registry:write',
+  body: shapeOf(McpValidationRequest),
+  responses: { 200: json('What the server offers, and the findings', shapeOf(McpValidation)) },
+  problems: [404, 409, 413, 415],
+};
+
+const getManifest: SignedOperation = {
+  operationId: 'getManifest',
+  summary: 'The tool set of an agent',
+  scope: 'registry:read',
+  parameters: [
+    { name: 'limit', in: 'query', description: '1 to 1000', schema: { type: 'integer', default: 100 } },
+    { name: 'pageToken', in: 'query', schema: { type: 'string' } },
+  ],
+  responses: { 200: json('A page of the tools, each excluded one with its reason', shapeOf(ManifestPage)) },
+  problems: [404],
+};
+
+/** What the routes need. */
+export interface OperationRoutesOptions {
+  readonly runtime: Pick<
+    HostedRuntime,
+    'ready' | 'metrics' | 'invalidate' | 'prewarm' | 'validateMcpServer' | 'manifest'
+  >;
+  readonly signed: Signed;
+  readonly maxBodyBytes: number;
+  /** What the platform can do, for the readiness. */
+  readonly capabilities: () => Promise<Readonly<Record<string, unknown>>>;
+  /** Generates the OpenAPI document; called once. */
+  readonly describe: () => Json;
+}
+
+/** Creates the routes. Health, readiness and the document are open: they show nothing of a tenant. */
+export function operationRoutes(options: OperationRoutesOptions): Hono<SignedEnv> {
+  const { runtime, signed, capabilities, maxBodyBytes: maxBytes, describe } = options;
+  const app = new Hono<SignedEnv>();
+  let document: Json | undefined;
+  app.get('/healthz', open(getHealth), (c) => c.json({ status: 'ok' }));
+  app.get('/readyz', open(getReadiness), async (c) => {
+    const [checks, known] = await Promise.all([runtime.ready(), inTime(capabilities)]);
+    const ready = Object.values(checks).every((check) => check === 'ok');
+    return c.json({ status: ready ? 'ok' : 'failed', checks, capabilities: known }, ready ? 200 : 503);
+  });
+  app.get('/openapi.json', open(getOpenApi), (c) => c.json(document ??= describe()));
+  app.get('/metrics', signed(getMetrics), (c) => {
+    const { deployment = false } = c.var.principal;
+    const text = runtime.metrics.text();
+    return c.text(deployment ? text : withoutNames(text), 200, { 'content-type': 'text/plain; version=0.0.4' });
+  });
+  app.post('/invalidations', signed(invalidate), async (c) => {
+    const { keys } = await readAs(c.req.raw, Invalidation, { what: 'the invalidation', maxBytes });
+    await runtime.invalidate(keys, c.var.principal);
+    return c.body(null, 204);
+  });
+  app.post('/prewarm', signed(prewarm), async (c) => {
+    const { agentIds } = await readAs(c.req.raw, Prewarm, { what: 'the agents to prewarm', maxBytes });
+    return c.json(await runtime.prewarm(agentIds, c.var.principal));
+  });
+  app.post('/mcp-servers/:id/validate', signed(validateMcpServer), async (c) => {
+    const request = await readAs(c.req.raw, McpValidationRequest, { what: 'the check of an MCP server', maxBytes });
+    const { signal } = c.req.raw;
+    return c.json(await runtime.validateMcpServer(c.req.param('id'), request, c.var.principal, { signal }));
+  });
+  app.get('/agents/:id/manifest', signed(getManifest), async (c) => {
+    const manifest = await runtime.manifest(c.req.param('id'), c.var.principal);
+    return c.json(pageOf(manifest, c.req.query('limit'), c.req.query('pageToken')));
+  });
+  return app;
+}
+
+/** Readiness does not depend on the capabilities: they are left out when they fail or take long. */
+async function inTime(
+  capabilities: OperationRoutesOptions['capabilities'],
+): ReturnType<OperationRoutesOptions['capabilities']> {
+  const { promise: late, resolve } = Promise.withResolvers<Record<string, never>>();
+  const timer = setTimeout(() => resolve({}), capabilitiesMs);
+  try {
+    return await Promise.race([late, Promise.resolve().then(capabilities).catch(() => ({}))]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const capabilitiesMs = 2_000;
+
+/** The metrics of an endpoint cover all tenants: only the deployment sees which tools and models the others have. */
+function withoutNames(metrics: string): string {
+  return metrics.split('\n').filter((line) => !/^\w+\{(?:.*,)?(?:tool|model)="/.test(line)).join('\n');
+}
+
+const maxPage = 1000;
+
+/** One page of a manifest. The token names the digest, so a page of another manifest cannot continue this one. */
+function pageOf(
+  { tools, ...manifest }: Manifest,
+  limitText = '100',
+  pageToken = `${manifest.digest.slice(0, 16)}.0`,
+): Manifest & { readonly nextPageToken?: string } {
+  const limit = Number(limitText);
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxPage) {
+    throw new PinnaceError('invalid_argument', `Cannot list the tools: "limit" must be 1 to ${maxPage}`, {
+      details: { reason: 'invalid_limit' },
+    });
+  }
+  const [digest, at = ''] = pageToken.split('.');
+  if (digest !== manifest.digest.slice(0, 16) || !/^\d{1,9}$/.test(at)) {
+    throw new PinnaceError(
+      'invalid_argument',
+      'Cannot list the tools: the page token is not one of this manifest; start with the first page',
+      { details: { reason: 'invalid_page_token' } },
+    );
+  }
+  const end = Number(at) + limit;
+  const more = end < tools.length && { nextPageToken: `${digest}.${end}` };
+  return { ...manifest, tools: tools.slice(Number(at), end), ...more };
+}

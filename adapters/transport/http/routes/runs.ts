@@ -1,0 +1,215 @@
+/** The routes of runs: start, resume, read, cancel. */
+
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { PinnaceError } from '../../../../src/base/errors.ts';
+import type { Principal } from '../../../../src/base/principal.ts';
+import type { HostedRuntime, Started } from '../../../../src/runtime/runtime.ts';
+import type { RunCursor, RunStatus } from '../../../../src/runtime/log/runs.ts';
+import { RunRequest } from '../../../../src/runtime/run-request.ts';
+import { countRefusedRun } from '../../../../src/runtime/refused-run.ts';
+import { parseIdempotencyKey } from '../../idempotency-key.ts';
+import type { Signed, WatchSession } from '../authentication.ts';
+import { readJson } from '../body.ts';
+import type { SignedEnv } from '../env.ts';
+import { empty, json, lastEventId, named, shapeOf, type SignedOperation } from '../operation.ts';
+import { runInProgress } from '../problem.ts';
+import type { Quotas } from '../quotas.ts';
+import { ErrorData, Time } from '../schemas.ts';
+import { encodeSse, sseHeaders } from '../sse.ts';
+import { runStream } from '../stream-parts.ts';
+import { traceHeader } from '../trace.ts';
+
+/** What the routes need. */
+export interface RunRoutesOptions {
+  readonly runtime: Pick<HostedRuntime, 'runs' | 'start' | 'cancel' | 'metrics'>;
+  readonly signed: Signed;
+  readonly watchSession: WatchSession;
+  /** How many runs may be in progress at once. */
+  readonly quotas: Quotas;
+  readonly maxBodyBytes: number;
+  readonly keepAliveMs: number;
+}
+
+/** The state of a run, as `GET /v1/runs/:id` returns it. */
+const RunAnswer = v.object({
+  runId: v.string(),
+  state: v.picklist(['running', 'completed', 'awaiting_approval', 'suspended', 'stopped', 'cancelled', 'failed']),
+  agentId: v.string(),
+  chatId: v.string(),
+  traceId: v.string(),
+  runtimeId: v.optional(v.string()),
+  planId: v.optional(v.string()),
+  lastEventId: v.string(),
+  startedAt: Time,
+  endedAt: v.optional(Time),
+  error: v.optional(ErrorData),
+  usage: v.optional(v.record(v.string(), v.number())),
+});
+
+const nothingLeft = empty('Nothing is left to stream');
+
+const createRun: SignedOperation = {
+  operationId: 'createRun',
+  summary: 'Start a run',
+  scope: 'run:create',
+  checkedBy: 'runtime',
+  parameters: [{ name: 'Idempotency-Key', in: 'header', required: true, schema: { type: 'string' } }],
+  body: shapeOf(RunRequest),
+  responses: { 200: runStream },
+  problems: [409, 413, 415, 422],
+};
+
+const streamRun: SignedOperation = {
+  operationId: 'streamRun',
+  summary: 'Resume or replay a run',
+  scope: 'run:read',
+  parameters: [lastEventId],
+  responses: { 200: runStream, 204: nothingLeft },
+  problems: [404, 410],
+};
+
+const streamChat: SignedOperation = {
+  operationId: 'streamChat',
+  summary: "Replay the chat's running run",
+  scope: 'run:read',
+  responses: { 200: runStream, 204: nothingLeft },
+};
+
+const getRun: SignedOperation = {
+  operationId: 'getRun',
+  summary: 'State of a run',
+  scope: 'run:read',
+  responses: { 200: json('The run', named('Run', shapeOf(RunAnswer))) },
+  problems: [404, 410],
+};
+
+const cancelRun: SignedOperation = {
+  operationId: 'cancelRun',
+  summary: 'Cancel a run',
+  scope: 'run:cancel',
+  responses: { 202: empty('The run is asked to stop, or has ended') },
+  problems: [404, 410],
+};
+
+/** Creates the routes under `/runs` and `/chats`. */
+export function runRoutes(options: RunRoutesOptions): Hono<SignedEnv> {
+  const { runtime, signed } = options;
+  const { runs } = runtime;
+  const app = new Hono<SignedEnv>();
+  app.post('/runs', signed(createRun), async (c) => {
+    const { runId, known } = await startRun(c, options);
+    if (known?.state === 'running') throw runInProgress(runId, known.lastSeq);
+    const { traceId } = known ?? c.var.trace;
+    const cursor = await runs.answer(c.var.principal, runId);
+    return streamResponse(options, { cursor, runId, traceId, replayed: known !== undefined });
+  });
+  app.get('/runs/:id/stream', signed(streamRun), async (c) => {
+    const runId = c.req.param('id');
+    const { principal } = c.var;
+    const { state, lastSeq, traceId } = await runs.status(principal, runId);
+    const after = afterOf(c, runId);
+    if (state !== 'running' && after === lastSeq) return c.body(null, 204);
+    return streamResponse(options, { cursor: await runs.cursor(principal, runId, after), runId, traceId });
+  });
+  app.get('/chats/:id/stream', signed(streamChat), async (c) => {
+    const { principal } = c.var;
+    const status = await runs.ofChat(principal, c.req.param('id'));
+    if (!status) return c.body(null, 204);
+    const { runId, traceId } = status;
+    return streamResponse(options, { cursor: await runs.cursor(principal, runId, 0), runId, traceId });
+  });
+  app.get(
+    '/runs/:id',
+    signed(getRun),
+    async (c) => c.json(toAnswer(await runs.status(c.var.principal, c.req.param('id')))),
+  );
+  app.delete('/runs/:id', signed(cancelRun), async (c) => {
+    const { principal, trace } = c.var;
+    await runtime.cancel(c.req.param('id'), principal, { trace });
+    return c.body(null, 202);
+  });
+  return app;
+}
+
+async function startRun(
+  c: Context<SignedEnv>,
+  { runtime, quotas, watchSession, maxBodyBytes }: RunRoutesOptions,
+): Promise<Started> {
+  const { principal, trace } = c.var;
+  const key = parseIdempotencyKey(c.req.header('idempotency-key') ?? null);
+  const { data, fingerprint } = await readJson(c.req.raw, maxBodyBytes);
+  const known = await runtime.runs.find(principal, { key, fingerprint });
+  if (known) return { runId: known.runId, known };
+  const leave = enter({ quotas, runtime }, principal);
+  const revoked = new AbortController();
+  const unwatch = watchSession(principal, revoked);
+  const release = (): void => {
+    leave();
+    unwatch();
+  };
+  try {
+    const started = await runtime.start(data, principal, {
+      signals: [revoked.signal],
+      idempotency: { key, fingerprint },
+      trace,
+    });
+    void (started.ended ?? Promise.resolve()).then(release);
+    return started;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Counts the run against the quotas. @throws PinnaceError as `Quotas.enter`. */
+function enter({ quotas, runtime }: Pick<RunRoutesOptions, 'quotas' | 'runtime'>, { tenant }: Principal): () => void {
+  try {
+    return quotas.enter(tenant);
+  } catch (error) {
+    countRefusedRun(runtime.metrics, error);
+    throw error;
+  }
+}
+
+interface StreamedRun {
+  readonly cursor: RunCursor;
+  readonly runId: string;
+  /** The trace of the run, which its events carry. */
+  readonly traceId: string;
+  /** Whether the run was started by an earlier request with the same idempotency key. */
+  readonly replayed?: boolean;
+}
+
+function streamResponse(
+  { runtime, keepAliveMs }: RunRoutesOptions,
+  { cursor, runId, traceId, replayed = false }: StreamedRun,
+): Response {
+  return new Response(encodeSse(cursor, { runId, keepAliveMs, metrics: runtime.metrics }), {
+    headers: {
+      ...sseHeaders,
+      'x-run-id': runId,
+      [traceHeader]: traceId,
+      'location': `/v1/runs/${runId}/stream`,
+      ...(replayed && { 'idempotency-replayed': 'true' }),
+    },
+  });
+}
+
+/** Where to resume: `Last-Event-ID: <runId>:<seq>`, or the same as `?after=`. */
+function afterOf(c: Context, runId: string): number {
+  const given = c.req.header('last-event-id') ?? c.req.query('after');
+  if (given === undefined || given === '') return 0;
+  const seq = given.startsWith(`${runId}:`) ? given.slice(runId.length + 1) : '';
+  if (/^\d{1,9}$/.test(seq)) return Number(seq);
+  throw new PinnaceError('last_event_id_invalid', 'The event id is not one of this run', { status: 400 });
+}
+
+function toAnswer({ lastSeq, startedAt, endedAt, ...status }: RunStatus): Record<string, unknown> {
+  return {
+    ...status,
+    lastEventId: `${status.runId}:${lastSeq}`,
+    startedAt: new Date(startedAt).toISOString(),
+    ...(endedAt !== undefined && { endedAt: new Date(endedAt).toISOString() }),
+  };
+}

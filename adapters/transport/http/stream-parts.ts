@@ -1,0 +1,130 @@
+/** The data parts that Pinnace adds to the AI SDK's UI message stream, as schemas. */
+
+import * as v from 'valibot';
+import { type Answer, named, type Shape, shapeOf } from './operation.ts';
+import { ErrorData } from './schemas.ts';
+
+const RunPart = v.object({
+  type: v.literal('data-run'),
+  id: v.string(),
+  data: v.object({
+    runId: v.string(),
+    traceId: v.string(),
+    state: v.picklist(['running', 'completed', 'awaiting_approval', 'suspended', 'stopped', 'cancelled', 'failed']),
+    error: v.optional(ErrorData),
+    /** The sources that the result of a plan cites. */
+    cites: v.optional(v.array(v.string())),
+  }),
+});
+
+const ManifestPart = v.object({
+  type: v.literal('data-manifest'),
+  data: v.object({
+    digest: v.string(),
+    included: v.array(v.string()),
+    /** How many tools are left out, by reason. */
+    excluded: v.record(v.string(), v.number()),
+  }),
+});
+
+const UsagePart = v.object({ type: v.literal('data-usage'), data: v.record(v.string(), v.number()) });
+
+const ToolErrorPart = v.object({
+  type: v.literal('data-tool-error'),
+  data: v.object({
+    toolCallId: v.string(),
+    tool: v.string(),
+    ...ErrorData.entries,
+    attempt: v.number(),
+    traceId: v.string(),
+  }),
+});
+
+const ToolLogPart = v.object({
+  type: v.literal('data-tool-log'),
+  data: v.object({ toolCallId: v.string(), level: v.string(), text: v.string() }),
+  transient: v.literal(true),
+});
+
+const PlanTask = v.object({
+  address: v.string(),
+  key: v.optional(v.string()),
+  goal: v.string(),
+  agentId: v.optional(v.string()),
+  role: v.optional(v.string()),
+  status: v.picklist(['waiting', 'ready', 'done', 'failed', 'cancelled']),
+  after: v.array(v.string()),
+  attempt: v.number(),
+  startedAt: v.number(),
+  endedAt: v.optional(v.number()),
+  used: v.optional(v.object({ tokens: v.number(), cost: v.number() })),
+  error: v.optional(v.pick(v.object({ ...ErrorData.entries }), ['code', 'retryable', 'retryAfterMs'])),
+});
+
+const Plan = v.object({
+  planId: v.string(),
+  traceId: v.string(),
+  state: v.picklist(['new', 'running', 'suspended', 'done', 'failed', 'cancelled']),
+  paused: v.boolean(),
+  goal: v.string(),
+  seq: v.number(),
+  revision: v.number(),
+  outline: v.array(v.string()),
+  facts: v.array(v.string()),
+  counts: v.record(v.string(), v.number()),
+  tasks: v.array(PlanTask),
+  omitted: v.number(),
+  questions: v.array(v.object({
+    ask: v.string(),
+    agent: v.string(),
+    kind: v.picklist(['question', 'approval', 'lost_call']),
+    question: v.string(),
+    options: v.optional(v.array(v.string())),
+    expiresAt: v.number(),
+  })),
+  used: v.record(v.string(), v.number()),
+  deadlineAt: v.number(),
+});
+
+/** A plan, as `data-plan` and `GET /v1/plans/:id` show it. */
+export const planShape = named('Plan', shapeOf(Plan));
+
+const planPart: Shape = (components) => ({
+  type: 'object',
+  properties: { type: { const: 'data-plan' }, id: { type: 'string' }, data: planShape(components) },
+  required: ['type', 'data'],
+});
+
+const parts: Readonly<Record<string, Shape>> = {
+  'data-run': named('RunPart', shapeOf(RunPart)),
+  'data-manifest': named('ManifestPart', shapeOf(ManifestPart)),
+  'data-plan': named('PlanPart', planPart),
+  'data-usage': named('UsagePart', shapeOf(UsagePart)),
+  'data-tool-error': named('ToolErrorPart', shapeOf(ToolErrorPart)),
+  'data-tool-log': named('ToolLogPart', shapeOf(ToolLogPart)),
+};
+
+const otherChunk = named('UIMessageChunk', () => ({
+  type: 'object',
+  description: "A chunk of the AI SDK's UI message stream",
+  properties: { type: { type: 'string', not: { enum: Object.keys(parts) } } },
+  required: ['type'],
+}));
+
+/** The shape of an event stream whose events carry this data. */
+export function eventsOf(description: string, data: Shape): Answer {
+  const shape: Shape = (components) => ({
+    type: 'string',
+    contentMediaType: 'text/event-stream',
+    contentSchema: { type: 'array', description: 'The data of each event, as JSON', items: data(components) },
+  });
+  return { description, content: { 'text/event-stream': shape } };
+}
+
+/** The event stream of a run. */
+export const runStream: Answer = eventsOf(
+  'An event stream of UI message chunks; the id of each is `<runId>:<seq>`. After the last comes the data `[DONE]`',
+  named('StreamPart', (components) => ({
+    oneOf: [...Object.values(parts), otherChunk].map((part) => part(components)),
+  })),
+);
