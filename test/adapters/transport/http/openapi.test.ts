@@ -187,9 +187,13 @@ function checker(document: Document) {
   const components = withoutPatterns(document.components);
   const check = (schema: Json, value: unknown, where: string): void =>
     expect(compileJsonSchema({ ...withoutPatterns(schema), components })(value), where).toEqual([]);
+  const statuses = new Set<number>();
   return {
+    /** The statuses of the responses that were checked. */
+    statuses,
     /** Checks a response against what its operation declares, and returns its body. */
     async response(template: string, method: string, response: Response): Promise<Json> {
+      statuses.add(response.status);
       const where = `${method} ${template} ${response.status}`;
       const declared = document.paths[template]?.[method.toLowerCase()]?.responses[response.status];
       expect(declared, where).toBeDefined();
@@ -216,7 +220,7 @@ const collections = {
 describe('a response', () => {
   it('of the registry is what the document says', async () => {
     const { document, send } = await setup();
-    const { response } = checker(document);
+    const { response, statuses } = checker(document);
     for (const [name, [record, patch]] of Object.entries(collections)) {
       const [path, one] = [`/v1/${name}`, `/v1/${name}/${record.id}`];
       await response(path, 'POST', await send('POST', path, record));
@@ -245,6 +249,7 @@ describe('a response', () => {
     await response('/v1/agents/{id}', 'DELETE', await send('DELETE', '/v1/agents/a'));
     await response('/v1/audit', 'GET', await send('GET', '/v1/audit?limit=3'));
     await response('/v1/audit/verification', 'GET', await send('GET', '/v1/audit/verification'));
+    expect([...statuses].toSorted()).toEqual([200, 201, 409, 412, 428]);
   });
 
   it('of plans, grounding and operation is what the document says', async () => {
@@ -292,7 +297,7 @@ describe('a response', () => {
     const { schema } = document.paths['/v1/runs']!['post']!.responses[200]!.content!['text/event-stream']!;
     check(schema['contentSchema'] as Json, chunks, 'the chunks');
     const broken = [{ type: 'data-run', data: { state: 'lost' } }];
-    expect(() => check(schema['contentSchema'] as Json, broken, 'no such run')).toThrow(); // so the check above bites
+    expect(() => check(schema['contentSchema'] as Json, broken, 'no such run')).toThrow('no such run'); // so the check above bites
     await response('/v1/runs/{id}', 'GET', await send('GET', `/v1/runs/${runId}`));
     await response('/v1/runs/{id}/stream', 'GET', await send('GET', `/v1/runs/${runId}/stream`));
     await response('/v1/chats/{id}/stream', 'GET', await send('GET', '/v1/chats/none/stream'));
