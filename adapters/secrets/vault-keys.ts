@@ -22,7 +22,7 @@ export interface DataKey {
 }
 
 /** A secret at its place: its ciphertext can be read nowhere else. */
-export interface Place {
+export interface SecretSlot {
   readonly id: string;
   readonly version: string;
   readonly origins?: readonly string[] | undefined;
@@ -67,7 +67,7 @@ export async function rewrapKey(
 }
 
 /** Encrypts a value for its place, with an IV of its own. */
-export async function seal({ key }: DataKey, place: Place, value: string): Promise<Uint8Array<ArrayBuffer>> {
+export async function seal({ key }: DataKey, place: SecretSlot, value: string): Promise<Uint8Array<ArrayBuffer>> {
   return await encrypt(key, new TextEncoder().encode(value), secretLabel(place));
 }
 
@@ -76,7 +76,7 @@ export async function seal({ key }: DataKey, place: Place, value: string): Promi
  *
  * @throws PinnaceError `unavailable` with the reason `vault_tampered` for anything else.
  */
-export async function unseal({ key }: DataKey, place: Place, data: Uint8Array<ArrayBuffer>): Promise<string> {
+export async function unseal({ key }: DataKey, place: SecretSlot, data: Uint8Array<ArrayBuffer>): Promise<string> {
   try {
     return new TextDecoder().decode(await decrypt(key, data, secretLabel(place)));
   } catch {
@@ -98,7 +98,7 @@ export function keyLost(): PinnaceError {
 }
 
 /** The origins belong to what is encrypted: who alters the row of a secret cannot send it elsewhere. */
-function secretLabel({ id, version, origins }: Place): readonly string[] {
+function secretLabel({ id, version, origins }: SecretSlot): readonly string[] {
   return origins === undefined ? ['secret-v1', id, version] : ['secret-v2', id, version, ...origins];
 }
 

@@ -3,7 +3,8 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp-validation.ts';
-import type { PlanReply } from '../../src/runtime/plans.ts';
+import type { CallOptions } from './client/call-options.ts';
+import type { PlanReply } from '../../src/contracts/plans.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import { createRemoteAudit, type RemoteAudit } from './client/audit.ts';
 import { ask, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
@@ -15,6 +16,8 @@ import { createRemoteRegistry, type RemoteRegistry } from './client/registry.ts'
 import { createSend } from './client/send.ts';
 import { type Watched, watchEvents, type WatchOptions } from './client/watch.ts';
 import { type Wait, wait as platformWait } from './client/wait.ts';
+
+export type { CallOptions } from './client/call-options.ts';
 
 /** Where the endpoint is, who asks, and what stands in for the platform in tests. */
 export interface ClientOptions {
@@ -34,12 +37,6 @@ export interface ClientOptions {
   readonly attempts?: number;
   /** Without a byte for so long, a connection is dead. */
   readonly silenceMs?: number;
-}
-
-/** What may be given with any call. */
-export interface CallOptions {
-  /** Aborting it lets go of the call, and of the stream that it gave. It stops no run: `cancel` does. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** What a run is doing. */

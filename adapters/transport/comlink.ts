@@ -5,7 +5,7 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contrac
 import { type ErrorData, fromData, PinnaceError, toData } from '../../src/base/errors.ts';
 import type { RingEvent, WatchOptions } from '../../src/events/event-ring.ts';
 import type { Decision } from '../../src/permission/interruption.ts';
-import type { PlanReply } from '../../src/runtime/plans.ts';
+import type { PlanReply } from '../../src/contracts/plans.ts';
 import { localPrincipal } from '../../src/base/principal.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { HostedRuntime, Manifest, Runtime } from '../../src/runtime/runtime.ts';

@@ -1,30 +1,13 @@
 /** Discovery for runs: one index for all runs with the same tools, and the four tools anew for each run. */
 
+import type { Discovery } from '../contracts/discovery.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
-import { type DiscoveryTools, discoveryTools } from './discovery-tools.ts';
+import { discoveryTools } from './discovery-tools.ts';
 import { discoveryToolNames } from './tool-names.ts';
 import { toIndexedTool } from './index/fields.ts';
 import type { Rerank } from './rerank.ts';
 import { createToolIndex, type ToolIndex } from './index/tool-index.ts';
-
-/** Whose run it is. */
-export interface RunOfDiscovery {
-  /** The names that are active from the start. */
-  readonly active: readonly string[];
-  readonly principal: ToolContext['principal'];
-  readonly chatId: string;
-  /** Whether a tool may be found and used now. */
-  readonly isAllowed: (name: string) => boolean;
-}
-
-/** Gives runs their discovery tools. */
-export interface RunDiscovery {
-  /** The four over no tools at all: as they stand in registries and manifests. */
-  readonly tools: readonly Tool[];
-  /** The four over these tools. The same array is indexed once. */
-  open(tools: readonly Tool[], run: RunOfDiscovery): DiscoveryTools;
-}
 
 /** What discovery for runs works with. */
 export interface RunDiscoveryOptions {
@@ -35,8 +18,8 @@ export interface RunDiscoveryOptions {
   readonly principal: ToolContext['principal'];
 }
 
-/** Makes discovery for runs. */
-export function createRunDiscovery({ storage, rerank, principal: host }: RunDiscoveryOptions): RunDiscovery {
+/** Creates discovery for runs. */
+export function createRunDiscovery({ storage, rerank, principal: host }: RunDiscoveryOptions): Discovery<Tool> {
   const indexes = new WeakMap<readonly Tool[], ToolIndex>();
   const indexOf = (tools: readonly Tool[]): ToolIndex => {
     const index = indexes.get(tools) ?? createToolIndex(indexed(tools));

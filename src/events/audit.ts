@@ -9,7 +9,8 @@ import { PinnaceError, toLoggable } from '../base/errors.ts';
 import { createEventLog, type EventLog } from './event-log.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import type { Emit } from './events.ts';
-import { summaryOf, type SummaryValue } from './payload-summary.ts';
+import type { SummaryValue } from '../contracts/span.ts';
+import { summaryOf } from './payload-summary.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { SpanEnd } from './span.ts';
 

@@ -1,13 +1,12 @@
 /** What an event says of a payload: its shape and size as `key=value` pairs, which people read and programs read back. */
 
+import type { SummaryValue } from '../contracts/span.ts';
+
 const longest = 512;
 /** What needs no quotes: numbers, names and ids. */
 const bare = /^[\w.:/@*+-]+$/;
 /** Looks back so that a long word without a value is read once, not from each of its letters. */
 const pair = /(?<![\w.])([\w.]+)=("(?:[^"\\]|\\.)*"|\S+)/g;
-
-/** One fact of a payload. Never its content. */
-export type SummaryValue = string | number | boolean | undefined;
 
 /** Writes `{ steps: 2, state: 'completed' }` as `steps=2 state=completed`: at most 512 characters, what is undefined left out. */
 export function summaryOf(facts: Readonly<Record<string, SummaryValue>>): string {

@@ -6,7 +6,8 @@ import { type Emit, unobserved } from '../events/events.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { watchKey } from '../log/news.ts';
 import { steadyStorage } from '../log/outage.ts';
-import type { Authorize } from '../contracts/authorize.ts';
+import type { Principal } from '../base/principal.ts';
+import type { FollowOptions } from '../contracts/plans.ts';
 import type { Storage, Watchable } from '../contracts/storage.ts';
 import { claimPlan, foundPlan, type OwnedPlan } from './journal/found-plan.ts';
 import { type AuthorizeCreate, requireFirst } from './decide/authorize-create.ts';
@@ -21,6 +22,7 @@ import { type PlanOutcome, readOutcome } from './view/plan-outcome.ts';
 import { bellKey, readInbound, readPlan, readPlanEvents, requireOwner } from './journal/plan-record.ts';
 import { type PlanRequestInput, readPlanRequest } from './model/plan-request.ts';
 import { streamPlan } from './view/plan-stream.ts';
+import { followPlan, type PlanStep } from './view/plan-updates.ts';
 import { type PlanView, viewOf } from './view/plan-view.ts';
 import { createProviderPlaces } from './decide/provider-places.ts';
 import { readState } from './journal/read-state.ts';
@@ -29,9 +31,6 @@ import { runToOutcome } from './host/run-to-outcome.ts';
 import { type SpanContext, traceAt } from '../events/span.ts';
 import { duePlans } from './host/sweep.ts';
 import { tellPlan } from './host/tell-plan.ts';
-
-/** The verified caller. */
-type Principal = Parameters<Authorize>[1];
 
 /** What a planner is composed of. */
 export interface CreatePlannerOptions {
@@ -83,8 +82,10 @@ export interface Planner {
   stream(
     planId: string,
     principal: Principal,
-    options?: { readonly signal?: AbortSignal; readonly throughWaits?: boolean },
+    options?: FollowOptions,
   ): ReadableStream<UIMessageChunk>;
+  /** Yields the same as data: every change, and the end last. */
+  follow(planId: string, principal: Principal, options?: FollowOptions): AsyncIterable<PlanStep>;
   /** Rejects with `not_found` unless the plan works for this very subject, where the methods ask for its tenant alone. */
   requireOwner(planId: string, principal: Principal): Promise<void>;
   /** How the plan stands, as people see it. */
@@ -228,6 +229,7 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
       return await readPlanEvents(storage, planId, after);
     },
     stream: (planId, { tenant }, given = {}) => streamPlan({ ...given, storage, planId, tenant }),
+    follow: (planId, { tenant }, given = {}) => followPlan({ ...given, storage, planId, tenant }),
     requireOwner: (planId, principal) => requireOwner(storage, planId, principal),
     async view(planId, { tenant }) {
       const { state: { status } } = await readPlan(storage, planId, tenant);

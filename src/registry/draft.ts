@@ -6,14 +6,11 @@ import { commitOwn } from '../log/own-commit.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { CatalogRecords, RecordKind } from '../tools/records/record-kinds.ts';
 import { differencesOf } from './diff.ts';
-import type { Author, StoredEntry } from './history.ts';
+import type { Author, RegistryAction, StoredEntry } from './history.ts';
 import { headKey, historyKey, historyPart, recordKey, removedKey, useKey } from './layout.ts';
 import type { Owner } from './owner.ts';
 import { findRecord } from './scan.ts';
 import { type Use, usesOf } from './uses.ts';
-
-/** What is done to a record. */
-export type RegistryAction = 'register' | 'update' | 'disable' | 'enable' | 'remove' | 'bind' | 'unbind' | 'import';
 
 /** A record that a write has changed. */
 export interface Changed extends Use {

@@ -2,9 +2,8 @@
 
 import type { Storage } from '../contracts/storage.ts';
 import type { Difference } from './diff.ts';
-import type { RegistryAction } from './draft.ts';
 import { historyKey } from './layout.ts';
-import type { Place } from './owner.ts';
+import type { RecordScope } from './owner.ts';
 import { type Page, type PageOptions, readPageToken, writePageToken } from '../base/page.ts';
 
 /** Who writes. */
@@ -13,6 +12,9 @@ export interface Author {
   readonly id: string;
   readonly tenant?: string;
 }
+
+/** A kind of change. */
+export type RegistryAction = 'register' | 'update' | 'disable' | 'enable' | 'remove' | 'bind' | 'unbind' | 'import';
 
 /** One change of a record. */
 export interface HistoryEntry {
@@ -33,7 +35,7 @@ export interface StoredEntry extends HistoryEntry {
 /** Reads a page, the last change first. Revisions have no gaps, so a page is a range of numbers. */
 export async function readHistory(
   storage: Storage,
-  { kind, owner, id, last, limit, pageToken }: PageOptions & Place & {
+  { kind, owner, id, last, limit, pageToken }: PageOptions & RecordScope & {
     readonly id: string;
     /** The last revision of the record. */
     readonly last: number;

@@ -1,7 +1,7 @@
 /** Whose records there are: those of each tenant, and those that the deployment shares with all. */
 
 import { PinnaceError } from '../base/errors.ts';
-import type { Authorize } from '../contracts/authorize.ts';
+import type { Principal } from '../base/principal.ts';
 import type { RecordKind } from '../tools/records/record-kinds.ts';
 
 /** A tenant, or `undefined` for the deployment, whose records are shared. */
@@ -10,7 +10,7 @@ export type Owner = string | undefined;
 /** Who asks for records. */
 export interface Access {
   /** The verified caller; without one, the code that composes the registry. */
-  readonly principal?: Parameters<Authorize>[1] | undefined;
+  readonly principal?: Principal | undefined;
   /** Whose records instead of the shared ones: for the deployment alone. */
   readonly tenant?: string | undefined;
 }
@@ -66,7 +66,7 @@ export function takenByShared(kindName: string, id: string): PinnaceError {
 }
 
 /** A kind of record and whose it is. */
-export interface Place {
+export interface RecordScope {
   readonly kind: RecordKind;
   readonly owner: Owner;
 }

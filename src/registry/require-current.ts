@@ -4,9 +4,10 @@ import { PinnaceError } from '../base/errors.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { type CatalogRecords, kindNames, type RecordKind } from '../tools/records/record-kinds.ts';
 import { sharedRecord } from '../contracts/shared-record.ts';
-import type { Draft, RegistryAction } from './draft.ts';
+import type { Draft } from './draft.ts';
+import type { RegistryAction } from './history.ts';
 import { recordKey, removedKey } from './layout.ts';
-import { type Access, mayRead, ownerOf, type Place } from './owner.ts';
+import { type Access, mayRead, ownerOf, type RecordScope } from './owner.ts';
 import { isGiven } from './rules.ts';
 import { findRecord, type ScanOptions } from './scan.ts';
 import { requireRevision } from './set-record.ts';
@@ -40,7 +41,7 @@ export async function refusalOf(
 }
 
 /** The revision that the record has, or had when it was removed; 0 for one that there never was. */
-export async function lastRevision(storage: Storage, place: Place, id: string): Promise<number> {
+export async function lastRevision(storage: Storage, place: RecordScope, id: string): Promise<number> {
   const current = await storage.get(recordKey(place, id));
   if (current) return (current.value as CatalogRecords[RecordKind]).revision; // written by the registry alone
   return Number((await storage.get(removedKey(place, id)))?.value ?? 0);

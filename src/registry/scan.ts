@@ -5,7 +5,7 @@ import type { CatalogRecords, RecordKind } from '../tools/records/record-kinds.t
 import type { ToolDefinition } from '../base/schema.ts';
 import type { KnownParts } from './fields.ts';
 import { recordKey, useKey } from './layout.ts';
-import type { Owner, Place } from './owner.ts';
+import type { Owner, RecordScope } from './owner.ts';
 
 /** What is read. */
 export interface ScanOptions {
@@ -17,7 +17,7 @@ export interface ScanOptions {
 }
 
 /** A kind of record, read for an owner. */
-export interface ScanPlace<Kind extends RecordKind> extends Place {
+export interface ScanScope<Kind extends RecordKind> extends RecordScope {
   readonly kind: Kind;
   /** The id behind which reading starts. */
   readonly after?: string | undefined;
@@ -28,7 +28,7 @@ const batch = 100;
 /** Returns the owner's records and the shared ones; an own one replaces a shared one, and those given as code are shared. */
 export async function* scan<Kind extends RecordKind>(
   { storage, composed }: ScanOptions,
-  place: ScanPlace<Kind>,
+  place: ScanScope<Kind>,
 ): AsyncGenerator<CatalogRecords[Kind]> {
   const { kind, owner, after } = place;
   const given = kind === 'tool' ? sorted([...composed.values()], after) : [];
@@ -39,7 +39,7 @@ export async function* scan<Kind extends RecordKind>(
 /** Returns the owner's stored records alone. */
 export async function* scanOwn<Kind extends RecordKind>(
   storage: Storage,
-  { after: start, ...place }: ScanPlace<Kind>,
+  { after: start, ...place }: ScanScope<Kind>,
 ): AsyncGenerator<CatalogRecords[Kind]> {
   const prefix = recordKey(place);
   for (let after = start, full = true; full;) {
@@ -66,7 +66,7 @@ export async function findRecord<Kind extends RecordKind>(
 }
 
 /** The agents of the owner that name a record, in order. */
-export async function agentsUsing(storage: Storage, place: Place, id: string): Promise<string[]> {
+export async function agentsUsing(storage: Storage, place: RecordScope, id: string): Promise<string[]> {
   const prefix = useKey(place, id);
   const agents: string[] = [];
   for (let full = true; full;) {

@@ -8,7 +8,8 @@ import {
   readRecord,
   type RecordKind,
 } from '../tools/records/record-kinds.ts';
-import type { Draft, RegistryAction } from './draft.ts';
+import type { Draft } from './draft.ts';
+import type { RegistryAction } from './history.ts';
 import { ownedBy, takenByShared } from './owner.ts';
 import { isGiven, requireFit } from './rules.ts';
 import type { ScanOptions } from './scan.ts';

@@ -9,7 +9,8 @@ import type { Authorize } from '../contracts/authorize.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { statusOfError, traceAt } from '../events/span.ts';
 import { cacheKeyOf, kindNames, type RecordKind } from '../tools/records/record-kinds.ts';
-import { type Changed, commitDraft, type Draft, type RegistryAction } from './draft.ts';
+import { type Changed, commitDraft, type Draft } from './draft.ts';
+import type { RegistryAction } from './history.ts';
 import type { Author } from './history.ts';
 import { type Access, ownerOf } from './owner.ts';
 

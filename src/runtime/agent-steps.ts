@@ -1,8 +1,9 @@
 /** What an agent does outside a run, one step at a time: a model call or a tool call. Plans are made of such steps. */
 
 import type { JSONValue } from '../contracts/ai-types.ts';
-import { type ErrorData, fromData, type PinnaceError, toData } from '../base/errors.ts';
-import { type Span, traceAt } from '../events/span.ts';
+import { fromData, type PinnaceError, toData } from '../base/errors.ts';
+import type { AgentSteps, StepInput, StepOf, ThoughtCall } from '../contracts/steps.ts';
+import { traceAt } from '../events/span.ts';
 import { describedText } from '../tools/approval.ts';
 import { prepareCall } from '../tools/prepare-call.ts';
 import { createRunScope } from '../tools/run-scope.ts';
@@ -15,88 +16,12 @@ import { narrowToSources, reachableBy } from './resolve/data-sources.ts';
 import { unboundDelegation } from '../tools/delegation.ts';
 import { narrow } from './resolve/limits.ts';
 import { callModelOnce, type ModelCall } from './loop/model-turn.ts';
-import { createPrincipal, type Principal, requireScope } from '../base/principal.ts';
+import { createPrincipal, requireScope } from '../base/principal.ts';
 import type { ModelMessage } from './loop/model-messages.ts';
 import { redactedPlace } from './calls/redacted-place.ts';
 import { createRunRedaction, redactedEmit } from './calls/run-redaction.ts';
 import type { StartParts } from './start-run.ts';
 import { createStepTools } from './loop/step-tools.ts';
-
-/** Whose step it is. */
-export interface StepOf {
-  readonly agentId: string;
-  /** For whom the agent works: facts that were verified when the work began. */
-  readonly owner: Omit<Principal, 'via' | 'session'>;
-  /** Names the errand: what tools are loaded in one step is there in the next. */
-  readonly errandId: string;
-  readonly traceId: string;
-  /** What the step is within, where the errand is told of. */
-  readonly span?: Span | undefined;
-  readonly signal: AbortSignal;
-  /** Narrows the agent's tools, by name. */
-  readonly only?: readonly string[] | undefined;
-  /** The agents that have made it, one by the other: it has no data source that one of them has not. */
-  readonly above?: readonly string[] | undefined;
-  /** The agents that have handed the work on by tools. */
-  readonly callers?: readonly string[] | undefined;
-}
-
-/** What the model is told. */
-export type Said =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'outcome'; readonly callId: string; readonly outcome: ToolOutcome };
-
-/** One model call. */
-export interface ThinkRequest extends StepOf {
-  /** What the last thought gave; `undefined` for the first. */
-  readonly history: unknown;
-  readonly said: readonly Said[];
-  /** Stands before the agent's own instructions. */
-  readonly instructions: string;
-  /** What the agent can do besides calling its tools. They go first: no tool takes their names. */
-  readonly primitives: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
-}
-
-/** A call that the model asks for. */
-export type ThoughtCall =
-  & { readonly callId: string; readonly name: string; readonly input: unknown }
-  & (
-    | { readonly kind: 'primitive' }
-    | {
-      readonly kind: 'tool';
-      /** What making the call twice would do. */
-      readonly effect: 'pure' | 'idempotent' | 'unsafe';
-      /** What the person who must approve the call is told. */
-      readonly approval?: string;
-    }
-    | { readonly kind: 'refused'; readonly error: ErrorData }
-  );
-
-/** What came of a model call. */
-export interface Thought {
-  readonly text: string;
-  readonly calls: readonly ThoughtCall[];
-  /** JSON, for the next. */
-  readonly history: unknown;
-  readonly tokens: number;
-}
-
-/** One tool call. */
-export interface ActRequest extends StepOf {
-  readonly tool: string;
-  readonly input: unknown;
-  readonly callId: string;
-  /** A person has approved this very call. */
-  readonly approved: boolean;
-}
-
-/** The steps of agents. Each finds the agent as it is now: one that was disabled does no more. */
-export interface AgentSteps {
-  /** @throws PinnaceError as a run would before its first chunk, and as its model fails. */
-  think(request: ThinkRequest): Promise<Thought>;
-  /** Never throws. */
-  act(request: ActRequest): Promise<ToolOutcome & { readonly tokens?: number }>;
-}
 
 /** Gives the steps of a runtime's agents. */
 export function createAgentSteps(parts: StartParts): AgentSteps {
@@ -106,7 +31,7 @@ export function createAgentSteps(parts: StartParts): AgentSteps {
       const { agent, limits, notes, place } = rest;
       const primitives = new Set(request.primitives.map(({ name }) => name));
       const offered = tools.filter(({ definition }) => !primitives.has(definition.name));
-      const messages = [...withOutcomes(request.history as readonly ModelMessage[] ?? [], request.said)]; // ours of the last step
+      const messages = [...withOutcomes(request.history as readonly ModelMessage[] ?? [], request.inputs)]; // ours of the last step
       const { text, calls, tokens, message } = await callModelOnce({
         agent,
         model,
@@ -146,12 +71,12 @@ export function createAgentSteps(parts: StartParts): AgentSteps {
 }
 
 /** Errands of plans begin with the id of their plan. */
-function planOf({ errandId }: StepOf): string {
-  const end = errandId.indexOf(':');
-  return end < 0 ? errandId : errandId.slice(0, end);
+function planOf({ taskId }: StepOf): string {
+  const end = taskId.indexOf(':');
+  return end < 0 ? taskId : taskId.slice(0, end);
 }
 
-async function prepare(parts: StartParts, { agentId, owner, errandId, traceId, span, only, above = [] }: StepOf) {
+async function prepare(parts: StartParts, { agentId, owner, taskId, traceId, span, only, above = [] }: StepOf) {
   const { resolver } = parts;
   const principal = createPrincipal({ ...owner, via: 'in-process' });
   requireScope(principal, 'run:create', agentId);
@@ -165,7 +90,7 @@ async function prepare(parts: StartParts, { agentId, owner, errandId, traceId, s
   const agent = await narrowToSources(resolved.agent, above, (id) => resolver.agent(id, principal));
   const toolSet = await parts.toolSetOf(agent, resolved.tools, resolved.servers);
   if (secret) redaction.add(secret);
-  const stepTools = createStepTools({ agent, toolSet, discovery: parts.discovery, principal, chatId: errandId });
+  const stepTools = createStepTools({ agent, toolSet, discovery: parts.discovery, principal, chatId: taskId });
   await stepTools.restore();
   const isReachable = await reachableBy(above, (id) => resolver.agent(id, principal));
   const tools = stepTools.current().filter((tool) =>
@@ -212,17 +137,17 @@ function effectOf({ annotations }: ToolDefinition): 'pure' | 'idempotent' | 'uns
 }
 
 /** Every call has an outcome before anything else is said: models refuse a history where one has none. */
-function withOutcomes(history: readonly ModelMessage[], said: readonly Said[]): readonly ModelMessage[] {
+function withOutcomes(history: readonly ModelMessage[], inputs: readonly StepInput[]): readonly ModelMessage[] {
   const last = history.at(-1);
   const asked = last?.role === 'assistant' && typeof last.content !== 'string'
     ? last.content.flatMap((part) => part.type === 'tool-call' ? [part] : [])
     : [];
-  const outcomes = new Map(said.flatMap((one) => one.type === 'outcome' ? [[one.callId, one.outcome] as const] : []));
+  const outcomes = new Map(inputs.flatMap((one) => one.type === 'outcome' ? [[one.callId, one.outcome] as const] : []));
   const results = asked.map(({ toolCallId, toolName, providerOptions }) => {
     const result = { type: 'tool-result' as const, toolCallId, toolName, output: outputOf(outcomes.get(toolCallId)) };
     return providerOptions === undefined ? result : { ...result, providerOptions }; // a result has those of its call
   });
-  const texts = said.flatMap((one) => one.type === 'text' ? [one.text] : []);
+  const texts = inputs.flatMap((one) => one.type === 'text' ? [one.text] : []);
   return [
     ...history,
     ...(results.length > 0 ? [{ role: 'tool' as const, content: results }] : []),

@@ -36,7 +36,9 @@ import { closingChunks, openingChunks } from './log/run-chunks.ts';
 import type { RunEnd } from './log/run-end.ts';
 import type { RunRedaction } from './calls/run-redaction.ts';
 import type { RunRequest } from './run-request.ts';
-import { createStepTools, type Discovery } from './loop/step-tools.ts';
+import type { Discovery } from '../contracts/discovery.ts';
+import type { Tool } from '../tools/tool.ts';
+import { createStepTools } from './loop/step-tools.ts';
 
 /** Everything that one run needs, resolved. */
 export interface RunOptions {
@@ -56,7 +58,7 @@ export interface RunOptions {
   readonly storage: Storage;
   readonly interruptions: Interruptions;
   readonly slots: Slots;
-  readonly discovery: Discovery | undefined;
+  readonly discovery: Discovery<Tool> | undefined;
   /** The run whose message this one continues. */
   readonly continues: string | undefined;
   /** What the run follows, instead of calling the model itself. */

@@ -1,54 +1,13 @@
-/** Runs that follow a plan: what the runtime is given of a planner, and how a plan's stream becomes a run's. */
+/** Runs that follow a plan. */
 
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
-import { type ErrorData, PinnaceError } from '../base/errors.ts';
+import type { PlanEnd, Plans, PlanStart, PlanUpdate } from '../contracts/plans.ts';
+import { PinnaceError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import { failed, type Loop, type Usage } from './loop/sdk-loop.ts';
 import type { RunEnd } from './log/run-end.ts';
 import type { RunRequest } from './run-request.ts';
 import type { Span } from '../events/span.ts';
-
-/** What the runtime is given of a planner. */
-export interface Plans {
-  /** Begins a plan, and gives its id; the same key with the same request is the same plan. */
-  start(
-    request: PlanErrand,
-    principal: Principal,
-    options: { readonly idempotencyKey?: string },
-  ): Promise<{ readonly planId: string }>;
-  /** Rejects with `not_found` for a plan that is not there for this principal. */
-  view(planId: string, principal: Principal): Promise<unknown>;
-  /**
-   * `data-plan` parts, the result as text, and one end, after a `data-run` that says more of it. An abort ends the stream alone. With
-   * `throughWaits` a question to a person ends nothing.
-   */
-  stream(
-    planId: string,
-    principal: Principal,
-    options: { readonly signal: AbortSignal; readonly throughWaits?: boolean },
-  ): ReadableStream<UIMessageChunk>;
-  /** Cancels it, as somebody wants; the permission hook may refuse. */
-  cancel(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;
-  /** Cancels it, whatever the caller may do: its agent or its session are no more, or its time is over. */
-  stop(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;
-  /** Answers a question of a plan, which then goes on. */
-  reply(planId: string, principal: Principal, reply: PlanReply): Promise<unknown>;
-  /** Leaves all plans to other processes. */
-  close(): Promise<void>;
-}
-
-/** What a person answers to a question; for a tool call, `{ approved, reason? }`. */
-export interface PlanReply {
-  readonly askId: string;
-  readonly answer: unknown;
-}
-
-/** What a plan is asked for. The planner reads the terms of the request, and refuses what it does not know. */
-interface PlanErrand extends Readonly<Record<string, unknown>> {
-  readonly goal: string;
-  readonly agentId: string;
-  readonly context: readonly unknown[];
-}
 
 /** A plan that a run follows. */
 export interface FollowedPlan {
@@ -77,7 +36,7 @@ export async function takePlan(
   await plans.view(planId, principal);
   return {
     planId,
-    follow: (signal, usage) => loopOf(plans.stream(planId, principal, { signal }), usage),
+    follow: (signal, usage) => loopOf(plans.follow(planId, principal, { signal }), { planId, usage }),
     abandon(reason) {
       if (reason === 'client_gone' || reason === 'runtime_closed' || reason === 'run_ended') return;
       const how = { reason: typeof reason === 'string' ? reason : 'cancelled' };
@@ -88,10 +47,10 @@ export async function takePlan(
   };
 
   async function begin(): Promise<string> {
-    const errand = { traceId: span.traceId, parentSpanId: span.spanId, ...planner, ...errandOf(request) };
+    const start = { traceId: span.traceId, parentSpanId: span.spanId, ...planner, ...startOf(request) };
     // As the key of the run, the plan's belongs to the issuer.
     const options = key === undefined ? {} : { idempotencyKey: `run:${principal.session?.issuer ?? ''}:${key}` };
-    return (await plans!.start(errand, principal, options)).planId; // there is one, as was seen above
+    return (await plans!.start(start, principal, options)).planId; // there is one, as was seen above
   }
 }
 
@@ -99,7 +58,7 @@ export async function takePlan(
 const messagesTold = 20;
 const textTold = 4000;
 
-function errandOf({ agentId, chat: { messages }, context }: RunRequest): PlanErrand {
+function startOf({ agentId, chat: { messages }, context }: RunRequest): PlanStart {
   const goal = textOf(messages.at(-1));
   if (goal === '') throw refused('its last message has no text, which would be the goal', 'no_goal');
   const before = messages.slice(-messagesTold - 1, -1).map((message) => {
@@ -116,47 +75,46 @@ function refused(why: string, reason: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot plan: ${why}`, { details: { reason } });
 }
 
-/** The chunks of a plan's stream are the run's, but for those that open and close every run. */
-function loopOf(stream: ReadableStream<UIMessageChunk>, usage: Pick<Usage, 'steps' | 'totalTokens'>): Loop {
-  const reader = stream.getReader();
-  let told: { readonly state?: unknown; readonly error?: ErrorData } = {};
+/** The loop of a run that follows a plan: its chunks, then its end. */
+function loopOf(
+  updates: AsyncIterable<PlanUpdate>,
+  { planId, usage }: { readonly planId: string; readonly usage: Pick<Usage, 'steps' | 'totalTokens'> },
+): Loop {
+  const reader = updates[Symbol.asyncIterator]();
+  let end: RunEnd | undefined;
   return {
     async read() {
-      const { done, value: chunk } = await reader.read();
+      if (end) return { end };
+      const { done, value: update } = await reader.next();
       if (done) return { end: failed(new PinnaceError('internal', 'The plan was left before its end')) };
-      if (chunk.type === 'start') return { chunks: [] };
-      if (chunk.type === 'data-run') {
-        told = chunk.data as typeof told; // the planner's own
-        return { chunks: [] };
+      if (update.type === 'view') {
+        const { view } = update;
+        usage.steps = view.used.steps;
+        usage.totalTokens = view.used.tokens;
+        return { chunks: [{ type: 'data-plan', id: planId, data: view }] };
       }
-      if (chunk.type === 'data-plan') countUsed(chunk.data, usage);
-      const end = endOf(chunk, told);
-      return end ? { end } : { chunks: [chunk] };
+      end = toRunEnd(update.end);
+      return { chunks: update.end.state === 'completed' ? textChunks(update.end.text) : [] };
     },
   };
 }
 
-/** A plan counts from its beginning, whichever run looks at it. */
-function countUsed(view: unknown, usage: Pick<Usage, 'steps' | 'totalTokens'>): void {
-  const { used } = view as { readonly used: { readonly steps: number; readonly tokens: number } }; // the planner's own
-  usage.steps = used.steps;
-  usage.totalTokens = used.tokens;
+function textChunks(text: string): readonly UIMessageChunk[] {
+  const id = 'result';
+  return [{ type: 'text-start', id }, { type: 'text-delta', id, delta: text }, { type: 'text-end', id }];
 }
 
-function endOf(
-  chunk: UIMessageChunk,
-  { state, error }: { readonly state?: unknown; readonly error?: ErrorData },
-): RunEnd | undefined {
-  switch (chunk.type) {
-    case 'finish':
-      return state === 'suspended'
-        ? { type: 'suspended', finishReason: 'other' }
-        : { type: 'completed', finishReason: 'stop' };
-    case 'abort':
-      return { type: 'cancelled', reason: chunk.reason ?? 'cancelled' };
-    case 'error':
-      return error ? { type: 'failed', error } : failed(new PinnaceError('internal', 'The plan has failed'));
+function toRunEnd(end: PlanEnd): RunEnd {
+  switch (end.state) {
+    case 'completed':
+      return { type: 'completed', finishReason: 'stop' };
+    case 'suspended':
+      return { type: 'suspended', finishReason: 'other' };
+    case 'cancelled':
+      return { type: 'cancelled', reason: end.reason };
+    case 'failed':
+      return { type: 'failed', error: end.error };
     default:
-      return undefined;
+      return end satisfies never;
   }
 }

@@ -10,10 +10,10 @@ import type { McpValidation, McpValidationInput } from '../contracts/mcp-validat
 import type { Metrics } from '../base/metrics.ts';
 import type { Authorize } from '../contracts/authorize.ts';
 import type { SpanContext } from '../events/span.ts';
-import type { AgentSteps } from './agent-steps.ts';
+import type { AgentSteps } from '../contracts/steps.ts';
 import type { AgentTools } from './resolve/agent-tools.ts';
 import type { ManifestEntry } from './resolve/assemble.ts';
-import type { PlanReply } from './plans.ts';
+import type { PlanReply } from '../contracts/plans.ts';
 import type { Prewarmed } from './operations.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Readiness } from './readiness.ts';

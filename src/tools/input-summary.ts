@@ -2,7 +2,7 @@
 
 import type { DigestOf } from '../events/input-digests.ts';
 import { canonicalJson } from '../base/json.ts';
-import type { SummaryValue } from '../events/payload-summary.ts';
+import type { SummaryValue } from '../contracts/span.ts';
 import { declaredFields } from './declared-fields.ts';
 import { visible } from './visible-text.ts';
 

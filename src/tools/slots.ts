@@ -12,15 +12,15 @@ export interface Slots {
   take(toolId: string, limit: number, signal: AbortSignal): Promise<() => void>;
 }
 
-interface Place {
+interface SlotQueue {
   taken: number;
   readonly waiting: (() => void)[];
 }
 
 /** Gives slots, none taken. */
 export function createSlots(): Slots {
-  const places = new Map<string, Place>();
-  const free = (toolId: string, place: Place): void => {
+  const places = new Map<string, SlotQueue>();
+  const free = (toolId: string, place: SlotQueue): void => {
     const next = place.waiting.shift();
     if (next) return next(); // the place goes from hand to hand
     place.taken -= 1;
@@ -41,7 +41,7 @@ export function createSlots(): Slots {
   };
 }
 
-async function turn({ waiting }: Place, toolId: string, signal: AbortSignal): Promise<void> {
+async function turn({ waiting }: SlotQueue, toolId: string, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onAbort = (): void => {
     const at = waiting.indexOf(resolve);

@@ -1,6 +1,5 @@
 /** What a tool is: a definition, a check of its input, and the work. */
 
-import type { ErrorData } from '../base/errors.ts';
 import type { Issue } from '../base/parse.ts';
 import type { Delegation } from './delegation.ts';
 import type { Principal } from '../base/principal.ts';
@@ -8,6 +7,8 @@ import type { ToolDefinition } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Span } from '../events/span.ts';
 import type { RunScope } from './run-scope.ts';
+
+export type { ToolOutcome } from '../contracts/tool-outcome.ts';
 
 /** How much a line of a tool's log matters. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -72,11 +73,6 @@ export interface ToolContext {
   /** The call's place among agents that hand work on; absent where a tool is called by itself. */
   readonly delegation?: Delegation | undefined;
 }
-
-/** What became of a tool call. */
-export type ToolOutcome =
-  | { readonly ok: true; readonly output: unknown }
-  | { readonly ok: false; readonly error: ErrorData };
 
 /** The result of checking an input: the input as the tool takes it, or what is wrong. */
 export type InputCheck =

@@ -3,7 +3,13 @@
 import { sourcesStep } from './ask-sources.ts';
 import { type ActiveTool, activeToolsOf } from './choose-tool.ts';
 import { stagesOf } from './clauses.ts';
-import { type CallOptions, type Conversation, type PastCall, readConversation, stringify } from './conversation.ts';
+import {
+  type Conversation,
+  type ModelCallOptions,
+  type PastCall,
+  readConversation,
+  stringify,
+} from './conversation.ts';
 import { correctedCall } from './correct-call.ts';
 import { isDiscovery, isSearch, mayDiscover, type Search, searchFor } from './discover.ts';
 import { type Call, explicitCallsOf } from './explicit-calls.ts';
@@ -42,14 +48,14 @@ interface Situation {
 }
 
 /** Decides on the answer. The same options and seed give the same answer. */
-export function answer(options: CallOptions, seed: number): Answer {
+export function answer(options: ModelCallOptions, seed: number): Answer {
   if (!isInPlan(options)) return answerAlone(options, seed);
   const calls = leaderCalls(options);
   if (!calls) return answerAlone(withoutPrimitives(options), seed);
   return { reasoning: '', text: '', calls: withIds(calls, readSituation(options, seed)) };
 }
 
-function answerAlone(options: CallOptions, seed: number): Answer {
+function answerAlone(options: ModelCallOptions, seed: number): Answer {
   const situation = readSituation(options, seed);
   const retries = retriesOf(situation);
   if (retries.calls.length > 0) return { reasoning: '', ...retries };
@@ -69,7 +75,7 @@ function answerAlone(options: CallOptions, seed: number): Answer {
 
 const nothing: Plan = { calls: [], questions: [] };
 
-function readSituation(options: CallOptions, seed: number): Situation {
+function readSituation(options: ModelCallOptions, seed: number): Situation {
   const read = readConversation(options.prompt);
   const { message } = read;
   const active = activeToolsOf(options);

@@ -1,7 +1,7 @@
 /** Which of the active tools a text asks for, by the words that it shares with their names, descriptions and parameters. */
 
 import { expressionIn } from './arithmetic.ts';
-import type { CallOptions } from './conversation.ts';
+import type { ModelCallOptions } from './conversation.ts';
 import { isExpression, isSource, isTarget } from './fill/fill-format.ts';
 import { readShape, type Shape } from './shape.ts';
 import { relativesOf, stem, stemsOf, wordsOf } from './words.ts';
@@ -34,7 +34,7 @@ export function isPlain({ score }: Match): boolean {
 }
 
 /** Gives the tools that can be called now. */
-export function activeToolsOf({ tools = [], toolChoice }: CallOptions): readonly ActiveTool[] {
+export function activeToolsOf({ tools = [], toolChoice }: ModelCallOptions): readonly ActiveTool[] {
   if (toolChoice?.type === 'none') return [];
   return tools.flatMap((tool) =>
     tool.type !== 'function' || (toolChoice?.type === 'tool' && toolChoice.toolName !== tool.name) ? [] : [{

@@ -4,8 +4,8 @@ import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 import { asRecord, own } from './shape.ts';
 
 /** What a model is called with. */
-export type CallOptions = Parameters<LanguageModel['doStream']>[0];
-type Message = CallOptions['prompt'][number];
+export type ModelCallOptions = Parameters<LanguageModel['doStream']>[0];
+type Message = ModelCallOptions['prompt'][number];
 type ResultPart = Extract<Extract<Message, { role: 'tool' }>['content'][number], { type: 'tool-result' }>;
 
 /** What came of a call. */
@@ -38,7 +38,7 @@ export interface Conversation {
 }
 
 /** Reads a prompt. */
-export function readConversation(prompt: CallOptions['prompt']): Conversation {
+export function readConversation(prompt: ModelCallOptions['prompt']): Conversation {
   const outcomes = outcomesOf(prompt);
   const steps = prompt.map((message) => callsOf(message, outcomes));
   const lastUser = prompt.findLastIndex(({ role }) => role === 'user');
@@ -53,7 +53,7 @@ export function readConversation(prompt: CallOptions['prompt']): Conversation {
 }
 
 /** "The root's nodeId is "yard"." */
-function rootIn(prompt: CallOptions['prompt']): string {
+function rootIn(prompt: ModelCallOptions['prompt']): string {
   const [system] = prompt;
   const text = system?.role === 'system' ? system.content : '';
   return /\broot(?:['’]s)?(?:\s+(?:nodeId|node|id))*\s+is\s+["“`]([^"”`]+)["”`]/u.exec(text)?.[1] ?? 'root';
@@ -78,7 +78,7 @@ function callsOf(message: Message, outcomes: ReadonlyMap<string, Outcome>): read
   );
 }
 
-function outcomesOf(prompt: CallOptions['prompt']): ReadonlyMap<string, Outcome> {
+function outcomesOf(prompt: ModelCallOptions['prompt']): ReadonlyMap<string, Outcome> {
   const outcomes = new Map<string, Outcome>();
   for (const message of prompt) {
     if (message.role !== 'tool' && message.role !== 'assistant') continue;

@@ -1,13 +1,13 @@
 /** How the model leads a plan: it divides the goal, gives each part to a sub-agent, asks a person where the goal says so, and sums up. */
 
-import type { CallOptions } from './conversation.ts';
+import type { ModelCallOptions } from './conversation.ts';
 import type { Call } from './explicit-calls.ts';
 
 /** The primitives of plans: a model that leads knows them by name. */
 const primitives: ReadonlySet<string> = new Set(['create', 'send', 'ask_human', 'plan_revise', 'finish']);
 
 /** Whether the instructions make the model a part of a plan. */
-export function isInPlan({ prompt, tools = [] }: CallOptions): boolean {
+export function isInPlan({ prompt, tools = [] }: ModelCallOptions): boolean {
   const system = prompt.find(({ role }) => role === 'system');
   const names = new Set(tools.map(({ name }) => name));
   return names.has('finish') && names.has('send') && typeof system?.content === 'string' &&
@@ -15,12 +15,12 @@ export function isInPlan({ prompt, tools = [] }: CallOptions): boolean {
 }
 
 /** The same options without the primitives: what is left is an errand like any other. */
-export function withoutPrimitives(options: CallOptions): CallOptions {
+export function withoutPrimitives(options: ModelCallOptions): ModelCallOptions {
   return { ...options, tools: (options.tools ?? []).filter(({ name }) => !primitives.has(name)) };
 }
 
 /** The next calls of a leader; `undefined` for a goal with one part, which the model does itself. */
-export function leaderCalls({ prompt, tools = [] }: CallOptions): readonly Call[] | undefined {
+export function leaderCalls({ prompt, tools = [] }: ModelCallOptions): readonly Call[] | undefined {
   const parts = partsOf(goalOf(prompt));
   if (parts.length < 2 || !tools.some(({ name }) => name === 'create')) return undefined;
   if (!prompt.some(({ role }) => role === 'assistant')) return parts.map(toCall);
@@ -28,7 +28,7 @@ export function leaderCalls({ prompt, tools = [] }: CallOptions): readonly Call[
   return [callOf('finish', { result: [...results, ...answersOf(prompt)].join('\n\n'), cites })];
 }
 
-function goalOf(prompt: CallOptions['prompt']): string {
+function goalOf(prompt: ModelCallOptions['prompt']): string {
   const first = prompt.find(({ role }) => role === 'user');
   if (first?.role !== 'user') return '';
   // What stands behind an empty line is context.
@@ -75,7 +75,7 @@ function callOf(toolName: string, input: unknown): Call {
 }
 
 /** What the sub-agents have found or failed at, as the leader was told. */
-function resultsOf(prompt: CallOptions['prompt']): { readonly results: string[]; readonly cites: string[] } {
+function resultsOf(prompt: ModelCallOptions['prompt']): { readonly results: string[]; readonly cites: string[] } {
   const told = prompt.flatMap((message) =>
     message.role === 'user'
       ? message.content.flatMap((part) =>
@@ -97,7 +97,7 @@ function resultsOf(prompt: CallOptions['prompt']): { readonly results: string[];
 }
 
 /** What people have answered. */
-function answersOf(prompt: CallOptions['prompt']): readonly string[] {
+function answersOf(prompt: ModelCallOptions['prompt']): readonly string[] {
   return prompt.flatMap((message) =>
     message.role === 'tool'
       ? message.content.flatMap((part) =>

@@ -2,7 +2,7 @@
 
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 import type { Answer, IdentifiedCall } from './answer.ts';
-import { type CallOptions, stringify } from './conversation.ts';
+import { type ModelCallOptions, stringify } from './conversation.ts';
 import { cutTo } from './prose.ts';
 import { hashOf } from './random.ts';
 
@@ -14,7 +14,7 @@ type Finish = Extract<Part, { type: 'finish' }>;
 export type Part = StreamResult['stream'] extends ReadableStream<infer P> ? P : never;
 
 /** Gives the parts in order; exactly one, the last, is `finish`. */
-export function partsOf({ reasoning, text, calls }: Answer, options: CallOptions): readonly Part[] {
+export function partsOf({ reasoning, text, calls }: Answer, options: ModelCallOptions): readonly Part[] {
   const written = cutTo(text, options.maxOutputTokens ?? Infinity).toWellFormed();
   const isCut = written.length < text.length;
   const made = isCut ? [] : calls;
@@ -61,7 +61,7 @@ function finishReasonOf(isCut: boolean, calls: readonly IdentifiedCall[]): Finis
 }
 
 /** Words, for want of tokens: an honest measure of this model's work. */
-function usageOf({ reasoning, text, calls }: Answer, { prompt, tools = [] }: CallOptions): Finish['usage'] {
+function usageOf({ reasoning, text, calls }: Answer, { prompt, tools = [] }: ModelCallOptions): Finish['usage'] {
   const input = countWords(stringify(prompt)) + countWords(stringify(tools));
   const thought = countWords(reasoning);
   const said = countWords(text) +

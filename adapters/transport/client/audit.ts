@@ -1,15 +1,11 @@
 /** The audit of an endpoint, as in process. */
 
+import type { CallOptions } from './call-options.ts';
 import type { EventLog, LoggedEvent } from '../../../src/events/event-log.ts';
 import type { EventQuery } from '../../../src/events/event-query.ts';
 import type { Verification } from '../../../src/events/verify-chain.ts';
 import type { Page } from '../../../src/base/page.ts';
 import { queryOf } from './query.ts';
-
-/** What may be given with any call. */
-interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** What was done, and whether what is written there is whole. Errors are those of the log; `not_found` where none is kept. */
 export interface RemoteAudit extends Pick<EventLog, 'verify'> {

@@ -1,5 +1,6 @@
 /** The data sources of an endpoint: asked as in process, and filled with files while whoever sends them is told how far it is. */
 
+import type { CallOptions } from './call-options.ts';
 import { type ErrorData, fromData } from '../../../src/base/errors.ts';
 import type { IngestProgress, IngestReport } from '../../../src/grounding/ingest/ingest.ts';
 import type { GroundingAnswer, RetrieveInput } from '../../../src/grounding/request.ts';
@@ -8,10 +9,6 @@ import { readEvents } from './events.ts';
 import { unreachable } from './problem.ts';
 import { unexpected } from './send.ts';
 import { pauseMs } from './wait.ts';
-
-interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** A file to be sent, as text. */
 export interface RemoteFile {

@@ -1,11 +1,7 @@
 /** The plans of an endpoint: looked at and steered over signed requests by those for whom they work. */
 
+import type { CallOptions } from './call-options.ts';
 import type { PlanView } from '../../../src/planner/view/plan-view.ts';
-
-/** What may be given with any call. */
-interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** The plans of an endpoint. A plan that works for somebody else is `not_found`; asking for something again changes nothing. */
 export interface RemotePlans {

@@ -1,5 +1,6 @@
 /** The registries of an endpoint, as in process: what is registered, found, changed and retired over signed requests. */
 
+import type { CallOptions } from './call-options.ts';
 import type { FoundRecords, Patch, Registration } from '../../../src/registry/collection.ts';
 import type { CatalogExport } from '../../../src/registry/catalog-document.ts';
 import type { HistoryEntry } from '../../../src/registry/history.ts';
@@ -9,11 +10,6 @@ import type { Page, PageOptions } from '../../../src/base/page.ts';
 import type { CatalogRecords, RecordKind } from '../../../src/tools/records/record-kinds.ts';
 import type { ToolDefinition } from '../../../src/base/schema.ts';
 import { queryOf } from './query.ts';
-
-/** What may be given with any call. */
-interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** A call that changes a version that the caller has seen: the record's `revision`. */
 interface VersionOptions extends CallOptions {

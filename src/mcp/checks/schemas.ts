@@ -43,7 +43,7 @@ interface Walk {
   readonly headers: Set<string>;
 }
 
-interface Place {
+interface SchemaPath {
   readonly path: string;
   readonly depth: number;
 }
@@ -52,7 +52,7 @@ const keywordsWithNames = new Set(['properties', 'patternProperties', '$defs', '
 /** What stands under these is data, and no schema. */
 const keywordsWithData = new Set(['enum', 'const', 'default', 'examples', 'required', 'type', 'dependentRequired']);
 
-function walkSchema(schema: unknown, { path, depth }: Place, walk: Walk): void {
+function walkSchema(schema: unknown, { path, depth }: SchemaPath, walk: Walk): void {
   if (Array.isArray(schema)) {
     for (const [i, part] of schema.entries()) walkSchema(part, { path: below(path, i), depth }, walk);
     return;
@@ -123,7 +123,11 @@ const secretNames =
 const contextNames =
   /^(?:side_?notes?|system_?prompt|instructions_?followed|conversation(?:_?history)?|chat_?history|message_?history|history|context_?window|chain_?of_?thought|reasoning|env(?:ironment)?(?:_?variables)?)$/i;
 
-function checkProperties(schema: Readonly<Record<string, unknown>>, { path }: Place, walk: Walk): readonly Remark[] {
+function checkProperties(
+  schema: Readonly<Record<string, unknown>>,
+  { path }: SchemaPath,
+  walk: Walk,
+): readonly Remark[] {
   const properties = asRecord(schema['properties']);
   const names = Object.keys(properties);
   const place = below(path, 'properties');

@@ -50,14 +50,14 @@ function emptyThreads(steps: number): Threads {
   };
 }
 
-interface Place {
+interface TextPosition {
   readonly steps: readonly Step[];
   readonly text: string;
   readonly at: number;
 }
 
 /** Threads come in the order of their beginnings: who is first at a step began first. */
-function addThread(threads: Threads, { step, start }: { step: number; start: number }, place: Place): void {
+function addThread(threads: Threads, { step, start }: { step: number; start: number }, place: TextPosition): void {
   const open = [step];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
     if (threads.marks[at] === threads.mark) continue;
@@ -74,7 +74,7 @@ function addThread(threads: Threads, { step, start }: { step: number; start: num
   }
 }
 
-function holds(where: Assertion, { text, at }: Place): boolean {
+function holds(where: Assertion, { text, at }: TextPosition): boolean {
   if (where === 'start') return at === 0;
   if (where === 'end') return at === text.length;
   const isWordAt = (place: number): boolean => place >= 0 && place < text.length && isWord(text.charCodeAt(place));

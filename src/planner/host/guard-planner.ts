@@ -3,8 +3,8 @@
 import { type ErrorData, toData } from '../../base/errors.ts';
 import { type Emit, unobserved } from '../../events/events.ts';
 import { guarded, type Guards } from '../../permission/guarded.ts';
-import type { SummaryValue } from '../../events/payload-summary.ts';
-import type { Authorize } from '../../contracts/authorize.ts';
+import type { SummaryValue } from '../../contracts/span.ts';
+import type { Principal } from '../../base/principal.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import { type SpanContext, type SpanEvent, statusOfError, traceAt } from '../../events/span.ts';
 import { requireScope } from './inbound.ts';
@@ -12,8 +12,6 @@ import { isOver, readPlan } from '../journal/plan-record.ts';
 import type { Planner } from '../planner.ts';
 import { runToOutcome } from './run-to-outcome.ts';
 import { spanIdOf } from '../model/span-id.ts';
-
-type Principal = Parameters<Authorize>[1];
 
 /** Who is asked, who writes, and who is told. */
 export interface GuardPlannerOptions extends Guards {

@@ -4,14 +4,12 @@ import { PinnaceError } from '../../base/errors.ts';
 import { answerInterruption } from '../../permission/interruption.ts';
 import { checkData } from '../../base/json.ts';
 import { invalid } from '../../base/parse.ts';
-import type { Authorize } from '../../contracts/authorize.ts';
+import type { Principal } from '../../base/principal.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import { compileJsonSchema } from '../../tools/json-schema/json-schema.ts';
 import type { AskFacts } from '../model/plan-event.ts';
 import type { PlanLimits } from '../model/plan-limits.ts';
 import { askKey, bellKey, type InboundItem, inboundKey, isOver, readPlan } from '../journal/plan-record.ts';
-
-type Principal = Parameters<Authorize>[1];
 
 /** Gives the principal when it may do this. @throws PinnaceError `forbidden`. */
 export function requireScope(principal: Principal, scope: Principal['scopes'][number]): Principal {

@@ -1,6 +1,7 @@
 /** The function that does an agent's work, one activity at a time: given by whoever composes the planner. */
 
 import type { ErrorData } from '../../base/errors.ts';
+import type { Scope } from '../../base/principal.ts';
 import type { Span } from '../../events/span.ts';
 import type { ActionInput, Effect, WaitForInput } from '../model/action.ts';
 
@@ -71,7 +72,7 @@ export interface PlanOwner {
   readonly tenant: string;
   readonly subject: string;
   readonly agents: '*' | readonly string[];
-  readonly scopes: readonly string[];
+  readonly scopes: readonly Scope[];
 }
 
 /** One activity of one agent: its next step, or with `call` one tool call. */

@@ -1,6 +1,6 @@
 /** Begins a plan and waits for its outcome. */
 
-import type { Authorize } from '../../contracts/authorize.ts';
+import type { Principal } from '../../base/principal.ts';
 import type { PlanOutcome } from '../view/plan-outcome.ts';
 import type { PlanRequestInput } from '../model/plan-request.ts';
 import type { Planner } from '../planner.ts';
@@ -8,7 +8,7 @@ import type { Planner } from '../planner.ts';
 /** What is run, and for whom. */
 interface RunToOutcome {
   readonly request: PlanRequestInput;
-  readonly principal: Parameters<Authorize>[1];
+  readonly principal: Principal;
   readonly signal?: AbortSignal;
   readonly idempotencyKey?: string;
 }

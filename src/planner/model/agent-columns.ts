@@ -163,7 +163,7 @@ function isPlainEnd({ status, spec, step, attempt, tokens, cost, revision, cites
 }
 
 /** Where an agent stands in columns. */
-interface Place {
+interface ColumnSlot {
   readonly columns: AgentColumns;
   readonly i: number;
   readonly rest: AgentRest | undefined;
@@ -175,7 +175,7 @@ interface Place {
  * @throws Error when the columns do not hold every agent up to the last, each below one before it.
  */
 export function addAgents(state: PlanState, all: readonly AgentColumns[]): void {
-  const places: Place[] = [];
+  const places: ColumnSlot[] = [];
   let known = 0;
   for (const columns of all) {
     const rests = new Map(columns.rest);
@@ -206,7 +206,7 @@ function above(state: PlanState, id: string): AgentState {
 
 function addAgent(
   state: PlanState,
-  { columns, i, rest }: Place,
+  { columns, i, rest }: ColumnSlot,
   { id, parent }: { readonly id: string; readonly parent: AgentState | undefined },
 ): void {
   const { since } = columns;
@@ -233,7 +233,7 @@ function addAgent(
 }
 
 /** The event that made the agent. */
-function eventOf({ columns, i, rest }: Place, id: string): EventOf<'agent.created'> {
+function eventOf({ columns, i, rest }: ColumnSlot, id: string): EventOf<'agent.created'> {
   const at = columns.since + (columns.starts[i] ?? 0);
   const goal = columns.goals[i] as string; // as many as there are orders
   const key = columns.keys[i];

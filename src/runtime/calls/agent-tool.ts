@@ -2,14 +2,13 @@
 
 import * as v from 'valibot';
 import { fromData, PinnaceError } from '../../base/errors.ts';
-import type { ErrorData } from '../../base/errors.ts';
 import { toolOver } from '../../tools/fixed-input.ts';
 import type { ToolDefinition } from '../../base/schema.ts';
 import type { Tool, ToolContext } from '../../tools/tool.ts';
 import { type Delegation, unboundDelegation } from '../../tools/delegation.ts';
 import type { Limits } from '../resolve/limits.ts';
 import { inGrowingPieces, type LiveTexts } from './live-texts.ts';
-import type { Plans } from '../plans.ts';
+import type { PlanEnd, Plans, PlanStart, PlanUpdate } from '../../contracts/plans.ts';
 import { createPrincipal, type Principal } from '../../base/principal.ts';
 
 const Config = v.object({ agentId: v.pipe(v.string(), v.minLength(1)) });
@@ -62,7 +61,7 @@ async function followPlan(handed: Handed, following: Following): Promise<unknown
   const { context: { signal, principal: caller, toolCallId }, plans, delegation, liveTexts } = following;
   const principal = asDelegate(caller, handed.agentId);
   signal.throwIfAborted();
-  const { planId } = await plans.start(errandOf(handed, following), principal, {});
+  const { planId } = await plans.start(startOf(handed, following), principal, {});
   // AI SDK clients show a preliminary output until the next one, or the final one, takes its place.
   const show = (output: string): void =>
     delegation.show({ type: 'tool-output-available', toolCallId, output, preliminary: true });
@@ -72,10 +71,7 @@ async function followPlan(handed: Handed, following: Following): Promise<unknown
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   try {
-    return await answerOf(plans.stream(planId, principal, { signal, throughWaits: true }), {
-      ...following,
-      toolCallId,
-    });
+    return await answerOf(plans.follow(planId, principal, { signal, throughWaits: true }), { planId, ...following });
   } catch (error) {
     stop();
     throw error;
@@ -91,7 +87,7 @@ function asDelegate(caller: Principal, agentId: string): Principal {
   return createPrincipal({ ...caller, agents, via: 'in-process' });
 }
 
-function errandOf({ agentId, task }: Handed, { context: { span }, delegation, tokens, limits }: Following) {
+function startOf({ agentId, task }: Handed, { context: { span }, delegation, tokens, limits }: Following): PlanStart {
   return {
     goal: task,
     agentId,
@@ -105,26 +101,29 @@ function errandOf({ agentId, task }: Handed, { context: { span }, delegation, to
   };
 }
 
-/** Shows the plan in the caller's stream as it goes on, questions to people with their addresses included. */
+/** Shows the plan in the caller's stream as it changes, with questions to people, and returns its result as text. */
 async function answerOf(
-  stream: ReturnType<Plans['stream']>,
-  { delegation, toolCallId }: Following & { readonly toolCallId: string },
+  updates: AsyncIterable<PlanUpdate>,
+  { planId, delegation, context: { toolCallId } }: Following & { readonly planId: string },
 ): Promise<string> {
-  let text = '';
   let counted = 0;
-  let end: { readonly state?: unknown; readonly error?: ErrorData } = {};
-  for await (const chunk of stream) {
-    if (chunk.type === 'data-plan') {
-      const view = chunk.data as { readonly used: { readonly tokens: number } }; // the planner's own
-      delegation.used(view.used.tokens - counted);
-      counted = view.used.tokens;
-      delegation.show({ ...chunk, data: { ...view, toolCallId } });
-    }
-    if (chunk.type === 'data-run') end = chunk.data as typeof end; // the planner's own
-    if (chunk.type === 'text-delta') text += chunk.delta;
+  for await (const update of updates) {
+    if (update.type === 'end') return textOf(update.end);
+    const { view } = update;
+    delegation.used(view.used.tokens - counted);
+    counted = view.used.tokens;
+    delegation.show({ type: 'data-plan', id: planId, data: { ...view, toolCallId } });
   }
-  if (end.state === 'completed') return text;
-  throw end.error ? fromData(end.error) : new PinnaceError('cancelled', 'The agent was stopped before its answer');
+  throw stopped();
+}
+
+function textOf(end: PlanEnd): string {
+  if (end.state === 'completed') return end.text;
+  throw end.state === 'failed' ? fromData(end.error) : stopped();
+}
+
+function stopped(): PinnaceError {
+  return new PinnaceError('cancelled', 'The agent was stopped before its answer');
 }
 
 function requireDepth({ callers }: Delegation, { agentId }: Handed): void {

@@ -1,6 +1,7 @@
 /** Which tools the model sees in its next step: all of the run's, or with discovery those that are active. */
 
 import { PinnaceError } from '../../base/errors.ts';
+import type { Discovery } from '../../contracts/discovery.ts';
 import type { Agent } from '../../base/schema.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ToolSet } from '../resolve/assemble.ts';
@@ -17,36 +18,10 @@ export interface StepTools {
   missing(name: string): PinnaceError;
 }
 
-/** What the runtime is given of discovery. */
-export interface Discovery {
-  /** As they stand in manifests. Only agents that name them have discovery. */
-  readonly tools: readonly Tool[];
-  /** Gives those that work, over the tools of one run. */
-  open(tools: readonly Tool[], run: DiscoveringRun): OpenDiscovery;
-}
-
-/** The run that discovers. */
-export interface DiscoveringRun {
-  /** The names that are active from the start. */
-  readonly active: readonly string[];
-  readonly principal: Principal;
-  readonly chatId: string;
-  /** Whether a tool may be found and used now. */
-  readonly isAllowed: (name: string) => boolean;
-}
-
-/** Discovery in one run. */
-export interface OpenDiscovery {
-  readonly tools: readonly Tool[];
-  restore(): Promise<void>;
-  activeNames(): readonly string[];
-  notActive(name: string): PinnaceError;
-}
-
 interface StepToolsOptions {
   readonly agent: Agent;
   readonly toolSet: ToolSet;
-  readonly discovery: Discovery | undefined;
+  readonly discovery: Discovery<Tool> | undefined;
   readonly principal: Principal;
   readonly chatId: string;
 }
@@ -83,7 +58,7 @@ function isAvailable({ isAvailable: ask }: Tool): boolean {
 
 function discovered(
   { agent, toolSet: { tools }, principal, chatId }: StepToolsOptions,
-  discovery: Discovery,
+  discovery: Discovery<Tool>,
 ): StepTools {
   const templates = new Set(discovery.tools);
   const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));

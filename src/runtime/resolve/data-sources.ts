@@ -1,25 +1,16 @@
 /** Agents and their data sources: the tools over them, and how few of them are left to an agent that others have made. */
 
 import { PinnaceError } from '../../base/errors.ts';
+import type { DataSources } from '../../contracts/data-sources.ts';
 import type { Agent, ToolDefinition } from '../../base/schema.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { KnownTool } from './assemble.ts';
-
-/** What the runtime is given of grounding. */
-export interface DataSources {
-  /** The tools as they are called, over no source: the first asks, the others write. */
-  readonly tools: readonly Tool[];
-  /** The tools over exactly the sources that the agent names. */
-  toolsOf(agent: Agent): readonly Tool[];
-  /** The tool of a definition of type `datastore`; `undefined` where there is no such source. */
-  datastore(definition: ToolDefinition, agent: Agent): Tool | undefined;
-}
 
 /** The tool that comes with the sources; those that write must be named. */
 const asks = 'retrieve';
 
 /** The tools of grounding as an agent has them: to ask with its sources alone, to write if its allowlist says so by name. */
-export function sourceToolsOf(agent: Agent, sources: DataSources | undefined): readonly KnownTool[] {
+export function sourceToolsOf(agent: Agent, sources: DataSources<Tool> | undefined): readonly KnownTool[] {
   if (!sources) return [];
   if (agent.dataSources.length === 0) {
     return sources.tools.map(({ definition }) => ({ definition, ruling: 'no_data_sources', mustBeNamed: true }));

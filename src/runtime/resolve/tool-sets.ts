@@ -7,12 +7,13 @@ import { implement, type Means } from '../../tools/implement.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { createAgentTool } from '../calls/agent-tool.ts';
 import { assemble, type KnownTool, type ToolSet } from './assemble.ts';
-import { type DataSources, sourceToolsOf } from './data-sources.ts';
+import type { DataSources } from '../../contracts/data-sources.ts';
+import type { Discovery } from '../../contracts/discovery.ts';
+import { sourceToolsOf } from './data-sources.ts';
 import type { Limits } from './limits.ts';
 import type { LiveTexts } from '../calls/live-texts.ts';
 import { type McpSource, type SelectedServer, selectMcpTools } from './mcp-tools.ts';
-import type { Plans } from '../plans.ts';
-import type { Discovery } from '../loop/step-tools.ts';
+import type { Plans } from '../../contracts/plans.ts';
 
 /** Gives an agent's tool set, of the catalog's definitions and the MCP servers that the agent selects. */
 export type ToolSetOf = (
@@ -30,8 +31,8 @@ export function createToolSets(
     readonly tools: readonly Tool[];
     /** Those of the composition and of the catalog go first where ids are the same. */
     readonly builtins: readonly Builtin[];
-    readonly discovery: Discovery | undefined;
-    readonly dataSources: DataSources | undefined;
+    readonly discovery: Discovery<Tool> | undefined;
+    readonly dataSources: DataSources<Tool> | undefined;
     readonly mcp: McpSource;
   },
 ): ToolSetOf {

@@ -72,12 +72,12 @@ function checkSecrets({ id, secrets }: ToolDefinition, config: HttpToolConfig): 
   );
 }
 
-type CallOptions = HttpToolOptions & Pick<ToolContext, 'signal' | 'secrets' | 'redact' | 'span' | 'principal'>;
+type HttpCallOptions = HttpToolOptions & Pick<ToolContext, 'signal' | 'secrets' | 'redact' | 'span' | 'principal'>;
 
 async function callHttp(
   config: HttpToolConfig,
   input: TemplateValues['input'],
-  { egress, signal, secrets, redact, span, principal: { tenant }, ...clock }: CallOptions,
+  { egress, signal, secrets, redact, span, principal: { tenant }, ...clock }: HttpCallOptions,
 ): Promise<HttpToolOutput> {
   const { method, origin, redirectOrigins, maxBytes, timeoutMs, retries } = config;
   const circuit = `${tenant} ${method} ${config.path}`; // one tenant's bad key or quota is no other's failure

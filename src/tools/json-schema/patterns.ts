@@ -44,13 +44,13 @@ function compileAt(pattern: string, field: string): Matcher {
   }
 }
 
-interface Place {
+interface PatternSite {
   readonly pattern: string;
   readonly field: string;
 }
 
 /** Looks where schemas stand, and where references lead. */
-function* patternsIn(root: Schema, parts: Readonly<Record<string, Schema | boolean>>): Generator<Place> {
+function* patternsIn(root: Schema, parts: Readonly<Record<string, Schema | boolean>>): Generator<PatternSite> {
   const seen = new Set<unknown>();
   const open: [schema: unknown, field: string][] = [[root, '']];
   for (let next = open.pop(); next; next = open.pop()) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as v from 'valibot';
 import { defineTool, localPrincipal, type Tool } from '../../../src/index.ts';
-import type { StepOf, ThinkRequest } from '../../../src/runtime/agent-steps.ts';
+import type { StepOf, ThinkRequest } from '../../../src/contracts/steps.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { testRuntime } from '../../fixtures/runtime.ts';
 
@@ -24,7 +24,7 @@ const { tenant, subject, agents, scopes } = localPrincipal();
 const step = (more: Partial<StepOf> = {}): StepOf => ({
   agentId: 'helper',
   owner: { tenant, subject, agents, scopes },
-  errandId: 'plan-1',
+  taskId: 'plan-1',
   traceId: 'a'.repeat(32),
   signal: new AbortController().signal,
   ...more,
@@ -33,7 +33,7 @@ const create = { name: 'create', description: 'Creates', paramsSchema: { type: '
 const thought = (more: Partial<ThinkRequest> = {}): ThinkRequest => ({
   ...step(),
   history: undefined,
-  said: [{ type: 'text', text: 'Go' }],
+  inputs: [{ type: 'text', text: 'Go' }],
   instructions: 'You plan.',
   primitives: [create],
   ...more,
@@ -115,7 +115,7 @@ describe("an agent's steps", () => {
     const { history } = await runtime.steps.think(thought());
     const outcome = { ok: true as const, output: { done: 'look' } };
     const said = [{ type: 'text' as const, text: 'News' }, { type: 'outcome' as const, callId: 'a', outcome }];
-    const next = await runtime.steps.think(thought({ history: structuredClone(history), said }));
+    const next = await runtime.steps.think(thought({ history: structuredClone(history), inputs: said }));
     expect(next).toMatchObject({ text: 'All done', calls: [] });
     expect(prompts[1]?.prompt.slice(1).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user']);
     expect(prompts[1]?.prompt[3]).toMatchObject({
@@ -156,7 +156,7 @@ describe("an agent's steps", () => {
     const { runtime, calls: prompts } = runtimeWith(says('All done'));
     const part = { type: 'tool-call', toolCallId: 'a', toolName: 'look', input: { n: 1 } };
     const history = [{ role: 'user', content: 'Go' }, { role: 'assistant', content: [part] }];
-    await runtime.steps.think(thought({ history, said: [] }));
+    await runtime.steps.think(thought({ history, inputs: [] }));
     expect(prompts[0]?.prompt.slice(1).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
   });
 

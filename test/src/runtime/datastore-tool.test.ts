@@ -96,12 +96,12 @@ describe('a tool of type datastore', () => {
     await runtime.steps.think({
       agentId: 'helper',
       owner: { tenant, subject, agents, scopes },
-      errandId: 'plan_1:1-1',
+      taskId: 'plan_1:1-1',
       traceId: 'a'.repeat(32),
       signal: new AbortController().signal,
       above: ['helper'],
       history: undefined,
-      said: [{ type: 'text', text: 'Go' }],
+      inputs: [{ type: 'text', text: 'Go' }],
       instructions: '',
       primitives: [],
     });

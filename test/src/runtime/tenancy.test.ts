@@ -128,14 +128,14 @@ describe('an agent that is internal', () => {
     const step = {
       agentId: 'behind',
       owner: ada,
-      errandId: 'plan',
+      taskId: 'plan',
       traceId: 't',
       signal: new AbortController().signal,
     };
     const thought = await runtime.steps.think({
       ...step,
       history: undefined,
-      said: [{ type: 'text', text: 'Hello' }],
+      inputs: [{ type: 'text', text: 'Hello' }],
       instructions: '',
       primitives: [],
     });

@@ -266,7 +266,7 @@ describe('a sub-agent with data sources', () => {
   const step = (above?: readonly string[]) => ({
     agentId: 'clerk',
     owner: { tenant: me.tenant, subject: me.subject, agents: me.agents, scopes: me.scopes },
-    errandId: 'plan-1:1-1',
+    taskId: 'plan-1:1-1',
     traceId: 'a'.repeat(32),
     signal: quiet(),
     ...(above && { above }),

@@ -1,0 +1,83 @@
+/** The seam between agents and plans: an agent's work outside a run, one model call or one tool call at a time. */
+
+import type { ErrorData } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
+import type { ToolDefinition } from '../base/schema.ts';
+import type { Span } from './span.ts';
+import type { ToolOutcome } from './tool-outcome.ts';
+
+/** The agent that does a step, and the task that the step belongs to. */
+export interface StepOf {
+  readonly agentId: string;
+  /** The principal that the agent works for, as verified when the work started. */
+  readonly owner: Omit<Principal, 'via' | 'session'>;
+  /** Identifies the task: tools loaded in one step stay loaded in the next. The task of a plan starts with the id of the plan. */
+  readonly taskId: string;
+  readonly traceId: string;
+  /** The span around the step; absent when events have no listener. */
+  readonly span?: Span | undefined;
+  readonly signal: AbortSignal;
+  /** Limits the agent's tools to these names. */
+  readonly only?: readonly string[] | undefined;
+  /** The agents that created this one, directly or through others. It has only the data sources that all of them have. */
+  readonly above?: readonly string[] | undefined;
+  /** The agents that handed the work on through tools. */
+  readonly callers?: readonly string[] | undefined;
+}
+
+/** Something new for the model. */
+export type StepInput =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'outcome'; readonly callId: string; readonly outcome: ToolOutcome };
+
+/** One model call. */
+export interface ThinkRequest extends StepOf {
+  /** The `history` of the last thought; `undefined` for the first. */
+  readonly history: unknown;
+  readonly inputs: readonly StepInput[];
+  /** Comes before the agent's own instructions. */
+  readonly instructions: string;
+  /** Actions beside the agent's tools. A tool with the name of a primitive is hidden. */
+  readonly primitives: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
+}
+
+/** A call that the model requests. */
+export type ThoughtCall =
+  & { readonly callId: string; readonly name: string; readonly input: unknown }
+  & (
+    | { readonly kind: 'primitive' }
+    | {
+      readonly kind: 'tool';
+      /** The effect of making the call twice. */
+      readonly effect: 'pure' | 'idempotent' | 'unsafe';
+      /** The question for the person who must approve the call. */
+      readonly approval?: string;
+    }
+    | { readonly kind: 'refused'; readonly error: ErrorData }
+  );
+
+/** The result of a model call. */
+export interface Thought {
+  readonly text: string;
+  readonly calls: readonly ThoughtCall[];
+  /** JSON, for the next model call. */
+  readonly history: unknown;
+  readonly tokens: number;
+}
+
+/** One tool call. */
+export interface ActRequest extends StepOf {
+  readonly tool: string;
+  readonly input: unknown;
+  readonly callId: string;
+  /** A person has approved this call. */
+  readonly approved: boolean;
+}
+
+/** The steps of agents. Each step resolves the agent again: a disabled agent does nothing more. */
+export interface AgentSteps {
+  /** @throws PinnaceError as a run does before its first chunk, and as its model call fails. */
+  think(request: ThinkRequest): Promise<Thought>;
+  /** Never throws. */
+  act(request: ActRequest): Promise<ToolOutcome & { readonly tokens?: number }>;
+}

@@ -1,0 +1,134 @@
+/** Follows a plan from any instance: yields what its journal records. */
+
+import type { FollowOptions, PlanCallFacts, PlanEnd } from '../../contracts/plans.ts';
+import type { Storage, Watchable } from '../../contracts/storage.ts';
+import { headKey } from '../../log/journal-record.ts';
+import { watchKey } from '../../log/news.ts';
+import { reduce } from '../fold/reduce.ts';
+import { planPrefix, readPlan, readPlanEvents } from '../journal/plan-record.ts';
+import { readState } from '../journal/read-state.ts';
+import { type PlanOutcome, readOutcome } from './plan-outcome.ts';
+import { type PlanView, viewOf } from './plan-view.ts';
+import { callsLeftOpen } from './unknown-calls.ts';
+
+/** The most views per second. */
+const viewsPerSecond = 4;
+
+/** The plan to follow. */
+export interface FollowedPlanOptions extends FollowOptions {
+  readonly storage: Storage & Partial<Watchable>;
+  readonly planId: string;
+  readonly tenant: string;
+}
+
+/** A change of the plan, or its end. */
+export type PlanStep =
+  | { readonly type: 'view'; readonly view: PlanView }
+  | { readonly type: 'end'; readonly end: PlanEnd };
+
+/** Yields the plan with every change, at most four times a second, then its end. After an abort it yields nothing more. */
+export async function* followPlan(options: FollowedPlanOptions): AsyncGenerator<PlanStep, void> {
+  const { signal = new AbortController().signal } = options;
+  const following = { ...options, signal };
+  const unknownCalls: PlanCallFacts[] = [];
+  const news = createNews(following);
+  try {
+    yield* views(following, { news, unknownCalls });
+    if (signal.aborted) return;
+    const { storage, planId, tenant } = options;
+    const outcome = await readOutcome({ storage, planId, tenant, signal, live: () => undefined });
+    yield { type: 'end', end: toEnd(outcome, unknownCalls) };
+  } finally {
+    news.stop();
+  }
+}
+
+type Following = FollowedPlanOptions & { readonly signal: AbortSignal };
+
+/** Yields views until the plan has ended or is suspended. */
+async function* views(
+  { storage, planId, tenant, signal, throughWaits = false }: Following,
+  { news, unknownCalls }: { readonly news: News; readonly unknownCalls: PlanCallFacts[] },
+): AsyncGenerator<PlanStep, void> {
+  const read = await readState(storage, planId);
+  const { state } = read;
+  let shown = -1;
+  for (let { seq } = read; !signal.aborted;) {
+    const { seq: last, state: { status } } = await readPlan(storage, planId, tenant);
+    while (seq < last) {
+      const page = await readPlanEvents(storage, planId, seq);
+      for (const { event } of page) {
+        unknownCalls.push(...callsLeftOpen(state, event)); // before the event removes them from the state
+        reduce(state, event);
+      }
+      state.fresh = [];
+      seq = page.at(-1)?.seq ?? last;
+    }
+    const isLast = status !== 'running' && !(throughWaits && status === 'waiting');
+    const view = seq === shown && !isLast ? undefined : viewOf(state, { seq, isSuspended: status === 'waiting' });
+    if (view) yield { type: 'view', view };
+    shown = seq;
+    if (isLast) return;
+    await news.next();
+  }
+}
+
+function toEnd(outcome: PlanOutcome, unknownCalls: readonly PlanCallFacts[]): PlanEnd {
+  switch (outcome.state) {
+    case 'done': {
+      const { result, cites } = outcome;
+      const text = typeof result === 'string' ? result : JSON.stringify(result);
+      return { state: 'completed', text, cites: cites.slice(0, 1000) };
+    }
+    case 'suspended':
+      return { state: 'suspended' };
+    case 'cancelled':
+      return { state: 'cancelled', reason: outcome.reason, unknownCalls };
+    case 'failed':
+      return { state: 'failed', error: outcome.error, unknownCalls };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+interface News {
+  /** Resolves when the journal may have grown, at most {@link viewsPerSecond} times a second. */
+  next(): Promise<void>;
+  stop(): void;
+}
+
+function createNews({ storage, planId, signal }: Following): News {
+  let changed = Promise.withResolvers<void>();
+  const wake = (): void => changed.resolve();
+  const stopWatch = watchKey(storage, headKey(planPrefix(planId)), wake);
+  // A reader that aborted may never read again, so the generator may never reach its end, which stops the watch.
+  const abort = (): void => {
+    stopWatch();
+    wake();
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  return {
+    async next() {
+      await Promise.all([changed.promise, pause(1000 / viewsPerSecond, signal)]);
+      changed = Promise.withResolvers();
+      if (signal.aborted) wake();
+    },
+    stop() {
+      stopWatch();
+      signal.removeEventListener('abort', abort);
+    },
+  };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(end, ms);
+    function end(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    }
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+  });
+}
