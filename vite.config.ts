@@ -1,22 +1,30 @@
+import process from 'node:process';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { alias, packageAlias } from './demo/alias.ts';
 import { contentSecurityPolicy, policy } from './demo/csp.ts';
 import { offline } from './demo/offline/plugin.ts';
 import { docsSite } from './demo/site/plugin.ts';
+import { slowestFiles } from './test/tools/run/slowest-files.ts';
+import { measuringTests, platformTests } from './test/tools/run/selection.ts';
 
 const root = import.meta.dirname;
 const isDeno = 'Deno' in globalThis;
-/** What runs in every runtime, from one source. */
-const core = ['test/src/**/*.test.ts', 'test/adapters/**/*.test.ts', 'test/scenarios/**/*.test.ts'];
-/** Nothing here is about speed, and a machine may be busy or slow: whoever hangs is found late, whoever is late is no failure. */
+/** In `npm run test:long`, and where files are named, everything runs in every runtime and with its full counts. */
+const isLong = process.env['PINNACE_TEST'] === 'long';
+const namesFiles = process.argv.some((argument) => argument.startsWith('test/'));
+const everyCoreTest = ['test/src/**/*.test.ts', 'test/adapters/**/*.test.ts', 'test/scenarios/**/*.test.ts'];
+const core = isLong || namesFiles ? everyCoreTest : platformTests;
+/** A machine may be busy or slow: these find what hangs, not what is late. */
 const patience = {
+  provide: { isLong, sampleSeed: Date.now() % 2 ** 31 },
   testTimeout: 180_000,
   hookTimeout: 120_000,
   teardownTimeout: 60_000,
   expect: { poll: { timeout: 30_000 } },
 };
-const setupFiles = ['test/tools/patience.ts'];
+const patient = 'test/tools/run/patience.ts';
+const setupFiles = [patient, 'test/tools/run/unchanged-globals.ts'];
 /** Servers on 127.0.0.1 that tests in every runtime call: peers of models, as real clients see them. */
 const globalSetup = 'test/tools/servers/peers.ts';
 
@@ -33,7 +41,9 @@ async function browserProject(): Promise<TestProjectInlineConfiguration> {
     root,
     resolve,
     // All that the tests reach, workers too: a dependency found mid-run makes vite reload and hangs a test for 60 s.
-    optimizeDeps: { entries: ['src/**/*.ts', 'adapters/**/*.ts', 'demo/**/*.ts', 'test/browser/**/*.ts', ...core] },
+    optimizeDeps: {
+      entries: ['src/**/*.ts', 'adapters/**/*.ts', 'demo/**/*.ts', 'test/browser/**/*.ts', ...everyCoreTest],
+    },
     worker: { format: 'es' },
     test: {
       name: 'browser',
@@ -82,7 +92,7 @@ export default defineConfig(async ({ mode }) => ({
   preview: { host: '127.0.0.1', headers: { 'content-security-policy': policy } },
   test: {
     root,
-    reporters: ['default', 'json'],
+    reporters: ['default', 'json', slowestFiles()],
     outputFile: { json: `node_modules/.cache/test-${isDeno ? 'deno' : 'node'}.json` },
     projects: [
       {
@@ -91,7 +101,20 @@ export default defineConfig(async ({ mode }) => ({
         test: {
           name: 'node',
           ...patience,
-          include: [...core, 'test/node/**/*.test.ts'],
+          include: [...everyCoreTest, 'test/node/**/*.test.ts'],
+          exclude: measuringTests,
+          isolate: false,
+          setupFiles: ['fake-indexeddb/auto', ...setupFiles],
+          globalSetup,
+        },
+      },
+      {
+        root,
+        resolve,
+        test: {
+          name: 'node-alone',
+          ...patience,
+          include: measuringTests,
           setupFiles: ['fake-indexeddb/auto', ...setupFiles],
           globalSetup,
         },
@@ -101,7 +124,7 @@ export default defineConfig(async ({ mode }) => ({
         test: {
           name: 'dom',
           ...patience,
-          setupFiles,
+          setupFiles: [patient],
           include: ['test/demo/**/*.test.{ts,tsx}'],
           environment: 'happy-dom',
         },
@@ -109,7 +132,14 @@ export default defineConfig(async ({ mode }) => ({
       {
         root,
         resolve,
-        test: { name: 'deno', ...patience, setupFiles, include: [...core, 'test/deno/**/*.test.ts'], globalSetup },
+        test: {
+          name: 'deno',
+          ...patience,
+          setupFiles,
+          include: [...core, 'test/deno/**/*.test.ts'],
+          globalSetup,
+          isolate: false,
+        },
       },
       {
         root,
@@ -121,7 +151,7 @@ export default defineConfig(async ({ mode }) => ({
           setupFiles,
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: 'test/tools/servers/serve-playground.ts',
-          fileParallelism: false,
+          isolate: false,
         },
       },
       ...(isDeno || mode !== 'test' ? [] : [await browserProject()]), // the page needs no browser of ours

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { byteString } from '../../adapters/storage/changes.ts';
 import { packKey } from '../../adapters/storage/deno-kv-key.ts';
 import { decodeValue, encodeValue } from '../../adapters/storage/value-codec.ts';
+import { runs } from '../fixtures/budget.ts';
 
 function compare(left: string, right: string): number {
   return left < right ? -1 : Number(left > right);
@@ -28,7 +29,7 @@ describe('packKey', () => {
         expect(compare(byteString(packKey(a)), byteString(packKey(b)))).toBe(compare(byteString(a), byteString(b)));
         expect(packKey(a).every((byte) => byte >= 1 && byte <= 128)).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

@@ -148,6 +148,7 @@ describe('the pace of rehearsal', () => {
     await stream({ prompt: [user('Write a long answer')] });
     await rehearsal({ delayMs: 0 }).doGenerate({ prompt: hello });
     expect(timer).not.toHaveBeenCalled();
+    timer.mockRestore();
   });
 
   it('waits before each word', async () => {

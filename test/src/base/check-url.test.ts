@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkUrl } from '../../../src/base/check-url.ts';
 import cases from '../../fixtures/vectors/ssrf-cases.json' with { type: 'json' };
+import { runs } from '../../fixtures/budget.ts';
 
 const both = { schemes: ['http', 'https'] };
 const reasonOf = (url: string, policy?: Parameters<typeof checkUrl>[1]): string => {
@@ -74,7 +75,7 @@ describe('checkUrl', () => {
         const again = check.ok ? checkUrl(check.url, both) : check;
         expect(again.ok).toBe(check.ok);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -86,7 +87,7 @@ describe('checkUrl', () => {
         expect(checkUrl(`http://${write(octets)}/`, both).ok).toBe(false);
         expect(checkUrl(`http://[::ffff:${octets.join('.')}]/`, both).ok).toBe(false);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { afterPrefix, encodeKey, encodePrefix, type Key, maxKeyBytes } from '../../../src/base/key.ts';
+import { runs } from '../../fixtures/budget.ts';
 
 const odd = fc.constantFrom(
   '',
@@ -68,7 +69,7 @@ describe('encodeKey', () => {
       fc.property(key, key, (a, b) => {
         expect(compareBytes(encodeKey(a), encodeKey(b))).toBe(compareKeys(a, b));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -86,7 +87,7 @@ describe('encodeKey', () => {
       fc.property(key, key, (a, b) => {
         expect(encodeKey(a).join() === encodeKey(b).join()).toBe(compareKeys(a, b) === 0);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -124,7 +125,7 @@ describe('afterPrefix', () => {
           expect(isWithin(prefix, whole)).toBe(begins(prefix, whole));
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

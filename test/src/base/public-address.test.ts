@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isIpv4, isPublicAddress } from '../../../src/base/public-address.ts';
+import { runs } from '../../fixtures/budget.ts';
 
 const number = (ip: string): number => ip.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
 const dotted = (value: number): string => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
@@ -84,7 +85,7 @@ describe('isPublicAddress', () => {
       fc.property(outside, (ip) => {
         expect(isPublicAddress(ip)).toBe(false);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -95,7 +96,7 @@ describe('isPublicAddress', () => {
         const url = new URL(`http://[${written}]/`).hostname.slice(1, -1);
         expect(isPublicAddress(url)).toBe(isPublicAddress(written));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 import { createMetrics } from '../../../src/base/metrics.ts';
 import { createSourceHealth } from '../../../src/log/source-health.ts';
 import { virtualTime } from '../../fixtures/faults/virtual-time.ts';
+import { runs } from '../../fixtures/budget.ts';
 
 type Load = CacheOptions<number>['load'];
 
@@ -230,7 +231,7 @@ describe('createCache', () => {
           await Promise.all(reads);
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { createRules, type RuleInput } from '../../../src/permission/rules.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Authorization } from '../../../src/contracts/authorize.ts';
 import { createPrincipal, type Principal, type Scope } from '../../../src/base/principal.ts';
+import { runs } from '../../fixtures/budget.ts';
 
 interface Question {
   readonly action?: string;
@@ -209,7 +210,7 @@ describe('createRules', () => {
         const wanted = ['deny', 'ask', 'allow'].find((effect) => effects.has(effect as RuleInput['effect'])) ?? 'deny'; // safe: as generated
         expect(decision).toBe(isJudged ? wanted : 'deny');
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { createPrincipal, defineTool, type HostedRuntime, localPrincipal, type S
 import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel, stallingStream, streamOf } from '../../fixtures/model.ts';
 import { readAll, runRequest, terminalChunks, testRuntime, textOf } from '../../fixtures/runtime.ts';
+import { runs } from '../../fixtures/budget.ts';
 
 const me = localPrincipal();
 const idempotency = { key: 'a-key-of-16-chars', fingerprint: 'f' };
@@ -358,7 +359,7 @@ describe('the run log', () => {
         }
         expect(seen).toEqual(all);
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     );
     expect(model.calls).toHaveLength(1);
     expect(textOf(all.map((text) => JSON.parse(text) as Parameters<typeof textOf>[0][number]))).toContain('w29');

@@ -5,6 +5,7 @@ import { sha256Sync } from '../../../src/base/sha256-sync.ts';
 import { payloadTypes, randomFrom, randomRows, row } from './fixtures.ts';
 import { Oracle } from './oracle.ts';
 import { company, editor, fails, ok, version as latest } from './tool-fixtures.ts';
+import { runs } from '../../fixtures/budget.ts';
 
 const codes = ['invalid_argument', 'not_found', 'forbidden', 'conflict'];
 const names = [
@@ -47,7 +48,7 @@ describe('hostile input', () => {
         const outcome = await tools.call(name, value);
         expect(['ok', ...codes]).toContain(outcome.ok ? 'ok' : outcome.error.code);
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 

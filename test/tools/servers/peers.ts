@@ -23,12 +23,12 @@ export interface Peers {
 declare module 'vitest' {
   interface ProvidedContext {
     readonly peers: Peers;
-    /** What chance begins with in the tests of faults; `FAULT_SEED` sets another. */
+    /** Seeds the faults themselves; `FAULT_SEED` sets another. */
     readonly faultSeed: number;
-    /** At how many of its steps each fault strikes: in Node at all, elsewhere at those that the seed chooses. */
+    /** At how many steps each fault strikes: in a long run in Node at all, otherwise at a sample. */
     readonly faultSteps: number;
-    /** How many faults strike voyages of each kind but the plain one, each at one step. */
-    readonly faultsPerCargo: number;
+    /** How many faults strike each scenario but the plain one, each at one step. */
+    readonly faultsPerFixture: number;
   }
 }
 
@@ -42,8 +42,10 @@ export default async function setup({ provide, name }: TestProject): Promise<() 
     startWatchedServer(),
   ]);
   provide('faultSeed', Number(process.env['FAULT_SEED'] ?? 1));
-  provide('faultSteps', name === 'node' ? 1000 : 2);
-  provide('faultsPerCargo', name === 'node' ? 1000 : 12);
+  const isLong = process.env['PINNACE_TEST'] === 'long';
+  const all = 1000;
+  provide('faultSteps', name !== 'node' ? 2 : isLong ? all : 4);
+  provide('faultsPerFixture', name !== 'node' ? 12 : isLong ? all : 30);
   provide('peers', {
     faults: faults.url,
     aimock: `${proxy.url}/v1`,

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ActiveTool, type CallOptions, type Part, type Prompt, stream } from './ask.ts';
+import { runs } from '../../../fixtures/budget.ts';
 
 /** Words that the model looks for, so that arbitrary messages reach deep into it. */
 const said = fc.oneof(
@@ -162,7 +163,7 @@ describe('the rehearsal model, whatever the conversation and the schemas', () =>
         checkBlocks(parts);
         checkCalls(parts, given.prompt);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

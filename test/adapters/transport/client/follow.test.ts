@@ -4,6 +4,7 @@ import type { UIMessageChunk } from '../../../../src/index.ts';
 import { readAll, runRequest } from '../../../fixtures/runtime.ts';
 import { chunksOf, type Fault } from './fake-endpoint.ts';
 import { callsOf, refuse, run, setup, times } from './setup.ts';
+import { runs } from '../../../fixtures/budget.ts';
 
 describe('a stream that is cut', () => {
   const ways: readonly (readonly [string, { inside?: true; broken?: true }])[] = [
@@ -52,7 +53,7 @@ describe('a stream that is cut', () => {
           expect(new Set(nonces).size).toBe(nonces.length);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { goEntTools } from '../../../fixtures/go-ent-tools.ts';
 import { commonSynonyms, createThesaurus, type IndexedTool } from '../../../../src/discovery/index.ts';
 import { createToolIndex, type ToolIndex } from '../../../../src/index.ts';
+import { runs } from '../../../fixtures/budget.ts';
 
 const namesOf = (index: ToolIndex, query: string, limit = 10): string[] =>
   index.search(query, limit).map(({ name }) => name);
@@ -62,7 +63,7 @@ describe('createToolIndex', () => {
         expect(index.search(query, 50)).toEqual(anew.search(query, 50));
         expect(index.fit(query)).toBe(anew.fit(query));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -78,7 +79,7 @@ describe('createToolIndex', () => {
           for (const term of terms) expect(term.weight * term.idf).toBeCloseTo(term.score, 9);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

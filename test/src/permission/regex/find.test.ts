@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { globTest, parseCodeQuery } from '../../../../adapters/grounding/code/query.ts';
 import { findMatch } from '../../../../src/permission/regex/find.ts';
 import { parseRegex } from '../../../../src/permission/regex/program.ts';
+import { runs } from '../../../fixtures/budget.ts';
 
 const find = (pattern: string, text: string, ignoreCase = false) =>
   findMatch(parseRegex(pattern, { ignoreCase }), text);
@@ -43,7 +44,7 @@ describe('findMatch', () => {
           if (own && found) expect(found[1]).toBeGreaterThanOrEqual(own.index + own[0].length);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

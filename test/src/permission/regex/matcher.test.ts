@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createMatcher } from '../../../../src/permission/regex/matcher.ts';
 import { createWork } from '../../../../src/permission/regex/work.ts';
 import { attackOf, redosPatterns } from '../../../fixtures/hostile/redos-patterns.ts';
+import { runs } from '../../../fixtures/budget.ts';
 
 const matches = (pattern: string, text: string): boolean => createMatcher(pattern).test(text, createWork(4_000_000));
 
@@ -141,7 +142,7 @@ describe('createMatcher', () => {
             .toEqual({ pattern, text, found: own.test(text) });
         }
       }),
-      { numRuns: 1_000, endOnFailure: true },
+      { numRuns: runs(1_000), endOnFailure: true },
     );
   });
 

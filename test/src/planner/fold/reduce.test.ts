@@ -7,6 +7,7 @@ import { schedule } from '../../../../src/planner/decide/schedule.ts';
 import { actingAgent } from '../../../fixtures/plans/plan-crash.ts';
 import { anyEvent, begin, fold, shown, terms } from '../../../fixtures/plans/plan-events.ts';
 import { done, eventsOf, me, next, resultsOf, testPlanner } from '../../../fixtures/plan.ts';
+import { runs } from '../../../fixtures/budget.ts';
 
 describe('reduce', () => {
   it('accepts or refuses every event in every state, never throws, and a refused one changes nothing', () => {
@@ -18,7 +19,7 @@ describe('reduce', () => {
           return reduce(state, event) === undefined || JSON.stringify(shown(state)) === before;
         });
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
     expect(harmed.counterexample).toBeNull();
   });
@@ -30,7 +31,7 @@ describe('reduce', () => {
         const parts = fold(all.slice(cut), fold(all.slice(0, cut)));
         expect(shown(parts)).toEqual(shown(fold(all)));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -9,6 +9,7 @@ import { endedText, stateOf, stateText } from '../../../../src/planner/fold/snap
 import { actingAgent, driveToEnd } from '../../../fixtures/plans/plan-crash.ts';
 import { anyEvent, begin, fold, shown } from '../../../fixtures/plans/plan-events.ts';
 import { eventsOf, me, next, testPlanner } from '../../../fixtures/plan.ts';
+import { runs } from '../../../fixtures/budget.ts';
 
 /** The state as it is after it was kept; agents that have ended are kept in two parts. */
 function kept(state: PlanState): PlanState | undefined {
@@ -29,7 +30,7 @@ describe('a snapshot', () => {
         expect(shown(state)).toEqual(shown(fold(all.slice(0, cut))));
         expect(shown(fold(all.slice(cut), state))).toEqual(shown(fold(all)));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

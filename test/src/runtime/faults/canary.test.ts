@@ -4,7 +4,7 @@ import { canaryRun, faultOfRuns } from '../../../fixtures/hostile/canary-run.ts'
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 
 describe('a run with planted secrets', () => {
-  it('lets not one of them out, wherever and however they are echoed (1,000 times)', async () => {
+  it('lets not one of them out, wherever and however they are echoed', async () => {
     expect(await faultOfRuns({ seed: Date.now() % 2 ** 31, runs: 50, placements: 20 })).toBeUndefined();
   });
 

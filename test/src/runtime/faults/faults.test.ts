@@ -1,18 +1,22 @@
 import { describe, expect, inject, it } from 'vitest';
 import { createChance } from '../../../fixtures/chance/chance.ts';
+import { failedSeeds } from '../../../fixtures/failed-seeds.ts';
 import { type Fault, faults } from '../../../fixtures/faults/faults.ts';
+import { plain } from '../../../fixtures/faults/fixtures.ts';
 import { guide } from '../../../fixtures/faults/guide.ts';
-import { fairSteps, sail } from '../../../fixtures/faults/sail.ts';
+import { runScenario, stepsWithoutFault } from '../../../fixtures/faults/run-scenario.ts';
 
 const seed = inject('faultSeed');
-const steps = await fairSteps();
-const chance = createChance(seed);
+const steps = await stepsWithoutFault();
+const chance = createChance(inject('sampleSeed'));
 
-/** The steps that the fault strikes here: all, or so many by chance. */
-function stepsOf({ at, agedMs }: Fault): readonly string[] {
+/** The steps at which the fault strikes: all, or a random sample and those at which it once failed. */
+function stepsOf({ name, at, agedMs }: Fault): readonly string[] {
   const all = steps.filter((step) => at.test(step)).slice(0, agedMs === undefined ? undefined : 1);
   const most = inject('faultSteps');
-  return all.length <= most ? all : [...new Set(Array.from({ length: most }, () => chance.of(all)))];
+  if (all.length <= most) return all;
+  const failed = failedSeeds.faults.filter(({ scenario, fault }) => scenario === plain.name && fault === name);
+  return [...new Set([...failed.map(({ step }) => step), ...Array.from({ length: most }, () => chance.of(all))])];
 }
 
 describe('the faults of the security guide', () => {
@@ -24,7 +28,7 @@ describe('the faults of the security guide', () => {
 
 describe.each(faults)('a run under the fault "$name"', (fault) => {
   it.each(stepsOf(fault))('at %s ends once, as it must, and leaves nothing behind', async (step) => {
-    const { ended, tools, problems } = await sail(fault, step, { seed });
+    const { ended, tools, problems } = await runScenario(fault, step, { seed });
     const hint = [`FAULT_SEED=${seed}`, `ended: ${ended}`, `tools: ${tools.join()}`, ...problems].join('\n');
     expect(problems, hint).toEqual([]);
     expect(fault.ends.filter((way) => ended.startsWith(way)), hint).not.toEqual([]);

@@ -1,37 +1,47 @@
 import { describe, expect, inject, it } from 'vitest';
 import { createChance } from '../../../fixtures/chance/chance.ts';
-import { cargoes } from '../../../fixtures/faults/cargo.ts';
+import { failedSeeds } from '../../../fixtures/failed-seeds.ts';
+import { fixtures } from '../../../fixtures/faults/fixtures.ts';
 import { type Fault, faultsElsewhere } from '../../../fixtures/faults/faults.ts';
-import { fairSteps, sail } from '../../../fixtures/faults/sail.ts';
-import type { Cargo } from '../../../fixtures/faults/ship.ts';
+import { runScenario, stepsWithoutFault } from '../../../fixtures/faults/run-scenario.ts';
+import type { Fixture } from '../../../fixtures/faults/instance.ts';
 
 const seed = inject('faultSeed');
-const chance = createChance(seed);
-const perCargo = inject('faultsPerCargo');
-const voyages: { readonly cargo: Cargo; readonly steps: readonly string[] }[] = [];
-for (const cargo of cargoes) voyages.push({ cargo, steps: await fairSteps(cargo) });
+const [chance, sample] = [createChance(seed), createChance(inject('sampleSeed'))];
+const perFixture = inject('faultsPerFixture');
+const scenarios: { readonly fixture: Fixture; readonly steps: readonly string[] }[] = [];
+for (const fixture of fixtures) scenarios.push({ fixture, steps: await stepsWithoutFault(fixture) });
 
-/** Each fault strikes at one step that chance gives; where that is too many, chance gives the faults too. */
-function strikes(steps: readonly string[]): readonly { readonly fault: Fault; readonly step: string }[] {
+interface StruckStep {
+  readonly fault: Fault;
+  readonly step: string;
+}
+
+/** One step for each fault by the seed; of these all, or a random sample and those that once failed. */
+function strikes({ name, steps }: { readonly name: string; readonly steps: readonly string[] }): readonly StruckStep[] {
   const all = faultsElsewhere.flatMap((fault) => {
     const fitting = steps.filter((step) => fault.at.test(step));
     return fitting.length === 0 ? [] : [{ fault, step: chance.of(fitting) }];
   });
-  return all.length <= perCargo ? all : [...new Set(Array.from({ length: perCargo }, () => chance.of(all)))];
+  if (all.length <= perFixture) return all;
+  const failed = failedSeeds.faults.filter(({ scenario }) => scenario === name).flatMap(({ fault, step }) =>
+    faultsElsewhere.filter((one) => one.name === fault).map((one) => ({ fault: one, step }))
+  );
+  return [...failed, ...new Set(Array.from({ length: perFixture }, () => sample.of(all)))];
 }
 
-describe.each(voyages)('$cargo.name under a fault', ({ cargo, steps }) => {
-  it.each(strikes(steps))(
+describe.each(scenarios)('$fixture.name under a fault', ({ fixture, steps }) => {
+  it.each(strikes({ name: fixture.name, steps }))(
     '"$fault.name" at $step ends as it must, and leaves nothing behind',
     async ({ fault, step }) => {
-      const { legs, struck, tools, problems } = await sail(fault, step, { seed, cargo });
-      const hint = [`FAULT_SEED=${seed}`, `ended: ${legs.join()}`, `tools: ${tools.join()}`, ...problems].join('\n');
+      const { runs, struck, tools, problems } = await runScenario(fault, step, { seed, fixture });
+      const hint = [`FAULT_SEED=${seed}`, `ended: ${runs.join()}`, `tools: ${tools.join()}`, ...problems].join('\n');
       expect(problems, hint).toEqual([]);
-      if (!struck) return expect(legs.at(-1), hint).toBe('completed');
+      if (!struck) return expect(runs.at(-1), hint).toBe('completed');
       const isOneOf = (ways: readonly string[]) => (ended: string) => ways.some((way) => ended.startsWith(way));
-      expect(legs.filter((leg) => !isOneOf([...fault.ends, ...cargo.ends ?? []])(leg)), hint).toEqual([]);
-      if (!cargo.ends?.includes('failed')) expect(legs.some(isOneOf(fault.ends)), hint).toBe(true);
-      expect([fault.tool, ...fault.tools ?? [], ...cargo.tools ?? []], hint).toEqual(
+      expect(runs.filter((run) => !isOneOf([...fault.ends, ...fixture.ends ?? []])(run)), hint).toEqual([]);
+      if (!fixture.ends?.includes('failed')) expect(runs.some(isOneOf(fault.ends)), hint).toBe(true);
+      expect([fault.tool, ...fault.tools ?? [], ...fixture.tools ?? []], hint).toEqual(
         expect.arrayContaining([...tools]),
       );
     },

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { calculatorTool } from '../../../../src/tools/builtin/calculator.ts';
 import { outcomeOf } from '../../../fixtures/tool-call.ts';
 import { type Ast, astOf, printAst, valueOf } from '../../../fixtures/chance/arithmetic.ts';
+import { runs } from '../../../fixtures/budget.ts';
 
 const calculator = calculatorTool();
 
@@ -153,7 +154,7 @@ describe('calculator', () => {
         const noNegativeZero = value === 0 ? 0 : value;
         expect(result).toMatchObject(value === undefined ? { code: 'invalid_argument' } : { value: noNegativeZero });
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -187,7 +188,7 @@ describe('calculator', () => {
           code === undefined ? Number.isFinite(value) : JSON.stringify(details).includes('"position":')
         );
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

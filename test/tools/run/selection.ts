@@ -1,0 +1,39 @@
+/** Which tests run where. */
+
+/**
+ * The core tests that `npm test` also runs in Deno and in browsers: what depends on the platform. That is contracts, storage,
+ * cryptography, streams, HTTP, egress, timers, text and numbers, and one whole path through the runtime.
+ * In Node all core tests run; `npm run test:long` runs all of them everywhere.
+ */
+export const platformTests: string[] = [
+  'test/adapters/{egress,secrets,storage}/**/*.test.ts',
+  'test/adapters/grounding/{lost-answers,text,text-snapshot,vector}.test.ts',
+  'test/adapters/mcp/{contract,everything,hostile-server}.test.ts',
+  'test/adapters/models/{openai-compatible,source}.test.ts',
+  'test/adapters/sinks/{console,otel,queued}.test.ts',
+  'test/adapters/transport/{client,comlink,endpoint}.test.ts',
+  'test/adapters/transport/client/*.test.ts',
+  'test/adapters/transport/http/{body-intake,events,handler}.test.ts',
+  'test/adapters/transport/mcp-server/{answer-early,connection,http}.test.ts',
+  'test/adapters/transport/signed/*.test.ts',
+  'test/scenarios/*.test.ts',
+  'test/src/base/*.test.ts',
+  'test/src/events/*.test.ts',
+  'test/src/grounding/ingest/*.test.ts',
+  'test/src/log/*.test.ts',
+  'test/src/permission/{redaction,regex}/*.test.ts',
+  'test/src/planner/crash.test.ts',
+  'test/src/runtime/{run-log,runtime}.test.ts',
+  'test/src/runtime/{calls,faults,loop}/*.test.ts',
+  'test/src/tools/builtin/{calculator,current-time}.test.ts',
+  'test/src/tools/http/*.test.ts',
+  'test/src/tools/invoke-tool.test.ts',
+  'test/src/tools/json-schema/*.test.ts',
+  'test/src/tree/stored/*.test.ts',
+  'test/src/tree/{byte-limits,shared-storage}.test.ts',
+];
+
+/** Tests that measure their own process, or change it: each runs in a process of its own. */
+export const measuringTests: string[] = [
+  'test/node/{fuzz,parity,regex-cpu,soak}.test.ts',
+];

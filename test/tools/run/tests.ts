@@ -1,0 +1,36 @@
+/** What `npm test` does: runs the test projects side by side. With arguments it runs vitest with these. */
+
+import { spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import process from 'node:process';
+import { reportJobs, runJobs } from './jobs.ts';
+import { forgetTotals, printTotals, resultsFile } from './totals.ts';
+
+const [first, ...rest] = process.argv.slice(2);
+const isLong = first === '--long';
+const args = isLong ? rest : process.argv.slice(2);
+if (isLong) process.env['PINNACE_TEST'] = 'long';
+
+/** The longest first, and what waits beside what computes. */
+const projects = ['e2e', 'node', 'browser', 'deno', 'dom'] as const;
+/** On two cores each project has one worker, apart from the end-to-end tests, which mostly wait. */
+const workers = Math.max(1, Math.floor(availableParallelism() / 2));
+
+function commandOf(project: (typeof projects)[number]): string {
+  const vitest = project === 'deno' ? 'deno run -A npm:vitest' : 'vitest';
+  const names = project === 'node' ? ['node', 'node-alone'] : [project];
+  return [
+    `${vitest} run`,
+    ...names.map((name) => `--project=${name}`),
+    `--maxWorkers=${project === 'e2e' ? 2 * workers : workers}`,
+    `--outputFile.json=${resultsFile(project)}`,
+  ].join(' ');
+}
+
+if (args.length > 0) {
+  process.exitCode = spawnSync('vitest', ['run', ...args], { stdio: 'inherit' }).status ?? 1;
+} else {
+  forgetTotals();
+  reportJobs(await runJobs(projects.map((name) => ({ name, command: commandOf(name) })), 2));
+  printTotals();
+}
