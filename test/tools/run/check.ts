@@ -2,6 +2,7 @@
 
 import { availableParallelism } from 'node:os';
 import { type Job, reportJobs, runJobs } from './jobs.ts';
+import { storeChecks } from './totals.ts';
 
 const jobs: readonly Job[] = [
   { name: 'build', command: 'npm run build' },
@@ -17,4 +18,6 @@ const jobs: readonly Job[] = [
   { name: 'audit', command: 'node test/tools/audit.ts' },
 ];
 
-reportJobs(await runJobs(jobs, Math.max(2, availableParallelism())));
+const results = await runJobs(jobs, Math.max(2, availableParallelism()));
+reportJobs(results);
+storeChecks(results);
