@@ -1,27 +1,35 @@
 /**
- * The items of one tenant in a storage: an append-only log of parts of at most 60 KiB, each with the hash of what it holds, and a
- * head that says how far the log goes. Every commit names the head's version, so instances that share a storage take turns.
+ * The items of one tenant in a storage: an append-only log of parts, each with the hash of its content, and a head that says how far
+ * the log goes. Every commit names the head's version, so instances that share a storage take turns.
  */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Key } from '../../src/base/key.ts';
-import { commitMarked } from '../../src/log/own-commit.ts';
+import {
+  type Checkpoints,
+  discardBlocks,
+  replacementChanges,
+  sweepGarbage,
+  writeBlocks,
+} from '../../src/log/checkpoint.ts';
+import { commitHead, type Head as StoredHead, readHead } from '../../src/log/head.ts';
+import { readPages } from '../../src/log/pages.ts';
 import type { Change, Storage } from '../../src/contracts/storage.ts';
 import { checkPart, type LogChange, type LogPart, type StoredRow, toParts } from './log-part.ts';
 
-/** Where the log of an open shelf goes, and what others have written there. */
+/** The log of an open shelf, and what other instances have written there. */
 export interface ItemLog {
   /** Of all that was read or written. */
   version(): string;
-  /** Gives the changes that are new since the last time, in order; `reset` where everything begins anew. */
+  /** Returns the changes that are new since the last call, in order; `reset` where the log was rewritten and starts again. */
   catchUp(): AsyncIterable<LogChange | 'reset'>;
   /**
    * Adds changes, after those of others. `catchUp` must have been read to its end.
    *
-   * @returns false when somebody else has written meanwhile, and then nothing was added.
+   * @returns false when another instance has written meanwhile, and then nothing was added.
    */
   append(change: LogChange, also?: readonly Change[]): Promise<boolean>;
-  /** Puts these rows in the place of the whole log. Returns false as `append` does. */
+  /** Replaces the whole log with these rows. Returns false as `append` does. */
   rewrite(rows: Iterable<StoredRow>): Promise<boolean>;
 }
 
@@ -31,90 +39,120 @@ interface Head {
   readonly seq: number;
 }
 
-/** As much as one commit is given; Deno KV takes 800 KiB. */
+/** The most parts of a commit: a change with more takes several commits. */
 const partsPerCommit = 10;
+const partsPerRead = 20;
+/** What a commit has besides the parts and the caller's changes: the head and its mark. */
+const ownChanges = 2;
 
-/** Gives the log under this prefix. */
-export function storedLog(storage: Storage, prefix: Key): ItemLog {
+/** What one writer of a log works with. `head`: as it was last read or written. */
+interface Access {
+  readonly storage: Storage;
+  readonly prefix: Key;
+  readonly checkpoints: Checkpoints;
+  /** A key of this writer alone. */
+  readonly markKey: Key;
+  head: StoredHead<Head> | undefined;
+  /** How far the log was read here. */
+  at: Head | undefined;
+}
+
+/** Opens the log under this prefix. */
+export function storedLog(storage: Storage, prefix: Key, now: () => number = Date.now): ItemLog {
   const headKey = [...prefix, 'head'];
-  const markKey = [...prefix, 'mark', crypto.randomUUID()]; // of this writer
-  let head: Head | undefined;
-  let headVersion: string | null = null;
-  const partKey = (generation: string, seq: number): Key => [...prefix, 'part', generation, seq];
-
-  async function commit(parts: readonly LogPart[], generation: string, seq: number, also: readonly Change[]) {
-    const next: Head = { generation, seq: seq + parts.length };
-    const changes = [
-      ...parts.map((part, at) => ({ key: partKey(generation, seq + at + 1), value: part })),
-      { key: headKey, value: next, ifVersion: headVersion },
-      ...also,
-    ];
-    const result = await commitMarked(storage, changes, { markKey });
-    if (!result.ok) return false;
-    head = next;
-    headVersion = result.version;
-    return true;
-  }
-
+  const checkpoints: Checkpoints = {
+    storage,
+    now,
+    blocks: [...prefix, 'part'],
+    first: 1,
+    garbage: [...prefix, 'part-garbage'],
+    current: async () => (await readHead<Head>(storage, headKey))?.value.generation,
+  };
+  const markKey = [...prefix, 'mark', crypto.randomUUID()];
+  const access: Access = { storage, prefix, checkpoints, markKey, head: undefined, at: undefined };
   return {
-    version: () => head ? `${head.generation}.${head.seq}` : '0',
-    async *catchUp() {
-      const entry = await storage.get(headKey);
-      const latest = entry?.value as Head | undefined; // written here and nowhere else
-      headVersion = entry?.version ?? null;
-      if (latest?.generation !== head?.generation) {
-        if (head) yield 'reset';
-        head = latest && { ...latest, seq: 0 };
-      }
-      if (!latest || !head) return;
-      while (head.seq < latest.seq) {
-        const prefixOfParts = [...prefix, 'part', latest.generation];
-        const limit = Math.min(50, latest.seq - head.seq);
-        const after = partKey(latest.generation, head.seq);
-        const entries = await storage.list({ prefix: prefixOfParts, limit, after });
-        if (entries.length === 0) throw rewritten();
-        for (const { value } of entries) {
-          yield await checkPart(value);
-          head = { ...head, seq: head.seq + 1 };
-        }
-      }
-    },
-    async append(change, also = []) {
-      const parts = await Array.fromAsync(toParts(change));
-      const before = head;
-      const { generation, seq } = head ?? { generation: newGeneration(), seq: 0 };
-      const once = also.length > 0 ? 98 - also.length : partsPerCommit;
-      let done = 0;
-      try {
-        while (done < parts.length) {
-          const some = parts.slice(done, done + once);
-          if (!await commit(some, generation, seq + done, done === 0 ? also : [])) break;
-          done += some.length;
-        }
-        return done === parts.length;
-      } finally {
-        if (done < parts.length) head = before; // what was written of it is read again, as somebody else's
-      }
-    },
-    async rewrite(rows) {
-      const old = head;
-      const generation = newGeneration();
-      let written = 0;
-      for await (const value of toParts({ put: rows, removed: [] })) {
-        await storage.commit([{ key: partKey(generation, ++written), value }]);
-      }
-      const good = await commit([], generation, written, []);
-      const dead = good ? old : { generation, seq: written };
-      for (let seq = 1; dead && seq <= dead.seq; seq += 100) {
-        const size = Math.min(100, dead.seq - seq + 1);
-        await storage.commit(Array.from({ length: size }, (_, at) => ({ key: partKey(dead.generation, seq + at) })));
-      }
-      return good;
-    },
+    version: () => access.at ? `${access.at.generation}.${access.at.seq}` : '0',
+    catchUp: () => catchUp(access),
+    append: (change, also = []) => append(access, change, also),
+    rewrite: (rows) => rewrite(access, rows),
   };
 }
 
-/** Gives a log that keeps nothing: what it is told lives as long as the process. */
+async function* catchUp(access: Access): AsyncGenerator<LogChange | 'reset'> {
+  const { storage, prefix } = access;
+  access.head = await readHead<Head>(storage, [...prefix, 'head']);
+  const latest = access.head?.value;
+  if (latest?.generation !== access.at?.generation) {
+    if (access.at) yield 'reset';
+    access.at = latest && { ...latest, seq: 0 };
+  }
+  if (!latest || !access.at || access.at.seq === latest.seq) return;
+  const parts = [...prefix, 'part', latest.generation];
+  const after = [...parts, access.at.seq];
+  for await (const page of readPages(storage, { prefix: parts, after, limit: partsPerRead })) {
+    for (const { value } of page) {
+      if (access.at.seq === latest.seq) return;
+      yield await checkPart(value);
+      access.at = { ...access.at, seq: access.at.seq + 1 };
+    }
+  }
+  if (access.at.seq < latest.seq) throw rewritten();
+}
+
+async function append(access: Access, change: LogChange, also: readonly Change[]): Promise<boolean> {
+  const parts = await Array.fromAsync(toParts(change));
+  const before = access.at;
+  const { generation, seq } = before ?? { generation: newGeneration(), seq: 0 };
+  const once = also.length > 0 ? 100 - ownChanges - also.length : partsPerCommit;
+  for (let done = 0; done < parts.length; done += once) {
+    const some = parts.slice(done, done + once);
+    if (await commit(access, some, { generation, seq: seq + done + some.length }, done === 0 ? also : [])) continue;
+    access.at = before; // what was written of it is read again, as another instance's
+    return false;
+  }
+  return true;
+}
+
+/** Commits the last parts of a log that ends with `head`. */
+async function commit(
+  access: Access,
+  parts: readonly LogPart[],
+  head: Head,
+  also: readonly Change[],
+): Promise<boolean> {
+  const { storage, prefix, markKey } = access;
+  const first = head.seq - parts.length + 1;
+  const changes = [
+    ...parts.map((value, i) => ({ key: [...prefix, 'part', head.generation, first + i], value })),
+    ...also,
+  ];
+  const result = await commitHead(storage, {
+    key: [...prefix, 'head'],
+    value: head,
+    before: access.head,
+    changes,
+    own: { markKey },
+  });
+  if (!result.ok) return false;
+  access.at = head;
+  access.head = { value: head, version: result.version };
+  return true;
+}
+
+/** Writes the rows under a new generation first; the head then names it, and the old one is removed at once. */
+async function rewrite(access: Access, rows: Iterable<StoredRow>): Promise<boolean> {
+  const { checkpoints, at: old } = access;
+  const generation = newGeneration();
+  const written = await writeBlocks(checkpoints, generation, toParts({ put: rows, removed: [] }));
+  const changes = written &&
+    replacementChanges(checkpoints, written, old && { name: old.generation, blocks: old.seq });
+  const isOurs = changes !== undefined && await commit(access, [], { generation, seq: written?.blocks ?? 0 }, changes);
+  const tidy = isOurs ? sweepGarbage(checkpoints) : discardBlocks(checkpoints, generation);
+  await tidy.catch(() => undefined); // the next rewrite removes what is left
+  return isOurs;
+}
+
+/** Creates a log that stores nothing: its items live as long as the process. */
 export function memoryLog(): ItemLog {
   const generation = newGeneration();
   let seq = 0;
@@ -134,9 +172,13 @@ function newGeneration(): string {
   return crypto.randomUUID().slice(0, 8);
 }
 
-/** Another instance has rewritten the log while it was read: whoever asks again reads the new one. */
+/** Another instance has rewritten the log while it was read: the next call reads the new one. */
 function rewritten(): PinnaceError {
-  return new PinnaceError('unavailable', 'Cannot read the data source: it was rewritten meanwhile', {
-    details: { reason: 'rewritten' },
-  });
+  return new PinnaceError(
+    'unavailable',
+    'Cannot read the data source: another instance rewrote it meanwhile; try again',
+    {
+      details: { reason: 'rewritten' },
+    },
+  );
 }

@@ -63,9 +63,9 @@ interface State {
 
 /** Gives the shelf. Nothing is read before the first call. */
 export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOptions): Shelf {
-  const log = storage ? storedLog(storage, prefix) : memoryLog();
+  const log = storage ? storedLog(storage, prefix, now) : memoryLog();
   const held = createHeldItems(engine, now);
-  const snapshots = storage && engine.snapshot && createSnapshotStore(storage, prefix);
+  const snapshots = storage && engine.snapshot && createSnapshotStore(storage, prefix, now);
   const once = createOnce(storage, prefix);
   const state: State = { engine, log, held, once, snapshots, isSettled: true, unsaved: 0 };
   const inTurn = createQueue();

@@ -1,22 +1,30 @@
-/** What an engine has made of the items, kept beside their log in parts: whoever opens it next need not make it again. */
+/** The index of an engine, stored beside the log of its items, so that the next process need not build it again. */
 
 import type { Key } from '../../src/base/key.ts';
-import { commitOwn } from '../../src/log/own-commit.ts';
+import {
+  type Checkpoints,
+  discardBlocks,
+  readBlocks,
+  replacementChanges,
+  sweepGarbage,
+  writeBlocks,
+} from '../../src/log/checkpoint.ts';
+import { commitHead, readHead } from '../../src/log/head.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
 import { sha256 } from '../../src/base/hash.ts';
 
-/** A snapshot that is there, before it is read. */
+/** A stored snapshot, before it is read. */
 export interface StoredSnapshot {
-  /** Of the log, when it was made. */
+  /** The version of the log when the snapshot was made. */
   readonly version: string;
-  /** Gives its bytes; `undefined` where they are not what was written. */
+  /** Reads its bytes; `undefined` where they are not what was written. */
   readonly read: () => Promise<Uint8Array | undefined>;
 }
 
-/** Where the latest snapshot is. */
+/** The latest snapshot of one index. */
 export interface SnapshotStore {
   find(): Promise<StoredSnapshot | undefined>;
-  /** Puts another in its place. Of two who do so at once, one has done it in vain. */
+  /** Replaces the snapshot. Of two writers at the same time, one has no effect. */
   write(version: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
@@ -28,58 +36,53 @@ interface Head {
   readonly sum: string;
 }
 
-/** As much as one value of Deno KV takes, with room for its framing. */
-const partBytes = 60 * 1024;
-const partsPerCommit = 10;
+const partBytes = 1_048_576;
 
-/** Gives the store under this prefix. */
-export function createSnapshotStore(storage: Storage, prefix: Key): SnapshotStore {
+/** Opens the store under this prefix. */
+export function createSnapshotStore(storage: Storage, prefix: Key, now: () => number = Date.now): SnapshotStore {
   const headKey = [...prefix, 'index-head'];
-  const partKey = (id: string, part: number): Key => [...prefix, 'index-part', id, part];
-
-  async function read({ id, parts, sum }: Head): Promise<Uint8Array | undefined> {
-    const found = await Promise.all(Array.from({ length: parts }, (_, part) => storage.get(partKey(id, part))));
-    const all = found.map((entry) => entry?.value instanceof Uint8Array ? entry.value : new Uint8Array());
-    const bytes = new Uint8Array(all.reduce((size, { length }) => size + length, 0));
-    let at = 0;
-    for (const part of all) {
-      bytes.set(part, at);
-      at += part.length;
-    }
-    return await sha256(bytes) === sum ? bytes : undefined;
-  }
-
-  async function remove(id: string, parts: number): Promise<void> {
-    for (let from = 0; from < parts; from += 100) {
-      const size = Math.min(100, parts - from);
-      await storage.commit(Array.from({ length: size }, (_, at) => ({ key: partKey(id, from + at) })));
-    }
-  }
-
+  const checkpoints: Checkpoints = {
+    storage,
+    now,
+    blocks: [...prefix, 'index-part'],
+    garbage: [...prefix, 'index-garbage'],
+    current: async () => (await readHead<Head>(storage, headKey))?.value.id,
+  };
   return {
     async find() {
-      const head = (await storage.get(headKey))?.value as Head | undefined; // written below
-      return head && { version: head.version, read: () => read(head) };
+      const head = (await readHead<Head>(storage, headKey))?.value;
+      return head && { version: head.version, read: () => read(checkpoints, head) };
     },
     async write(version, bytes) {
-      const before = await storage.get(headKey);
-      const [id, parts] = [crypto.randomUUID().slice(0, 8), Math.ceil(bytes.length / partBytes)];
-      for (let from = 0; from < parts; from += partsPerCommit) {
-        const some = Array.from({ length: Math.min(partsPerCommit, parts - from) }, (_, at) => from + at);
-        await storage.commit(some.map((part) => {
-          return { key: partKey(id, part), value: bytes.slice(part * partBytes, (part + 1) * partBytes) };
-        }));
-      }
-      const head: Head = { id, version, parts, sum: await sha256(bytes) };
-      const change = { key: headKey, value: head, ifVersion: before?.version ?? null };
-      const written = async (): Promise<string | undefined> => {
-        const found = await storage.get(headKey);
-        return (found?.value as Head | undefined)?.id === id ? found?.version : undefined; // written here alone
-      };
-      const { ok } = await commitOwn(storage, [change], { written });
-      const last = before?.value as Head | undefined; // as above
-      if (!ok) await remove(id, parts);
-      else if (last) await remove(last.id, last.parts);
+      const before = await readHead<Head>(storage, headKey);
+      const id = crypto.randomUUID().slice(0, 8);
+      const written = await writeBlocks(checkpoints, id, partsOf(bytes));
+      if (!written) return;
+      const old = before && { name: before.value.id, blocks: before.value.parts };
+      const result = await commitHead<Head>(storage, {
+        key: headKey,
+        value: { id, version, parts: written.blocks, sum: await sha256(bytes) },
+        before,
+        changes: replacementChanges(checkpoints, written, old),
+        own: (stored) => stored.id === id,
+      });
+      await (result.ok ? sweepGarbage(checkpoints) : discardBlocks(checkpoints, id));
     },
   };
+}
+
+function* partsOf(bytes: Uint8Array<ArrayBuffer>): Iterable<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += partBytes) yield bytes.slice(at, at + partBytes);
+}
+
+async function read(checkpoints: Checkpoints, { id, parts: blocks, sum }: Head): Promise<Uint8Array | undefined> {
+  const found = await readBlocks(checkpoints, { name: id, blocks });
+  if (!found?.every((part) => part instanceof Uint8Array)) return undefined;
+  const bytes = new Uint8Array(found.reduce((size, { length }) => size + length, 0));
+  let at = 0;
+  for (const part of found) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return await sha256(bytes) === sum ? bytes : undefined;
 }

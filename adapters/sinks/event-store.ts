@@ -3,7 +3,7 @@ import { createEventBlocks, type EventBlocks } from '../../src/events/event-bloc
 import type { EventLogOptions } from '../../src/events/event-chain.ts';
 import { type EventStore, lostAction } from '../../src/events/event-store.ts';
 import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
-import { createTraceId } from '../../src/events/events.ts';
+import { createTraceId } from '../../src/events/trace-ids.ts';
 import { summaryOf } from '../../src/events/payload-summary.ts';
 import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
 

@@ -1,6 +1,6 @@
 /** Ids of spans that are those of our events, for providers that take a generator of ids. */
 
-import { createSpanId, createTraceId } from '../../src/events/events.ts';
+import { createSpanId, createTraceId } from '../../src/events/trace-ids.ts';
 
 /** A generator of ids, as the OpenTelemetry SDKs take one. */
 export interface EventIds {

@@ -16,7 +16,7 @@ export function createEventBlocks(options: EventLogOptions): EventBlocks {
   return createEventChain(inBlocks, options);
 }
 
-/** The most text of a block, as long as no event alone has more: Deno KV takes 64 KiB a value. */
+/** The most text of a block with several events: a query reads and parses whole blocks. */
 const maxLength = 60_000;
 
 const maxEvents = 200;

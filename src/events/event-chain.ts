@@ -13,13 +13,15 @@ import {
   type Link,
   maxPlaces,
   numberOf,
+  origin,
   type RecordForm,
   type StoredChain,
   type StoredEvent,
 } from './event-records.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import { listEvents } from './list-events.ts';
-import { commitOwn } from '../log/own-commit.ts';
+import { createBatches } from '../log/batches.ts';
+import { commitHead, readHead } from '../log/head.ts';
 import type { Page } from '../base/page.ts';
 import type { Change, Storage, Watchable } from '../contracts/storage.ts';
 import type { Verification, VerifyOptions } from './verify-chain.ts';
@@ -78,21 +80,12 @@ export function createEventChain<Kept extends StoredEvent>(
 ): EventChain<Kept> {
   const ttl = retentionMs === undefined ? {} : { ttlMs: retentionMs };
   const chain: StoredChain<Kept> = { storage, prefix: [form.root, name], ttl, form };
-  const queue: Waiting[] = [];
-  let busy = false;
-  const work = async (): Promise<void> => {
-    if (busy) return;
-    busy = true;
-    await Promise.resolve(); // what is added in this turn goes together
-    while (queue.length > 0) await appendGroup(chain, takeFitting(queue, ({ drafts }) => sizeOf(drafts)));
-    busy = false;
-  };
+  const add = createBatches<Waiting>((queue) => appendGroup(chain, takeFitting(queue, ({ drafts }) => sizeOf(drafts))));
   return {
     async append(events) {
       if (events.length === 0) return;
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      queue.push({ drafts: form.draft(events), resolve, reject });
-      void work();
+      add({ drafts: form.draft(events), resolve, reject });
       await promise;
     },
     list: (query = {}) => listEvents(chain, query),
@@ -137,22 +130,22 @@ async function appendSome(chain: StoredChain<StoredEvent>, drafts: readonly Draf
   const { storage, prefix } = chain;
   const key = [...prefix, 'head'];
   for (let tries = 0; tries < maxTries; tries++) {
-    const entry = await storage.get(key);
-    const { head, changes } = await link(chain, headOf(entry), drafts);
-    const by = crypto.randomUUID(); // two may add the same event in the same moment: only this tells their commits apart
-    const value = { ...head, by };
-    const result = await commitOwn(storage, [{ key, value, ifVersion: entry?.version ?? null }, ...changes], {
-      written: async () => {
-        const found = await storage.get(key);
-        return (found?.value as Partial<typeof value> | undefined)?.by === by ? found?.version : undefined; // written here alone
-      },
-    });
+    const before = await readHead<WrittenHead>(storage, key);
+    const { head, changes } = await link(chain, before?.value ?? origin, drafts);
+    const by = crypto.randomUUID(); // two instances may add the same event at the same time: only this differs
+    const own = (stored: WrittenHead): boolean => stored.by === by;
+    const result = await commitHead(storage, { key, value: { ...head, by }, before, changes, own });
     if (result.ok) return;
   }
   throw new PinnaceError('unavailable', 'Cannot add to the event log: too many write it at once');
 }
 
-/** Gives the records their places behind the head, and the head that they make. */
+/** A stored head names the commit that wrote it. */
+interface WrittenHead extends Head {
+  readonly by?: string;
+}
+
+/** Numbers and hashes the records behind the head; returns their changes and the new head. */
 async function link({ prefix, ttl, form }: StoredChain<StoredEvent>, from: Head, drafts: readonly Draft[]) {
   let head = from;
   const changes: Change[] = [];

@@ -3,7 +3,6 @@
 import { type ErrorData, toLoggable } from '../base/errors.ts';
 import type { EventRing } from './event-ring.ts';
 import type { EventSink, ObservedEvent } from '../contracts/event-sink.ts';
-import { hexOf } from '../base/hash.ts';
 
 /** An event as it is told: the time is added, and the tenant, whose event it is, is for those who choose who may see it. */
 export type EmittedEvent =
@@ -68,18 +67,4 @@ function createTimestamps(): (time: number) => string {
     if (now !== second) [second, text] = [now, new Date(now * 1000).toISOString().slice(0, -4)];
     return `${text}${String(Math.floor(time - now * 1000)).padStart(3, '0')}Z`;
   };
-}
-
-/** A new W3C trace id: 16 random bytes as hexadecimal digits. */
-export function createTraceId(): string {
-  return crypto.randomUUID().replaceAll('-', '');
-}
-
-/** Random digits for the next ids: asked for one by one they would cost more than all else that a span does. */
-let [digits, used] = ['', 0];
-
-/** A new W3C span id: 8 random bytes as hexadecimal digits. */
-export function createSpanId(): string {
-  if (used === digits.length) [digits, used] = [hexOf(crypto.getRandomValues(new Uint8Array(1024))), 0];
-  return digits.slice(used, used += 16);
 }

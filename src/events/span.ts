@@ -12,7 +12,8 @@ import type {
   SummaryValue,
   TraceFacts,
 } from '../contracts/span.ts';
-import { createSpanId, type Emit, unobserved } from './events.ts';
+import { type Emit, unobserved } from './events.ts';
+import { createSpanId } from './trace-ids.ts';
 import { summaryOf } from './payload-summary.ts';
 
 export type {

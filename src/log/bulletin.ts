@@ -7,6 +7,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
 import { commitOwn } from './own-commit.ts';
+import { readPages } from './pages.ts';
 import { watchKey } from './news.ts';
 import type { Storage } from '../contracts/storage.ts';
 
@@ -16,36 +17,36 @@ export interface Bulletin<M> {
   publish(message: M): Promise<void>;
   /** Calls back with each message published from now on, here or elsewhere, until the signal aborts. */
   subscribe(listener: (message: M) => void, signal: AbortSignal): void;
-  /** Reads all that was published before, rather than when the storage tells of it. */
+  /** Reads all that was published before, without waiting for the storage's news. */
   refresh(): Promise<void>;
   /** The number of the last message read, in hand while a listener runs; `undefined` before the first read. It only grows. */
   readonly position: number | undefined;
 }
 
-/** Longer than any subscriber may be out of touch without asking anew. */
+/** Longer than a subscriber may be without news before it reads by itself. */
 const ttlMs = 3_600_000;
 const maxTries = 50;
 
-/** Gives the bulletin of this name. */
+/** Opens the bulletin of this name. */
 export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
   const head: Key = ['bulletin', name];
   const messages: Key = ['bulletin-message', name];
   const listeners = new Set<(message: M) => void>();
-  let seen: number | undefined;
-  /** The read that began last, and the one that begins after it, for all who ask meanwhile. */
+  let position: number | undefined;
+  /** The last read that was started, and the one after it, for all callers meanwhile. */
   let current: Promise<void> = Promise.resolve();
   let following: Promise<void> | undefined;
   const read = async (): Promise<void> => {
     const last = countOf(await storage.get(head));
-    seen ??= last; // a new subscriber begins with now
-    while (seen < last) {
-      const page = await storage.list({ prefix: messages, after: [...messages, seen], limit: 100 });
+    position ??= last; // a new subscriber starts with now
+    if (position >= last) return;
+    for await (const page of readPages(storage, { prefix: messages, after: [...messages, position], limit: 100 })) {
       for (const { key, value } of page) {
-        seen = Number(key.at(-1));
-        for (const listener of listeners) listener(value as M); // written by `publish` alone
+        position = Number(key.at(-1));
+        for (const listener of listeners) listener(value as M); // only `publish` writes it
       }
-      if (page.length === 0) seen = last;
     }
+    position = Math.max(position, last); // messages expire
   };
   const readNext = async (): Promise<void> => {
     await current.catch(() => undefined);
@@ -57,7 +58,7 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
   return {
     refresh,
     get position() {
-      return seen;
+      return position;
     },
     async publish(message) {
       for (let tries = 0; tries < maxTries; tries++) {
@@ -75,7 +76,10 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
         });
         if (result.ok) return await refresh();
       }
-      throw new PinnaceError('unavailable', `Cannot publish on "${name}": too many do at once`);
+      throw new PinnaceError(
+        'unavailable',
+        `Cannot publish on "${name}": too many instances publish at the same time; try again`,
+      );
     },
     subscribe(listener, signal) {
       listeners.add(listener);

@@ -1,5 +1,6 @@
-/** Many small commits at once become one: what waits while the storage is busy goes with the next. */
+/** Groups many small commits into one: what is committed while the storage is busy goes into the next group. */
 
+import { createBatches } from './batches.ts';
 import type { Change, CommitResult, Storage, Watchable } from '../contracts/storage.ts';
 
 /** The most changes that a commit may have. */
@@ -12,28 +13,16 @@ interface Waiting {
 }
 
 /**
- * Gives the same storage with its commits grouped. Each stays all-or-nothing by itself: when a group is refused or fails, its
- * members are committed one by one, so that none suffers for another.
+ * Returns the same storage with its commits grouped. Each stays all-or-nothing by itself: when a group is refused or fails, its
+ * members are committed one by one.
  */
 export function groupCommits(storage: Storage & Partial<Watchable>): Storage & Partial<Watchable> {
-  const queue: Waiting[] = [];
-  let busy = false;
-  const work = async (): Promise<void> => {
-    if (busy) return;
-    busy = true;
-    await Promise.resolve(); // whatever is committed in this turn goes together
-    while (queue.length > 0) await commitGroup(storage, takeGroup(queue));
-    busy = false;
-  };
+  const add = createBatches<Waiting>((queue) => commitGroup(storage, takeGroup(queue)));
   return {
     get: (key) => storage.get(key),
     list: (options) => storage.list(options),
     ...(storage.watch && { watch: storage.watch.bind(storage) }),
-    commit: (changes) =>
-      new Promise((resolve, reject) => {
-        queue.push({ changes, resolve, reject });
-        void work();
-      }),
+    commit: (changes) => new Promise((resolve, reject) => add({ changes, resolve, reject })),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The MCP servers of a runtime: the tools of their pins, and what becomes of them when they drift. */
 
-import { createTraceId, type Emit } from '../events/events.ts';
+import type { Emit } from '../events/events.ts';
+import { createTraceId } from '../events/trace-ids.ts';
 import type { McpValidation } from '../contracts/mcp-validation.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 import type { Catalog } from '../contracts/catalog.ts';

@@ -1,6 +1,7 @@
 /** Looks at what an MCP server offers, and pins it when a person approves. */
 
-import { createTraceId, type Emit } from '../events/events.ts';
+import type { Emit } from '../events/events.ts';
+import { createTraceId } from '../events/trace-ids.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
 import type { McpValidation, McpValidationRequest } from '../contracts/mcp-validation.ts';
 import { summaryOf } from '../events/payload-summary.ts';

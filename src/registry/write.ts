@@ -1,7 +1,8 @@
 /** The way of one write: ask whether it may be, draft and commit it, tell of it. */
 
 import { toData } from '../base/errors.ts';
-import { createTraceId, type Emit } from '../events/events.ts';
+import type { Emit } from '../events/events.ts';
+import { createTraceId } from '../events/trace-ids.ts';
 import { createInvalidations } from '../log/invalidations.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 import { guarded, type GuardedDeed, type Guards } from '../permission/guarded.ts';

@@ -1,6 +1,6 @@
 /** What principals do beside runs: where it is told of, and the one way to do it. */
 
-import { createTraceId } from '../events/events.ts';
+import { createTraceId } from '../events/trace-ids.ts';
 import { guarded } from '../permission/guarded.ts';
 import { traceAt } from '../events/span.ts';
 import type { RuntimeOptions } from './pipeline.ts';

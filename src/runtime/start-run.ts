@@ -1,7 +1,7 @@
 /** The way of one request, first to last: parse, replay, resolve, assemble, run. Its stream is read from the run log. */
 
 import { toData, toPinnaceError } from '../base/errors.ts';
-import { createTraceId } from '../events/events.ts';
+import { createTraceId } from '../events/trace-ids.ts';
 import type { Interruptions } from '../permission/interruption.ts';
 import { type Span, statusOfError } from '../events/span.ts';
 import type { Slots } from '../tools/slots.ts';

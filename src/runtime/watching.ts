@@ -1,7 +1,8 @@
 /** What is seen of a runtime by those who may: its events as they happen and from their store, and its audit. */
 
-import { type EventFeed, ringFeed } from '../events/event-feed.ts';
-import { storeFeed } from '../events/event-store.ts';
+import type { EventFeed } from '../events/event-feed.ts';
+import { ringFeed } from '../events/ring-feed.ts';
+import { storeFeed } from '../events/store-feed.ts';
 import type { RuntimeOptions } from './pipeline.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import type { HostedRuntime } from './runtime.ts';

@@ -1,7 +1,7 @@
 /** The trace of a request, from its headers to the response's. */
 
 import type { MiddlewareHandler } from 'hono';
-import { createTraceId } from '../../../src/events/events.ts';
+import { createTraceId } from '../../../src/events/trace-ids.ts';
 import { parseTraceparent } from '../../../src/events/traceparent.ts';
 import type { SignedEnv } from './env.ts';
 

@@ -1,7 +1,7 @@
 /** A person's call of a tool that is being made, in the audit. */
 
 import { createRecorder } from '../../../src/events/audit.ts';
-import { createTraceId } from '../../../src/events/events.ts';
+import { createTraceId } from '../../../src/events/trace-ids.ts';
 import { createAudit, localPrincipal, type Storage, type Tool, type ToolOutcome } from '../../../src/index.ts';
 import { mayAct } from '../../../src/tools/lost-call.ts';
 

@@ -3,20 +3,21 @@
 import * as v from 'valibot';
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import type { Change, Entry, Storage } from '../../../src/contracts/storage.ts';
+import { readPages, removeKeys } from '../../../src/log/pages.ts';
 import type { RunHead, RunRecord, RunTools } from './control.ts';
 
 /** Reads and writes runs. Rejects as the storage does. */
 export interface RunStore {
   /** The latest first. */
   heads(): Promise<readonly RunHead[]>;
-  read(traceId: string): Promise<KeptRun | undefined>;
-  /** Writes the head, and the events that have come since, as part number `part`. Forgets the oldest runs where there are too many. */
+  read(traceId: string): Promise<StoredRun | undefined>;
+  /** Writes the head, and the events that have come since, as part number `part`. Removes the oldest runs beyond the bounds. */
   write(head: RunHead, added: Added): Promise<void>;
   erase(): Promise<void>;
 }
 
-/** A run as it was kept, in this many parts. */
-export interface KeptRun extends RunRecord {
+/** A stored run, with its number of parts. */
+export interface StoredRun extends RunRecord {
   readonly parts: number;
 }
 
@@ -27,7 +28,7 @@ export interface Added {
   readonly tools?: RunTools | undefined;
 }
 
-/** How much is kept. */
+/** How much is stored. */
 export interface StoreBounds {
   readonly runs: number;
   /** Over all runs. */
@@ -35,12 +36,11 @@ export interface StoreBounds {
 }
 
 const pageSize = 200;
-const commitSize = 50;
 
 /** The fields that must be there; an older version of the page may have written the rest otherwise. */
 const Head = v.looseObject({ traceId: v.string(), startedAt: v.number(), events: v.number() });
 
-/** Gives the store. */
+/** Opens the store. */
 export function createRunStore(
   storage: Storage,
   { runs = 50, events = 40_000 }: Partial<StoreBounds> = {},
@@ -53,12 +53,12 @@ export function createRunStore(
 
   /** The newest run stays, however long it is. */
   async function prune(): Promise<void> {
-    let kept = 0;
-    const gone = (await heads()).filter((head, i) => {
-      kept += head.events;
-      return i > 0 && (i >= runs || kept > events);
+    let stored = 0;
+    const surplus = (await heads()).filter((head, i) => {
+      stored += head.events;
+      return i > 0 && (i >= runs || stored > events);
     });
-    for (const { traceId } of gone) await remove(storage, traceId);
+    for (const { traceId } of surplus) await remove(storage, traceId);
   }
 
   return {
@@ -86,28 +86,22 @@ export function createRunStore(
       if (part === 0) await prune();
     },
     async erase() {
-      for (const kind of ['run', 'events', 'tools']) await removeKeys(storage, await readAll(storage, [kind]));
+      for (const kind of ['run', 'events', 'tools']) {
+        await removeKeys(
+          storage,
+          (await readAll(storage, [kind])).map(({ key }) => key),
+        );
+      }
     },
   };
 }
 
 async function remove(storage: Storage, traceId: string): Promise<void> {
   const parts = await readAll(storage, ['events', traceId]);
-  await removeKeys(storage, [{ key: ['run', traceId] }, { key: ['tools', traceId] }, ...parts]);
+  await removeKeys(storage, [['run', traceId], ['tools', traceId], ...parts.map(({ key }) => key)]);
 }
 
-async function removeKeys(storage: Storage, entries: readonly Pick<Entry, 'key'>[]): Promise<void> {
-  for (let i = 0; i < entries.length; i += commitSize) {
-    await storage.commit(entries.slice(i, i + commitSize).map(({ key }) => ({ key })));
-  }
-}
-
+/** What lies under a prefix. Pages hold few entries: a part may have many events. */
 async function readAll(storage: Storage, prefix: readonly string[]): Promise<Entry[]> {
-  const all: Entry[] = [];
-  for (;;) {
-    const after = all.at(-1)?.key;
-    const page = await storage.list({ prefix, limit: pageSize, ...(after && { after }) });
-    all.push(...page);
-    if (page.length < pageSize) return all;
-  }
+  return (await Array.fromAsync(readPages(storage, { prefix, limit: pageSize }))).flat();
 }

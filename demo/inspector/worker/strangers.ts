@@ -1,7 +1,7 @@
 /** Events of traces that nobody has begun here: a plan goes on after a reload, and its run was kept before it. */
 
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
-import type { KeptRun } from './run-store.ts';
+import type { StoredRun } from './run-store.ts';
 
 /** Looks for the runs of such events. */
 export interface Strangers {
@@ -9,9 +9,9 @@ export interface Strangers {
 }
 
 interface StrangersOptions {
-  readonly find: (traceId: string) => Promise<KeptRun | undefined>;
+  readonly find: (traceId: string) => Promise<StoredRun | undefined>;
   /** Is told of a run that was found, and of its events since. */
-  readonly onFound: (kept: KeptRun, events: readonly ObservedEvent[]) => void;
+  readonly onFound: (stored: StoredRun, events: readonly ObservedEvent[]) => void;
 }
 
 /** How many traces are known to be nobody's, and how many events wait while their run is looked for. */

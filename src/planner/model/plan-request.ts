@@ -1,7 +1,7 @@
 /** What a planner is asked for. */
 
 import * as v from 'valibot';
-import { createTraceId } from '../../events/events.ts';
+import { createTraceId } from '../../events/trace-ids.ts';
 import { checkData } from '../../base/json.ts';
 import { invalid, parse } from '../../base/parse.ts';
 import { Budget, DurationMs, Task } from './action.ts';

@@ -1,6 +1,6 @@
 /** The tools of an agent without its model: for a person or a program that calls them through a client of its own. */
 
-import { createTraceId } from '../../events/events.ts';
+import { createTraceId } from '../../events/trace-ids.ts';
 import { traceAt } from '../../events/span.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import { type CallFacts, callTool } from '../calls/call-tool.ts';

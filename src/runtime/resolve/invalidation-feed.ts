@@ -2,7 +2,8 @@
 
 import type { Bulletin } from '../../log/bulletin.ts';
 import { readCacheKey, requireCacheKeys } from '../../log/cache-key.ts';
-import { createTraceId, type Emit } from '../../events/events.ts';
+import type { Emit } from '../../events/events.ts';
+import { createTraceId } from '../../events/trace-ids.ts';
 
 /** What the feed works with. */
 export interface InvalidationFeedOptions {

@@ -3,7 +3,8 @@
 import { type Cache, createCache } from '../../log/cache.ts';
 import type { CacheKey } from '../../log/cache-key.ts';
 import { PinnaceError } from '../../base/errors.ts';
-import { createTraceId, type Emit } from '../../events/events.ts';
+import type { Emit } from '../../events/events.ts';
+import { createTraceId } from '../../events/trace-ids.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import type { SecretScope, SecretSource } from '../../contracts/secret-source.ts';
 import { isRedactable } from '../../permission/redaction/redactor.ts';

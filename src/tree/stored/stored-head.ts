@@ -1,7 +1,9 @@
 /** The head of a stored tree, which names its checkpoint and the end of its log; and the turn of a writer that others kept overtaking. */
 
 import type { Key } from '../../base/key.ts';
-import { commitMarked, commitOwn } from '../../log/own-commit.ts';
+import type { BlockOptions } from '../../log/checkpoint.ts';
+import { commitHead, type Head as StoredHead, readHead as readStoredHead } from '../../log/head.ts';
+import { commitOwn } from '../../log/own-commit.ts';
 import type { Change, CommitResult, Storage, Watchable } from '../../contracts/storage.ts';
 
 /** What the head says. */
@@ -22,7 +24,7 @@ export interface Access {
   readonly now: () => number;
   /** Names this writer among all writers of the tree. */
   readonly writer: string;
-  head: { readonly value: Head; readonly version: string } | undefined;
+  head: StoredHead<Head> | undefined;
   /** The place in the log that this writer has reserved. */
   turn: { readonly seq: number; readonly version: string } | undefined;
 }
@@ -46,8 +48,7 @@ export function logKey(access: Access, seq: number): Key {
 
 /** Reads the head. */
 export async function readHead(access: Access): Promise<Access['head']> {
-  const entry = await access.storage.get(keyOf(access, 'head'));
-  return entry && { value: entry.value as Head, version: entry.version }; // safe: only this room writes it
+  return await readStoredHead(access.storage, keyOf(access, 'head'));
 }
 
 /**
@@ -62,12 +63,13 @@ export async function writeHead(
     readonly changes: readonly Change[];
   },
 ): Promise<boolean> {
-  const all = [
-    { key: keyOf(access, 'head'), value, ifVersion: access.head?.version ?? null },
-    ...(value.seq > 0 ? slotChanges(access, value.seq, logEntry) : []),
-    ...changes,
-  ];
-  const result = await commitMarked(access.storage, all, { markKey: keyOf(access, 'mark', access.writer) });
+  const result = await commitHead(access.storage, {
+    key: keyOf(access, 'head'),
+    value,
+    before: access.head,
+    changes: [...(value.seq > 0 ? slotChanges(access, value.seq, logEntry) : []), ...changes],
+    own: { markKey: keyOf(access, 'mark', access.writer) },
+  });
   if (result.ok) {
     access.head = { value, version: result.version };
     access.turn = undefined;
@@ -118,10 +120,19 @@ export async function releaseTurn(access: Access): Promise<void> {
   if (turn) await access.storage.commit([{ key: logKey(access, turn.seq), ifVersion: turn.version }]);
 }
 
-/** What tells those who wait that the writer is alive; belongs into each of its longer commits. */
-export function turnRenewal(access: Access): readonly Change[] {
-  const { turn, writer } = access;
-  return turn ? [{ key: logKey(access, turn.seq), value: { turn: true, by: writer }, ifVersion: turn.version }] : [];
+/** Keeps a reservation alive while its writer writes blocks: others wait as long as it changes. */
+export function turnRenewal(access: Access): BlockOptions {
+  return {
+    beside() {
+      const { turn, writer } = access;
+      return turn
+        ? [{ key: logKey(access, turn.seq), value: { turn: true, by: writer }, ifVersion: turn.version }]
+        : [];
+    },
+    onCommit(version) {
+      if (access.turn) access.turn = { ...access.turn, version };
+    },
+  };
 }
 
 /** Waits until the reservation is gone. One whose writer seems to be gone is removed. */

@@ -6,23 +6,23 @@
 import { PinnaceError } from '../../base/errors.ts';
 import type { Key } from '../../base/key.ts';
 import type { Change, Storage, Watchable } from '../../contracts/storage.ts';
-import { watchKey } from '../../log/news.ts';
 import {
   discardBlocks,
   noteOrphans,
   readBlocks,
-  removeKeys,
   replacementChanges,
   sweepGarbage,
   writeBlocks,
-} from './checkpoint.ts';
+} from '../../log/checkpoint.ts';
+import { watchKey } from '../../log/news.ts';
+import { removeKeys } from '../../log/pages.ts';
 import { answerTtlMs } from '../tools/call/idempotency.ts';
-import type { Remembered } from '../nodes/mutation.ts';
-import type { Origin } from '../nodes/mutation.ts';
+import type { Origin, Remembered } from '../nodes/mutation.ts';
 import type { TreeOp } from '../nodes/op.ts';
 import type { TreeRow } from '../nodes/row.ts';
 import { sha256Sync } from '../../base/sha256-sync.ts';
-import { type Access, keyOf, logKey, readHead, releaseTurn, takeTurn, writeHead } from './stored-head.ts';
+import { blocksOf, checkpointsOf, rowsOf } from './row-blocks.ts';
+import { type Access, keyOf, logKey, readHead, releaseTurn, takeTurn, turnRenewal, writeHead } from './stored-head.ts';
 
 /** One mutation of the log. */
 export interface LogEntry {
@@ -88,8 +88,8 @@ export function createStoredTree(
     releaseTurn: () => releaseTurn(access),
     watch: (onNews) => watchKey(storage, keyOf(access, 'head'), onNews),
     async sweep() {
-      await noteOrphans(access);
-      await sweepGarbage(access);
+      await noteOrphans(checkpointsOf(access));
+      await sweepGarbage(checkpointsOf(access));
     },
     async answer(id) {
       return (await storage.get(answerKey(access, id)))?.value as Remembered | undefined; // safe: only this file writes it
@@ -106,11 +106,12 @@ async function load(access: Access): Promise<Loaded | undefined> {
   for (let attempt = 0; attempt < loadAttempts; attempt++) {
     const head = await readHead(access);
     if (!head) return undefined;
-    const rows = await readBlocks(access, head.value);
-    const entries = rows && await readLog(access, { after: head.value.baseSeq, to: head.value.seq });
-    if (rows && entries) {
+    const { base: name, blocks: count } = head.value;
+    const blocks = await readBlocks(checkpointsOf(access), { name, blocks: count });
+    const entries = blocks && await readLog(access, { after: head.value.baseSeq, to: head.value.seq });
+    if (blocks && entries) {
       access.head = head;
-      return { rows, entries };
+      return { rows: rowsOf(blocks), entries };
     }
     if ((await readHead(access))?.version === head.version) throw unreadable(access, 'block_missing');
   }
@@ -176,12 +177,16 @@ async function writeCheckpoint(
 ): Promise<boolean> {
   const old = access.head?.value;
   const base = crypto.randomUUID();
-  const written = await writeBlocks(access, base, rows);
+  const checkpoints = checkpointsOf(access);
+  const written = await writeBlocks(checkpoints, base, blocksOf(rows), turnRenewal(access));
   const isOurs = written !== undefined && await writeHead(access, {
     value: { seq, baseSeq: seq, base, blocks: written.blocks },
-    changes: [...replacementChanges(access, { base, garbageVersion: written.garbageVersion, old }), ...changes],
+    changes: [
+      ...replacementChanges(checkpoints, written, old && { name: old.base, blocks: old.blocks }),
+      ...changes,
+    ],
   });
-  const tidy = isOurs ? sweepBehind(access, seq) : discardBlocks(access, base);
+  const tidy = isOurs ? sweepBehind(access, seq) : discardBlocks(checkpoints, base);
   await tidy.catch(() => {}); // what is left over takes room until the next sweep
   return isOurs;
 }
@@ -191,7 +196,7 @@ async function sweepBehind(access: Access, baseSeq: number): Promise<void> {
   const [first] = await access.storage.list({ prefix: keyOf(access, 'log'), limit: 1 });
   const from = first?.key[3];
   if (typeof from === 'number' && from <= baseSeq) {
-    await removeKeys(access, Array.from({ length: baseSeq - from + 1 }, (_, i) => logKey(access, from + i)));
+    await removeKeys(access.storage, Array.from({ length: baseSeq - from + 1 }, (_, i) => logKey(access, from + i)));
   }
-  await sweepGarbage(access);
+  await sweepGarbage(checkpointsOf(access));
 }
