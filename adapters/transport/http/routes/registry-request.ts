@@ -1,4 +1,4 @@
-/** What requests to the registry have in common: tenant, version, pages, and how records are shown. */
+/** Reads requests to the registry: tenant, version, query; and shows records to their callers. */
 
 import type { Context } from 'hono';
 import { PinnaceError } from '../../../../src/base/errors.ts';
@@ -7,7 +7,6 @@ import { RegistryQuery } from '../../../../src/registry/list.ts';
 import { type Access, ownerOf } from '../../../../src/registry/owner.ts';
 import type { WriteOptions } from '../../../../src/registry/write.ts';
 import type { SignedEnv } from '../env.ts';
-import type { Json, Parameter } from '../operation.ts';
 
 /** Returns the caller, and the tenant that a caller of the deployment names. @throws PinnaceError `forbidden` for another's tenant. */
 export function accessOf(c: Context<SignedEnv>): Access & { readonly principal: Principal } {
@@ -84,38 +83,4 @@ export function flagOf(c: Context, name: string): boolean {
   throw new PinnaceError('invalid_argument', `Cannot read "${name}": it is "true" or "false"`, {
     details: { reason: 'invalid_flag' },
   });
-}
-
-/** Describes a parameter of the query. */
-export function queryParameter(name: string, description: string, schema: Json = { type: 'string' }): Parameter {
-  return { name, in: 'query', description, schema };
-}
-
-/** `tenant`, of every route of the registry. */
-export const tenantParameter: Parameter = queryParameter(
-  'tenant',
-  'The tenant whose own records are meant, for a principal of the deployment; the shared ones when absent',
-);
-
-/** The parameters of a page. */
-export const pageParameters: readonly Parameter[] = [
-  queryParameter('limit', '1 to 200', { type: 'integer', minimum: 1, maximum: 200, default: 50 }),
-  queryParameter('pageToken', 'The nextPageToken of the page before; it serves the same query only'),
-];
-
-/** The parameters of a list. */
-export const filterParameters: readonly Parameter[] = [
-  queryParameter('tags', 'All of these, separated by commas'),
-  queryParameter('visibility', 'public, internal, hidden or disabled'),
-  queryParameter('state', 'active or disabled'),
-  queryParameter('type', 'The type of a tool, the kind of a provider or data source'),
-  queryParameter('text', 'Part of the id, name, title, role, description or tags'),
-  tenantParameter,
-  ...pageParameters,
-];
-
-/** `If-Match`. */
-export function ifMatch(required: boolean): Parameter {
-  const description = 'The ETag of the record that the caller has read';
-  return { name: 'If-Match', in: 'header', required, description, schema: { type: 'string' } };
 }

@@ -8,10 +8,11 @@ import type { Registry } from '../../../../src/registry/registry.ts';
 import type { HostedRuntime, Manifest } from '../../../../src/runtime/runtime.ts';
 import { bodyLimitOf } from '../body-intake.ts';
 import { readJson } from '../body.ts';
-import { collectionRoutes, type CollectionRoutesOptions, toolShape } from './collection.ts';
+import { collectionRoutes, type CollectionRoutesOptions } from './collection.ts';
+import { queryParameter, tenantParameter, toolShape } from './collection-operations.ts';
 import type { SignedEnv } from '../env.ts';
 import { json, named, shapeOf, type SignedOperation } from '../operation.ts';
-import { accessOf, flagOf, queryParameter, tenantParameter, writeOf } from './registry-request.ts';
+import { accessOf, flagOf, writeOf } from './registry-request.ts';
 
 const ImportReport = v.object({
   dryRun: v.boolean(),
