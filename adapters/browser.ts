@@ -19,9 +19,11 @@ import { modelSource } from './models/source.ts';
 import { sweepPlans } from './plan-sweep.ts';
 import { workerSandbox } from './sandbox/worker.ts';
 import { indexedDbStorage, type StorageFormat } from './storage/indexeddb.ts';
-import type { Seen } from './seen.ts';
+import type { Observability } from './observability.ts';
 
-export type { Seen };
+export type { Observability };
+/** @deprecated Use `Observability`. */
+export type Seen = Observability;
 
 /** What differs from one page to the next. */
 export interface BrowserRuntimeOptions {
@@ -32,10 +34,13 @@ export interface BrowserRuntimeOptions {
   /** An open storage to use instead of the database of `name`, where the page shares it with more than the runtime. */
   readonly storage?: ClosableStorage & Watchable;
   /** The audit and the event ring over `storage`; created when absent. */
-  readonly seen?: Seen;
+  readonly observability?: Observability;
   readonly catalog: Catalog;
   readonly secrets: SecretSource;
-  readonly tools: (storage: ClosableStorage & Watchable, seen: Seen) => readonly (Tool | ToolSource)[];
+  readonly tools: (
+    storage: ClosableStorage & Watchable,
+    observability: Observability,
+  ) => readonly (Tool | ToolSource)[];
   /** What agents ask that name `dataSources`; without it they have none. */
   readonly grounding?: (storage: ClosableStorage & Watchable) => Grounding;
   /** How long the audit keeps what was changed; 30 days when absent. */
@@ -55,7 +60,7 @@ export interface BrowserRuntimeOptions {
 /** How long a plan stays with a worker that is gone: a person who has reloaded the page looks at it meanwhile. */
 const planLeaseMs = 9000;
 
-/** Gives a runtime for a worker; pass it to `exposeRuntime`. */
+/** Creates a runtime for a worker; pass it to `exposeRuntime`. */
 export function createBrowserRuntime(
   {
     name,
@@ -70,7 +75,7 @@ export function createBrowserRuntime(
     mcp,
     auditRetentionMs = 30 * 86_400_000,
     storage = indexedDbStorage({ name, ...(format && { format }) }),
-    seen = { audit: createAudit({ storage, retentionMs: auditRetentionMs }), ring: createEventRing() },
+    observability = { audit: createAudit({ storage, retentionMs: auditRetentionMs }), ring: createEventRing() },
   }: BrowserRuntimeOptions,
 ): PlanningRuntime {
   const egress = browserEgress();
@@ -80,11 +85,11 @@ export function createBrowserRuntime(
     storage,
     models: typeof models === 'function' ? models(egress) : models,
     sinks,
-    tools: tools(storage, seen),
+    tools: tools(storage, observability),
     egress,
     sandbox: workerSandbox(),
     plans: { leaseMs: planLeaseMs },
-    ...seen,
+    ...observability,
     ...(grounding && { grounding: grounding(storage) }),
     ...(mcp && { mcp: mcp(egress) }),
   });

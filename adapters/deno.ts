@@ -29,16 +29,20 @@ import { denoKvStorage } from './storage/deno-kv.ts';
 import { cutSenders } from './transport/http/cut-senders.ts';
 import type { McpRouteOptions } from './transport/http/routes/mcp.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
-import type { Seen } from './seen.ts';
+import type { Observability } from './observability.ts';
 
-export type { Seen };
+export type { Observability };
+/** @deprecated Use `Observability`. */
+export type Seen = Observability;
 
 type EndpointStorage = ClosableStorage & Watchable;
 
 /** What differs from one endpoint to the next. */
 export interface DenoEndpointOptions {
   /** What there is to run; as a function, a registry, which is also served under `/v1/agents` and so on. */
-  readonly catalog: Catalog | ((storage: EndpointStorage, tools: readonly ToolDefinition[], seen: Seen) => Registry);
+  readonly catalog:
+    | Catalog
+    | ((storage: EndpointStorage, tools: readonly ToolDefinition[], observability: Observability) => Registry);
   readonly authenticator: (storage: EndpointStorage) => HandlerOptions['authenticator'];
   readonly tools: (storage: EndpointStorage) => readonly (Tool | ToolSource)[];
   /** Code that registered tools of type `function` or `extension` name in `config.handler`; give it to `createRegistry` as well. */
@@ -80,18 +84,18 @@ const exitMs = 4_500;
 /** Time for the last events to reach the sockets of their readers. */
 const flushMs = 250;
 
-/** Gives the handler for `Deno.serve`, or for `export default { fetch }` with `deno serve` and Deno Deploy. */
+/** Creates the handler for `Deno.serve`, or for `export default { fetch }` with `deno serve` and Deno Deploy. */
 export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   const { authenticator, secrets, origins = [], kvPath, mcp, privateOrigins } = options;
   const storage = denoKvStorage(kvPath === undefined ? {} : { path: kvPath });
   const tools = options.tools(storage);
   const { eventRetentionMs: retentionMs } = options;
   const store = retentionMs === undefined ? undefined : eventStore({ storage, retentionMs });
-  const seen: Seen = {
+  const observability: Observability = {
     audit: createAudit({ storage, retentionMs: options.auditRetentionMs }),
     ring: createEventRing({ store }),
   };
-  const { catalog, registry } = catalogOf(options, { storage, tools, seen });
+  const { catalog, registry } = catalogOf(options, { storage, tools, observability });
   const grounding = options.grounding?.(storage, registry);
   const [egress, sandbox] = [denoEgress(), denoSandbox()];
   const runtime = createRuntime({
@@ -103,7 +107,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     sandbox,
     mcp: whenNeeded(egress),
     sinks: [consoleSink(), ...(isTraced() ? [otelSink().sink] : [])],
-    ...seen,
+    ...observability,
     ...(options.handlers && { handlers: options.handlers }),
     ...(secrets && { secrets }),
     ...(grounding && { grounding }),
@@ -165,15 +169,15 @@ function scheduler(): ((name: string, schedule: string, work: () => Promise<void
 /** The catalog, which is the registry where one is made. */
 function catalogOf(
   { catalog }: Pick<DenoEndpointOptions, 'catalog'>,
-  { storage, tools, seen }: {
+  { storage, tools, observability }: {
     readonly storage: EndpointStorage;
     readonly tools: readonly (Tool | ToolSource)[];
-    readonly seen: Seen;
+    readonly observability: Observability;
   },
 ): { readonly catalog: Catalog; readonly registry?: Registry } {
   if (typeof catalog !== 'function') return { catalog };
   const composed = tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]);
-  const registry = catalog(storage, composed.map(({ definition }) => definition), seen);
+  const registry = catalog(storage, composed.map(({ definition }) => definition), observability);
   return { catalog: registry, registry };
 }
 

@@ -22,7 +22,7 @@ export function sweepPlans(
   };
 }
 
-/** Gives a function that sweeps when enough time has passed since it last did: for platforms where only requests wake a process. */
+/** Creates a function that sweeps when enough time has passed since it last did: for platforms where only requests wake a process. */
 export function sweepOnRequest(
   planner: Pick<Planner, 'sweep'>,
   { now = Date.now }: { readonly now?: () => number } = {},

@@ -44,8 +44,8 @@ const mcpAgent = { id: 'mcp', name: 'MCP', providerId: 'default', entryTools: ['
 
 let addSamples = async (): Promise<unknown> => undefined;
 const endpoint = createDenoEndpoint({
-  catalog(storage, tools, seen) {
-    const registry = createRegistry({ storage, tools, privateOrigins, sinks: [showChanges], ...seen });
+  catalog(storage, tools, observability) {
+    const registry = createRegistry({ storage, tools, privateOrigins, sinks: [showChanges], ...observability });
     addSamples = createSamples(registry, {
       agents: [...sampleAgents, mcpAgent],
       providers: sampleProviders,

@@ -31,7 +31,7 @@ import { createVaultHost } from './vault/worker/vault-host.ts';
 
 tellContacts();
 const storage = openKept('pinnace');
-const seen = { audit: createAudit({ storage, retentionMs: 30 * 86_400_000 }), ring: createEventRing() };
+const observability = { audit: createAudit({ storage, retentionMs: 30 * 86_400_000 }), ring: createEventRing() };
 const ownSecrets = memorySecrets();
 const choice = createModelChoice({
   secrets: ownSecrets,
@@ -48,7 +48,7 @@ const tree = createTreeHost({ storage, runtime: () => runtime });
 const knowledge = lazyKnowledgeHost({ storage, exclusively });
 const registry = createRegistryHost({
   storage,
-  seen,
+  seen: observability,
   samples: pageSamples,
   tools: sampleTools({ storage, callTree: (_tenant, call) => tree.call(treeAgentId, call) }),
   fallback: staticCatalog(pageSamples),
@@ -60,7 +60,7 @@ const registry = createRegistryHost({
 const runtime: PlanningRuntime = createBrowserRuntime({
   name: 'pinnace',
   storage,
-  seen,
+  observability,
   catalog: choice.over(registry.catalog),
   secrets: inspector.secrets(secrets),
   models: (egress) =>

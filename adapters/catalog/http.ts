@@ -52,7 +52,7 @@ const maxRemembered = 1000;
 const pageLimit = 100;
 
 /**
- * Gives a catalog that reads a control plane: `GET {url}/agents/{id}`, `/providers/{id}`, `/tools/{id}` and `/mcp-servers/{id}` answer a record or 404;
+ * Creates a catalog that reads a control plane: `GET {url}/agents/{id}`, `/providers/{id}`, `/tools/{id}` and `/mcp-servers/{id}` answer a record or 404;
  * `GET {url}/tools?after={id}&limit={n}` answers an array of the tools behind `after`, ordered by id, `n` of them (at most 100)
  * unless there are no more. An answer with an `ETag` is remembered and asked for with `If-None-Match`; nothing else is cached.
  *

@@ -15,7 +15,7 @@ export interface BodyLimits {
   readonly onEnd: () => void;
 }
 
-/** Gives the answer with only what a tool may see. A body that no one may read is given up. */
+/** Returns the answer with only what a tool may see. A body that no one may read is given up. */
 export async function guardAnswer(answer: Response, limits: BodyLimits): Promise<Response> {
   try {
     const headers = allowedResponseHeaders(answer.headers);

@@ -9,7 +9,7 @@ export interface BrowserEgressOptions extends GuardedFetchOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** Gives the guarded fetch for a page or a worker: without cookies, referrer and cache. */
+/** Creates the guarded fetch for a page or a worker: without cookies, referrer and cache. */
 export function browserEgress(options: BrowserEgressOptions = {}): Egress {
   const { fetch: send = (...args: Parameters<typeof fetch>) => fetch(...args) } = options;
   const guarded = guardedFetch(async ({ url, method, headers, body }, signal, terms) =>

@@ -5,13 +5,13 @@ import { isIP } from 'node:net';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { refused, unreachable } from './refusals.ts';
 
-/** Gives the addresses behind a name. */
+/** Returns the addresses behind a name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 /** What `node:http` calls before it opens a socket. */
 export type Lookup = NonNullable<RequestOptions['lookup']>;
 
-/** Gives the socket its addresses, or an error before there is a socket. One address that is not public is enough. */
+/** Returns the socket its addresses, or an error before there is a socket. One address that is not public is enough. */
 export function checkedLookup(resolve: Resolve, isPublicAddress: (ip: string) => boolean): Lookup {
   const look = async (...[hostname, { all }, done]: Parameters<Lookup>): Promise<void> => {
     try {

@@ -6,7 +6,7 @@ import { PinnaceError } from '../../src/base/errors.ts';
 export interface Deadline {
   /** Aborts with a `PinnaceError`, `deadline_exceeded` or `cancelled`, or with the caller's own reason. */
   readonly signal: AbortSignal;
-  /** Gives what comes first, the result or the end. */
+  /** Returns what comes first, the result or the end. */
   readonly race: <T>(work: Promise<T>) => Promise<T>;
   /** Lets go of timer and signal. */
   readonly release: () => void;

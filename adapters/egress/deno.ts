@@ -29,7 +29,7 @@ export interface PinnedEgress extends Egress {
   readonly isReady: () => Promise<boolean>;
 }
 
-/** Gives the guarded fetch for Deno (2.7.14 and later) and Node. */
+/** Creates the guarded fetch for Deno (2.7.14 and later) and Node. */
 export function denoEgress(options: DenoEgressOptions = {}): PinnedEgress {
   const { resolve = resolveBySystem, isPublicAddress = isPublic, canPin = probePinning } = options;
   const pinning = canPin().catch(() => false);

@@ -24,7 +24,7 @@ export interface GuardedFetchOptions {
   readonly loopback?: readonly string[];
 }
 
-/** Gives the guarded fetch over a platform's way to send. */
+/** Returns the guarded fetch over a platform's way to send. */
 export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Egress {
   const { schemes = ['https'], circuit = {}, loopback = [] } = settings;
   checkLoopback(loopback);

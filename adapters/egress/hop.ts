@@ -26,7 +26,7 @@ export interface Reach {
   readonly privateOrigins: PrivateOrigins;
 }
 
-/** Gives the hop for a request, checked. */
+/** Returns the hop for a request, checked. */
 export async function firstHop(request: Request, reach: Reach): Promise<Hop> {
   const target = checked(request.url, reach);
   checkRequestHeaders(request.headers);
@@ -34,7 +34,7 @@ export async function firstHop(request: Request, reach: Reach): Promise<Hop> {
   return { ...target, method: request.method.toUpperCase(), headers: new Headers(request.headers), body, home: true };
 }
 
-/** Gives the hop that an answer asks for, checked; `undefined` when it asks for none. */
+/** Returns the hop that an answer asks for, checked; `undefined` when it asks for none. */
 export function nextHop(hop: Hop, answer: Response, reach: Reach): Hop | undefined {
   const { status } = answer;
   const location = answer.headers.get('location');

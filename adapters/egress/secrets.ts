@@ -22,7 +22,7 @@ export function checkSecrets({ origin }: URL, { secretHeaders = {}, secretFields
   }
 }
 
-/** Gives the hop with its secrets: the last step before the socket. A hop away from home gets none. */
+/** Returns the hop with its secrets: the last step before the socket. A hop away from home gets none. */
 export function withSecrets(hop: Hop, { secretHeaders = {}, secretFields = {} }: Secrets): Hop {
   if (!hop.home) return hop;
   const headers = new Headers(hop.headers);

@@ -4,7 +4,7 @@ import type { McpCallResult } from '../../src/contracts/mcp-connector.ts';
 import { invalidAnswer } from './failures.ts';
 
 /**
- * Gives the parts of a result that a run may look at, as they came.
+ * Returns the parts of a result that a run may look at, as they came.
  *
  * @throws PinnaceError `unavailable` for what is no result, and for a question in its place.
  */

@@ -18,7 +18,7 @@ import {
 export type { McpConnectorOptions } from './connector.ts';
 
 /**
- * Gives a connector for servers that speak Streamable HTTP. It asks for 2026-07-28, without sessions, and falls back to what a
+ * Creates a connector for servers that speak Streamable HTTP. It asks for 2026-07-28, without sessions, and falls back to what a
  * server of an older revision speaks; that costs one request more for each connection to such a server.
  *
  * @example

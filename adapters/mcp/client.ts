@@ -18,7 +18,7 @@ import {
 export type { McpConnectorOptions } from './connector.ts';
 
 /**
- * Gives a connector for servers that speak Streamable HTTP. A server that speaks 2026-07-28 only is `protocol_unsupported` to it:
+ * Creates a connector for servers that speak Streamable HTTP. A server that speaks 2026-07-28 only is `protocol_unsupported` to it:
  * see `client-2026.ts`.
  *
  * @example

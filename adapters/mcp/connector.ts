@@ -24,7 +24,7 @@ export interface McpConnectorOptions {
   readonly listTimeoutMs?: number;
 }
 
-/** Gives the connector over a library's way to open a session. */
+/** Returns the connector over a library's way to open a session. */
 export function connectorOver(open: OpenSession, options: McpConnectorOptions): McpConnector {
   return {
     async connect(server, { secret, signal, onToolsChanged = () => {} }) {

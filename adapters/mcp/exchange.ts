@@ -27,7 +27,7 @@ export interface Exchanges {
   end(exchange: Exchange): void;
 }
 
-/** Gives the book of exchanges. */
+/** Creates the book of exchanges. */
 export function createExchanges(): Exchanges {
   const open = new Map<string | number, Exchange>();
   const marks = new Map<string, Exchange>();

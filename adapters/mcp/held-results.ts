@@ -8,13 +8,13 @@ import type { Message } from './messages.ts';
 
 /** The results of one session. */
 export interface HeldResults {
-  /** Gives the answer to `tools/list` or `tools/call` without what it says. */
+  /** Returns the answer to `tools/list` or `tools/call` without what it says. */
   readonly hold: (message: Message) => Message;
-  /** Gives the result that a library was given the frame of, once. */
+  /** Returns the result that a library was given the frame of, once. */
   readonly take: (frame: unknown) => unknown;
 }
 
-/** Gives the store for a session. */
+/** Creates the store for a session. */
 export function createHeldResults(): HeldResults {
   const held = new Map<unknown, unknown>();
   return {

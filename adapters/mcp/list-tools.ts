@@ -16,7 +16,7 @@ const maxTools = 2000;
 const maxCursorLength = 4096;
 
 /**
- * Gives the definitions of all pages as they came: nothing of them was read.
+ * Returns the definitions of all pages as they came: nothing of them was read.
  *
  * @throws PinnaceError `budget_exceeded` for a list without end, `unavailable` for an answer that is no list.
  */

@@ -29,15 +29,15 @@ export interface McpFetchOptions {
 /** The `fetch` of one session. */
 export interface McpFetch {
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
-  /** Gives the error that the session's library was told of as one of the server's, by the data of that. */
+  /** Returns the error that the session's library was told of as one of the server's, by the data of that. */
   readonly faultBehind: (data: unknown) => PinnaceError | undefined;
-  /** Gives the result that came, for what the session's library gives for one. */
+  /** Returns the result that came, for what the session's library gives for one. */
   readonly resultBehind: (frame: unknown) => unknown;
   /** How much was read so far, in bytes. */
   readonly bytesRead: () => number;
 }
 
-/** Gives the `fetch` for one session with one server. */
+/** Creates the `fetch` for one session with one server. */
 export function createMcpFetch(options: McpFetchOptions): McpFetch {
   const faults = new Map<unknown, PinnaceError>();
   const held = createHeldResults();
@@ -156,7 +156,7 @@ function isWorthReading(status: number): boolean {
   return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
 }
 
-/** Gives code and data of the error; the data tells which revisions the server speaks. */
+/** Returns code and data of the error; the data tells which revisions the server speaks. */
 async function readError(answer: Response, { id }: Exchange): Promise<object | undefined> {
   if (mediaTypeOf(answer) !== 'application/json') return undefined;
   try {

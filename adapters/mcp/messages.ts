@@ -13,7 +13,7 @@ export interface Message {
 }
 
 /**
- * Gives the messages in a text: one, or those of a batch.
+ * Returns the messages in a text: one, or those of a batch.
  *
  * @throws PinnaceError `unavailable` with the reason `mcp_invalid_answer`.
  */
@@ -38,7 +38,7 @@ export function answers(message: Message, id: unknown): boolean {
   return message.id === id && message.result !== undefined;
 }
 
-/** Gives the code of a JSON-RPC error, where it is one. */
+/** Returns the code of a JSON-RPC error, where it is one. */
 export function errorCodeOf({ error }: Message): number | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return Number.isSafeInteger(error.code) ? Number(error.code) : undefined;

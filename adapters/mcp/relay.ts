@@ -16,15 +16,15 @@ export interface RelayOptions {
   readonly exchange: Exchange;
   readonly exchanges: Exchanges;
   readonly onToolsChanged: () => void;
-  /** Gives the answer as the library may see it. */
+  /** Returns the answer as the library may see it. */
   readonly toAnswer: (message: Message) => Message;
-  /** Gives the message that answers the request with an error of ours. */
+  /** Returns the message that answers the request with an error of ours. */
   readonly toMessage: (error: PinnaceError) => string;
   /** Counts what came, in bytes. */
   readonly count: (length: number) => void;
 }
 
-/** Gives the events of an answer that matter, as a body. */
+/** Returns the events of an answer that matter, as a body. */
 export function relayEvents(body: ReadableStream<Bytes>, options: RelayOptions): ReadableStream<Bytes> {
   const { exchange, exchanges, toMessage, count } = options;
   const reader = body.getReader();
@@ -64,7 +64,7 @@ export function relayEvents(body: ReadableStream<Bytes>, options: RelayOptions):
   }, { highWaterMark: 0 });
 }
 
-/** Gives one event. */
+/** Returns one event. */
 export function eventOf(data: string, { id }: { readonly id?: string } = {}): string {
   return `${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
 }

@@ -47,13 +47,13 @@ export async function connectUntil(
 /** Who we are to a server: no version, for it is none of its business. */
 export const clientInfo = { name: 'pinnace', version: '0' } as const;
 
-/** Gives what a server says of itself, as text. */
+/** Returns what a server says of itself, as text. */
 export function serverInfoOf(info: unknown): McpSession['serverInfo'] {
   const { name, version } = (info ?? {}) as { readonly name?: unknown; readonly version?: unknown };
   return { name: typeof name === 'string' ? name : '', version: typeof version === 'string' ? version : '' };
 }
 
-/** Gives what a library calls with progress, as a part of its options. The numbers and the text are the server's. */
+/** Returns what a library calls with progress, as a part of its options. The numbers and the text are the server's. */
 export function progressOf(
   { onProgress }: McpCall,
 ): {
@@ -66,7 +66,7 @@ export function progressOf(
   };
 }
 
-/** Gives the parameters of `tools/call`. */
+/** Returns the parameters of `tools/call`. */
 export function paramsOf({ name, input, traceparent }: McpCall): {
   readonly name: string;
   readonly arguments: Record<string, unknown>;

@@ -20,7 +20,7 @@ export interface Sessions {
   close(): Promise<void>;
 }
 
-/** Gives the sessions that begin with this one. */
+/** Creates the sessions that begin with this one. */
 export function createSessions(first: LiveSession, open: () => Promise<LiveSession>): Sessions {
   let current: Promise<LiveSession> | undefined = Promise.resolve(first);
   let closed = false;

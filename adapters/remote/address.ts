@@ -3,7 +3,7 @@
 import { PinnaceError } from '../../src/base/errors.ts';
 
 /**
- * Gives origin and path of a URL, without a slash at the end.
+ * Returns origin and path of a URL, without a slash at the end.
  *
  * @throws PinnaceError `invalid_argument` that does not quote the URL: it may hold a password, or a key in its query.
  */
@@ -22,7 +22,7 @@ export function baseOf(url: string | URL, what: string): string {
   );
 }
 
-/** Gives an id as one segment of a path; nothing for text that no segment can be, such as `..`. */
+/** Returns an id as one segment of a path; nothing for text that no segment can be, such as `..`. */
 export function segmentOf(id: string): string | undefined {
   if (id === '' || id === '.' || id === '..' || !id.isWellFormed()) return undefined;
   return encodeURIComponent(id);

@@ -1,6 +1,6 @@
 /** Reads the body of an answer, and never more of it than allowed. */
 
-/** Gives the bytes of the body, or `undefined` when there are more than `maxBytes`. They are counted as they come. */
+/** Returns the bytes of the body, or `undefined` when there are more than `maxBytes`. They are counted as they come. */
 export async function readLimited(
   { body }: Response,
   maxBytes: number,

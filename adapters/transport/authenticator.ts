@@ -48,7 +48,7 @@ export interface SignedAuthenticator extends Authenticator {
 }
 
 /**
- * Gives the authenticator for requests signed after the profile. Instances that share a storage refuse what another has seen.
+ * Creates the authenticator for requests signed after the profile. Instances that share a storage refuse what another has seen.
  *
  * @throws PinnaceError `invalid_argument` for root keys that cannot be trusted.
  */
@@ -72,7 +72,7 @@ export function createAuthenticator(options: AuthenticatorOptions): SignedAuthen
 }
 
 /**
- * Gives the procedure. Each step ends a request that fails it, the cheap ones first; the nonce counts as used only when everything
+ * Creates the procedure. Each step ends a request that fails it, the cheap ones first; the nonce counts as used only when everything
  * else was right, so that nobody can use up another's.
  */
 function createVerifier(

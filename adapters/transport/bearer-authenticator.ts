@@ -20,7 +20,7 @@ export interface BearerToken {
 }
 
 /**
- * Gives an authenticator that lets in whoever knows a token, as the principal that it is bound to. Serve it over TLS only.
+ * Creates an authenticator that lets in whoever knows a token, as the principal that it is bound to. Serve it over TLS only.
  *
  * @throws PinnaceError `invalid_argument` for a digest that is none, two tokens that are the same, and `deployment` without the scope
  * `admin`.

@@ -6,7 +6,7 @@ import type { HandlerOptions } from './http/handler.ts';
 
 type RequestAuthenticator = HandlerOptions['authenticator'];
 
-/** Gives an authenticator that hands each request to the one for its scheme, and refuses every other scheme. */
+/** Creates an authenticator that hands each request to the one for its scheme, and refuses every other scheme. */
 export function authenticateByScheme(schemes: Readonly<Record<string, RequestAuthenticator>>): RequestAuthenticator {
   const authenticators = Object.values(schemes);
   return {

@@ -60,7 +60,7 @@ export interface Client extends ChatTransport<UIMessage> {
     request: RunRequestInput,
     options?: CallOptions & { readonly idempotencyKey?: string },
   ): Promise<ReadableStream<UIMessageChunk>>;
-  /** Gives the chunks of a run, those behind `lastEventId` where one is given; `null` when there are none. */
+  /** Returns the chunks of a run, those behind `lastEventId` where one is given; `null` when there are none. */
   resume(
     runId: string,
     options?: CallOptions & { readonly lastEventId?: string },
@@ -95,7 +95,7 @@ export interface Client extends ChatTransport<UIMessage> {
 const maxMessages = 200;
 
 /**
- * Gives the client of an endpoint.
+ * Creates the client of an endpoint.
  *
  * @example
  * const client = createClient({ url: 'https://agents.example', certificate, key });

@@ -85,7 +85,7 @@ async function answerOf<T>(work: () => Promise<T>): Promise<Answer<T>> {
   }
 }
 
-/** Gives the same stream, and a call when it has ended or was cancelled. */
+/** Returns the same stream, and a call when it has ended or was cancelled. */
 function whenEnded<T>(stream: ReadableStream<T>, ended: () => void): ReadableStream<T> {
   const reader = stream.getReader();
   return new ReadableStream<T>({
@@ -104,12 +104,12 @@ function whenEnded<T>(stream: ReadableStream<T>, ended: () => void): ReadableStr
 
 /** A runtime in a worker, which is also a transport for AI SDK chats: `body.agentId` names the agent, `body.planner` says how it plans. */
 export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & {
-  /** Gives what happens there, until the stream is cancelled or the signal aborts. Rejects with `unavailable` where nobody tells. */
+  /** Returns what happens there, until the stream is cancelled or the signal aborts. Rejects with `unavailable` where nobody tells. */
   events(options?: WatchOptions): Promise<ReadableStream<RingEvent>>;
 };
 
 /**
- * Gives the runtime that the worker exposes. Aborting a run's signal stops it there, and so does cancelling its stream. A page is
+ * Returns the runtime that the worker exposes. Aborting a run's signal stops it there, and so does cancelling its stream. A page is
  * the local principal whatever it passes.
  */
 export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {

@@ -10,7 +10,7 @@ const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 export const minTokenLength = 16;
 
 /**
- * Gives an authenticator that lets in whoever knows the token, under a loopback host name only: a page that a rebinding name
+ * Creates an authenticator that lets in whoever knows the token, under a loopback host name only: a page that a rebinding name
  * server points at this machine carries its own name in `Host`. The server must also bind a loopback address.
  *
  * @throws PinnaceError `invalid_argument` for a token of less than 16 characters.

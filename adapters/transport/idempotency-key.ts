@@ -10,7 +10,7 @@ export const idempotencyKeyLength = { min: 16, max: 255 } as const;
 const longestHeader = 2 * idempotencyKeyLength.max + 2;
 
 /**
- * Gives the key without its quotes.
+ * Returns the key without its quotes.
  *
  * @throws PinnaceError with status 400: `idempotency_key_missing`, or `idempotency_key_malformed` for anything else than one
  * string of 16 to 255 characters without parameters.

@@ -61,7 +61,7 @@ export interface CertificateIssuer {
   certify(request: CertificateClaims & { readonly publicKey: CryptoKey }): Promise<string>;
 }
 
-/** Gives a new private root key, for whoever keeps it longer than an issuer. */
+/** Returns a new private root key, for whoever keeps it longer than an issuer. */
 export async function generateRootKey(): Promise<PrivateRootKey> {
   const { privateKey } = await generateKeys(true);
   const { kty = 'OKP', crv = '', x = '', d = '' } = await exportJWK(privateKey);
@@ -69,7 +69,7 @@ export async function generateRootKey(): Promise<PrivateRootKey> {
 }
 
 /**
- * Gives an issuer.
+ * Creates an issuer.
  *
  * @throws PinnaceError `invalid_argument` when the key is no private Ed25519 JWK.
  * @example

@@ -98,7 +98,7 @@ async function unchanged(called: ReturnType<Session['call']>): ReturnType<Sessio
   return { ...await called, changed: false };
 }
 
-/** Gives a function that does one work after another. */
+/** Creates a function that does one work after another. */
 function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

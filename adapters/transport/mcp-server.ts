@@ -35,7 +35,7 @@ export interface McpCaller {
 /** How long a client may keep the list of tools, where the protocol lets it know. */
 const listTtlMs = 10_000;
 
-/** Gives the endpoint of a host. */
+/** Creates the endpoint of a host. */
 export function createMcpEndpoint(host: McpHost, { keepAliveMs = 15_000 } = {}): McpEndpoint {
   const catalogueOf = createCatalogues(host);
   const handler = createMcpHandler((context) => {

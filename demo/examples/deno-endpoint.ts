@@ -19,8 +19,8 @@ const endpoint = createDenoEndpoint({
   tools: () => [findCabin, giveCabin],
   // `model-key` is read from PINNACE_SECRET_MODEL_KEY, and goes nowhere but here
   secrets: denoEnvSecrets({ origins: { 'model-key': ['https://api.example.com'] } }),
-  catalog(storage, tools, seen) {
-    const registry = createRegistry({ storage, tools, ...seen });
+  catalog(storage, tools, observability) {
+    const registry = createRegistry({ storage, tools, ...observability });
     let prepared: Promise<unknown> | undefined;
     prepare = async () => void await (prepared ??= addFirstRecords(registry));
     return registry;

@@ -9,7 +9,7 @@ import { queryOf } from './query.ts';
 
 /** What was done, and whether what is written there is whole. Errors are those of the log; `not_found` where none is kept. */
 export interface RemoteAudit extends Pick<EventLog, 'verify'> {
-  /** Gives a page, the oldest first. */
+  /** Returns a page, the oldest first. */
   list(query?: EventQuery, options?: CallOptions): Promise<Page<LoggedEvent>>;
 }
 
@@ -20,7 +20,7 @@ type Ask = (question: {
   readonly signal: AbortSignal;
 }) => Promise<unknown>;
 
-/** Gives the audit of the endpoint that is asked. */
+/** Creates the audit of the endpoint that is asked. */
 export function createRemoteAudit(ask: Ask): RemoteAudit {
   const get = (path: string, { signal = new AbortController().signal }: CallOptions): Promise<unknown> =>
     ask({ method: 'GET', path, signal });

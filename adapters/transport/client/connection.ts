@@ -120,7 +120,7 @@ function openStream(
   return send({ method: 'GET', url, headers: { accept: 'text/event-stream', ...after }, signal });
 }
 
-/** Gives the address of a path; the endpoint's may have a path of its own. */
+/** Returns the address of a path; the endpoint's may have a path of its own. */
 export function resolvePath(base: URL, path: string): URL {
   return new URL(base.pathname.replace(/\/$/, '') + path, base);
 }

@@ -15,7 +15,7 @@ export interface Credential extends SessionCredential {
   readonly expiresAt: number;
 }
 
-/** Gives credentials. */
+/** Returns credentials. */
 export interface Credentials {
   current(nowSeconds: number): Promise<Credential>;
   /** Makes the next call of `current` ask for a fresh one, where there is somebody to ask. */

@@ -16,7 +16,7 @@ export interface ReadOptions {
 const maxEventLength = 1_048_576;
 
 /**
- * Gives the events of a body as they are asked for, until it ends. A connection that breaks, falls silent or is let go of ends
+ * Returns the events of a body as they are asked for, until it ends. A connection that breaks, falls silent or is let go of ends
  * too: only who reads the events knows whether there was more to come. An unfinished event is never given.
  *
  * @throws PinnaceError `internal` for an event without end.

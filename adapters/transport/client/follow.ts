@@ -32,7 +32,7 @@ type Cursor = { -readonly [name in keyof Position]: Position[name] } & {
 };
 
 /**
- * Gives the chunks of a run from its first connection on. A connection that is cut is opened anew; attempts that bring nothing
+ * Returns the chunks of a run from its first connection on. A connection that is cut is opened anew; attempts that bring nothing
  * are counted, and the last of them is an error, unless the run is over anyway; so is a cut where the endpoint numbers nothing.
  * Cancelling lets go of the run and does not stop it.
  */
@@ -77,7 +77,7 @@ async function* chunksOf(first: Response, options: FollowOptions): AsyncGenerato
   }
 }
 
-/** Gives the chunks of one connection that are new; returns whether it said that these were the last. */
+/** Returns the chunks of one connection that are new; returns whether it said that these were the last. */
 async function* readChunks(
   response: Response,
   cursor: Cursor,

@@ -42,7 +42,7 @@ export interface RemoteGrounding {
   ): AsyncGenerator<IngestProgress, IngestReport>;
 }
 
-/** Gives the data sources of the endpoint that is asked. */
+/** Creates the data sources of the endpoint that is asked. */
 export function createRemoteGrounding(connection: Connection): RemoteGrounding {
   return {
     async retrieve(dataSourceId, body, { signal = new AbortController().signal } = {}) {

@@ -20,7 +20,7 @@ export interface RemotePlans {
 /** Sends one request, and gives the JSON of its answer. */
 type Call = (method: string, path: string, options: CallOptions & { readonly body?: unknown }) => Promise<unknown>;
 
-/** Gives the plans of the endpoint that is called. */
+/** Creates the plans of the endpoint that is called. */
 export function createRemotePlans(call: Call): RemotePlans {
   const pathOf = (planId: string): string => `/v1/plans/${encodeURIComponent(planId)}`;
   return {

@@ -2,7 +2,7 @@
 
 type Field = string | number | boolean | undefined;
 
-/** Gives `?a=1&b=2&b=3`; what is undefined is left out, and nothing is left of nothing. */
+/** Returns `?a=1&b=2&b=3`; what is undefined is left out, and nothing is left of nothing. */
 export function queryOf(question: Readonly<Record<string, Field | readonly string[]>>): string {
   const fields = Object.entries(question).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map((one): [string, string] => [name, String(one)])

@@ -52,7 +52,7 @@ type Ask = (question: {
   readonly ifMatch?: number | undefined;
 }) => Promise<unknown>;
 
-/** Gives the registries of the endpoint that is asked. */
+/** Creates the registries of the endpoint that is asked. */
 export function createRemoteRegistry(ask: Ask): RemoteRegistry {
   const call: Call = async (method, path, { signal = new AbortController().signal, body, version } = {}) =>
     await ask({ method, path, body, signal, ifMatch: version }) as never; // the endpoint's schema says what it is

@@ -41,7 +41,7 @@ interface Clock {
 }
 
 /**
- * Gives the function that sends. Every attempt has a time, a nonce and a signature of its own, and the same body and headers.
+ * Creates the function that sends. Every attempt has a time, a nonce and a signature of its own, and the same body and headers.
  * Network errors and answers that say nothing of the request are tried again with full jitter, or when `Retry-After` says so. A
  * signature or certificate that came at the wrong time is made anew once, by the endpoint's clock.
  */

@@ -24,7 +24,7 @@ function reasonOf(signal: AbortSignal): Error {
   return signal.reason as Error; // safe enough: it is passed on, never looked at
 }
 
-/** Gives what the work gives, or `undefined` when that takes longer. The work itself goes on. */
+/** Returns what the work gives, or `undefined` when that takes longer. The work itself goes on. */
 export async function within<T>(work: Promise<T>, ms: number, waitFor: Wait): Promise<T | undefined> {
   const done = new AbortController();
   try {

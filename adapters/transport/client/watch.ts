@@ -32,7 +32,7 @@ interface Position {
 }
 
 /**
- * Gives what happens, each event once, until the stream is cancelled or the signal aborts. A connection that is cut is opened anew
+ * Returns what happens, each event once, until the stream is cancelled or the signal aborts. A connection that is cut is opened anew
  * behind the last event. Rejects as the first connection is refused; the stream fails as a later one is.
  */
 export async function watchEvents(

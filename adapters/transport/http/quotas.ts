@@ -18,7 +18,7 @@ export interface Quotas {
   enter(tenant: string): () => void;
 }
 
-/** Gives quotas with nothing running, of runs or of what else goes on. */
+/** Creates quotas with nothing running, of runs or of what else goes on. */
 export function createQuotas(
   { runsPerTenant = 16, runs = 200 }: Partial<QuotaLimits> = {},
   what = 'runs',

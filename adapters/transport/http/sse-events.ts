@@ -22,7 +22,7 @@ const encoder = new TextEncoder();
 const keepAlive = encoder.encode(': keep-alive\n\n');
 
 /**
- * Gives the bytes: an event `ready` with the number to go on from, each event with the id `<origin>:<seq>`, and `live` once what
+ * Returns the bytes: an event `ready` with the number to go on from, each event with the id `<origin>:<seq>`, and `live` once what
  * was kept has been told. Where events are missing, an event `gap` stands before the next. A slow reader fills no buffer.
  */
 export function encodeEvents(

@@ -25,7 +25,7 @@ const keepAlive = encoder.encode(': keep-alive\n\n');
 const done = encoder.encode('data: [DONE]\n\n');
 
 /**
- * Gives the bytes of a run's events, each with the id `<runId>:<seq>`. Events are read when they are asked for, so a slow reader
+ * Returns the bytes of a run's events, each with the id `<runId>:<seq>`. Events are read when they are asked for, so a slow reader
  * holds nothing up and fills no buffer. Cancelling the bytes leaves the run, which goes on for a while.
  */
 export function encodeSse(cursor: RunCursor, options: SseOptions): ReadableStream<Uint8Array<ArrayBuffer>> {

@@ -11,7 +11,7 @@ export interface EarlyOptions {
 
 const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
 
-/** Gives the answer if it comes in time, else an event stream that it will stand in. */
+/** Returns the answer if it comes in time, else an event stream that it will stand in. */
 export async function answerEarly(answer: Promise<Response>, { waitMs, onLeave }: EarlyOptions): Promise<Response> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), waitMs);

@@ -16,7 +16,7 @@ export interface McpTool {
   readonly annotations?: Readonly<Record<string, boolean>>;
 }
 
-/** Gives a definition as MCP writes it: the schemas as they are, and nothing of who may use the tool. */
+/** Returns a definition as MCP writes it: the schemas as they are, and nothing of who may use the tool. */
 export function toMcpTool(
   { name, title, description, paramsSchema, outputSchema, annotations }: ToolDefinition,
 ): McpTool {
@@ -37,7 +37,7 @@ export function isOfObject(schema: JsonSchema | undefined): schema is JsonSchema
 
 const toolsetDescription = 'The "toolset" that tool_load gave, so that what was loaded counts';
 
-/** Gives a discovery tool that takes the handle of the loaded set besides. */
+/** Returns a discovery tool that takes the handle of the loaded set besides. */
 export function withToolset(tool: McpTool): McpTool {
   const { properties, ...schema } = tool.inputSchema;
   const toolset = { type: 'string', description: toolsetDescription };

@@ -9,7 +9,7 @@ import type { ToolSource } from '../../../src/tools/tool-source.ts';
 /** Whose tools a server offers, and which of them it offers unasked. */
 export interface McpHost {
   /**
-   * Gives what the caller may use today, and the way to call it: `(principal) => runtime.tools('helper', principal)`. Asked for
+   * Returns what the caller may use today, and the way to call it: `(principal) => runtime.tools('helper', principal)`. Asked for
    * every request. Rejects for whoever may use nothing.
    */
   readonly tools: (principal: Principal) => Promise<AgentTools>;

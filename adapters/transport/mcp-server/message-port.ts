@@ -6,7 +6,7 @@ import type { JSONRPCMessage, Transport } from './sdk.ts';
 const closeMark = null;
 
 /**
- * Gives the transport of one side, for a `Client` or a `Server` of the SDK.
+ * Creates the transport of one side, for a `Client` or a `Server` of the SDK.
  *
  * @example
  * const { port1, port2 } = new MessageChannel(); // port2 goes to the worker, by transfer

@@ -16,12 +16,12 @@ export interface CallResult {
   readonly _meta?: Record<string, unknown>;
 }
 
-/** Gives the answer for an outcome. */
+/** Returns the answer for an outcome. */
 export function toCallResult(outcome: ToolOutcome, definition: ToolDefinition): CallResult {
   return outcome.ok ? toOutput(outcome.output, definition) : toErrorResult(outcome.error);
 }
 
-/** Gives the answer for a call that failed: a model reads why, a program the code. */
+/** Returns the answer for a call that failed: a model reads why, a program the code. */
 export function toErrorResult({ code, message, retryable, retryAfterMs, details }: ErrorData): CallResult {
   const error = {
     code,
@@ -53,7 +53,7 @@ function textOf(output: unknown): string {
 
 const invalidParams = -32602;
 
-/** Gives the JSON-RPC error for a name that stands for no tool: the SDKs send `code` and `data` as they are. */
+/** Returns the JSON-RPC error for a name that stands for no tool: the SDKs send `code` and `data` as they are. */
 export function toProtocolError({ message, details }: PinnaceError): Error {
   const { reason, suggestions = [] } = (details ?? {}) as { reason?: string; suggestions?: readonly string[] }; // the lookup's
   const [suggest] = suggestions;

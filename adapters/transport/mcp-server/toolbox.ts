@@ -21,7 +21,7 @@ export interface Catalogue {
 /** A caller's tools, and which of them are active. */
 export interface Toolbox {
   readonly discovery: DiscoveryTools;
-  /** Gives one of the four or an active tool; `undefined` for any other. Call `discovery.restore` first. */
+  /** Returns one of the four or an active tool; `undefined` for any other. Call `discovery.restore` first. */
   find(name: string): Tool | undefined;
   /** The tools that can be called, the four left out. */
   active(): readonly Tool[];
@@ -35,7 +35,7 @@ const mostLoaded = 128;
 
 const reserved: ReadonlySet<string> = new Set([...discoveryToolNames, toolCallName]);
 
-/** Gives the function that makes catalogues. The same array of tools is indexed once. */
+/** Creates the function that makes catalogues. The same array of tools is indexed once. */
 export function createCatalogues({ sources = [], listed = [] }: McpHost): (tools: readonly Tool[]) => Catalogue {
   const fromSources = sources.flatMap(toolsOf);
   const isListed = createMatcher(listed);

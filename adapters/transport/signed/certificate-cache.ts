@@ -3,7 +3,7 @@
 import { BoundedMap } from '../../../src/base/bounded-map.ts';
 import { type Certificate, type CertificateOptions, readCertificate, requireCurrent } from './certificate.ts';
 
-/** Gives the certificate of a token, or refuses it. */
+/** Returns the certificate of a token, or refuses it. */
 export type VerifyCertificate = (token: string, options: CertificateOptions) => Promise<Certificate>;
 
 /**

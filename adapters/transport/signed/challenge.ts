@@ -19,7 +19,7 @@ const wanted = [...alwaysCovered, ...coveredWherePresent.filter((name) => !rarel
 export const acceptSignature = `${signatureLabel}=(${wanted.map((name) => `"${name}"`).join(' ')})` +
   `;created;expires;keyid;alg="${signatureAlgorithm}";tag="${signatureTag}"`;
 
-/** Gives the headers to add to a problem answer: those of a challenge for 401, none for any other status. */
+/** Returns the headers to add to a problem answer: those of a challenge for 401, none for any other status. */
 export function challengeHeaders({ status, code }: PinnaceError, now: number): Readonly<Record<string, string>> {
   if (status !== 401) return {};
   return {

@@ -31,7 +31,7 @@ export interface Denylist {
 const prefix: Key = ['auth', 'revoked'];
 const pageSize = 1000;
 
-/** Gives the change that adds to the list. What names certificates alone leaves it when they would have expired anyway. */
+/** Returns the change that adds to the list. What names certificates alone leaves it when they would have expired anyway. */
 export function toChange(revocation: Revocation, now: number): Change {
   const ttlMs = lifetimeOf(revocation, now);
   return { key: [...prefix, ...nameOf(revocation)], value: revocation, ...(ttlMs !== undefined && { ttlMs }) };

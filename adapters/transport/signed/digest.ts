@@ -9,7 +9,7 @@ const algorithms: ReadonlyMap<string, string> = new Map([['sha-256', 'SHA-256'],
 /** Both digests take 140 characters; the rest is room for algorithms that are passed over. */
 const longestHeader = 1024;
 
-/** Gives the header for a body. */
+/** Creates the header for a body. */
 export async function createContentDigest(body: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', body);
   return serializeDictionary(new Map([['sha-256', [digest, new Map()]]]));

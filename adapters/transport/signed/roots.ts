@@ -43,7 +43,7 @@ export interface Root {
 export type FindRoot = (kid: string) => Root | undefined;
 
 /**
- * Gives the look-up of root keys.
+ * Creates the look-up of root keys.
  *
  * @throws PinnaceError `invalid_argument` for a key that is no public Ed25519 key with a `kid`, a `kid` of two issuers, or an issuer
  * with both `tenants` and `deployment`.

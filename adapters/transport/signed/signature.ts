@@ -32,7 +32,7 @@ export interface SigningOptions {
   readonly nonce: string;
 }
 
-/** Gives the headers with those of the signature added. It covers all that the profile asks for and the request has. */
+/** Returns the headers with those of the signature added. It covers all that the profile asks for and the request has. */
 export async function signRequest(
   { method, url, headers }: UnsignedRequest,
   options: SigningOptions,
