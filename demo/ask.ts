@@ -10,7 +10,7 @@ const url = process.env['PINNACE_URL'] ?? `http://127.0.0.1:${process.env['PINNA
 const agentId = process.env['PINNACE_AGENT'] ?? 'navigator';
 const text = process.argv.slice(2).join(' ') || 'Hello, who are you?';
 
-process.stdout.on('error', () => process.exit()); // whoever reads may have read enough
+process.stdout.on('error', () => process.exit()); // the reader may have closed the pipe
 const port = process.env['PINNACE_PORT'] ?? '8787';
 const access = readAskAccess(port);
 if (!access) {

@@ -16,7 +16,7 @@ export const policy = [
   'trusted-types pinnace pinnace-sandbox', // demo/app/worker/trusted.ts, adapters/sandbox/trusted.ts
 ].join('; ');
 
-/** Gives the plugin; the policy comes before everything that it governs. */
+/** Returns the plugin; the policy comes before everything that it governs. */
 export function contentSecurityPolicy(): Plugin {
   return {
     name: 'pinnace-csp',

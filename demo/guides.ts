@@ -1,4 +1,4 @@
-/** The pages of the documentation that stands beside the playground, in the order in which they are to be read. */
+/** The pages of the documentation beside the playground, in reading order. */
 
 /** One page. */
 export interface Guide {

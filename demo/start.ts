@@ -41,7 +41,7 @@ const playground = vite.resolvedUrls?.local[0] ?? '';
 await writeAskAccess(port, { issuer: new URL('development/certificate', playground).href, token: askToken });
 process.once('exit', () => rmSync(askAccessFile(port), { force: true }));
 
-/** A database in a file is read and written, with the two files that SQLite keeps beside it. */
+/** A file database needs access to the two files that SQLite writes beside it. */
 const kvPath = process.env['PINNACE_KV'];
 const kvFiles = kvPath === undefined
   ? []
@@ -52,7 +52,7 @@ const args = [
   '--quiet',
   '--no-prompt',
   '--allow-net',
-  '--allow-sys', // the guarded way out asks for the machine's interfaces
+  '--allow-sys', // the guarded egress reads the machine's interfaces
   '--allow-env',
   '--allow-run', // code tools run in a process without any permission
   `--allow-read=${['/proc', ...extension, ...kvFiles].join(',')}`, // and their memory is watched
@@ -76,12 +76,12 @@ const deno = spawn('deno', args, {
 });
 deno.on('exit', (code) => void stop(code ?? 1));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void stop(0));
-// npm ends its shell on a signal, and the shell does not pass it on: whoever started this process is gone then.
+// npm ends its shell on a signal, and the shell does not pass it on: the parent process has then exited.
 const startedBy = process.ppid;
 if (process.env['npm_lifecycle_event'] !== undefined) {
   setInterval(() => process.ppid === startedBy || void stop(0), 250).unref();
 }
-process.once('exit', () => signalEndpoint('SIGKILL')); // it is gone already, unless this process ends by a mistake
+process.once('exit', () => signalEndpoint('SIGKILL')); // already ended, unless this process crashes
 
 await untilServed();
 const body = JSON.stringify({

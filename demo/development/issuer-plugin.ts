@@ -66,7 +66,7 @@ function isLocal({ headers: { host = '' } }: IncomingMessage): boolean {
   return loopback.test(host);
 }
 
-/** Who asks: a page of this very server, the command of its user, or neither. */
+/** The caller: a page of this server, a command of its user, or neither. */
 function callerOf(
   { headers: { host = '', origin, authorization = '', cookie = '' } }: IncomingMessage,
   { pageToken, askToken }: Access,

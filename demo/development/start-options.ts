@@ -1,10 +1,10 @@
-/** What `npm start` is told, by its arguments and the environment, and whether it can be done. */
+/** The options of `npm start`, from arguments and environment, and whether they are valid. */
 
 import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
 import { tokenProblem } from './token-problem.ts';
 
-/** What to do: begin, show how, or say what is wrong. */
+/** What to do: start, show the usage, or report what is wrong. */
 export type StartOptions =
   | { readonly type: 'start'; readonly port: number; readonly token: string; readonly extension: string | undefined }
   | { readonly type: 'help'; readonly text: string }

@@ -11,7 +11,7 @@ const catalog = staticCatalog({
   providers: [{ id: 'main', kind: 'rehearsal' }],
 });
 
-// Whoever holds the page's end of the port is the local principal.
+// The holder of the page's end of the port is the local principal.
 exposeRuntime(createBrowserRuntime({
   name: 'cabins', // of the IndexedDB database
   catalog,

@@ -7,7 +7,7 @@ import { AbstractChat, type ChatInit, type ChatState, type ChatStatus, type UIMe
 import type { ChatTransport } from 'pinnace';
 import { connectRuntime } from 'pinnace/transport/comlink';
 
-/** Gives the transport to the agent's worker; `createClient` of `pinnace/transport/client` gives one to an endpoint. */
+/** Returns the transport to the agent's worker; `createClient` of `pinnace/transport/client` returns one to an endpoint. */
 export function connectWorker(): ReturnType<typeof connectRuntime> {
   return connectRuntime(new Worker(new URL('./browser-worker.ts', import.meta.url), { type: 'module' }));
 }
@@ -38,7 +38,7 @@ class PlainChat extends AbstractChat<UIMessage> {
   }
 }
 
-/** Gives a chat with one agent: `chat.sendMessage({ text }, { body: { agentId } })`. */
+/** Creates a chat with one agent: `chat.sendMessage({ text }, { body: { agentId } })`. */
 export function createChat(transport: ChatTransport<UIMessage>, onChange: () => void): AbstractChat<UIMessage> {
   return new PlainChat({ transport, onChange });
 }

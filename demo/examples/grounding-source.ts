@@ -12,7 +12,7 @@ export interface Faq {
 
 const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []);
 
-/** Gives the source. `faqs` gives what a tenant may see, and nothing else: the tenant is no filter. */
+/** Returns the source. `faqs` must return only what the tenant may see; the tenant is not a filter. */
 export function faqSource(id: string, faqs: (tenant: string) => readonly Faq[]): GroundingSource {
   return {
     id,

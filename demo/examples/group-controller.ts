@@ -9,7 +9,7 @@ export async function openIssuer(privateKey = generateRootKey()): Promise<Certif
   return await createIssuer({ iss: 'https://chat.example', audience: 'agents', privateKey: await privateKey });
 }
 
-/** One turn of a chat: asks the agent, hands on its words as they come, and gives all of them. */
+/** One turn of a chat: calls the agent, streams its text, and returns all of it. */
 export async function askAgent(
   { issuer, url, tenant, text, onText, fetch }: {
     readonly issuer: CertificateIssuer;
@@ -25,7 +25,7 @@ export async function askAgent(
   const client = createClient({ url, ...await issuer.issue(claims), ...(fetch && { fetch }) });
   const messages = [{ id: 'm1', role: 'user' as const, parts: [{ type: 'text' as const, text }] }];
   try {
-    // The same key again, from whichever process, gives the same run: keep it with the turn.
+    // The same key returns the same run from any process: store it with the turn.
     const idempotencyKey = crypto.randomUUID();
     const stream = await client.run({ agentId: 'purser', chat: { id: 'chat-1', messages } }, { idempotencyKey });
     let answer = '';

@@ -1,4 +1,4 @@
-/** A sink of one's own: it counts, and tells when tools fail often. A sink gets events in order, redacted, and breaks no run. */
+/** A custom sink that counts and reports frequent tool failures. A sink gets events in order, redacted, and cannot break a run. */
 
 import type { EventSink } from 'pinnace';
 

@@ -14,7 +14,7 @@ export const findCabin = defineTool({
   annotations: { readOnlyHint: true },
   execute({ cabin }) {
     const guest = cabins.get(cabin);
-    // A PinnaceError is told to the model: say what would have worked. Any other error is not.
+    // The model receives the message of a PinnaceError: say what would have worked. Other errors stay hidden.
     if (guest === undefined) {
       throw new PinnaceError('not_found', `Cannot find cabin ${cabin}: there are ${[...cabins.keys()].join(' and ')}`);
     }
@@ -22,7 +22,7 @@ export const findCabin = defineTool({
   },
 });
 
-/** Acts: every call waits for a person, who sees its input. */
+/** Has side effects: every call waits for a person, who sees its input. */
 export const giveCabin = defineTool({
   id: 'cabin_give',
   description: 'Gives a free cabin to a guest',

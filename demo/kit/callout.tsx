@@ -13,7 +13,7 @@ const labels: Readonly<Record<Remedy, string>> = {
 
 interface ErrorCalloutProps {
   readonly error: ErrorShape;
-  /** A limit was reached: what was said stands. */
+  /** A limit was reached; the text so far is kept. */
   readonly isLimit: boolean;
   readonly traceId: string | undefined;
   /** Whether the remedies can be used here. */

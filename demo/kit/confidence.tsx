@@ -13,7 +13,7 @@ export function Confidence({ value }: { value: number }): JSX.Element {
   );
 }
 
-/** `97 %`; what is next to nothing is told as such. */
+/** `97 %`, or `< 1 %`. */
 export function percentOf(value: number): string {
   return value > 0 && value < 0.01 ? '< 1 %' : `${Math.round(value * 100)} %`;
 }

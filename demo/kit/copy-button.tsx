@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { Icon } from './icon.tsx';
 
 interface CopyButtonProps {
-  /** What is copied, asked for when the button is pressed. */
+  /** Returns the text to copy when the button is pressed. */
   readonly text: () => string;
   /** What the button says it copies. */
   readonly label: string;

@@ -17,7 +17,7 @@ export function Dialog({ class: className, label, testId, onClose, children }: D
     const element = dialog.current;
     element?.showModal();
     return () => {
-      // Closing gives the focus back; its event comes later and must not close what is opened next.
+      // Closing restores the focus; its event arrives later and must not close the next dialog.
       isGone.current = true;
       element?.close();
     };

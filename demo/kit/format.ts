@@ -25,7 +25,7 @@ export function formatTokens(count: number): string {
   return `${count.toLocaleString('en', { notation: 'compact' })} token${count === 1 ? '' : 's'}`;
 }
 
-/** The heading under which a chat stands in the list. */
+/** The heading of a chat's group in the list. */
 export function dayOf(time: number, now: number): 'Today' | 'Yesterday' | 'Last seven days' | 'Earlier' {
   const days = Math.round((startOfDay(now) - startOfDay(time)) / 86_400_000);
   if (days <= 0) return 'Today';

@@ -1,4 +1,4 @@
-/** The address of a page of the documentation, or of a place on it, as seen from the playground's page. */
+/** The address of a documentation page or section, relative to the playground's page. */
 export function guideHref(page: string, anchor?: string): string {
   return `./docs/${page}.html${anchor === undefined ? '' : `#${anchor}`}`;
 }

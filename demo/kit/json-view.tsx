@@ -6,7 +6,7 @@ import { CopyButton } from './copy-button.tsx';
 /** How much is shown at first, and how much is coloured. */
 const maxShown = 12_000;
 
-/** A value as readable JSON; a text stands as it is. */
+/** A value as readable JSON; text is unchanged. */
 export function JsonView({ label, value }: { label: string; value: unknown }): JSX.Element {
   const isWhole = useSignal(false);
   const text = useMemo(() => typeof value === 'string' ? value : JSON.stringify(value, null, 2) ?? '', [value]);

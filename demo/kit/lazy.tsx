@@ -3,14 +3,14 @@
 import { signal } from '@preact/signals';
 import type { ComponentType, JSX } from 'preact';
 
-/** A component that shows a stand-in, or nothing, until it has been fetched. */
+/** A component that shows a placeholder, or nothing, until it is loaded. */
 export interface Lazy<P> {
   (props: P): JSX.Element | null;
   /** Fetches it, so that it is there when wanted. A failure is tried again when the component is shown. */
   preload(): Promise<void>;
 }
 
-/** What stands in the place of a component. */
+/** The placeholder of a component. */
 interface Instead<P> {
   /** While it is fetched. */
   readonly StandIn?: ComponentType<P>;
@@ -18,14 +18,14 @@ interface Instead<P> {
   readonly Failure?: ComponentType<P & { readonly onRetry: () => void }>;
 }
 
-/** Gives a component whose code is fetched by `load`. */
+/** Creates a component whose code is fetched by `load`. */
 export function lazy<P extends object>(
   load: () => Promise<ComponentType<P>>,
   { StandIn, Failure }: Instead<NoInfer<P>> = {},
 ): Lazy<P> {
   const loaded = signal<{ readonly Component: ComponentType<P> } | undefined>();
   const hasFailed = signal(false);
-  /** Gives whether it is there. It is not while offline, or when a new version was published meanwhile. */
+  /** Returns whether it is there. It is not while offline, or when a new version was published meanwhile. */
   async function fetchIt(): Promise<boolean> {
     try {
       loaded.value ??= { Component: await load() };

@@ -21,7 +21,7 @@ interface OverScreenProps {
   /** Straight to the chat; absent where `onBack` leads there. */
   readonly onClose: (() => void) | undefined;
   readonly problem: string | undefined;
-  /** What of it is shown: another view begins at its top. */
+  /** The view that is shown; another view starts at its top. */
   readonly view?: string;
   readonly children: ComponentChildren;
 }

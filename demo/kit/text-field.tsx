@@ -15,7 +15,7 @@ interface TextFieldProps {
   readonly onInput: (value: string) => void;
 }
 
-/** A text that is kept in another form: what is being written is not written anew under the person's hands. */
+/** A text field whose value is stored in another form; the text is not reformatted while the person types. */
 export function TextField(
   { label, name, value, help, placeholder, rows = 1, taken, onInput }: TextFieldProps,
 ): JSX.Element {

@@ -8,7 +8,7 @@ import type { Build, BuiltFile } from './worker/build-files.ts';
 
 const fileName = 'service-worker.js';
 
-/** Gives the plugin. The dev server has no service worker: it would keep what is being changed. */
+/** Returns the plugin. The dev server has no service worker: it would keep what is being changed. */
 export function offline(): Plugin {
   let folder = '';
   return {
@@ -47,7 +47,7 @@ async function describeBuild(folder: string): Promise<Build> {
   return { version, files: all.filter((file) => !isDoc(file)), docs: all.filter(isDoc) };
 }
 
-/** A classic script that stands alone: no browser needs modules in service workers for it. */
+/** A self-contained classic script: no browser needs modules in service workers for it. */
 async function bundle(): Promise<string> {
   const result = await build({
     configFile: false,

@@ -1,4 +1,4 @@
-/** The sample agents: what they are told, which tools they may use, and how to begin with them. */
+/** The sample agents: instructions, tools, and suggested messages. */
 
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import {
@@ -17,7 +17,7 @@ import { knowledge } from '../knowledge/worker/data-sources.ts';
 import type { Registered } from '../registry/worker/host.ts';
 import { yardRoot } from '../tree/worker/yard.ts';
 
-/** An agent, and messages to begin with. */
+/** An agent and its suggested messages. */
 interface Sample {
   readonly agent: AgentInput;
   readonly suggestions: readonly string[];
@@ -129,7 +129,7 @@ const commodore: Sample = {
   },
   suggestions: [
     'What time is it in Tokyo; convert 26.2 miles to kilometres; how many days are between 2026-11-20 and 2026-12-24',
-    'Calculate 1250 * 12, then convert 5 knots to km/h; ask me which port we sail for',
+    'Calculate 1250 * 12, then convert 5 knots to km/h; ask me: which port do we sail for',
     'Call flaky with mode "error"; calculate 6 * 7; what time is it in Berlin',
   ],
 };
@@ -246,7 +246,7 @@ export const sampleDataSources: readonly DataSourceInput[] = [knowledge];
 /** The one provider of the sample agents: the model that needs no network, until a person connects an endpoint. */
 export const sampleProviders: readonly ProviderInput[] = [{ id: 'default', kind: 'rehearsal', model: 'rehearsal' }];
 
-/** Gives the agents as the page shows them: the samples, then those that people have made; without `registered`, the samples. */
+/** Returns the agents as the page shows them: the samples, then those that people have made; without `registered`, the samples. */
 export async function cardsOf(
   given: readonly ToolDefinition[],
   registered?: Registered,
@@ -271,7 +271,7 @@ function cardOf(agent: AgentInput, definitions: readonly ToolDefinition[]): Agen
   const { id, name, description = '', entryTools = [], dataSources = [], mcp = {} } = agent;
   const nothing = { active: new Set<string>(), storage: memoryStorage(), principal: localPrincipal() };
   const asking = groundingTools(createGrounding({ sources: [] })).slice(0, 1).map(({ definition }) => definition);
-  // Who discovers begins with these alone.
+  // Agents that discover tools start with these alone.
   const shown = entryTools.includes('tool_*') ? discoveryTools(createToolIndex([]), nothing).definitions : definitions;
   const named = shown.filter((tool) => entryTools.some((pattern) => fits(tool, pattern)));
   const servers = Object.keys(mcp).map((server) => ({

@@ -4,7 +4,7 @@ import { sampleAgents, sampleDataSources, sampleProviders } from './agents.ts';
 import type { Samples } from './register-samples.ts';
 import { pageDataSources, sourceIds } from '../knowledge/worker/data-sources.ts';
 
-/** What the page's registry begins with. */
+/** The initial records of the page's registry. */
 export const pageSamples: Samples = {
   agents: sampleAgents.map((agent) =>
     agent.dataSources?.includes(sourceIds.words) ? { ...agent, dataSources: Object.values(sourceIds) } : agent

@@ -15,7 +15,7 @@ export interface Samples {
   readonly dataSources: readonly DataSourceInput[];
 }
 
-/** Gives the function that registers what is missing: once, and again after a failure. It tells whether all of it is there. */
+/** Creates the function that registers what is missing: once, and again after a failure. It returns whether all of it is there. */
 export function createSamples(registry: Registry, samples: Samples): () => Promise<boolean> {
   let done: Promise<boolean> | undefined;
   const begin = async (): Promise<boolean> => {

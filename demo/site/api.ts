@@ -25,7 +25,7 @@ interface Location {
   readonly line: number;
 }
 
-/** What is exported in several entries is told of in one of them, and referred to from the others. */
+/** A name exported by several entries is documented in one and linked from the others. */
 interface Declaration {
   readonly kind: string;
   readonly jsDoc?: { readonly doc?: string };
@@ -37,13 +37,13 @@ interface Module {
   readonly symbols: readonly { readonly name: string; readonly declarations: readonly Declaration[] }[];
 }
 
-/** What is known of a declaration, by the place where it stands. */
+/** A declaration, by its source position. */
 interface Known {
   readonly docs: ReadonlyMap<string, string>;
   readonly signatures: ReadonlyMap<string, string>;
 }
 
-/** Gives the pages; the first, `api.html`, lists the others. */
+/** Returns the pages; the first, `api.html`, lists the others. */
 export async function apiPages(): Promise<readonly ApiPage[]> {
   const { exports } = JSON.parse(await readFile(join(root, 'deno.json'), 'utf8')) as {
     readonly exports: Readonly<Record<string, string>>;
@@ -74,7 +74,7 @@ function docsIn(modules: readonly Module[]): ReadonlyMap<string, string> {
   return new Map(declarations.flatMap(({ jsDoc, location }) => jsDoc?.doc ? [[placeOf(location), jsDoc.doc]] : []));
 }
 
-/** The tool's text says of each declaration where it stands, and what it is. */
+/** The tool's output has each declaration's position and kind. */
 function signaturesIn(text: string): ReadonlyMap<string, string> {
   const blocks = text.split(/^Defined in /m).slice(1);
   return new Map(blocks.map((block) => {

@@ -21,7 +21,7 @@ function join(comment: RegExp, words: RegExp): RegExp {
   return new RegExp(`(?<comment>${comment.source})|(?<text>${text.source})|(?<word>${words.source})`, 'g');
 }
 
-/** Gives the code with its colours, or as it is where the language is not known. */
+/** Returns the code with its colours, or as it is where the language is not known. */
 export function highlight(code: string, language: string): Html {
   const pattern = languages[language];
   if (!pattern) return markup`${code}`;

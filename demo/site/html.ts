@@ -5,10 +5,10 @@ export interface Html {
   readonly html: string;
 }
 
-/** What may stand in a template: texts are escaped. */
+/** The values of a template; texts are escaped. */
 type Part = string | number | Html | undefined | readonly Part[];
 
-/** Gives a piece of HTML; whatever is put in is escaped, unless it is HTML itself. */
+/** Returns a piece of HTML; whatever is put in is escaped, unless it is HTML itself. */
 export function markup(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { html: texts.map((text, i) => text + (i < parts.length ? textOf(parts[i]) : '')).join('') };
 }

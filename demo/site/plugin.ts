@@ -13,7 +13,7 @@ const types: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
 };
 
-/** Gives the plugin. The dev server makes the pages anew for each request: they are what the Markdown is. */
+/** Returns the plugin. The dev server makes the pages anew for each request: they are what the Markdown is. */
 export function docsSite(): Plugin {
   return {
     name: 'pinnace-docs',

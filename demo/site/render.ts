@@ -13,13 +13,13 @@ export interface Section {
   readonly title: string;
 }
 
-/** A page's Markdown as HTML, and what stands on it. */
+/** A page's Markdown as HTML, and its headings. */
 export interface Rendered {
   readonly body: Html;
   readonly sections: readonly Section[];
 }
 
-/** Renders a document; `hrefOf` gives the address on the site for a target as it is written. */
+/** Renders a document; `hrefOf` returns the site address of a written target. */
 export function renderMarkdown(text: string, hrefOf: (target: string) => string): Rendered {
   const sections: Section[] = [];
   const idOf = createAnchors();

@@ -28,7 +28,7 @@ export interface ShellOptions {
   readonly up: string;
 }
 
-/** Gives the whole page. */
+/** Returns the whole page. */
 export function shell({ title, body, sections, path, up }: ShellOptions): string {
   return markup`<!DOCTYPE html>
 <html lang="en">

@@ -19,7 +19,7 @@ let api: Promise<readonly ApiPage[]> | undefined;
 /** Files by their paths below the folder of the site. */
 export type SiteFiles = ReadonlyMap<string, string | Uint8Array>;
 
-/** What is read, and where it stands on the site. */
+/** The sources and their paths on the site. */
 const named: Readonly<Record<string, string>> = {
   'README.md': 'about.html',
   'CONTRIBUTING.md': 'contributing.html',
@@ -27,7 +27,7 @@ const named: Readonly<Record<string, string>> = {
   'docs/README.md': 'index.html',
 };
 
-/** Gives every file of the site: the pages, what they link to in this project, pictures, and one style sheet. */
+/** Returns every file of the site: the pages, what they link to in this project, pictures, and one style sheet. */
 export async function siteFiles(): Promise<SiteFiles> {
   const files = new Map<string, string | Uint8Array>();
   const linked: string[] = [];
@@ -63,7 +63,7 @@ function put(files: Map<string, string | Uint8Array>, path: string, page: PageTe
   files.set(path, shell({ ...page, path, up: '../'.repeat(path.split('/').length - 1) }));
 }
 
-/** Where a file of the project stands on the site. */
+/** A project file's path on the site. */
 function placeOf(source: string): string {
   const own = named[source];
   if (own !== undefined) return own;

@@ -1,6 +1,6 @@
 /**
- * The formats of what the playground keeps in the browser: for each place the steps that have led to the format of now. A place that
- * no step stands for is of format 1. To change what is kept, add a step at the end; what stands here is never changed again.
+ * The formats of the playground's stored data: for each place the steps that led to the current format. A place without steps
+ * has format 1. To change a format, add a step at the end; never change an existing step.
  */
 
 import type { StorageFormat } from '../../adapters/storage/indexeddb.ts';
@@ -16,7 +16,7 @@ export type Place = 'pinnace' | 'pinnace-playground' | 'pinnace-runs' | 'setting
 export interface Step {
   /** The first part of the keys that it is about; of a setting, its name. */
   readonly kind: string;
-  /** Gives the new value and leaves the given one as it is. It may throw: then that stays, and who reads it tells so. */
+  /** Returns the new value without changing the given one. If it throws, the stored value stays and the reader reports it. */
   readonly change: (value: unknown) => unknown;
 }
 
@@ -41,7 +41,7 @@ export function kindsOf(place: Place, all = steps): readonly string[] {
   return [...new Set(all[place].map(({ kind }) => kind))];
 }
 
-/** Gives the value of a place as it is kept now. Throws as a step does. */
+/** Returns the value in the current format. Throws as a step does. */
 export function upgrade(place: Place, { key, value }: Kept, from: number, all = steps): unknown {
   const [kind] = key;
   return all[place].slice(from - 1).reduce((before, step) => step.kind === kind ? step.change(before) : before, value);
@@ -52,7 +52,7 @@ export function storageFormat(place: Place, all = steps): StorageFormat {
   return { version: formatOf(place, all), upgrade: (entry, from) => upgrade(place, entry, from, all) };
 }
 
-/** Before questions were kept with the calls that wait for their answer, such a call could only be left. */
+/** Waiting calls stored before their questions were cannot be decided. */
 function endCallsThatNobodyCanDecide(message: unknown): unknown {
   const { parts } = message as { readonly parts?: readonly unknown[] };
   if (!Array.isArray(parts)) return message; // a person's

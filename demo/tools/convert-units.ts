@@ -24,7 +24,7 @@ const Input = v.strictObject({
   to: unitOf('The unit to convert to, of the same quantity'),
 });
 
-/** Gives the tool `convert_units`. */
+/** Returns the tool `convert_units`. */
 export function convertUnitsTool(): Tool {
   return defineTool({
     id: 'convert_units',

@@ -50,7 +50,7 @@ const Input = v.strictObject({
 });
 type Input = v.InferOutput<typeof Input>;
 
-/** Gives the tool `date_math`. It needs Temporal, which the runtimes of this project have and some older browsers lack. */
+/** Returns the tool `date_math`. It needs Temporal, which the runtimes of this project have and some older browsers lack. */
 export function dateMathTool({ now = Date.now }: DateMathOptions = {}): Tool {
   return defineTool({
     id: 'date_math',

@@ -22,7 +22,7 @@ function idOf({ name }: Kind) {
   return v.pipe(v.string(), v.description(`Its id, such as "${name}-1"`));
 }
 
-/** Gives the tools, ten for each kind. They share their records, which are gone with the page or the process. */
+/** Returns the tools, ten for each kind. They share their records, which are gone with the page or the process. */
 export function deskTools(): Tool[] {
   return kinds.flatMap((kind) => {
     const drawer: Drawer = new Map();

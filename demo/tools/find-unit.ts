@@ -5,7 +5,7 @@ import { suggest } from '../../src/tools/builtin/suggest.ts';
 import { type Unit, units } from './units.ts';
 
 /**
- * Gives the unit that is called so: by symbol, name or plural, in British or American spelling. Capitals count only where they
+ * Returns the unit that is called so: by symbol, name or plural, in British or American spelling. Capitals count only where they
  * make a difference (`Mb`, `MB`).
  *
  * @throws PinnaceError `invalid_argument` with `details.suggestions` for a unit that is unknown or has several meanings.

@@ -27,12 +27,12 @@ const Input = v.strictObject({
 });
 type Mode = v.InferOutput<typeof Input>['mode'];
 
-/** The text that must never be seen outside the tool. It opens nothing. */
+/** A fake secret that must never appear outside the tool. */
 export const flakySecret = 'pa55word-that-opens-nothing';
 
 const allIsWell = { mode: 'ok', text: 'All is well' };
 
-/** Gives the tool `flaky`. How often it has failed is remembered for each tenant, as long as this object lives. */
+/** Returns the tool `flaky`. How often it has failed is remembered for each tenant, as long as this object lives. */
 export function flakyTool({ slowMs = 5_000 }: FlakyOptions = {}): Tool {
   const failures = createCounter();
   return defineTool({
@@ -86,7 +86,7 @@ function answerLate(signal: AbortSignal, slowMs: number): Promise<unknown> {
 const mostKeys = 1_000;
 
 interface Counter {
-  /** Gives 1, 2, … up to the limit, then `undefined` once. */
+  /** Returns 1, 2, … up to the limit, then `undefined` once. */
   next(key: string, limit: number): number | undefined;
 }
 

@@ -17,7 +17,7 @@ const Note = v.object({
   createdAt: v.string(),
   updatedAt: v.string(),
 });
-/** A note as it is kept. Numbers are never used again. */
+/** A stored note. Numbers are never reused. */
 export type Note = v.InferOutput<typeof Note>;
 
 const Tally = v.object({ last: v.number(), count: v.number() });
@@ -30,7 +30,7 @@ export interface NoteStore {
   append(number: number, text: string): Promise<Note>;
   read(number: number): Promise<Note>;
   delete(number: number): Promise<void>;
-  /** Gives notes, the newest first, from below the number `before`. */
+  /** Returns notes, the newest first, from below the number `before`. */
   list(options: { readonly before?: number | undefined; readonly limit: number }): Promise<Note[]>;
   /** How many notes there are. */
   count(): Promise<number>;
@@ -44,7 +44,7 @@ interface Notebook {
   readonly timestamp: () => string;
 }
 
-/** Gives the notes of a tenant. What the storage throws passes through. */
+/** Creates the notes of a tenant. What the storage throws passes through. */
 export function createNoteStore(
   storage: Storage,
   { tenant, now }: { readonly tenant: string; readonly now: () => number },
@@ -72,7 +72,7 @@ export function createNoteStore(
 
 const mostAttempts = 50;
 
-/** Tries again when another writer was first: each failure is somebody's success. */
+/** Retries on conflict; each conflict means that another writer succeeded. */
 async function untilWritten(attempt: () => Promise<Note | undefined>): Promise<Note> {
   for (let i = 0; i < mostAttempts; i++) {
     const note = await attempt();

@@ -12,7 +12,7 @@ export interface NotesOptions {
 
 type Notes = (context: ToolContext) => NoteStore;
 
-/** Gives the tools `notes_add`, `notes_list`, `notes_search`, `notes_read` and `notes_delete` over one storage. */
+/** Returns the tools `notes_add`, `notes_list`, `notes_search`, `notes_read` and `notes_delete` over one storage. */
 export function notesTools(storage: Storage, { now = Date.now }: NotesOptions = {}): Tool[] {
   const notes: Notes = ({ principal: { tenant } }) => createNoteStore(storage, { tenant, now });
   return [addTool(notes), listTool(notes), searchTool(notes), readTool(notes), deleteTool(notes)];

@@ -65,7 +65,7 @@ function readIso(text: string, zone: string | undefined): Moment {
   return { at: local.toZonedDateTime(zone ?? 'UTC'), precision: zone === undefined ? 'local' : 'instant' };
 }
 
-/** A day has no zone, but hours are counted from its begin in the zone that is given. */
+/** A day has no zone, but hours count from its start in the given zone. */
 function dayOf(day: Temporal.PlainDate, zone: string | undefined): Moment {
   return { at: day.withCalendar('iso8601').toZonedDateTime(zone ?? 'UTC'), precision: 'date' };
 }

@@ -15,14 +15,14 @@ import { textStatsTool } from './text-stats.ts';
 
 /** Options of {@link sampleTools}. */
 export interface SampleToolsOptions {
-  /** Where the notes are kept. */
+  /** The storage of the notes. */
   readonly storage: Storage & Partial<Watchable>;
   readonly now?: () => number;
-  /** The way to the tree; without one, each tenant's is kept in the storage. */
+  /** Calls the tree; without it, each tenant has a tree in the storage. */
   readonly callTree?: CallTree;
 }
 
-/** Gives the sample tools, built-in ones first. */
+/** Returns the sample tools, built-in ones first. */
 export function sampleTools(options: SampleToolsOptions): Tool[] {
   const { storage, now = Date.now, callTree = storedTrees(storage, treeAgentId, now) } = options;
   return [

@@ -11,7 +11,7 @@ export interface FoundNote {
 const pageSize = 100;
 const excerptLength = 120;
 
-/** Gives the notes in which every word of the query occurs, the newest first. */
+/** Returns the notes in which every word of the query occurs, the newest first. */
 export async function searchNotes(
   notes: Pick<NoteStore, 'list'>,
   { query, limit, signal }: { readonly query: string; readonly limit: number; readonly signal: AbortSignal },

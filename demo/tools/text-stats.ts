@@ -19,7 +19,7 @@ const Input = v.strictObject({
   ),
 });
 
-/** Gives the tool `text_stats`. Words and sentences are found as Unicode defines them, also where no spaces part them. */
+/** Returns the tool `text_stats`. Words and sentences are found as Unicode defines them, also where no spaces part them. */
 export function textStatsTool(): Tool {
   return defineTool({
     id: 'text_stats',

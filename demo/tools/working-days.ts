@@ -9,7 +9,7 @@ export function countWorkingDays(from: Temporal.PlainDate, until: Temporal.Plain
   return count;
 }
 
-/** Gives the day that is so many working days later, or earlier when negative. */
+/** Returns the day that is so many working days later, or earlier when negative. */
 export function addWorkingDays(day: Temporal.PlainDate, count: number): Temporal.PlainDate {
   if (count === 0) return day;
   const step = Math.sign(count);

@@ -63,7 +63,7 @@ function toCall({ text, isNext }: Part, index: number, parts: readonly Part[]): 
 }
 
 function askedOf(text: string): string | undefined {
-  return /^ask\s+(?:me|us|a\s+person|somebody|someone)\s+(.+)$/iu.exec(text)?.[1];
+  return /^ask\s+(?:me|us|a\s+person|somebody|someone):?\s+(.+)$/iu.exec(text)?.[1];
 }
 
 function keyOf(index: number): string {

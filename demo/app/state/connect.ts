@@ -1,4 +1,4 @@
-/** Starts the agent worker, and tells in time when it does not start. */
+/** Starts the agent worker, and rejects in time when it does not start. */
 
 import { type Remote, transfer, wrap } from 'comlink';
 import type { AgentCard, Control } from '../worker/control.ts';
@@ -9,12 +9,12 @@ import type { TreeControl } from '../../tree/worker/control.ts';
 import type { Transport } from '../../chat/state/run.ts';
 import type { RemoteControl } from '../../settings/state/settings.ts';
 
-/** What a running agent worker gives the page. */
+/** What the page gets from a running agent worker. */
 export interface Connection {
   readonly agents: readonly AgentCard[];
   readonly control: RemoteControl;
   readonly transport: Transport;
-  /** Connects to the tree; nothing is opened there before it is asked. */
+  /** Connects to the tree, which opens on first use. */
   readonly connectTree: () => TreeControl;
   readonly connectRegistry: () => RegistryControl;
   readonly connectKnowledge: () => KnowledgeControl;

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { StorageFormat } from '../../../adapters/storage/indexeddb.ts';
 import { kindsOf, storageFormat } from '../../storage/formats.ts';
 
-/** Named notes. A browser that keeps nothing reads as empty. */
+/** Named notes. Without browser storage they read as empty. */
 export interface Notes {
   read<S extends v.GenericSchema>(name: string, schema: S): v.InferOutput<S> | undefined;
   /** Writes the note, or without a value removes it. */
@@ -15,7 +15,7 @@ export interface Notes {
 export type TextStore = Pick<globalThis.Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 /**
- * Gives notes over `localStorage` or its like; `store` may throw, as in a private window. Where a newer version of the page has
+ * Creates notes over `localStorage` or its like; `store` may throw, as in a private window. Where a newer version of the page has
  * written them, they read as empty, and nothing is written.
  */
 export function createNotes(
@@ -53,7 +53,7 @@ export function createNotes(
   };
 }
 
-/** Brings the notes to the format of now; gives false where they are of a later one. */
+/** Upgrades the notes to the current format. Returns false where they are of a later one. */
 function bringUpToDate(store: TextStore, { version, upgrade }: StorageFormat, names: readonly string[]): boolean {
   const from = Number(store.getItem(keyOf('format')) ?? 1);
   if (from > version) return false;

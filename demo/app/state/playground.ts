@@ -52,15 +52,15 @@ export interface Playground {
   readonly console: { readonly isShown: Signal<boolean>; readonly connect: ConnectedTransports['consoleOf'] };
   /** The tour: whether it is shown, and where it is remembered how far it has come. */
   readonly tour: { readonly isShown: Signal<boolean>; readonly notes: Notes };
-  /** The page about what is kept: whether it is shown. `quiet` ends everything that writes; the page is then to be loaded anew. */
+  /** Whether the privacy page is shown. `quiet` stops all writers; reload the page afterwards. */
   readonly privacy: { readonly isShown: Signal<boolean>; readonly quiet: () => Promise<void> };
   /** What is made or compared over the chat, if anything. */
   readonly workshop: Signal<Workshop | undefined>;
-  /** The same page with chats of its own that nobody keeps, run by this page's worker. */
+  /** The same page with separate chats that are not stored, run by this page's worker. */
   aside(given: { readonly agents: () => readonly AgentCard[]; readonly modelLabel: () => string }): Playground;
   /** Read out by screen readers. */
   readonly announcement: Signal<string>;
-  /** Sends, or asks for the key first when the endpoint's was not kept. */
+  /** Sends, or first requests the endpoint's key when it was not stored. */
   send(text: string): boolean;
   retry(): void;
   /** Decides on a call that waits in the open chat. */
@@ -77,10 +77,10 @@ export type Workshop =
   | { readonly type: 'link'; readonly hash: string }
   | { readonly type: 'compare' };
 
-/** What can stand beside the chat, one at a time. */
+/** The panels beside the chat, one at a time. */
 export type Beside = 'tree' | 'knowledge';
 
-/** Shows what stands beside the chat in the place of what stood there; `isShown` false: nothing. */
+/** Shows this panel beside the chat instead of the current one; `isShown` false: none. */
 export function showBeside(
   { tree, knowledge, registry, inspector, privacy, workshop, console: endpointConsole }: Playground,
   beside: Beside,
@@ -105,7 +105,7 @@ export function showPlace(playground: Playground, place: KnowledgePlace): void {
 /** Whether the knowledge is shown, what of it, and the way to it. */
 export interface KnowledgeAccess {
   readonly isShown: Signal<boolean>;
-  /** Where it should be opened; whoever opens it there takes this away. */
+  /** The place to open; the reader clears it. */
   readonly wanted: Signal<KnowledgePlace | undefined>;
   readonly connect: () => KnowledgeControl;
 }
@@ -120,7 +120,7 @@ export interface InspectorAccess {
 /** What the inspector shows: a run, or the list of them. */
 export interface InspectorPlace {
   readonly traceId?: string | undefined;
-  /** The plan that it follows: then the run that has begun it is shown, in which the plan is told of. */
+  /** The plan that it follows; then the run that started the plan is shown. */
   readonly planId?: string | undefined;
   /** The endpoint that the run was at; without one, this page's worker. */
   readonly via?: string | undefined;
@@ -168,7 +168,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     ...(schedule && { schedule }),
   };
 
-  /** Whether a run can begin; asks for what is missing. */
+  /** Whether a run can start; opens the settings if something is missing. */
   function isReady(): boolean {
     const { value: choice } = settings.choice;
     if (choice.type !== 'endpoint' || !choice.locked) return true;
@@ -258,7 +258,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
       },
       decide: (part, decision) => void chats.decide(part, decision),
       reply: (question, answer) => void chats.reply(question, answer),
-      // The plan as it is shown tells what came of it.
+      // The plan view shows the result.
       steerPlan: (how) => void chats.steerPlan(how).catch(() => undefined),
     };
   }
@@ -277,7 +277,7 @@ const keepsNothing: Keeper = {
   remove: () => Promise.resolve(),
 };
 
-/** The agent of a chat; one that is gone keeps its id as its name. */
+/** The agent of a chat; a removed one has its id as name. */
 export function agentOf(agents: readonly AgentCard[], agentId: string): AgentCard {
   return agents.find(({ id }) => id === agentId) ??
     { id: agentId, name: agentId, description: '', tools: [], suggestions: [] };

@@ -4,7 +4,7 @@ import { keepOffline } from '../../offline/state/keep-offline.ts';
 import { heedTabs } from '../../privacy/state/tabs.ts';
 import type { Playground } from './playground.ts';
 
-/** Listens to other tabs, and has the page kept for visits without a network. */
+/** Listens to other tabs and installs the service worker. */
 export async function settleIn({ offline, privacy }: Playground): Promise<void> {
   heedTabs({ quiet: privacy.quiet, reload: () => location.replace(location.pathname + location.search) });
   if (import.meta.env.PINNACE_OFFLINE) await keepOffline(offline);

@@ -7,7 +7,7 @@ import type { Notes } from './notes.ts';
 const Theme = v.picklist(['system', 'light', 'dark']);
 export type Theme = v.InferOutput<typeof Theme>;
 
-/** Gives the theme as a signal; what is set is shown at once and remembered. */
+/** Creates the theme as a signal; what is set is shown at once and remembered. */
 export function createTheme({ notes, root }: { notes: Notes; root: HTMLElement }): Signal<Theme> {
   const theme = signal<Theme>(notes.read('theme', Theme) ?? 'system');
   effect(() => {
@@ -18,7 +18,7 @@ export function createTheme({ notes, root }: { notes: Notes; root: HTMLElement }
   return theme;
 }
 
-/** The theme that a press of the button gives next. */
+/** The theme that the button selects next. */
 export function nextTheme(theme: Theme): Theme {
   const { options } = Theme;
   return options[(options.indexOf(theme) + 1) % options.length] ?? 'system';

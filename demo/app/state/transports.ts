@@ -1,4 +1,4 @@
-/** The ways to whoever runs agents: the page's worker, and endpoints, each connected when it is first used. */
+/** The transports to the page's worker and to endpoints, each connected on first use. */
 
 import type { ConsoleControl } from '../../console/worker/control.ts';
 import type { Transports } from '../../chat/state/chat-runs.ts';
@@ -9,7 +9,7 @@ import type { Transport } from '../../chat/state/run.ts';
 export interface ConnectedTransports extends Transports {
   /** Connects to an endpoint. Rejects with a `PinnaceError` when this page cannot be certified for it. */
   connect(endpoint: string): Promise<void>;
-  /** Gives a run at an endpoint. Rejects as `connect` does. */
+  /** Returns a run at an endpoint. Rejects as `connect` does. */
   runAt(endpoint: string, ...asked: Parameters<RemoteEndpoint['run']>): ReturnType<RemoteEndpoint['run']>;
   /** The console of an endpoint. Rejects as `connect` does. */
   consoleOf(endpoint: string): Promise<ConsoleControl>;
@@ -21,7 +21,7 @@ interface TransportsOptions {
   readonly chosen: () => string | undefined;
 }
 
-/** Gives the ways; an endpoint is connected once. */
+/** Creates the ways; an endpoint is connected once. */
 export function createTransports({ worker, connectEndpoint, chosen }: TransportsOptions): ConnectedTransports {
   const connections = new Map<string, Promise<RemoteEndpoint>>();
 

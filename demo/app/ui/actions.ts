@@ -67,7 +67,7 @@ function toggles(beside: 'tree' | 'knowledge'): (playground: Playground) => void
   };
 }
 
-/** The action of a key. Where somebody writes on a Mac, Alt makes letters. */
+/** The action of a key. On a Mac, Alt types letters in text fields. */
 export function actionOf(
   { altKey, ctrlKey, metaKey, shiftKey, code, target }: KeyboardEvent,
 ): KeyedAction | undefined {

@@ -16,7 +16,7 @@ import { Thread } from '../../chat/ui/thread.tsx';
 import { TopBar } from './top-bar.tsx';
 import { whenIdle } from './when-idle.ts';
 
-/** What is asked for and cannot be fetched says so; nobody is left before a chat that is covered by nothing. */
+/** A screen that cannot be loaded shows its failure over the chat. */
 const orSay = { Failure: ScreenFailure };
 const SettingsDialog = lazy(async () => (await import('../../settings/ui/settings-dialog.tsx')).SettingsDialog, orSay);
 const TreePanel = lazy(async () => (await import('../../tree/ui/tree-panel.tsx')).TreePanel, orSay);
@@ -101,7 +101,7 @@ function VersionNotice({ playground: { offline } }: { playground: Playground }):
   );
 }
 
-/** The key of the last visit was not kept. */
+/** The key of the last visit was not stored. */
 function KeyNotice({ playground: { settings, overlay } }: { playground: Playground }): JSX.Element | null {
   const choice = settings.choice.value;
   if (choice.type !== 'endpoint' || !choice.locked) return null;

@@ -1,4 +1,4 @@
-/** Where a side panel stands on a page of this width. The style sheet says the same. */
+/** Where a side panel is placed at this page width. The style sheet says the same. */
 
 /** Whether there is room for a panel beside the chat. */
 export function isBeside(): boolean {

@@ -8,7 +8,7 @@ interface ScreenFailureProps {
   readonly onRetry: () => void;
 }
 
-/** In the place of a screen whose code could not be fetched: says so, tries again, or gives the chat back. */
+/** Replaces a screen whose code could not be loaded: reports it, retries, or returns to the chat. */
 export function ScreenFailure({ playground, onRetry }: ScreenFailureProps): JSX.Element {
   const retry = useRef<HTMLButtonElement>(null);
   useEffect(() => retry.current?.focus(), []);

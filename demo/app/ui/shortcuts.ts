@@ -6,7 +6,7 @@ import { findInstead } from '../../find/ui/chat-find.ts';
 import { actionOf, isWriting } from './actions.ts';
 import { isCovered } from './over-chat.ts';
 
-/** Does what the key says. Gives whether it meant anything. */
+/** Does what the key says. Returns whether it meant anything. */
 export function handleShortcut(event: KeyboardEvent, playground: Playground): boolean {
   const { overlay, chats, focusRequests } = playground;
   if (event.defaultPrevented || event.isComposing) return false;

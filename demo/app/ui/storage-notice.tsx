@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Playground } from '../state/playground.ts';
 import { Notice } from '../../kit/callout.tsx';
 
-/** Why chats are not kept, or that something that was kept cannot be read, and what the person can do. */
+/** Why chats are not stored or cannot be read, and what to do. */
 export function StorageNotice({ playground }: { playground: Playground }): JSX.Element | null {
   const { notKept, unreadable } = playground.keeper;
   const open = (): void => void (playground.privacy.isShown.value = true);

@@ -1,4 +1,4 @@
-/** What the page asks of its workers besides runs: which agents there are, which model they use, where an endpoint is. */
+/** The workers' interfaces for the page besides runs: agents, model choice, endpoints. */
 
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { Found, RunNews, RunRecord } from '../../inspector/worker/control.ts';
@@ -9,11 +9,11 @@ export interface AgentCard {
   readonly name: string;
   readonly description: string;
   readonly tools: readonly { readonly name: string; readonly title: string; readonly description: string }[];
-  /** Messages to begin with. */
+  /** Suggested first messages. */
   readonly suggestions: readonly string[];
   /** What the page shows beside a chat with the agent. */
   readonly panel?: 'tree' | 'knowledge';
-  /** Its runs make plans: they are asked for with `planner`. */
+  /** Its runs make plans: requests carry `planner`. */
   readonly plans?: boolean;
 }
 
@@ -62,9 +62,9 @@ export interface AskedRun {
 export interface EndpointControl {
   /** Exposes the endpoint as a runtime on this port. Answers with why not, as data: comlink would drop the code of an error. */
   open(address: EndpointAddress, port: MessagePort): Promise<ErrorData | undefined>;
-  /** Gives a run at an endpoint that was opened; `onNews` is told how it goes on, until the next is asked for. */
+  /** Returns a run at an opened endpoint; `onNews` receives its progress until the next call. */
   run(url: string, asked: AskedRun, onNews: (news: RunNews) => void): Promise<Found<RunRecord>>;
-  /** Nobody looks at the run any more. */
+  /** The page no longer shows the run. */
   leaveRun(): void;
   /** Exposes the console of an endpoint that was opened on this port, as a `ConsoleControl`. */
   openConsole(url: string, port: MessagePort): Promise<ErrorData | undefined>;

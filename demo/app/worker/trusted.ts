@@ -12,7 +12,7 @@ const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypePoli
 const policy = trustedTypes?.createPolicy('pinnace', { createScriptURL: checkOwn });
 
 /**
- * Gives the address of a script as `Worker` and its like take it.
+ * Returns the address of a script as `Worker` and its like take it.
  *
  * @throws TypeError where the address does not lie below the page's folder.
  */

@@ -18,7 +18,7 @@ export interface AgentDocument extends Pick<CatalogExport, 'format' | 'formatVer
   readonly agents: readonly Agent[];
 }
 
-/** Gives the part of a catalogue that an agent needs; `undefined`: the agent is not in it. */
+/** Returns the part of a catalogue that an agent needs; `undefined`: the agent is not in it. */
 export function documentOf(all: CatalogExport, agentId: string): AgentDocument | undefined {
   const { agents, tools, mcpServers, providers, dataSources, format, formatVersion } = all as unknown as AgentDocument; // of a registry
   const agent = agents.find(({ id }) => id === agentId);
@@ -34,7 +34,7 @@ export function documentOf(all: CatalogExport, agentId: string): AgentDocument |
     mcpServers: mcpServers.filter(({ id, alias }) =>
       Object.hasOwn(mcp, id) || entryTools.some((entry) => entry.startsWith(`${alias}__`))
     ),
-    // Which other agents have a tool is nobody's business.
+    // Do not export which other agents use a tool.
     tools: tools.filter(({ id }) => isNamed(id)).map(({ boundAgents: _, ...tool }) => tool),
     agents: [agent],
   };
@@ -43,13 +43,13 @@ export function documentOf(all: CatalogExport, agentId: string): AgentDocument |
 /** The longest link that is made, in characters; and the longest that is read. */
 export const longestLink = 32_768;
 const longestRead = 65_536;
-/** The longest document that a link may hold, in bytes: a few letters can stand for gigabytes. */
+/** The longest document of a link, in bytes: a short link can expand to gigabytes. */
 const longestDocument = 262_144;
 
-/** What stands before the document in an address. */
+/** The prefix of the document in an address. */
 export const linkMark = '#agent=';
 
-/** Gives the link; `undefined`: it would be too long. What was approved of MCP servers stays out: it is looked at anew anyway. */
+/** Returns the link; `undefined`: it would be too long. What was approved of MCP servers stays out: it is looked at anew anyway. */
 export async function toLink(document: AgentDocument, page: string): Promise<string | undefined> {
   const { mcpServers, ...rest } = document;
   const small = { ...rest, mcpServers: mcpServers.map(({ pinned: _, findings: __, ...server }) => server) };
@@ -61,7 +61,7 @@ export async function toLink(document: AgentDocument, page: string): Promise<str
 }
 
 /**
- * Gives what a link holds, as data that nobody has looked at yet.
+ * Returns a link's content as unvalidated data.
  *
  * @throws Error for a text that is no such link, is too long, or holds too much.
  */

@@ -22,11 +22,11 @@ export interface AgentLink {
   readonly isBusy: ReadonlySignal<boolean>;
   /** Reads a link; changes nothing. */
   look(hash: string): Promise<void>;
-  /** Takes it in, and gives the agent's id; `undefined`: it was refused. */
+  /** Imports it and returns the agent's id; `undefined`: it was refused. */
   accept(): Promise<string | undefined>;
 }
 
-/** Gives the way in. */
+/** Creates the way in. */
 export function createAgentLink(control: RegistryControl): AgentLink {
   const arrival = signal<Arrival | undefined>(undefined);
   const problem = signal<string | undefined>(undefined);
@@ -68,7 +68,7 @@ export function createAgentLink(control: RegistryControl): AgentLink {
   };
 }
 
-/** It stands in the middle of a sentence. */
+/** Used in the middle of a sentence. */
 function textOf(message: string): string {
   return message.replace(/^Cannot take in the document: /, '');
 }

@@ -13,7 +13,7 @@ export interface Shared {
   readonly link: string | undefined;
   /** Tools that are code of this page, and not of every runtime: who imports it must have them too. */
   readonly given: readonly string[];
-  /** The names of secrets that whoever runs it must have. */
+  /** The names of the secrets that it needs. */
   readonly secrets: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface Sharing {
   prepare(agentId: string): Promise<void>;
 }
 
-/** Gives it; `page` is the address that links lead to. */
+/** Creates it; `page` is the address that links lead to. */
 export function createSharing(control: Pick<RegistryControl, 'exportAll' | 'get'>, page: () => string): Sharing {
   const shared = signal<Shared | undefined>(undefined);
   const problem = signal<string | undefined>(undefined);

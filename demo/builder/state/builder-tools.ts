@@ -3,9 +3,9 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { AnyRecord, RegistryControl } from '../../registry/worker/control.ts';
 
-/** Tools whose ids begin alike: too many to name each, so that the agent finds them as it needs them. */
+/** Tools with a common id prefix; the agent finds them by search. */
 export interface Bench {
-  /** As it stands in an allowlist: `desk_*`. */
+  /** The allowlist entry: `desk_*`. */
   readonly pattern: string;
   readonly count: number;
 }
@@ -34,7 +34,7 @@ const shown = 12;
 const pageSize = 200;
 const maxPages = 20;
 
-/** Gives the finder. */
+/** Creates the finder. */
 export function createToolFinder(control: Pick<RegistryControl, 'list'>): ToolFinder {
   const query = signal('');
   const found = signal<readonly AnyRecord[]>([]);

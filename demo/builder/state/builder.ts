@@ -25,7 +25,7 @@ export interface Side {
 /** The agent being made. */
 export interface Builder {
   readonly step: Signal<Step>;
-  /** `undefined` until the worker has told what there is to choose from. */
+  /** `undefined` until the worker has answered. */
   readonly form: ReadonlySignal<RecordForm | undefined>;
   readonly side: ReadonlySignal<Side | undefined>;
   /** The agent as it was saved last. */
@@ -39,13 +39,13 @@ export interface Builder {
   readonly control: RegistryControl;
   /** Begins a new agent. */
   begin(): Promise<void>;
-  /** Whether an entry stands in a field of lines, as `entryTools`. */
+  /** Whether a field of lines, as `entryTools`, has an entry. */
   has(field: string, entry: string): boolean;
   /** Puts the entry there, or takes it away. */
   toggle(field: string, entry: string): void;
   /** Begins something on the way. */
   make(kind: Side['kind'], preset?: Readonly<Record<string, string>>): Promise<void>;
-  /** Saves it, and gives it to the agent. */
+  /** Saves it and adds it to the agent. */
   keep(): Promise<void>;
   leave(): void;
   /** Saves the agent. `undefined`: it was refused, and the step that says why is shown. */
@@ -66,7 +66,7 @@ export function stepOf(field: string): Step {
   return field === 'secrets' || field.startsWith('limits.') ? 'limits' : 'about';
 }
 
-/** Gives the builder; nothing is asked of the worker before `begin`. */
+/** Creates the builder. Calls the worker only from `begin` on. */
 export function createBuilder({ control, onChanged, announce }: BuilderOptions): Builder {
   const step = signal<Step>('about');
   const form = signal<RecordForm | undefined>(undefined);

@@ -1,6 +1,6 @@
-/** Finds where code is not whole: brackets, texts and comments that do not end. An engine that may not be asked tells no place. */
+/** Finds unclosed brackets, strings and comments. Without `eval`, engines report no position. */
 
-/** Something that does not end, or ends what has not begun. */
+/** Something unclosed, or a closing mark without its opening one. */
 export interface Slip {
   /** Both from 1. */
   readonly line: number;
@@ -14,11 +14,11 @@ interface Open {
 }
 
 const closers: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
-/** After these a slash begins a regular expression; after anything else it divides. */
+/** After these a slash starts a regular expression; after anything else it divides. */
 const beforePattern =
   /(?:^|[([{,;:=!?&|+\-*%<>~^}]|=>|\b(?:return|typeof|case|in|of|throw|new|delete|void|await|yield))$/;
 
-/** Gives the first slip of a function's body; `undefined`: there is none of these. */
+/** Returns the first slip of a function's body; `undefined`: there is none of these. */
 export function findSlip(code: string): Slip | undefined {
   const open: Open[] = [];
   let at = 0;

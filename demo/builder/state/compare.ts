@@ -12,7 +12,7 @@ import { agentOf, type Playground } from '../../app/state/playground.ts';
 /** One of the two. */
 export interface Side {
   readonly name: 'A' | 'B';
-  /** The page as this side sees it: its chats are its own. */
+  /** The page of this side, with its own chats. */
   readonly playground: Playground;
   readonly agentId: ReadonlySignal<string>;
   /** The agent's record; `undefined` until the worker has given it. */
@@ -31,18 +31,18 @@ export interface Compare {
   readonly providers: ReadonlySignal<readonly Provider[]>;
   readonly draft: Signal<string>;
   readonly isRunning: ReadonlySignal<boolean>;
-  /** Whether both are the same agent as it stands, so that there is nothing to compare. */
+  /** Whether both are the same unchanged agent. */
   readonly isSame: ReadonlySignal<boolean>;
   /** Both are the chat's agent; B has another provider's model where there is one. */
   begin(): Promise<void>;
-  /** Sends to both. A side that was changed begins anew. */
+  /** Sends to both. A changed side starts a new chat. */
   send(): Promise<void>;
   stop(): void;
-  /** Keeps a side as a chat, and opens it; what was varied becomes an agent of its own. Gives whether it worked. */
+  /** Keeps a side as a chat, and opens it; what was varied becomes an agent of its own. Returns whether it worked. */
   keep(side: Side): Promise<boolean>;
 }
 
-/** Gives the comparison; nothing is asked of the worker before `begin`. */
+/** Creates the comparison. Calls the worker only from `begin` on. */
 export function createCompare(playground: Playground): Compare {
   const control = playground.registry.connect();
   const providers = signal<readonly Provider[]>([]);
@@ -98,7 +98,7 @@ export function createCompare(playground: Playground): Compare {
 interface OwnSide extends Side {
   /** Has the agent ready that the next message goes to. */
   prepare(): Promise<boolean>;
-  /** Gives an agent of the registry that is as this side; `undefined`: the registry refused. */
+  /** Returns an agent of the registry that is as this side; `undefined`: the registry refused. */
   settle(): Promise<string | undefined>;
 }
 
@@ -192,7 +192,7 @@ export interface Figures {
   readonly cost: string | undefined;
 }
 
-/** Gives the figures of an answer. */
+/** Returns the figures of an answer. */
 export function figuresOf({ facts, outcome, startedAt }: AssistantMessage, provider: Provider | undefined): Figures {
   const { usage } = facts.value;
   const ended = outcome.value.type === 'running' ? undefined : outcome.value.endedAt - startedAt;

@@ -11,13 +11,13 @@ export interface HttpTemplate {
   readonly body: string;
   readonly bodyAs: string;
   readonly responseAs: string;
-  /** Paths of what is kept of the answer, one in a line. */
+  /** The response fields, one path per line. */
   readonly fields: string;
 }
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** Gives what stands in the configuration. */
+/** Reads the configuration. */
 export function readTemplate(config: Config): HttpTemplate {
   const body = recordOf(config['body']);
   const response = recordOf(config['response']);
@@ -32,7 +32,7 @@ export function readTemplate(config: Config): HttpTemplate {
   };
 }
 
-/** Gives the configuration with what was written. */
+/** Returns the configuration with what was written. */
 export function writeTemplate(config: Config, template: HttpTemplate): Config {
   const { method, url, headers, body, bodyAs, responseAs, fields } = template;
   const { origin, path, query } = partsOf(url);

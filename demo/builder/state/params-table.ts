@@ -16,7 +16,7 @@ export const paramTypes = ['string', 'number', 'integer', 'boolean'] as const;
 const simple: ReadonlySet<string> = new Set(['type', 'description']);
 const plain: ReadonlySet<string> = new Set(['type', 'properties', 'required', 'additionalProperties']);
 
-/** Gives the table; `undefined`: the schema says more. */
+/** Returns the table; `undefined`: the schema says more. */
 export function readParams(schema: JsonSchema): readonly Param[] | undefined {
   if (schema['type'] !== 'object' || !Object.keys(schema).every((key) => plain.has(key))) return undefined;
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
@@ -34,7 +34,7 @@ export function readParams(schema: JsonSchema): readonly Param[] | undefined {
   }));
 }
 
-/** Gives the schema of a table. */
+/** Returns the schema of a table. */
 export function writeParams(params: readonly Param[]): JsonSchema {
   const required = params.filter(({ isRequired }) => isRequired).map(({ name }) => name);
   return {
@@ -48,7 +48,7 @@ export function writeParams(params: readonly Param[]): JsonSchema {
 }
 
 /**
- * Gives the table after the places of a template have changed: a new place has a row, and a row that nobody has filled in
+ * Returns the table after the places of a template have changed: a new place has a row, and a row that nobody has filled in
  * goes with its place.
  */
 export function followPlaces(
@@ -62,12 +62,12 @@ export function followPlaces(
   return [...kept, ...added.map(paramOf)];
 }
 
-/** Gives a row as it begins. */
+/** Returns an empty row. */
 export function paramOf(name: string): Param {
   return { name, type: 'string', description: '', isRequired: true };
 }
 
-/** Gives an input that fits a schema as far as that can be told: what it names as an example, else something of its type. */
+/** Returns a sample input for a schema: its examples, else a value of its type. */
 export function sampleOf(schema: JsonSchema, depth = 0): unknown {
   const { default: preset, examples, enum: options, const: only, type, anyOf, oneOf } = schema;
   if (preset !== undefined) return preset;

@@ -10,7 +10,7 @@ import { sampleOf } from './params-table.ts';
 export interface Trial {
   /** As JSON. */
   readonly input: ReadonlySignal<string>;
-  /** Request preview, of an HTTP tool, with the input as it was when it was asked for. */
+  /** The request preview of an HTTP tool, with the input at that time. */
   readonly request: ReadonlySignal<ToolRequest | undefined>;
   readonly result: ReadonlySignal<ToolTrial | undefined>;
   readonly problem: ReadonlySignal<string | undefined>;
@@ -23,7 +23,7 @@ export interface Trial {
   call(tool: object): Promise<void>;
 }
 
-/** Gives a trial; nothing is asked of the worker before the person does. */
+/** Creates a trial. Calls the worker only when the person does. */
 export function createTrial(control: TrialControl): Trial {
   const input = signal('{}');
   const request = signal<ToolRequest | undefined>(undefined);

@@ -76,7 +76,7 @@ export function CodeEditor({ label, help, value, mark, onInput }: CodeEditorProp
   );
 }
 
-/** Indents, or keeps the indentation of the line. Gives whether it has. */
+/** Indents, or keeps the line's indentation. Returns whether it did. */
 function edit(event: KeyboardEvent & { readonly currentTarget: HTMLTextAreaElement }): boolean {
   const { currentTarget: area, key, shiftKey, isComposing } = event;
   if (isComposing || event.ctrlKey || event.metaKey || event.altKey) return false;

@@ -12,7 +12,7 @@ interface HttpFormProps {
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
-/** The template of a request: what is sent where, and what is kept of the answer. */
+/** The template of a request and its response fields. */
 export function HttpForm({ config, onChange }: HttpFormProps): JSX.Element {
   const template = readTemplate(config);
   const set = (part: Partial<HttpTemplate>): void => onChange(writeTemplate(config, { ...template, ...part }));

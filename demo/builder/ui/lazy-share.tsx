@@ -1,4 +1,4 @@
-/** What gives an agent to others, fetched when an agent is opened. */
+/** The sharing of an agent, loaded when an agent is opened. */
 
 import { lazy } from '../../kit/lazy.tsx';
 

@@ -133,7 +133,7 @@ interface QuestionProps {
   readonly onTaken: (agentId: string) => void;
 }
 
-/** What is replaced is asked for by itself. */
+/** Replacements need their own confirmation. */
 function Question({ link, arrival: { report }, onLeave, onTaken }: QuestionProps): JSX.Element {
   const mayReplace = useSignal(false);
   const replaced = report.changes.filter(({ change }) => change === 'update');

@@ -7,7 +7,7 @@ import { McpSections } from '../../registry/ui/mcp-sections.tsx';
 import { FormFields } from '../../registry/ui/record-edit.tsx';
 import { ToolWork } from './tool-work.tsx';
 
-/** What each kind asks for here; the registry's pages have the rest. */
+/** The fields of each kind here; the registry's pages have the rest. */
 const fieldsOf: Readonly<Record<Side['kind'], readonly string[]>> = {
   tool: ['name', 'description'],
   mcpServer: ['alias', 'url', 'secret'],

@@ -62,7 +62,7 @@ export function ToolWork({ form, control }: ToolWorkProps): JSX.Element | null {
   );
 }
 
-/** The trial of a tool that stands in the registry. */
+/** The trial of a registered tool. */
 export function ToolTrial({ tool, control }: {
   readonly tool: { readonly type: string; readonly paramsSchema: JsonSchema };
   readonly control: TrialControl;
@@ -79,12 +79,12 @@ function addSecrets(form: RecordForm, config: Config): void {
   if (all.length > listed.length) form.set('secrets', all.join('\n'));
 }
 
-/** What is not whole is told at once; where it threw, after the call. */
+/** Syntax errors are shown at once; thrown errors after the call. */
 function markOf(code: string, { result }: Trial): Mark | undefined {
   const slip = findSlip(code);
   if (slip || !result.value || result.value.outcome.ok) return slip;
   const { outcome: { error: { details } }, thrown } = result.value;
-  const { line, column } = (details ?? {}) as { readonly line?: number; readonly column?: number }; // as the sandbox tells
+  const { line, column } = (details ?? {}) as { readonly line?: number; readonly column?: number }; // as the sandbox reports
   return line === undefined
     ? undefined
     : { line, ...(column !== undefined && { column }), text: thrown ?? 'Error thrown here' };

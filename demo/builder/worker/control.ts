@@ -1,11 +1,11 @@
-/** What the page asks the worker about tools that are being made: what they would send, and what they answer. */
+/** The worker's interface for trying tools: the request preview and test calls. */
 
 import type { Agent } from '../../../src/registry/index.ts';
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { Answer } from '../../registry/worker/control.ts';
 import type { AgentDocument } from '../state/agent-file.ts';
 
-/** An HTTP request as it would be sent. A secret stands in it by its name: `[secret lab-key]`. */
+/** An HTTP request as it would be sent. Secrets are shown by name: `[secret lab-key]`. */
 export interface ToolRequest {
   readonly method: string;
   readonly url: string;
@@ -30,7 +30,7 @@ export interface ToolTrial {
     /** Whether `text` is the beginning of a longer one. */
     readonly isCut: boolean;
   };
-  /** What the code threw: a model is not told. */
+  /** The error that the code threw. Models do not receive it. */
   readonly thrown?: string;
 }
 
@@ -65,15 +65,15 @@ export interface Variation {
 
 /** Agents that are tried beside others. */
 export interface VariantControl {
-  /** Gives a variant of an agent, which runs as any other until the page goes, and stands in no registry. */
+  /** Returns a variant of an agent that runs until the page closes and is in no registry. */
   varyAgent(agentId: string, variation: Variation): Promise<Answer<Agent>>;
 }
 
-/** Tries tools that stand in no registry yet: definitions as a form has them, of type `http` and `code`. */
+/** Tries unregistered tools: form definitions of type `http` and `code`. */
 export interface TrialControl {
-  /** Gives the request; sends nothing, and opens no secret. */
+  /** Returns the request; sends nothing, and opens no secret. */
   previewTool(tool: object, input: unknown): Promise<Answer<ToolRequest>>;
-  /** Calls the tool once, as a person's own deed: what may change something goes without another approval, and into the audit. */
+  /** Calls the tool once for a person: no further approval, but audited. */
   callTool(tool: object, input: unknown): Promise<Answer<ToolTrial>>;
   /** Tells what a document from elsewhere would bring; takes nothing in. */
   reviewDocument(data: unknown): Promise<Answer<AgentReview>>;

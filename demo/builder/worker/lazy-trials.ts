@@ -5,7 +5,7 @@ import { workerSandbox } from '../../../adapters/sandbox/worker.ts';
 import type { TrialControl } from './control.ts';
 import type { TrialOptions } from './trials.ts';
 
-/** Gives what fetches them. */
+/** Returns what fetches them. */
 export function lazyTrials(options: Pick<TrialOptions, 'secrets' | 'storage'>): () => Promise<TrialControl> {
   return async () => {
     const { createTrials } = await import('./trials.ts');

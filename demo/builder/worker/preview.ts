@@ -8,7 +8,7 @@ import { HttpToolConfig, needsApproval } from '../../../src/tools/http/config.ts
 import type { ToolRequest } from './control.ts';
 
 /**
- * Gives the request; no secret is opened, and none stands in it.
+ * Returns the request without resolving or including secrets.
  *
  * @throws PinnaceError `invalid_argument` for an input that does not fit, and for a template that is none.
  */

@@ -1,4 +1,4 @@
-/** What a document from elsewhere would bring: told before anything of it is taken in, and with its teeth drawn. */
+/** What a document from elsewhere would import, with its approvals and permissions removed. */
 
 import { PinnaceError } from '../../../src/index.ts';
 import type { RecordKind } from '../../../src/registry/index.ts';
@@ -13,7 +13,7 @@ const mostRecords = 50;
 const own: ReadonlySet<string> = new Set(['endpoint-key']);
 
 /**
- * Gives the review.
+ * Returns the review.
  *
  * @throws PinnaceError `invalid_argument` for what is no such document; also for one that holds too much, no agent, or
  * reaches for what is not its own.
@@ -45,7 +45,7 @@ function refused(why: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot import the document: ${why}`);
 }
 
-/** What would act without asking asks, and what was approved elsewhere is not approved here. */
+/** Side effects require approval, and approvals from elsewhere do not count. */
 function tame(record: object, tamed: string[]): object {
   const { createdAt: _, updatedAt: __, revision: ___, ...rest } = record as Readonly<Record<string, unknown>>;
   if ('alias' in rest) {

@@ -28,7 +28,7 @@ export interface TrialOptions {
   readonly egress: Egress;
   readonly sandbox: Sandbox;
   readonly secrets: SecretSource;
-  /** Where the audit is kept. */
+  /** The storage of the audit. */
   readonly storage: Storage;
 }
 
@@ -39,7 +39,7 @@ const longestMs = 60_000;
 /** The longest beginning of an answer that is shown, in UTF-16 code units. */
 const maxShown = 16_384;
 
-/** Gives the control. */
+/** Creates the control. */
 export function createTrials(options: TrialOptions): TrialControl {
   return {
     previewTool: (data, input) =>
@@ -127,7 +127,7 @@ async function resolveAll(
   );
 }
 
-/** What is seen besides the outcome. */
+/** What is observed besides the outcome. */
 interface Seen {
   answer?: Promise<ToolTrial['answer']>;
   thrown?: string;

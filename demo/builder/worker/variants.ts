@@ -6,13 +6,13 @@ import type { Variation } from './control.ts';
 /** The variants that there are. */
 export interface Variants {
   find(agentId: string): Agent | undefined;
-  /** Gives a variant of an agent, or of a variant. Beyond the latest 50, the oldest is gone. */
+  /** Returns a variant of an agent or variant. The latest 50 are kept. */
   add(agent: Agent, variation: Variation): Agent;
 }
 
 const most = 50;
 
-/** Gives the variants, at first none. Each has an id of its own: what is cached of one says nothing of another. */
+/** Creates the variants, at first none. Each has an id of its own: what is cached of one says nothing of another. */
 export function createVariants(): Variants {
   const known = new Map<string, Agent>();
   return {

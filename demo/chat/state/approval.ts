@@ -1,4 +1,4 @@
-/** What a person is asked about a tool call, and what they answered. */
+/** Approval requests of tool calls and their answers. */
 
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { Decision } from '../../../src/permission/interruption.ts';
@@ -15,12 +15,12 @@ export function isUndecided(message: AssistantMessage): boolean {
   return waitingCalls(message).some(({ call }) => call.value.approval?.decision === undefined);
 }
 
-/** Whether the answer can be gone on with: calls wait in it, and all of them are decided. */
+/** Whether the answer can continue: it has waiting calls, all decided. */
 export function canGoOn(message: AssistantMessage): boolean {
   return waitingCalls(message).length > 0 && !isUndecided(message);
 }
 
-/** Whether every decision was made here: what somebody decided elsewhere is not carried out without being asked for. */
+/** Whether every decision was made here: decisions from elsewhere are not applied without a request. */
 export function isDecidedHere(message: AssistantMessage): boolean {
   return canGoOn(message) && waitingCalls(message).every(({ call }) => call.value.approval?.decision !== 'elsewhere');
 }
@@ -63,7 +63,7 @@ function plain({ approved, reason }: Decision): Decision {
   return reason === undefined ? { approved } : { approved, reason };
 }
 
-/** An error of ours has a code; any other is told by its text. */
+/** A PinnaceError has a code; any other error is shown by its text. */
 function toShape(error: unknown): Pick<ErrorData, 'code' | 'message'> {
   const message = error instanceof Error ? error.message : 'something went wrong';
   return { code: error instanceof Error && 'code' in error ? String(error.code) : 'internal', message };

@@ -9,7 +9,7 @@ interface ClosableKeeper extends Keeper {
   close(): Promise<void>;
 }
 
-/** Gives the keeper of this browser. It opens nothing before it is used. */
+/** Creates the keeper of this browser. It opens nothing before it is used. */
 export function createBrowserKeeper(): ClosableKeeper {
   const storage = openKept('pinnace-playground');
   // A page of plain http has no locks: what another tab writes there is shown as it was written last.

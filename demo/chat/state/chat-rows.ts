@@ -1,4 +1,4 @@
-/** Chats as they stand in storage: which entries there are, and how they are read and written. */
+/** Chats in storage: the entries, and how they are read and written. */
 
 import * as v from 'valibot';
 import type { Key } from '../../../src/base/key.ts';
@@ -8,16 +8,16 @@ import { fromKept, toKept, withoutOutputs } from './kept-message.ts';
 import type { Message } from './message.ts';
 import { readAs } from './run-data.ts';
 
-/** A message, and where it stands in its chat. Places may be empty. */
+/** A message and its place in the chat. Places may be empty. */
 export interface PlacedMessage {
   readonly place: number;
   readonly message: Message;
 }
 
-/** Is told of an entry that cannot be read. */
+/** Called for an entry that cannot be read. */
 type OnUnreadable = (key: Key) => void;
 
-/** The largest message that is kept whole, as JSON text: half of what a storage takes, which counts bytes. */
+/** The largest message that is stored whole, as JSON text: half of a storage value's limit, which counts bytes. */
 const maxMessageLength = 2_000_000;
 const pageSize = 200;
 const commitSize = 50;
@@ -100,13 +100,13 @@ export function changesOf(
   return { changes, from: Math.min(...written.map(({ place }) => place), ...free, next) };
 }
 
-/** Removes a chat with whatever stands in it. */
+/** Removes a chat and its messages. */
 export async function removeChat(storage: Storage, chatId: string): Promise<void> {
   const entries = await readAll(storage, messagesKey(chatId));
   await commitAll(storage, [{ key: headKey(chatId) }, ...entries.map(({ key }) => ({ key }))]);
 }
 
-/** Writes; where the first change does not hold, nothing. Gives the first one's version. */
+/** Writes; where the first change does not hold, nothing. Returns the first one's version. */
 export async function commitAll(
   storage: Storage,
   changes: readonly Change[],

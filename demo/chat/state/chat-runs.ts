@@ -1,4 +1,4 @@
-/** Runs in chats: each fills an answer, and is kept while it goes on. */
+/** Runs in chats: each fills an answer and is stored while it runs. */
 
 import { batch, computed, effect, untracked } from '@preact/signals';
 import type { Decision } from '../../../src/permission/interruption.ts';
@@ -37,11 +37,11 @@ export interface ChatRunsOptions {
   readonly schedule?: Schedule;
 }
 
-/** Starts runs and keeps what they give. */
+/** Starts runs and stores their answers. */
 export interface ChatRuns {
-  /** Asks for an answer to the messages of the chat; those from `from` on have not been kept yet. `dropped`: the answer before. */
+  /** Requests an answer to the chat's messages; those from `from` on are not stored yet. `dropped`: the previous answer. */
   ask(chat: Chat, from: number, dropped?: string): void;
-  /** Goes on with the last answer, whose calls have been decided or whose plan has not ended. Gives whether there was something to go on with. */
+  /** Goes on with the last answer, whose calls have been decided or whose plan has not ended. Returns whether there was something to go on with. */
   goOn(chat: Chat): boolean;
   /** Decides on a call of the last answer, and goes on when it was the last one that waited. */
   decide(chat: Chat, part: ToolPart, decision: Decision): Promise<void>;
@@ -49,18 +49,18 @@ export interface ChatRuns {
   reply(chat: Chat, question: PlanQuestion, answer: Answer): Promise<void>;
   /** Pauses the last answer's plan, lets it go on, or cancels it. Does nothing with plans of endpoints, and with those that have ended. */
   steer(chat: Chat, how: PlanSteering): Promise<void>;
-  /** Takes back what the last answer asks a person: its calls are not made, its plan is cancelled. Gives whether it asks anything. */
+  /** Withdraws the last answer's questions: its calls are not made, its plan is cancelled. Returns whether it had any. */
   dismiss(chat: Chat): boolean;
   /** Writes the last message of the chat. */
   save(chat: Chat): Promise<void>;
-  /** Whether the answer is being written here, and has not been kept to its end yet. */
+  /** Whether the answer is being written here and is not fully stored yet. */
   isOurs(answerId: string): boolean;
 }
 
 /** How often an answer is written while it is streamed. */
 export const saveEveryMs = 3000;
 
-/** Gives the runs of chats; one that is not `isKept` any more has been deleted meanwhile. */
+/** Creates the runs of chats; one that is not `isKept` any more has been deleted meanwhile. */
 export function createChatRuns(
   options: ChatRunsOptions & { isKept: (chat: Chat) => boolean; onSaved: (chat: Chat, saved: Saved) => Promise<void> },
 ): ChatRuns {

@@ -1,6 +1,6 @@
-/** What the tabs of one browser tell each other of chats. */
+/** Messages about chats between the tabs of one browser. */
 
-/** `saved`: the head, and messages from this place on; `stop`: whoever writes an answer there is to stop; `agents`: they have changed. */
+/** `saved`: the head, and messages from this index on; `stop`: the tab that writes the answer must stop; `agents`: they have changed. */
 export type ChatNews =
   | { readonly type: 'saved'; readonly chatId: string; readonly from: number }
   | { readonly type: 'removed'; readonly chatId: string }
@@ -15,7 +15,7 @@ export interface ChatTabs {
   hold(answerId: string, ended: Promise<unknown>): void;
   /** Whether a tab is writing the answer. */
   isHeld(answerId: string): Promise<boolean>;
-  /** Resolves when no tab writes the answer any more: it has ended, or the tab is gone. */
+  /** Resolves when no tab writes the answer: it has ended, or the tab is closed. */
   released(answerId: string): Promise<void>;
   close(): void;
 }
@@ -32,7 +32,7 @@ export const noTabs: ChatTabs = {
 
 const lockOf = (answerId: string): string => `pinnace answer ${answerId}`;
 
-/** Gives the other tabs of this browser: news over a broadcast channel, and a lock for each answer that is being written. */
+/** Returns the other tabs of this browser: news over a broadcast channel, and a lock for each answer that is being written. */
 export function browserTabs(
   channel: Pick<BroadcastChannel, 'postMessage' | 'addEventListener' | 'close'>,
   locks: Pick<LockManager, 'request' | 'query'> | undefined,

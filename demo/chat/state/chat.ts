@@ -14,13 +14,13 @@ export interface Chat {
   readonly messages: Signal<readonly Message[]>;
   /** `absent`: in storage, not read yet. */
   readonly loaded: Signal<'absent' | 'loading' | 'ready'>;
-  /** The latest run of this visit; {@link isRunning} tells whether it is still going on. */
+  /** The latest run of this visit; see {@link isRunning}. */
   readonly run: Signal<Run | undefined>;
   /** What is written and not sent. */
   readonly draft: Signal<string>;
 }
 
-/** What of a chat is kept beside its messages. */
+/** The stored fields of a chat besides its messages. */
 export interface ChatHead {
   readonly id: string;
   readonly agentId: string;

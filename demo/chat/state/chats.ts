@@ -16,7 +16,7 @@ export interface Chats {
   /** Every chat with a message, the latest first. */
   readonly list: ReadonlySignal<readonly Chat[]>;
   readonly current: ReadonlySignal<Chat>;
-  /** Reads what is kept, and opens the chat that was open last. */
+  /** Reads the stored chats and opens the last open one. */
   restore(chatId: string | undefined): Promise<void>;
   open(chatId: string): Promise<void>;
   /** Opens an empty chat. */
@@ -24,7 +24,7 @@ export interface Chats {
   /** Sends a message in the open chat; calls that wait there are then not decided, and a plan that waits is cancelled. Does nothing while a run is going on. */
   send(text: string): void;
   stop(): void;
-  /** Goes on with the last answer where its calls were decided or its plan has not ended; else asks for it again, and drops it. */
+  /** Continues the last answer where its calls were decided or its plan has not ended; else drops it and requests a new one. */
   retry(): void;
   /** Decides on a call that waits in the open chat. */
   decide(part: ToolPart, decision: Decision): Promise<void>;
@@ -32,7 +32,7 @@ export interface Chats {
   reply(question: PlanQuestion, answer: Answer): Promise<void>;
   /** Pauses the plan in the open chat, lets it go on, or cancels it. Does nothing with plans of endpoints. */
   steerPlan(how: PlanSteering): Promise<void>;
-  /** Takes a chat in from elsewhere, keeps it, and opens it. */
+  /** Adds a chat from elsewhere, stores it, and opens it. */
   adopt(chat: Chat): Promise<void>;
   remove(chatId: string): Promise<void>;
   /** Writes the answers that are being streamed, as when the page is put aside. */
@@ -46,7 +46,7 @@ export interface ChatsOptions extends ChatRunsOptions {
   readonly defaultAgentId: string;
 }
 
-/** Gives the chats, at first an empty one. */
+/** Creates the chats, at first an empty one. */
 export function createChats(options: ChatsOptions): Chats {
   const { keeper, now, createId, defaultAgentId } = options;
   const all = signal<readonly Chat[]>([]);
@@ -154,7 +154,7 @@ function isReady(chat: Chat): boolean {
   return chat.loaded.value === 'ready' && !isRunning(chat);
 }
 
-/** The chats that are kept, apart from those that are here already. Their messages are read when they are opened. */
+/** The stored chats that are not loaded yet. Their messages are read when they are opened. */
 async function readChats(keeper: Keeper, here: readonly Chat[]): Promise<Chat[]> {
   const known = new Set(here.map(({ id }) => id));
   const heads = await keeper.heads();

@@ -5,7 +5,7 @@ import type { AssistantMessage, Message } from './message.ts';
 
 const line = v.pipe(v.number(), v.integer(), v.minValue(1));
 
-/** A source with its number: what `[n]` stands for. */
+/** A source with its number `[n]`. */
 export const CitedSource = v.object({
   n: v.pipe(v.number(), v.integer(), v.minValue(1)),
   dataSourceId: v.string(),
@@ -47,7 +47,7 @@ interface Settled {
 
 const settled = new WeakMap<readonly Message[], readonly Settled[]>();
 
-/** Those of all but the last that give sources: they do not change any more. A long chat is looked through once. */
+/** The sources of all messages but the last, which no longer change; a long chat is scanned once. */
 function settledWithSources(messages: readonly Message[]): readonly Settled[] {
   const known = settled.get(messages) ??
     messages.slice(0, -1).flatMap((message, place) =>

@@ -8,7 +8,7 @@ import type { Message } from './message.ts';
 
 /** What follows other tabs. */
 interface Following {
-  /** Is told what came of writing a chat. */
+  /** Receives the result of storing a chat. */
   readonly onSaved: (chat: Chat, saved: Saved) => Promise<void>;
   /** Waits until the answers that other tabs write in the chat have ended. */
   readonly watch: (chat: Chat) => void;
@@ -19,7 +19,7 @@ interface FollowOptions {
   readonly find: (chatId: string) => Chat | undefined;
   /** Whether an answer is being written here. */
   readonly isOurs: (answerId: string) => boolean;
-  /** Takes a chat in that another tab has begun. */
+  /** Adds a chat that another tab started. */
   readonly add: (chat: Chat) => void;
   /** Takes a chat away that another tab has deleted. */
   readonly drop: (chat: Chat) => void;

@@ -11,7 +11,7 @@ import { cutOff } from './kept-message.ts';
 import { mergeMessages } from './merge-messages.ts';
 import type { Message } from './message.ts';
 
-/** Why chats are not kept. `newer`: what is kept was written by a newer version of the page. */
+/** Why chats are not stored. `newer`: a newer version of the page wrote the storage. */
 export type NotKept = 'blocked' | 'full' | 'newer';
 
 /** What is written of a chat: the head, and the messages from `from` on, up to `to`. */
@@ -29,7 +29,7 @@ export type Saved = 'kept' | 'not-kept' | 'behind' | 'removed';
 /** A chat as another tab has left it, or that it was removed. */
 export type Caught = { readonly head: ChatHead; readonly messages: readonly Message[] } | 'removed' | undefined;
 
-/** Reads and writes chats. Nothing here rejects: what cannot be kept is told by `notKept`. */
+/** Reads and writes chats. Nothing here rejects; `notKept` holds the reason of a failure. */
 export interface Keeper {
   /** Set once storage has refused; the page works on without it. */
   readonly notKept: ReadonlySignal<NotKept | undefined>;
@@ -57,7 +57,7 @@ export interface Keeper {
 export const tryAgainMs = 10_000;
 const mostTries = 20;
 
-/** A chat in storage as it was last seen here. */
+/** The last known state of a stored chat. */
 interface Known {
   /** The head's; `null`: it was never there. */
   version: string | null;
@@ -65,7 +65,7 @@ interface Known {
   places: Map<string, number>;
   /** The last place that is taken, be it by something that cannot be read. */
   highest: number;
-  /** The ids of messages that were kept once. */
+  /** The ids of messages that were stored before. */
   readonly kept: Set<string>;
 }
 
@@ -77,7 +77,7 @@ interface Unwritten {
   readonly dropped: ReadonlySet<string>;
 }
 
-/** Gives the keeper over a storage. Writes go one after the other. */
+/** Creates the keeper over a storage. Writes go one after the other. */
 export function createKeeper(storage: Storage, tabs: ChatTabs = noTabs): Keeper {
   const notKept = signal<NotKept | undefined>();
   const unreadable = new Set<string>();
@@ -87,7 +87,7 @@ export function createKeeper(storage: Storage, tabs: ChatTabs = noTabs): Keeper 
   let last: Promise<unknown> = Promise.resolve();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Runs `work` after what was asked before; a failure is told and answered with `otherwise`. */
+  /** Runs `work` after earlier calls; a failure sets `notKept` and returns `otherwise`. */
   function inTurn<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
     const result = last.then(work).catch((error: unknown) => {
       notKept.value = reasonOf(error);
@@ -121,7 +121,7 @@ export function createKeeper(storage: Storage, tabs: ChatTabs = noTabs): Keeper 
       chat.places.set(message.id, place);
       chat.kept.add(message.id);
       chat.highest = Math.max(chat.highest, place);
-      // Who writes it may be gone: then nobody reads its stream any more.
+      // Its writer may be closed: then no tab reads its stream.
       const isRunning = message.role === 'assistant' && message.outcome.value.type === 'running';
       if (isRunning && !await tabs.isHeld(message.id)) cutOff(message);
     }
@@ -139,7 +139,7 @@ export function createKeeper(storage: Storage, tabs: ChatTabs = noTabs): Keeper 
   /** Writes all that is left of a chat; once more when another tab was first. */
   async function write(chatId: string): Promise<Saved> {
     const all = unwritten.get(chatId);
-    if (!all) return 'kept'; // with what was asked before
+    if (!all) return 'kept'; // by an earlier call
     const chat = knownOf(chatId);
     let isBehind = false;
     for (let tries = 0; tries < mostTries; tries++) {
@@ -163,7 +163,7 @@ export function createKeeper(storage: Storage, tabs: ChatTabs = noTabs): Keeper 
     return 'not-kept';
   }
 
-  /** Sees what another tab has written. Gives whether the chat is still there. */
+  /** Sees what another tab has written. Returns whether the chat is still there. */
   async function look(chatId: string, chat: Known): Promise<boolean> {
     const head = await storage.get(headKey(chatId));
     if (!head) {

@@ -1,4 +1,4 @@
-/** A message as it is kept in storage, and the way there and back. */
+/** The storage format of a message, and its conversions. */
 
 import * as v from 'valibot';
 import { CitedSources } from './citations.ts';
@@ -79,7 +79,7 @@ const KeptMessage = v.variant('role', [
 ]);
 type KeptMessage = v.InferOutput<typeof KeptMessage>;
 
-/** Gives the message as data. */
+/** Returns the message as data. */
 export function toKept(message: Message): KeptMessage {
   if (message.role === 'user') return message;
   const { role, id, model, startedAt, via, parts, outcome, facts } = message;
@@ -95,7 +95,7 @@ export function toKept(message: Message): KeptMessage {
   };
 }
 
-/** Gives the message that was kept. */
+/** Reads a stored message. */
 export function fromKept(value: unknown): Message | undefined {
   const kept = readAs(KeptMessage, value);
   if (kept?.role !== 'assistant') return kept;
@@ -163,7 +163,7 @@ function fromKeptText({ type, text }: { type: 'text' | 'reasoning'; text: string
   return createTextPart(type, { text, done: true });
 }
 
-/** Ends an answer that was still being written when it was kept, and that nobody writes any more. */
+/** Ends an answer that was stored unfinished and has no writer. */
 export function cutOff(message: AssistantMessage): void {
   const outcome: Outcome = { type: 'stopped', by: 'page', endedAt: message.startedAt };
   message.outcome.value = outcome;

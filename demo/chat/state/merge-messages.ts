@@ -5,17 +5,17 @@ import type { PlacedMessage } from './chat-rows.ts';
 import type { Message } from './message.ts';
 
 interface MergeOptions {
-  /** The ids of messages that were kept once. */
+  /** The ids of messages that were stored before. */
   readonly kept: ReadonlySet<string>;
-  /** Where messages are kept now, by their ids. */
+  /** The stored places of messages, by id. */
   readonly places: ReadonlyMap<string, number>;
   /** Those that were read. */
   readonly placed: readonly PlacedMessage[];
-  /** Whether an answer is being written here: then nobody else knows it better. */
+  /** Whether an answer is being written here: then this tab has the latest. */
   readonly isOurs: (messageId: string) => boolean;
 }
 
-/** Gives all messages in their order; those that are here stay the same objects, with what they are now. */
+/** Returns all messages in their order; those that are here stay the same objects, with what they are now. */
 export function mergeMessages(here: readonly Message[], { kept, places, placed, isOurs }: MergeOptions): Message[] {
   const own = new Map(here.map((message) => [message.id, message]));
   const read = new Map(placed.map(({ message }) => [message.id, message]));
@@ -26,7 +26,7 @@ export function mergeMessages(here: readonly Message[], { kept, places, placed, 
   const isGone = ({ id }: Message): boolean => kept.has(id) && !places.has(id); // dropped by the other tab
   const stay = here.filter((message) => isOurs(message.id) || !isGone(message));
   const all = [...stay, ...placed.flatMap(({ message }) => own.has(message.id) ? [] : [message])];
-  return all.toSorted((a, b) => (places.get(a.id) ?? Infinity) - (places.get(b.id) ?? Infinity) || 0); // what is not kept yet is last
+  return all.toSorted((a, b) => (places.get(a.id) ?? Infinity) - (places.get(b.id) ?? Infinity) || 0); // messages that are not stored yet are last
 }
 
 function takeIn(message: Message, fresh: Message): void {

@@ -29,7 +29,7 @@ export interface AssistantMessage {
 /** One entry of a chat. */
 export type Message = UserMessage | AssistantMessage;
 
-/** How an answer ended. `limited`: a limit of the run was reached, what was said stands. */
+/** How an answer ended. `limited`: the run reached a limit; the text so far is kept. */
 export type Outcome =
   | { readonly type: 'running' }
   | { readonly type: 'done'; readonly finishReason?: string | undefined; readonly endedAt: number }
@@ -37,7 +37,7 @@ export type Outcome =
   | { readonly type: 'waiting'; readonly endedAt: number }
   | { readonly type: 'limited' | 'failed'; readonly error: ErrorShape; readonly endedAt: number };
 
-/** What the runtime told about the run. */
+/** The run data from the runtime. */
 export interface RunFacts {
   readonly run?: RunData | undefined;
   readonly manifest?: Manifest | undefined;
@@ -84,7 +84,7 @@ export interface FilePart {
   readonly mediaType: string;
 }
 
-/** Where a step of the run begins. */
+/** Where a step of the run starts. */
 export interface StepPart {
   readonly type: 'step';
 }
@@ -111,7 +111,7 @@ export interface ToolCall {
   readonly output?: unknown;
   readonly errorText?: string | undefined;
   readonly failure?: ToolFailure | undefined;
-  /** What a person was asked about the call. */
+  /** The approval request of the call. */
   readonly approval?: Approval | undefined;
   readonly startedAt: number;
   readonly endedAt?: number | undefined;

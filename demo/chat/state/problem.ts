@@ -169,7 +169,7 @@ const unknown: Problem = {
   remedies: ['retry', 'reload'],
 };
 
-/** Gives the error in a person's words. */
+/** Returns the error in a person's words. */
 export function describeProblem({ code, details, retryAfterMs }: ErrorShape): Problem {
   const reason = details?.['reason'];
   const known = (typeof reason === 'string' ? own(byReason, reason) : undefined) ?? own(byCode, code) ?? unknown;

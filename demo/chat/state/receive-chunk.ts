@@ -24,7 +24,7 @@ export interface Draft {
   readonly message: AssistantMessage;
   readonly texts: Texts;
   readonly calls: ToolCalls;
-  /** The call of each approval that was asked for. */
+  /** The call of each requested approval. */
   readonly approvals: Map<string, string>;
   /** What the runs before this one used, when the answer waited for a person. */
   readonly usedBefore: RunFacts['usage'];
@@ -88,9 +88,9 @@ const handlers: Handlers = {
     end({ type: 'failed', error: errorOf(message, errorText), endedAt: now() }),
 };
 
-/** Gives what this chunk does, or nothing for one that is not known. */
+/** Returns what this chunk does, or nothing for one that is not known. */
 export function handlerOf({ type }: UIMessageChunk): ((draft: Draft, chunk: UIMessageChunk) => void) | undefined {
-  // Safe: a handler is kept under the type of the chunks that it takes.
+  // Safe: each handler is stored under the type of its chunks.
   return Object.hasOwn(handlers, type) ? handlers[type] as (draft: Draft, chunk: UIMessageChunk) => void : undefined;
 }
 
@@ -101,7 +101,7 @@ function resetStep({ message, texts, calls }: Draft): void {
   calls.forgetAllBut(message.parts.value);
 }
 
-/** What a call is told to rest on again takes the place of what was told before. */
+/** Sources that arrive again replace the earlier ones. */
 function receiveSources({ message, add }: Draft, { data }: ChunkOf<`data-${string}`>): void {
   const cited = readAs(CitedSources, data);
   if (!cited) return;
@@ -118,7 +118,7 @@ function appendInput({ calls }: Draft, { toolCallId, inputTextDelta }: ChunkOf<'
   if (call.value.state === 'starting') calls.update(toolCallId, { state: 'input' });
 }
 
-/** An outcome may have come first; it stands, and so does a question that nobody answered. */
+/** An outcome may have arrived first; keep it, and an unanswered question too. */
 function receiveInput({ calls, now }: Draft, chunk: ChunkOf<'tool-input-available'>): void {
   const { toolCallId, input } = chunk;
   const { state, approval } = calls.get(toolCallId).call.value;

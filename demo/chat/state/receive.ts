@@ -18,11 +18,11 @@ export interface Receiver {
 
 interface ReceiverOptions {
   readonly now: () => number;
-  /** Who stopped the run, asked when its stream says that it was. */
+  /** Returns who stopped the run, when its stream reports a stop. */
   readonly stoppedBy?: () => 'person' | 'runtime';
 }
 
-/** Gives a receiver that fills `message`, or goes on where it waited. What it does not know, and what comes after the end, it leaves alone. */
+/** Creates a receiver that fills `message`, or goes on where it waited. What it does not know, and what comes after the end, it leaves alone. */
 export function createReceiver(
   message: AssistantMessage,
   { now, stoppedBy = () => 'runtime' }: ReceiverOptions,
@@ -59,7 +59,7 @@ export function createReceiver(
   };
 }
 
-/** Each run that follows a plan tells all that the plan has used: only the time adds up. */
+/** Each run that follows a plan reports the plan's total usage: only the time adds up. */
 function usedBefore(message: AssistantMessage): Usage | undefined {
   const { usage } = message.facts.value;
   return usage && planOf(message) ? readAs(Usage, { durationMs: usage.durationMs }) : usage;

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 
 const count = v.pipe(v.number(), v.minValue(0));
 
-/** An error as it stands in a stream and in a kept chat. */
+/** An error in a stream and in a stored chat. */
 export const ErrorShape = v.object({
   code: v.string(),
   message: v.string(),
@@ -15,7 +15,7 @@ export const ErrorShape = v.object({
 
 export type ErrorShape = v.InferOutput<typeof ErrorShape>;
 
-/** `data-run`: which run this is and how it stands. */
+/** `data-run`: the run's id and state. */
 export const RunData = v.object({
   runId: v.string(),
   traceId: v.optional(v.string()),
@@ -45,7 +45,7 @@ export const Usage = v.object({
 });
 export type Usage = v.InferOutput<typeof Usage>;
 
-/** Gives what two runs used together: an answer that waited for a person takes more than one. */
+/** Returns what two runs used together: an answer that waited for a person takes more than one. */
 export function addUsage(before: Usage | undefined, after: Usage | undefined): Usage | undefined {
   if (!before || !after) return after ?? before;
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof Usage)[]; // safe: both are parsed
@@ -82,11 +82,11 @@ export const AskedCall = v.object({
 });
 export type AskedCall = v.InferOutput<typeof AskedCall>;
 
-/** What a person is asked about a call. `elsewhere`: it had been answered before, in another tab or before a reload. */
+/** The approval request of a call. `elsewhere`: it was answered in another tab or before a reload. */
 export const Approval = v.object({
   id: v.string(),
   runId: v.string(),
-  /** What is asked, in the runtime's words. */
+  /** The runtime's text of the question. */
   reason: v.optional(v.string()),
   /** The same, field by field; absent from runtimes that only send the text. */
   asked: v.optional(AskedCall),
@@ -108,7 +108,7 @@ export type LogLine = v.InferOutput<typeof LogLine>;
 /** `data-tool-log`: a log line with its call. */
 export const ToolLog = v.object({ toolCallId: v.string(), ...LogLine.entries });
 
-/** Gives the value as the schema describes it, or nothing: what is malformed is not worth breaking an answer. */
+/** Returns the value as the schema describes it, or nothing: what is malformed is not worth breaking an answer. */
 export function readAs<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> | undefined {
   const result = v.safeParse(schema, value);
   return result.success ? result.output : undefined;

@@ -7,13 +7,13 @@ import type { PlanTerms, Transport } from './run.ts';
 
 /** How far a run was read. */
 export interface Reading {
-  /** Whether nobody reads now, though the run goes on. */
+  /** Whether reading is paused while the run continues. */
   readonly isLeft: boolean;
   /** How many chunks had been taken in each time that the reader left. */
   readonly leftAt: readonly number[];
 }
 
-/** What is asked of whoever runs. */
+/** The request to the runtime. */
 export interface RunAsked {
   readonly transport: Transport;
   readonly chatId: string;
@@ -26,7 +26,7 @@ export interface RunAsked {
 /** A reader of one run. */
 export interface RunReader {
   readonly reading: ReadonlySignal<Reading>;
-  /** Asks for the run and reads it. Resolves when its stream has ended, or nobody waits for it any more. */
+  /** Requests the run and reads it. Resolves when its stream has ended or reading stops. */
   read(): Promise<void>;
   /** Stops reading, once it is known which run it is. */
   leave(): void;
@@ -42,7 +42,7 @@ interface RunReaderOptions {
   readonly isOver: () => boolean;
 }
 
-/** Gives the reader; nothing is asked for before `read`. */
+/** Creates the reader. Requests nothing before `read`. */
 export function createRunReader(asked: RunAsked, { signal: stop, take, isOver }: RunReaderOptions): RunReader {
   const reading = signal<Reading>({ isLeft: false, leftAt: [] });
   let taken = 0;

@@ -1,4 +1,4 @@
-/** One run as the page sees it: a stream that is read into an answer, and a way to stop it. */
+/** One run for the page: reads its stream into an answer, and can stop it. */
 
 import { batch, type ReadonlySignal } from '@preact/signals';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../../src/contracts/ai-types.ts';
@@ -11,7 +11,7 @@ import { createRunReader, type Reading, type RunAsked } from './run-reader.ts';
 
 /** What runs agents: sends messages as the AI SDK's transport does, and decisions on calls that wait. */
 export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'> {
-  /** Gives what a run says behind its first `after` chunks. Aborting the signal stops it. */
+  /** Returns what a run says behind its first `after` chunks. Aborting the signal stops it. */
   resume(
     runId: string,
     after: number,
@@ -27,9 +27,9 @@ export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'
 export interface Run {
   /** Asks the runtime to stop. The answer ends at the latest after {@link stopWithinMs}. */
   stop(): void;
-  /** Stops reading. The run goes on for a while (30 seconds, when nobody says otherwise), and its log keeps what it says. */
+  /** Stops reading. The run continues for a while (30 seconds by default), and its log records it. */
   leave(): void;
-  /** Reads on behind the last chunk that was taken in. Does nothing where nobody has left. */
+  /** Resumes reading after the last received chunk. Does nothing while reading. */
   readOn(): void;
   readonly reading: ReadonlySignal<Reading>;
   /** Settles when the answer has ended; never rejects. */
@@ -108,7 +108,7 @@ export function startRun(options: RunOptions): Run {
     stop() {
       if (answer.outcome.value.type !== 'running') return;
       abort.abort('stopped by the person');
-      reader.readOn(); // the run says its last to whoever reads
+      reader.readOn(); // reads the run's last chunks
       timer ??= setTimeout(() => {
         end(brokenOff);
         giveUp();

@@ -7,13 +7,13 @@ type Kind = 'text' | 'reasoning';
 /** What is being written, by kind and id. An id may come again after its end and is another part then. */
 export interface Texts {
   start(kind: Kind, id: string): TextPart | ReasoningPart;
-  /** Appends; a text whose start did not come begins. */
+  /** Appends; starts a text whose start did not arrive. */
   append(kind: Kind, chunk: { readonly id: string; readonly delta: string }): void;
   end(kind: Kind, id: string): void;
   endAll(): void;
 }
 
-/** Gives the texts of one answer; `add` appends a part to it. */
+/** Creates the texts of one answer; `add` appends a part to it. */
 export function createTexts(add: (part: Part) => void): Texts {
   const open = new Map<string, TextPart | ReasoningPart>();
 

@@ -20,24 +20,24 @@ export interface Range {
   readonly to: number;
 }
 
-/** What stands in the thread: a message by its place, or the room of those that are not drawn. */
+/** An item of the thread: a message by index, or the space of messages that are not drawn. */
 export type Piece = { readonly place: number } | { readonly place: number; readonly height: number };
 
 /** The heights of a chat's messages: as they were measured, and before that as they are likely to be. */
 export interface Heights {
   /** The messages as they are now. Asks nothing of those that it knows. */
   take(messages: readonly Message[]): void;
-  /** Gives whether it was another one. */
+  /** Returns whether it was another one. */
   measure(place: number, height: number): boolean;
   /** The messages of which something lies in there. */
   within(sight: Sight): Range;
-  /** Where a message begins. */
+  /** Where a message starts. */
   topOf(place: number): number;
   /** What these messages take, with the gaps between them. */
   of(range: Range): number;
 }
 
-/** Gives the heights, of no messages at first. */
+/** Creates the heights, of no messages at first. */
 export function createHeights(): Heights {
   const known = new WeakMap<Message, number>();
   let all: readonly Message[] = [];
@@ -99,7 +99,7 @@ function likelyHeight(message: Message): number {
   return 110 + 56 * cards + lineHeight * Math.ceil(letters / 70);
 }
 
-/** What stands in the thread when these messages are drawn, in order. */
+/** The items of the thread when these messages are drawn, in order. */
 export function piecesOf(drawn: ReadonlySet<number>, { count, heights }: { count: number; heights: Heights }): Piece[] {
   const pieces: Piece[] = [];
   let next = 0;

@@ -3,10 +3,10 @@
 import { createToolPart, isSettled, type Part, type ToolCall, type ToolPart } from './message.ts';
 import type { LogLine, ToolFailure } from './run-data.ts';
 
-/** The most log lines that a card keeps; older ones go. */
+/** The most log lines of a card; older ones are dropped. */
 export const maxLogLines = 200;
 
-/** The calls by their id. A call that is spoken of before it has begun begins. */
+/** The calls by id. A chunk about an unknown call creates it. */
 export interface ToolCalls {
   get(toolCallId: string): ToolPart;
   update(toolCallId: string, change: Partial<ToolCall>): void;
@@ -24,11 +24,11 @@ interface ToolCallsOptions {
   /** Appends a part to the answer. */
   readonly add: (part: Part) => void;
   readonly now: () => number;
-  /** What the answer holds already: a run that goes on after an approval tells more about these calls. */
+  /** The calls that the answer already has: a run that continues after an approval updates them. */
   readonly known?: readonly Part[];
 }
 
-/** Gives the calls of one answer. */
+/** Creates the calls of one answer. */
 export function createToolCalls({ add, now, known = [] }: ToolCallsOptions): ToolCalls {
   const calls = new Map(known.flatMap((part) => part.type === 'tool' ? [[part.toolCallId, part] as const] : []));
 

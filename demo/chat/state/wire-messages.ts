@@ -1,4 +1,4 @@
-/** Gives a chat's messages as AI SDK transports send them. */
+/** Returns a chat's messages as AI SDK transports send them. */
 
 import type { UIMessage } from '../../../src/contracts/ai-types.ts';
 import type { AssistantMessage, Message, Part, ToolPart, ToolState } from './message.ts';
@@ -7,7 +7,7 @@ import type { Approval } from './run-data.ts';
 type WirePart = UIMessage['parts'][number];
 
 /**
- * Gives the messages for the next run. Reasoning, sources that a model names, logs and errors of runs stay on the page; what may be
+ * Returns the messages for the next run. Reasoning, sources that a model names, logs and errors of runs stay on the page; what may be
  * cited goes along, for its numbers go on; a tool call without an
  * outcome is sent with an unknown one, because models expect an answer to every call. An answer with nothing to say is left out. When the
  * last message is an answer whose calls wait for a person, they are what the run goes on with.

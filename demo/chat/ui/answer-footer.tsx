@@ -67,7 +67,7 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
   );
 }
 
-/** Opens the run in the inspector, also while it goes on. Nothing, where the runtime has not told which run it is. */
+/** Opens the run in the inspector, also while it runs. Nothing where the run id is unknown. */
 export function InspectButton(
   { message, playground: { inspector } }: Pick<AnswerFooterProps, 'message' | 'playground'>,
 ): JSX.Element | null {

@@ -28,7 +28,7 @@ import { LeftReading } from './left-reading.tsx';
 import { Reasoning } from './reasoning.tsx';
 import { ToolCard } from './tool-card.tsx';
 
-/** Where a message stands among all, those that are not drawn among them. Keys give it the focus. */
+/** A message's index among all, also those that are not drawn. Keys move the focus here. */
 export interface InFeed {
   readonly tabIndex?: -1;
   readonly 'aria-posinset': number;
@@ -84,7 +84,7 @@ export function Answer(
   );
 }
 
-/** What the answer may cite. What this page's worker was asked opens in the knowledge; of an endpoint, the list below tells. */
+/** What the answer may cite. Sources of this page's worker open in the knowledge panel; those of an endpoint are listed below. */
 function citationsFor(
   message: AssistantMessage,
   playground: Playground,

@@ -11,7 +11,7 @@ interface ApprovalProps {
   readonly onDecide: (decision: Decision) => void;
 }
 
-/** What a person is asked about a call: the question with its two answers, or what was answered. */
+/** The approval of a call: the question with two answers, or the answer. */
 export function Approval({ call, onDecide }: ApprovalProps): JSX.Element | null {
   const { state, approval } = call;
   const isAsking = state === 'waiting' && approval !== undefined && approval.decision === undefined;
@@ -70,7 +70,7 @@ export function ApprovalAnswers({ disabled, onApprove, onReason }: AnswersProps)
   );
 }
 
-/** The longest reason that the runtime keeps. */
+/** The longest reason that the runtime stores. */
 const maxReason = 500;
 
 function ReasonField({ onInput, disabled }: { onInput: (text: string) => void; disabled: boolean }): JSX.Element {

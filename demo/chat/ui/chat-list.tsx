@@ -30,7 +30,7 @@ export function ChatList({ playground }: { playground: Playground }): JSX.Elemen
 interface ChatItemProps {
   readonly chat: Chat;
   readonly playground: Playground;
-  /** The chat whose deletion is being asked about. */
+  /** The chat whose deletion awaits confirmation. */
   readonly deleting: Signal<string | undefined>;
 }
 

@@ -2,7 +2,7 @@ import { createContext, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { CitedSource } from '../state/citations.ts';
 
-/** What numbers in brackets stand for where a text is shown, and what opens it. */
+/** The sources of numbers in brackets, and what opens them. */
 export interface CitationScope {
   readonly sources: ReadonlyMap<number, CitedSource>;
   readonly onOpen: (source: CitedSource) => void;

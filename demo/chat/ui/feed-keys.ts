@@ -9,7 +9,7 @@ interface Feed {
   readonly count: number;
 }
 
-/** Gives the place of the message that a key goes to; none where the browser scrolls, as through a message that is higher than the thread. */
+/** Returns the place of the message that a key goes to; none where the browser scrolls, as through a message that is higher than the thread. */
 export function placeByKey(event: KeyboardEvent, { scroller, count }: Feed): number | undefined {
   const { key, target } = event;
   const isPlain = !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey;

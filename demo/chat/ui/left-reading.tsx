@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Playground } from '../../app/state/playground.ts';
 import { Icon } from '../../kit/icon.tsx';
 
-/** Where nobody reads the run of the open chat, though it goes on: says so, with the way back. */
+/** Shown while the open chat's run continues unread, with a button to resume reading. */
 export function LeftReading({ playground: { chats } }: { playground: Playground }): JSX.Element | null {
   const run = chats.current.value.run.value;
   const reading = run?.reading.value;

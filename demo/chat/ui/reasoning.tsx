@@ -4,7 +4,7 @@ import { useId } from 'preact/hooks';
 import type { ReasoningPart } from '../state/message.ts';
 import { Icon } from '../../kit/icon.tsx';
 
-/** The model's reasoning, folded away until somebody asks for it. */
+/** The model's reasoning, collapsed at first. */
 export function Reasoning({ part }: { part: ReasoningPart }): JSX.Element | null {
   const isOpen = useSignal(false);
   const id = useId();

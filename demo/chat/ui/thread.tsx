@@ -38,7 +38,7 @@ export function Thread({ chat, playground }: { chat: Chat; playground: Playgroun
     follow.leave();
     goTo(place, event.key === 'End' ? 'end' : 'start');
   };
-  // What the person sends is seen, wherever they were.
+  // Scroll to what the person sends.
   useEffect(() => {
     if (chat.run.value) follow.toEnd();
   }, [messages.at(-1)]);

@@ -26,7 +26,7 @@ interface ToolCardProps {
   readonly onDecide?: (decision: Decision) => void;
 }
 
-/** One tool call: what it is, how far it is, what a person is asked about it, and on demand everything about it. */
+/** One tool call: name, state, approval, and details on demand. */
 export function ToolCard({ part, title: known, onDecide = () => undefined }: ToolCardProps): JSX.Element {
   const isOpen = useSignal(false);
   const id = useId();
@@ -70,7 +70,7 @@ function stateOf({ state, approval }: ToolCall): { readonly word: string; readon
   return state === 'waiting' && approval?.decision ? { word: 'Decided', icon: 'wait' } : states[state];
 }
 
-/** Why the call failed; seen without opening the card. */
+/** Why the call failed; visible without opening the card. */
 function ToolProblem({ call: { state, failure, errorText } }: { call: ToolCall }): JSX.Element | null {
   if (state !== 'error') return null;
   return (
@@ -82,7 +82,7 @@ function ToolProblem({ call: { state, failure, errorText } }: { call: ToolCall }
   );
 }
 
-/** The time since the call began, ticking while it runs. */
+/** The time since the call started, ticking while it runs. */
 function Elapsed({ call }: { call: ToolCall }): JSX.Element | null {
   const { state, startedAt, endedAt } = call;
   const now = useSignal(Date.now());

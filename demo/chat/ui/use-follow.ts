@@ -10,7 +10,7 @@ const nearEnd = 48;
 /** What follows the end, and whether the person has left it. */
 export interface Follow {
   readonly isAway: Signal<boolean>;
-  /** Whether the end is kept in sight, whatever comes. */
+  /** Whether the view follows the end. */
   isFollowing(): boolean;
   /** Lets go, as when the person is shown something else. */
   leave(): void;
@@ -28,7 +28,7 @@ interface FollowOptions {
 /** Keeps the scroller at the end of its content. Scrolling up, or opening something, lets go; reaching the end takes hold again. */
 export function useFollow({ scroller, content, isOn }: FollowOptions): Follow {
   const isAway = useSignal(false);
-  /** Something was opened or gone to: the text stays where it is. */
+  /** The person moved in the text: stop following. */
   const isHeld = useRef(false);
 
   useEffect(() => {

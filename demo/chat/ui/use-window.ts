@@ -1,4 +1,4 @@
-/** Draws of a long chat what is in sight, and keeps that where it is while heights become known. */
+/** Draws the visible part of a long chat, and keeps it in place while heights become known. */
 
 import { type Signal, untracked, useComputed, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
@@ -19,7 +19,7 @@ export interface ThreadWindow {
   readonly pieces: readonly Piece[];
   /** Brings a message into the middle of what is in sight. */
   readonly reveal: (place: number) => void;
-  /** Brings the start or the end of a message into sight, and gives it the focus. */
+  /** Scrolls the start or the end of a message into view and focuses it. */
   readonly goTo: (place: number, edge: 'start' | 'end') => void;
 }
 
@@ -27,7 +27,7 @@ interface WindowOptions {
   readonly chat: Chat;
   readonly scroller: RefObject<HTMLElement | null>;
   readonly content: RefObject<HTMLElement | null>;
-  /** Whether the end is kept in sight, whatever comes. */
+  /** Whether the view follows the end. */
   readonly isFollowing: () => boolean;
 }
 
@@ -52,7 +52,7 @@ interface Wanted {
 /** How much is drawn above and below of what is in sight, as a share of it. */
 const overscan = 0.75;
 
-/** Gives the window of a chat, at its end. */
+/** Returns the window of a chat, at its end. */
 export function useWindow({ chat, scroller, content, isFollowing }: WindowOptions): ThreadWindow {
   const heights = useMemo(createHeights, []);
   const sight = useSignal<Sight>({ top: Infinity, height: globalThis.innerHeight });

@@ -76,7 +76,7 @@ function MessageField({ chat, playground, onEnter }: MessageFieldProps): JSX.Ele
   );
 }
 
-/** Gives the field the focus whenever `requests` counts up, and at first where that opens no keyboard over the page. */
+/** Focuses the field whenever `requests` counts up, and at first where that opens no keyboard over the page. */
 function useFocus(field: RefObject<HTMLTextAreaElement | null>, requests: number): void {
   const isShown = useRef(false);
   useLayoutEffect(() => {
@@ -84,7 +84,7 @@ function useFocus(field: RefObject<HTMLTextAreaElement | null>, requests: number
     isShown.current = true;
     if (isFirst && !matchMedia('(hover: hover)').matches) return undefined;
     if (!isFirst || isFocusElsewhere()) return field.current?.focus();
-    // To take the focus, the page must be laid out: where nobody has it, it comes with the frame that does so.
+    // Focusing needs a layout; where nothing has the focus, it is set in the next frame.
     return nextFrame(() => isFocusElsewhere() || field.current?.focus());
   }, [requests]);
 }

@@ -14,7 +14,7 @@ import { type Family, readPrometheus, seriesKey } from './prometheus.ts';
 /** The parts of the console. */
 export type ConsoleTab = 'registry' | 'runs' | 'plans' | 'audit' | 'metrics';
 
-/** Which entries of the audit are wanted; what is empty is not asked about. */
+/** Which audit entries to list; empty fields match all. */
 export interface AuditFilter {
   readonly actor: string;
   readonly action: string;
@@ -24,13 +24,13 @@ export interface AuditFilter {
   readonly withinMs: number | undefined;
 }
 
-/** Something that was asked for. */
+/** A request's state. */
 export type Asked<T> =
   | { readonly type: 'asking' }
   | { readonly type: 'there'; readonly value: T }
   | { readonly type: 'refused'; readonly error: ErrorData };
 
-/** The metrics as they are, and as they were each time that they were asked for since the page was opened. */
+/** The current metrics, and those of each earlier request since the page opened. */
 export interface MetricsView {
   readonly families: readonly Family[];
   /** By family and series, the oldest first. */
@@ -51,7 +51,7 @@ export interface Console {
   readonly metrics: ReadonlySignal<Asked<MetricsView>>;
   /** Why the latest thing that the person did failed. */
   readonly problem: ReadonlySignal<string | undefined>;
-  /** Begins to watch; gives what ends that. */
+  /** Starts watching. Returns a function that stops it. */
   open(): () => void;
   /** Watches from the beginning again, where that broke off. */
   readonly watch: () => void;
@@ -70,7 +70,7 @@ export interface Console {
 const mostValues = 60;
 const asking = { type: 'asking' } as const;
 
-/** Gives the console over the way to the endpoint. */
+/** Creates the console over the way to the endpoint. */
 export function createConsole(
   { control, now = Date.now }: { readonly control: ConsoleControl; readonly now?: () => number },
 ): Console {
@@ -114,7 +114,7 @@ export function createConsole(
     const query = { ...given, ...from, limit: 50, ...(pageToken !== undefined && { pageToken }) };
     const before = pageToken !== undefined && audit.value.type === 'there' ? audit.value.value.items : [];
     const answer = await settled(control.audit(query));
-    if (mine !== turn) return; // another question was asked meanwhile
+    if (mine !== turn) return; // a newer query was started
     audit.value = askedOf(
       answer.ok ? { ok: true, value: { ...answer.value, items: [...before, ...answer.value.items] } } : answer,
     );
@@ -183,7 +183,7 @@ export function historyKey(name: string, labels: Readonly<Record<string, string>
   return `${name} ${seriesKey(labels)}`;
 }
 
-/** A worker that is gone is told of as a refusal. */
+/** A worker that has ended counts as a refusal. */
 async function settled<T>(asked: Promise<Answer<T>>): Promise<Answer<T>> {
   return await asked.catch((): Answer<T> => ({
     ok: false,

@@ -17,7 +17,7 @@ export interface Family {
   readonly spread?: readonly Spread[];
 }
 
-/** What a histogram tells of one series, in its unit. */
+/** The statistics of one histogram series, in its unit. */
 export interface Spread {
   readonly mean: number;
   /** The upper limit of the bucket in which nineteen of twenty lie. */

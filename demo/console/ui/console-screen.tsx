@@ -18,7 +18,7 @@ import { PlansTab } from './plans-tab.tsx';
 import { Asking, Refusal } from './refusal.tsx';
 import { RunsTab } from './runs-tab.tsx';
 
-/** What stands behind the console of one endpoint. */
+/** The state of one endpoint's console. */
 interface Desk {
   readonly url: string;
   readonly console: Console;

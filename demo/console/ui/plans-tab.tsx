@@ -5,7 +5,7 @@ import { formatCount } from '../../kit/format.ts';
 import { Asking, Refusal } from './refusal.tsx';
 import { Gap, InspectAction, type TabProps, timeOf } from './runs-tab.tsx';
 
-/** The plans that the endpoint has told of; one of them opened, with its agents, to be steered. */
+/** The endpoint's plans; one can be opened, with its agents, and steered. */
 export function PlansTab({ state, url, playground }: TabProps): JSX.Element {
   const plan = state.plan.value;
   if (plan?.type === 'asking') return <Asking what='the plan' />;

@@ -13,7 +13,7 @@ export interface TabProps {
   readonly playground: Playground;
 }
 
-/** The runs that the endpoint has told of, as they begin and end. */
+/** The endpoint's runs, as they start and end. */
 export function RunsTab({ state, url, playground }: TabProps): JSX.Element {
   const activity = state.activity.value;
   if (activity.type === 'asking') return <Asking what='the runs' />;

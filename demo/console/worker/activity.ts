@@ -1,22 +1,22 @@
-/** What an endpoint's events tell of its runs and plans. */
+/** Reads runs and plans from an endpoint's events. */
 
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import { readSummary } from '../../../src/events/payload-summary.ts';
 import type { Activity, SeenPlan, SeenRun } from './control.ts';
 
-/** Takes events in, and gives what they tell. */
+/** Collects events into runs and plans. */
 export interface ActivityLog {
-  /** Gives whether it told something. */
+  /** Returns whether it changed anything. */
   take(event: ObservedEvent): boolean;
   /** Some events were missed. */
   miss(): void;
   now(): Activity;
 }
 
-/** The most of each that are kept. */
+/** The most of each. */
 const most = 200;
 
-/** Gives an empty log. */
+/** Creates an empty log. */
 export function createActivityLog(): ActivityLog {
   const runs = new Map<string, SeenRun>();
   const plans = new Map<string, SeenPlan>();
@@ -68,7 +68,7 @@ export function createActivityLog(): ActivityLog {
   };
 }
 
-/** Gives whether the oldest went for it. */
+/** Returns whether the oldest went for it. */
 function put<T>(all: Map<string, T>, id: string, value: T): boolean {
   all.set(id, value);
   const [oldest] = all.keys();

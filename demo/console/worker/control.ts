@@ -1,4 +1,4 @@
-/** What the page asks of an endpoint as its console, through the worker that signs. */
+/** The console interface of an endpoint, through the worker that signs. */
 
 import type { EventQuery } from '../../../src/events/event-query.ts';
 import type { LoggedEvent } from '../../../src/events/event-log.ts';
@@ -8,12 +8,12 @@ import type { Verification } from '../../../src/events/verify-chain.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
 import type { Answer, RegistryControl } from '../../registry/worker/control.ts';
 
-/** A run that the endpoint has told of. */
+/** A run from the endpoint's events. */
 export interface SeenRun {
   readonly runId: string;
   readonly traceId: string;
   readonly agentId: string;
-  /** Who asked for it. */
+  /** Its principal. */
   readonly by: string;
   /** `running`, or how it ended. */
   readonly state: string;
@@ -25,7 +25,7 @@ export interface SeenRun {
   readonly error?: string;
 }
 
-/** A plan that the endpoint has told of. */
+/** A plan from the endpoint's events. */
 export interface SeenPlan {
   readonly planId: string;
   readonly traceId: string;
@@ -35,11 +35,11 @@ export interface SeenPlan {
   readonly startedAt: string;
 }
 
-/** What the endpoint has told since it keeps events, the latest first. */
+/** The endpoint's stored events, the latest first. */
 export interface Activity {
   readonly runs: readonly SeenRun[];
   readonly plans: readonly SeenPlan[];
-  /** Why it does not go back to the beginning: `gone`, the endpoint has forgotten older events; `cut`, there were too many. */
+  /** Why it is incomplete: `gone`, the endpoint has dropped older events; `cut`, there were too many. */
   readonly gap?: 'gone' | 'cut' | undefined;
 }
 

@@ -7,10 +7,10 @@ import { createActivityLog } from './activity.ts';
 import type { ConsoleControl, Readiness } from './control.ts';
 import { httpRegistry } from './http-registry.ts';
 
-/** The page is told at most so often. */
+/** The shortest interval between two news. */
 const spacingMs = 200;
 
-/** Gives the console; nothing is asked of the endpoint before the page asks. */
+/** Creates the console. Calls the endpoint only on request. */
 export function createConsoleHost(client: Client): ConsoleControl {
   let watching = new AbortController();
   const leave = (): void => {

@@ -7,7 +7,7 @@ import type { RecordKind, Registration } from '../../../src/registry/index.ts';
 import { answer } from '../../registry/worker/answer.ts';
 import type { Answer, AnyRecord, FoundRecord, RegistryControl } from '../../registry/worker/control.ts';
 
-/** Gives the registry. The endpoint's secrets stay where it has them, and tools are tried in the page's own registry. */
+/** Returns the registry. The endpoint's secrets stay where it has them, and tools are tried in the page's own registry. */
 export function httpRegistry(client: Client): RegistryControl {
   const of = (kind: RecordKind): RemoteCollection<RecordKind> => collectionOf(client, kind);
   return {

@@ -10,9 +10,9 @@ import type { Found, RunNews, RunRecord } from '../../inspector/worker/control.t
 import { ownScript } from '../../app/worker/trusted.ts';
 import type { Transport } from '../../chat/state/run.ts';
 
-/** An endpoint: the way to its agents, to what it has told of their runs, and to its console. */
+/** An endpoint: its agents, the events of their runs, and its console. */
 export interface RemoteEndpoint extends Transport {
-  /** Gives a run; `onNews` is told how it goes on, until the signal aborts. */
+  /** Returns a run; `onNews` receives its progress until the signal aborts. */
   run(asked: AskedRun, how: { readonly onNews: (news: RunNews) => void; readonly signal: AbortSignal }): Promise<
     Found<RunRecord>
   >;
@@ -25,7 +25,7 @@ interface ConnectEndpointOptions {
   readonly startWorker?: () => Remote<EndpointControl>;
 }
 
-/** Gives what connects to an endpoint by its address. The worker is started with the first. */
+/** Returns what connects to an endpoint by its address. The worker is started with the first. */
 export function createEndpointConnector(
   { connectRuntime, startWorker = startEndpointWorker }: ConnectEndpointOptions,
 ): (endpoint: string) => Promise<RemoteEndpoint> {

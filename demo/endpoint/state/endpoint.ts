@@ -14,7 +14,7 @@ export interface EndpointFields {
 /** What is wrong, by field. */
 export type FieldErrors = Partial<Record<'baseUrl' | 'model' | 'apiKey' | 'url', string>>;
 
-/** Gives the endpoint, or a text for every field that is wrong. */
+/** Returns the endpoint, or a text for every field that is wrong. */
 export function checkEndpoint(
   fields: EndpointFields,
 ): { readonly ok: true; readonly endpoint: Endpoint } | { readonly ok: false; readonly errors: FieldErrors } {
@@ -30,7 +30,7 @@ export function checkEndpoint(
   return { ok: true, endpoint: { baseUrl: url.baseUrl, model, ...(!fields.keyless && { apiKey }) } };
 }
 
-/** Gives the address of a Pinnace endpoint as its client takes it, or what is wrong with it. */
+/** Returns the address of a Pinnace endpoint as its client takes it, or what is wrong with it. */
 export function checkPinnaceUrl(
   text: string,
 ): { readonly ok: true; readonly url: string } | { readonly ok: false; readonly errors: { readonly url: string } } {

@@ -6,7 +6,7 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 
 const Issued = v.object({ certificate: v.string() });
 
-/** Gives what certificates come from, with a first one at hand. Rejects as `unavailable` where no issuer answers. */
+/** Returns what certificates come from, with a first one at hand. Rejects as `unavailable` where no issuer answers. */
 export async function createCertificateSource(
   issuer: string,
   { fetch = globalThis.fetch }: { readonly fetch?: typeof globalThis.fetch } = {},

@@ -5,7 +5,7 @@ import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
 
-/** Gives the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */
+/** Returns the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */
 export function remoteRuntime(client: Client): Runtime {
   return {
     async run(request, _principal, { signal, idempotencyKey = crypto.randomUUID() } = {}) {
@@ -35,7 +35,7 @@ export function remoteRuntime(client: Client): Runtime {
   };
 }
 
-/** The same stream. When the signal aborts, the run is cancelled by its id, which the first chunks tell. */
+/** The same stream. An abort cancels the run by its id from the first chunks. */
 function cancelledBy(
   signal: AbortSignal,
   { stream, cancel }: {

@@ -22,7 +22,7 @@ export interface ChatFind {
   close(): void;
 }
 
-/** Gives the search, closed. */
+/** Creates the search, closed. */
 export function createChatFind({ messages }: Pick<Chat, 'messages'>): ChatFind {
   const isShown = signal(false);
   const query = signal('');

@@ -6,11 +6,11 @@ import { wholeUpTo } from '../../chat/state/thread-window.ts';
 import { isCovered } from '../../app/ui/over-chat.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 
-/** Gives the search in a chat. */
+/** Returns the search in a chat. */
 export const chatFind = oncePer(createChatFind);
 
 /**
- * Opens the search in the open chat in place of the browser's, where that would miss what is not drawn. Gives whether it did: asked
+ * Opens the search in the open chat in place of the browser's, where that would miss what is not drawn. Returns whether it did: asked
  * again while its field has the focus, it leaves the keys to the browser.
  */
 export function findInstead(playground: Playground): boolean {

@@ -19,7 +19,7 @@ export function highlight(
   CSS.highlights.set('found-here', here);
 }
 
-/** Where the words stand in the text of an element, also across the borders of the elements in it. */
+/** The ranges of the words in an element's text, also across its child elements. */
 function rangesOf(element: Element, wanted: string): Range[] {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   const nodes: { readonly node: Node; readonly start: number }[] = [];

@@ -35,7 +35,7 @@ export interface Breakdown {
   readonly steps: readonly Usage[];
 }
 
-/** Gives the breakdown. */
+/** Returns the breakdown. */
 export function breakdownOf({ roots, endMs }: RunSpans): Breakdown {
   const all = roots.flatMap(within);
   const run = all.find(({ kind }) => kind === 'run');

@@ -2,10 +2,10 @@
 
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 
-/** What an event must have; what is empty asks for nothing. */
+/** What an event must match; empty fields match all. */
 export interface EventFilter {
   readonly action: string;
-  /** Words, each of which must stand somewhere in the event. */
+  /** Words that must all occur in the event. */
   readonly text: string;
 }
 

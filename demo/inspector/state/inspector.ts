@@ -24,7 +24,7 @@ export interface Inspector {
   readonly refusal: ReadonlySignal<ErrorData | undefined>;
   /** Shows the list, as it is now. */
   showList(): Promise<void>;
-  /** Opens the run, of the endpoint `via` where that is given; where it follows a plan that another run has begun, that one. */
+  /** Opens the run, at the endpoint `via` if given; of a plan that another run started, that run. */
   open(
     traceId: string,
     how?: { readonly planId?: string | undefined; readonly via?: string | undefined },
@@ -37,19 +37,19 @@ export interface Inspector {
   refreshPrompts(): Promise<void>;
   /** What the file of the open run is to hold. */
   toFile(how: { readonly withPrompts: boolean }): Promise<RunFile | undefined>;
-  /** Forgets every run that is kept. */
+  /** Erases all stored runs. */
   erase(): Promise<void>;
 }
 
 interface InspectorOptions {
   readonly control: InspectorControl;
-  /** Gives runs of endpoints. */
+  /** Returns runs of endpoints. */
   readonly runAt: ConnectedTransports['runAt'];
   readonly announce: (text: string) => void;
   readonly now?: () => number;
 }
 
-/** Gives the screen's state; nothing is asked of the worker before it is shown. */
+/** Creates the screen's state. Calls the worker only when shown. */
 export function createInspector({ control, runAt, announce, now = Date.now }: InspectorOptions): Inspector {
   const list = signal<RunList | undefined>(undefined);
   const opened = signal<OpenedRun | undefined>(undefined);
@@ -66,7 +66,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
   function watch(): void {
     if (isWatching) return;
     isWatching = true;
-    control.watch(proxy(onNews)).catch(() => (isWatching = false)); // asked again with the next run
+    control.watch(proxy(onNews)).catch(() => (isWatching = false)); // retried with the next run
   }
 
   function onNews(news: RunNews): void {
@@ -81,7 +81,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
     else early = [...early.slice(-maxEarly), news];
   }
 
-  /** Gives the value, or says what is wrong. */
+  /** Returns the value, or says what is wrong. */
   async function ask<T>(asking: Promise<Found<T>>): Promise<T | undefined> {
     const answer = await asking.catch(() => undefined);
     problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The worker did not respond'}.`;
@@ -187,7 +187,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
 
 const maxEarly = 100;
 
-/** The run's new head in the place of the old one; a run that is new stands first. */
+/** Replaces the run's head; a new run is first. */
 function withHead(runs: readonly RunHead[], head: RunHead): readonly RunHead[] {
   return runs.some(({ traceId }) => traceId === head.traceId)
     ? runs.map((run) => run.traceId === head.traceId ? head : run)

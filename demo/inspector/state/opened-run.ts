@@ -13,7 +13,7 @@ export interface OpenedRun {
   /** `file`: it was read from one, and nothing more comes. */
   readonly source: 'worker' | 'endpoint' | 'file';
   readonly record: ReadonlySignal<RunRecord>;
-  /** `undefined` until they were asked for. */
+  /** `undefined` until requested. */
   readonly prompts: ReadonlySignal<readonly Prompt[] | undefined>;
   /** Whether it is going on. */
   readonly isLive: ReadonlySignal<boolean>;
@@ -51,11 +51,11 @@ export interface OpenedRun {
 interface OpenedRunOptions {
   readonly source: OpenedRun['source'];
   readonly prompts?: readonly Prompt[] | undefined;
-  /** Milliseconds since 1970, asked where the run goes on. */
+  /** Milliseconds since 1970, read while the run continues. */
   readonly now: () => number;
 }
 
-/** Gives the run as it is at first: all of it in sight, nothing selected. */
+/** Creates the run as it is at first: all of it in sight, nothing selected. */
 export function createOpenedRun(first: RunRecord, { source, prompts: given, now }: OpenedRunOptions): OpenedRun {
   const record = signal(first);
   const prompts = signal(given);

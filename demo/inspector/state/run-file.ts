@@ -1,4 +1,4 @@
-/** A run as a file: written for a person to keep or to send, and read again whoever has written it. */
+/** A run as a file: written for a person to store or send, and parsed as untrusted input. */
 
 import * as v from 'valibot';
 import { PinnaceError } from '../../../src/base/errors.ts';

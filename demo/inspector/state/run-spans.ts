@@ -11,18 +11,18 @@ export interface RunSpan {
   /** The span's id; an event without one is named by its place. */
   readonly key: string;
   readonly kind: SpanKind;
-  /** The action, as `tool.call`; what `run.start` and `run.end` tell of is the `run`, so with `plan` and `agent`. */
+  /** The action, as `tool.call`; `run.start` and `run.end` make one `run`, likewise `plan` and `agent`. */
   readonly name: string;
   readonly actor: ObservedEvent['actor'];
   readonly target: ObservedEvent['target'];
-  /** `pending`: nobody told of its end. */
+  /** `pending`: no end was emitted. */
   readonly status: EventStatus;
   readonly error: ObservedEvent['error'];
   /** Milliseconds from the beginning of the first span. */
   readonly startMs: number;
-  /** As far as is known where its end was not told. */
+  /** The last known time where no end was emitted. */
   readonly endMs: number;
-  /** What was told of its payload. */
+  /** The payload summary of its events. */
   readonly facts: Readonly<Record<string, string | number>>;
   /** The places of its events. */
   readonly events: readonly number[];
@@ -34,7 +34,7 @@ export interface RunSpans {
   readonly roots: readonly RunSpan[];
   /** By their keys. */
   readonly all: ReadonlyMap<string, RunSpan>;
-  /** When the first began, in milliseconds since 1970. */
+  /** When the first started, in milliseconds since 1970. */
   readonly startedAt: number;
   /** When the last ended, in milliseconds from there. */
   readonly endMs: number;
@@ -51,7 +51,7 @@ interface Draft extends Omit<RunSpan, 'events' | 'children'> {
 }
 
 /**
- * Gives the tree. What names a parent that is not there stands at the top, and so does the first of those that are each other's
+ * Returns the tree. A span with a missing parent is at the top, and so is the first of those that are each other's
  * parents. Of a span that is still open the end is `now`, in milliseconds since 1970, where the run goes on; else it is that of
  * the last event.
  */
@@ -112,7 +112,7 @@ function draftOf(
   };
 }
 
-/** Gives each its children, by when they began, and what stands at the top. */
+/** Assigns children by start time, and returns the top level. */
 function link(drafts: ReadonlyMap<string, Draft>): Draft[] {
   const byStart = [...drafts.values()].toSorted((a, b) => a.startMs - b.startMs);
   const roots: Draft[] = [];
@@ -140,7 +140,7 @@ function place(root: Draft): void {
   }
 }
 
-/** What is told of under two names has one here. */
+/** Events with two names make one action. */
 function nameOf(action: string): string {
   return action === 'agent.create' ? 'agent' : action.replace(/\.(start|end)$/, '');
 }
@@ -155,7 +155,7 @@ function timeOf({ timestamp }: ObservedEvent): number {
   return Date.parse(timestamp);
 }
 
-/** A run that goes on is read anew with each event: what was read of the others is kept. */
+/** A running run is read again with each event; the parts that did not change are reused. */
 const known = new WeakMap<ObservedEvent, RunSpan['facts']>();
 
 function factsOf(event: ObservedEvent): RunSpan['facts'] {

@@ -12,7 +12,7 @@ export interface SpanRow {
   readonly siblings: number;
 }
 
-/** Gives the rows, top down, without what is inside a span that is collapsed. */
+/** Returns the rows, top down, without what is inside a span that is collapsed. */
 export function rowsOf(roots: readonly RunSpan[], collapsed: ReadonlySet<string>): readonly SpanRow[] {
   const rows: SpanRow[] = [];
   const waiting = level(roots, 0);

@@ -9,7 +9,7 @@ export interface TimeWindow {
 /** The shortest time that is shown, in milliseconds. */
 const shortest = 1;
 
-/** Gives a window that is `factor` times as long, with what is at `at` (0 to 1) of it left where it is. */
+/** Returns a window that is `factor` times as long, with what is at `at` (0 to 1) of it left where it is. */
 export function zoomed(
   { from, to }: TimeWindow,
   { factor, at = 0.5, endMs }: { readonly factor: number; readonly at?: number; readonly endMs: number },
@@ -18,7 +18,7 @@ export function zoomed(
   return fitted({ from: from + (to - from - length) * at, length, endMs });
 }
 
-/** Gives a window that is moved by this part of its length. */
+/** Returns a window that is moved by this part of its length. */
 export function moved(
   { from, to }: TimeWindow,
   { by, endMs }: { readonly by: number; readonly endMs: number },
@@ -26,7 +26,7 @@ export function moved(
   return fitted({ from: from + (to - from) * by, length: to - from, endMs });
 }
 
-/** Gives the window around a span, with some time before and after it. */
+/** Returns the window around a span, with some time before and after it. */
 export function around(
   { startMs, endMs: spanEnd }: { readonly startMs: number; readonly endMs: number },
   { endMs }: { readonly endMs: number },
@@ -35,7 +35,7 @@ export function around(
   return fitted({ from: (startMs + spanEnd - length) / 2, length, endMs });
 }
 
-/** Where a time stands in the window, in parts of its length: 0 to 1 inside. */
+/** A time's position in the window: 0 to 1 inside. */
 export function placeIn({ from, to }: TimeWindow, ms: number): number {
   return (ms - from) / Math.max(shortest, to - from);
 }

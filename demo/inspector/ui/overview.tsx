@@ -56,7 +56,7 @@ export function Overview({ run }: { run: OpenedRun }): JSX.Element {
 /** Further right there is no room for a time, in parts of the window. */
 const lastTick = 0.9;
 
-/** How many rows the picture has at most; what is deeper stands in the last. */
+/** The most rows in the picture; deeper spans share the last. */
 const maxLanes = 8;
 
 /** A row for each depth, and one path for each kind: thousands of spans are as cheap as one. */

@@ -17,7 +17,7 @@ interface PromptViewProps {
 export function PromptView({ run, inspector }: PromptViewProps): JSX.Element {
   const { modelCalls } = run.record.value.head;
   const isLive = run.isLive.value;
-  // A call is counted when it ends; its prompt is there when it begins.
+  // A call is counted when it ends; its prompt exists when it starts.
   useEffect(() => void inspector.refreshPrompts(), [run, modelCalls, isLive, run.record.value.events.length]);
   const prompts = run.prompts.value;
   if (!prompts || prompts.length === 0) return <NoPrompt run={run} isAsked={prompts !== undefined} />;

@@ -20,7 +20,7 @@ interface RunViewProps {
 /** How often what is open grows while a run goes on, in milliseconds. */
 const tickMs = 250;
 
-/** One run: how it stands, and five ways to look at it. */
+/** One run: its state and five views. */
 export function RunView({ run, inspector }: RunViewProps): JSX.Element {
   const isLive = run.isLive.value;
   useEffect(() => {

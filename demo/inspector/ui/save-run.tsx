@@ -11,7 +11,7 @@ interface SaveRunProps {
   readonly inspector: Inspector;
 }
 
-/** Saves the run as a file; asks first whether the prompts are to be in it. */
+/** Saves the run as a file, with or without prompts. */
 export function SaveRun({ run, inspector }: SaveRunProps): JSX.Element {
   const isOpen = useSignal(false);
   const close = (): void => void (isOpen.value = false);

@@ -10,7 +10,7 @@ const looks: Readonly<Record<EventStatus, { readonly icon: IconName; readonly wo
   cancelled: { icon: 'stop', word: 'stopped' },
 };
 
-/** How an action stands, by a mark in its colour; the word is for those who do not see it, or for all with `isSaid`. */
+/** The state of an action as a colored mark; the word is for screen readers, or visible with `isSaid`. */
 export function Status(
   { status, word = wordOf(status), isSaid = false }: { status: EventStatus; word?: string; isSaid?: boolean },
 ): JSX.Element {

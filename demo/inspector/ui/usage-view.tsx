@@ -96,7 +96,7 @@ function Step(
   );
 }
 
-/** For the eye; the numbers stand beside it. */
+/** Decorative; the numbers are beside it. */
 function TimeBar({ time: { modelMs, toolMs, waitMs }, of }: { time: TimeSplit; of: number }): JSX.Element {
   return (
     <span class='usage-bar' aria-hidden='true'>

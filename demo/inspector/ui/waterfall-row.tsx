@@ -13,7 +13,7 @@ interface WaterfallRowProps {
   readonly run: OpenedRun;
 }
 
-/** How deep a row is drawn; what is inside stands under it all the same. */
+/** The deepest indentation; deeper rows share it. */
 const deepest = 12;
 
 /** The id of the row at a place. */
@@ -21,7 +21,7 @@ export function rowId(place: number): string {
   return `span-row-${place}`;
 }
 
-/** A span: how it stands, what it is, and its bar over time. */
+/** A span: its state, name and bar on the time axis. */
 export function WaterfallRow({ row, place, run }: WaterfallRowProps): JSX.Element {
   const { span, depth, isExpanded, position, siblings } = row;
   const hasChildren = span.children.length > 0;

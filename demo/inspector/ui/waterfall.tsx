@@ -49,7 +49,7 @@ export function Waterfall({ run }: { run: OpenedRun }): JSX.Element {
   );
 }
 
-/** Does what the key says. Gives whether it meant anything. */
+/** Does what the key says. Returns whether it meant anything. */
 function handleKey(
   event: KeyboardEvent,
   run: OpenedRun,
@@ -83,7 +83,7 @@ function goOut(run: OpenedRun, { span, depth, isExpanded }: SpanRow, above: read
   else if (depth > 0) run.select(above.findLast((row) => row.depth < depth)?.span.key);
 }
 
-/** Where the pointer is in the part of the rows that stands for time, 0 to 1. */
+/** The pointer's position on the time axis, 0 to 1. */
 function placeOfPointer({ currentTarget, clientX }: TargetedWheelEvent<HTMLElement>): number {
   const track = currentTarget.querySelector('.span-track')?.getBoundingClientRect();
   return track ? Math.max(0, Math.min(1, (clientX - track.left) / Math.max(1, track.width))) : 0.5;

@@ -1,4 +1,4 @@
-/** What the page asks the worker about runs: their events, their tools, and the prompts as the models saw them. */
+/** The worker's interface for runs: events, tools, and prompts as sent to the models. */
 
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { EventStatus, ObservedEvent } from '../../../src/contracts/event-sink.ts';
@@ -9,14 +9,14 @@ export interface RunHead {
   readonly traceId: string;
   readonly runId: string;
   readonly agentId: string;
-  /** The plan that was begun in it. */
+  /** The plan that it started. */
   readonly planId?: string | undefined;
   readonly startedAt: number;
-  /** `pending`: it is going on, or its end was never told. */
+  /** `pending`: it is running, or its end was never emitted. */
   readonly status: EventStatus;
   /** Absent as long as the run has not ended. */
   readonly durationMs?: number | undefined;
-  /** How many events were kept, and how many came after there was room for no more. */
+  /** How many events were stored, and how many came after the limit. */
   readonly events: number;
   readonly dropped: number;
   readonly modelCalls: number;
@@ -85,7 +85,7 @@ export interface RunNews {
   readonly tools?: RunTools | undefined;
 }
 
-/** What was asked for, or why it cannot be had. Errors cross as data: comlink would drop their codes. */
+/** The value or the error. Errors cross as data: comlink would drop their codes. */
 export type Found<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: ErrorData };
@@ -96,7 +96,7 @@ export interface InspectorControl {
   run(traceId: string): Promise<Found<RunRecord>>;
   /** The prompts of a run; none for a run from before this page: they are held in memory alone. */
   prompts(traceId: string): Promise<readonly Prompt[]>;
-  /** From now on `onNews` is told what happens, a few times a second. */
+  /** From now on `onNews` receives news a few times a second. */
   watch(onNews: (news: RunNews) => void): Promise<void>;
   /** Forgets every run, those that are going on too. */
   erase(): Promise<Found<void>>;

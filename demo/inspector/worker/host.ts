@@ -1,4 +1,4 @@
-/** The inspector's part in the page's worker: sees what its runtime does, and answers the page. */
+/** The inspector in the page's worker: observes the runtime and serves the page. */
 
 import { toData } from '../../../src/base/errors.ts';
 import type { EventSink } from '../../../src/contracts/event-sink.ts';
@@ -23,12 +23,12 @@ export interface InspectorHost {
 interface InspectorHostOptions {
   /** For the runs alone. */
   readonly storage: Storage;
-  /** It is asked when it is there. */
+  /** Called lazily. */
   readonly runtime: () => Pick<Runtime, 'manifest'>;
   readonly bounds?: Partial<StoreBounds>;
 }
 
-/** Gives the host; it reads and writes nothing before something happens. */
+/** Creates the host; it reads and writes nothing before something happens. */
 export function createInspectorHost({ storage, runtime, bounds }: InspectorHostOptions): InspectorHost {
   const prompts = createPrompts();
   const recorder = createRecorder({

@@ -4,7 +4,7 @@ import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import { readSummary } from '../../../src/events/payload-summary.ts';
 import type { RunHead, RunRecord, RunTools } from './control.ts';
 
-/** The most events of one run that are kept. */
+/** The most stored events of one run. */
 export const maxEventsOfRun = 10_000;
 
 /** A run in the worker's memory. */
@@ -19,7 +19,7 @@ export interface LiveRun {
   since(place: number): readonly ObservedEvent[];
 }
 
-/** Gives the run that this event begins, without the event. */
+/** Creates the run that this event starts, without the event. */
 export function createLiveRun({ traceId, target, timestamp, payloadSummary }: ObservedEvent): LiveRun {
   const { runId } = readSummary(payloadSummary);
   return resumeLiveRun({
@@ -40,7 +40,7 @@ export function createLiveRun({ traceId, target, timestamp, payloadSummary }: Ob
   });
 }
 
-/** Gives a run that goes on from what was kept of it. */
+/** Returns a run that continues from its stored part. */
 export function resumeLiveRun(kept: RunRecord): LiveRun {
   const events = [...kept.events];
   let { head, tools, isPartial } = kept;
@@ -72,7 +72,7 @@ function withEvent(head: RunHead, { action, target, status, latency, payloadSumm
   const failures = head.failures + (status === 'error' || status === 'denied' ? 1 : 0);
   switch (action) {
     case 'run.end':
-      // Only the first run of a trace is told of in the list: others of it are inside.
+      // The list shows only the first run of a trace; the others are inside.
       return head.durationMs === undefined ? { ...head, status, durationMs: latency } : head;
     case 'model.call':
       return { ...head, failures, modelCalls: head.modelCalls + 1, tokens: head.tokens + tokensIn(payloadSummary) };

@@ -12,7 +12,7 @@ type Part = Exclude<Message['content'], string>[number];
 /** What is not worth looking at, or is shown elsewhere. */
 const unshown = new Set(['prompt', 'tools', 'abortSignal', 'headers', 'includeRawChunks']);
 
-/** Gives the prompt. Files are named, not held. */
+/** Returns the prompt. Files are named, not held. */
 export function promptOf(options: CallOptions, { spanId, model }: Pick<Prompt, 'spanId' | 'model'>): Prompt {
   const settings = Object.entries(options).filter(([name, value]) => !unshown.has(name) && value !== undefined);
   return {

@@ -11,11 +11,11 @@ import { type CallOptions, promptOf } from './prompt-of.ts';
 
 /** Sees what models are called with. */
 export interface Prompts {
-  /** Is told of what happens, to know which call is made next: the runtime tells of it right before it makes it. */
+  /** Observes events to know which call is next: the runtime emits its event right before the call. */
   note(event: ObservedEvent): void;
-  /** Gives the same models, whose calls are seen. */
+  /** Returns the same models, with their calls observed. */
   models(source: ModelSource): ModelSource;
-  /** Gives the same secrets, which no prompt then shows. */
+  /** Returns the same secrets, which no prompt then shows. */
   secrets(source: SecretSource): SecretSource;
   of(traceId: string): readonly Prompt[];
   forget(): void;
@@ -31,7 +31,7 @@ interface Held {
   readonly length: number;
 }
 
-/** Gives what sees prompts. */
+/** Creates the observer of prompts. */
 export function createPrompts(): Prompts {
   const redaction = createRunRedaction();
   let held: Held[] = [];

@@ -1,4 +1,4 @@
-/** Records runs from the events that a runtime tells: in memory while they go on, in storage for later, to the page as news. */
+/** Records runs from a runtime's events: in memory while they run, in storage, and to the page as news. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
@@ -13,7 +13,7 @@ import { createStrangers } from './strangers.ts';
 export interface Recorder {
   readonly sink: EventSink;
   list(): Promise<RunList>;
-  /** @throws PinnaceError `not_found` for a run that is not kept. */
+  /** @throws PinnaceError `not_found` for a run that is not stored. */
   run(traceId: string): Promise<RunRecord>;
   watch(onNews: (news: RunNews) => void): void;
   /** Forgets all runs. @throws PinnaceError as the storage does. */
@@ -46,7 +46,7 @@ interface Recording {
   hasNewTools: boolean;
 }
 
-/** Gives a recorder. */
+/** Creates a recorder. */
 export function createRecorder(
   { store, toolsOf, newsEveryMs = 150, writeEveryMs = 1000 }: RecorderOptions,
 ): Recorder {
@@ -88,7 +88,7 @@ export function createRecorder(
     unwritten.add(recording);
   }
 
-  /** Records the run from here on; what was kept of it is told and written already. */
+  /** Records the run from here on; its stored part is already written and sent. */
   function record(run: LiveRun, { part = 0 } = {}): Recording {
     const { head: { traceId }, events: { length }, tools } = run.record;
     const recording: Recording = { run, told: length, written: length, part, tools, hasNewTools: false };

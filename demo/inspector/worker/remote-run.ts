@@ -1,4 +1,4 @@
-/** A run at an endpoint: read from the events that the endpoint tells, and followed while it goes on. */
+/** A run at an endpoint: read from the endpoint's events, and followed while it runs. */
 
 import type { Client } from '../../../adapters/transport/client.ts';
 import type { Watched } from '../../../adapters/transport/client/watch.ts';
@@ -8,10 +8,10 @@ import type { RunNews, RunRecord } from './control.ts';
 import { createDelay } from './delay.ts';
 import { createLiveRun, type LiveRun } from './live-run.ts';
 
-/** Which run, and who is told how it goes on. */
+/** Which run, and the listener for its progress. */
 export interface RemoteRunOptions {
   readonly traceId: string;
-  /** The plan that it follows: then the run that has begun it is read. */
+  /** The plan that it follows; then the run that started the plan is read. */
   readonly planId?: string | undefined;
   readonly onNews: (news: RunNews) => void;
   /** Ends the following. */
@@ -23,7 +23,7 @@ export interface RemoteRunOptions {
 type Reader = ReadableStreamDefaultReader<Watched>;
 
 /**
- * Gives what the endpoint has told of the run until now; the rest comes as news.
+ * Returns the run's events so far; the rest arrives as news.
  *
  * @throws PinnaceError `not_found` where the endpoint has no event of it any more, and as `client.events`.
  */
@@ -40,7 +40,7 @@ export async function readRemoteRun(
   return run.record;
 }
 
-/** A plan is told of in the trace of the run that has begun it. */
+/** A plan's events are in the trace of the run that started it. */
 async function traceOf({ plans }: Pick<Client, 'plans'>, planId: string): Promise<string | undefined> {
   const plan = await plans.view(planId).catch(() => undefined);
   return plan?.traceId;
@@ -77,7 +77,7 @@ function begin(events: readonly ObservedEvent[], isWhole: boolean): LiveRun {
   return run;
 }
 
-/** The run has ended, and so has the plan that it may have begun. */
+/** The run has ended, and so has a plan that it started. */
 function isOver(run: LiveRun): boolean {
   const { durationMs, planId } = run.head;
   if (durationMs === undefined) return false;

@@ -1,4 +1,4 @@
-/** Events of traces that nobody has begun here: a plan goes on after a reload, and its run was kept before it. */
+/** Events of traces that did not start here: a plan continues after a reload, and its run was stored before. */
 
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import type { StoredRun } from './run-store.ts';
@@ -10,15 +10,15 @@ export interface Strangers {
 
 interface StrangersOptions {
   readonly find: (traceId: string) => Promise<StoredRun | undefined>;
-  /** Is told of a run that was found, and of its events since. */
+  /** Receives a run that was found, and its events since. */
   readonly onFound: (stored: StoredRun, events: readonly ObservedEvent[]) => void;
 }
 
-/** How many traces are known to be nobody's, and how many events wait while their run is looked for. */
+/** The most traces known to have no run, and the most events that wait for a look-up. */
 const maxUnknown = 1000;
 const maxWaiting = 2000;
 
-/** Gives it; each trace is looked for once. */
+/** Creates it; each trace is looked for once. */
 export function createStrangers({ find, onFound }: StrangersOptions): Strangers {
   const waiting = new Map<string, ObservedEvent[]>();
   const unknown = new Set<string>();

@@ -7,10 +7,10 @@ export interface FrameQueue<T> {
   flush(): void;
 }
 
-/** Calls back before the next frame is painted. Gives a function that takes the call back. */
+/** Calls back before the next frame is painted. Returns a function that takes the call back. */
 export type Schedule = (callback: () => void) => () => void;
 
-/** Gives a queue in front of `apply`. */
+/** Creates a queue in front of `apply`. */
 export function createFrameQueue<T>(
   apply: (items: readonly T[]) => void,
   { schedule = nextFrame }: { schedule?: Schedule } = {},

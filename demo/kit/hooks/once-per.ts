@@ -1,6 +1,6 @@
 /** State that lives as long as the page does: closed and opened again, a panel is as it was. */
 
-/** Gives the function that makes something for each key once, when it is first asked for. */
+/** Returns a function that creates a value for each key once, on first use. */
 export function oncePer<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new WeakMap<Key, { readonly value: Made }>();
   return (key) => {

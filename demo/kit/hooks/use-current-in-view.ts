@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Gives the ref of a strip that scrolls sideways where its parts do not all fit: the one that is current stays in sight. */
+/** Returns the ref of a strip that scrolls sideways where its parts do not all fit: the one that is current stays in sight. */
 export function useCurrentInView<T extends HTMLElement>(current: string): RefObject<T | null> {
   const strip = useRef<T | null>(null);
   useEffect(() => {

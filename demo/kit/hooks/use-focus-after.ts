@@ -1,9 +1,9 @@
-/** Keeps the focus in its place when what had it is gone. */
+/** Keeps the focus in place when the focused element is removed. */
 
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Gives a ref for what stands in the place of a question: it gets the focus that was lost with the question's buttons. */
+/** Returns a ref for the element that replaces a question: it takes the focus that the question's buttons lost. */
 export function useFocusAfter<E extends HTMLElement>(isAsking: boolean): RefObject<E | null> {
   const said = useRef<E>(null);
   const wasAsking = useRef(false);

@@ -19,7 +19,7 @@ export interface Rows {
 /** Rows drawn beyond what is in sight, on either side. */
 const overscan = 8;
 
-/** Gives the rows of a list of `count`. */
+/** Returns the rows of a list of `count`. */
 export function useRows(count: ReadonlySignal<number>): Rows {
   const scroller = useRef<HTMLDivElement>(null);
   const top = useSignal(0);

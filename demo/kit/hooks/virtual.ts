@@ -1,4 +1,4 @@
-/** Where rows stand in a list that is too long to be laid out: browsers draw no element higher than some 16 million pixels. */
+/** Positions of rows in a list that is too long to lay out: browsers draw no element higher than about 16 million pixels. */
 
 /** The list as it is scrolled; pixels. */
 export interface Viewport {
@@ -15,7 +15,7 @@ export function scrollHeightOf({ rowCount, rowHeight }: Viewport): number {
   return Math.min(maxHeight, rowCount * rowHeight);
 }
 
-/** The place in the list, as if it were laid out in full, that a scroll position stands for. */
+/** The position in the full list that a scroll position represents. */
 export function placeOf(viewport: Viewport, scrollTop: number): number {
   return scrollTop * scaleOf(viewport);
 }

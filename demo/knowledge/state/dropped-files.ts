@@ -6,7 +6,7 @@ import type { Upload } from '../worker/control.ts';
 /** The most files of one drop: beyond, a folder was not meant for reading. */
 const mostFiles = 20_000;
 
-/** Gives what was dropped. Must be called while the event is handled; folders are read afterwards. */
+/** Returns what was dropped. Must be called while the event is handled; folders are read afterwards. */
 export async function uploadsOf({ items, files }: DataTransfer): Promise<readonly Upload[]> {
   const entries = [...items].flatMap((item) => item.kind === 'file' ? item.webkitGetAsEntry?.() ?? [] : []);
   if (entries.length === 0) return chosenFiles(files);
@@ -15,7 +15,7 @@ export async function uploadsOf({ items, files }: DataTransfer): Promise<readonl
   return uploads;
 }
 
-/** Gives what was chosen in a file dialog; of a folder, without what is hidden or was installed. */
+/** Returns what was chosen in a file dialog; of a folder, without what is hidden or was installed. */
 export function chosenFiles(files: FileList): readonly Upload[] {
   return [...files].flatMap((file) => {
     const path = file.webkitRelativePath || file.name;
@@ -34,7 +34,7 @@ async function collect(entry: FileSystemEntry, uploads: Upload[]): Promise<void>
   const reader = entry.createReader();
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (some.length === 0) return; // a reader gives a hundred at a time, and at last none
+    if (some.length === 0) return; // a reader returns a hundred at a time, and none at the end
     for (const inner of some) await collect(inner, uploads);
   }
 }

@@ -50,7 +50,7 @@ interface KnowledgePanelOptions {
 /** Files in one call: the list grows while more are taken. */
 const perCall = 20;
 
-/** Gives the panel; nothing is asked of the worker before `open`. */
+/** Creates the panel. Calls the worker only from `open` on. */
 export function createKnowledgePanel({ control, announce, schedule }: KnowledgePanelOptions): KnowledgePanel {
   const byName = signal<ReadonlyMap<string, KnowledgeFile> | undefined>(undefined);
   const isKept = signal(true);
@@ -97,7 +97,7 @@ export function createKnowledgePanel({ control, announce, schedule }: KnowledgeP
     batch.clear();
   }
 
-  /** Does what the person asks; a failure is told, and what is there stays. */
+  /** Runs an action; a failure is shown and the state stays. */
   async function ask<T>(work: () => Promise<Answer<T>>): Promise<T | undefined> {
     try {
       const answer = await work();
@@ -141,7 +141,7 @@ export function createKnowledgePanel({ control, announce, schedule }: KnowledgeP
       if (!opened) return;
       isKept.value = opened.isKept;
       const known = new Map(opened.files.map((file) => [file.name, file]));
-      for (const [name, file] of byName.value ?? []) known.set(name, file); // told while it was opened
+      for (const [name, file] of byName.value ?? []) known.set(name, file); // news that arrived while opening
       byName.value = known;
       follow(known);
     },

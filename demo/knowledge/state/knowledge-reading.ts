@@ -31,7 +31,7 @@ export interface OpenFile {
 export interface KnowledgeReading {
   readonly open: ReadonlySignal<OpenFile | undefined>;
   read(name: string, place?: ReadingPlace): Promise<void>;
-  /** Gives the parts before or after those that are there. */
+  /** Returns the parts before or after those that are there. */
   more(direction: -1 | 1): Promise<void>;
   close(): void;
 }

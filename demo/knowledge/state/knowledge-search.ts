@@ -1,4 +1,4 @@
-/** The search of the knowledge panel: it follows what is typed, and forgets what was asked before. */
+/** The search of the knowledge panel: follows the typed text and drops outdated results. */
 
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { FoundParts, KnowledgeControl } from '../worker/control.ts';
@@ -15,7 +15,7 @@ export interface KnowledgeSearch {
   /** Searches once nothing was typed for a moment. */
   type(text: string): void;
   narrow(files: readonly string[]): void;
-  /** Gives more of what was found. */
+  /** Returns more of what was found. */
   more(): void;
   /** Searches again: the files have changed. */
   refresh(): void;
@@ -26,7 +26,7 @@ const pauseMs = 120;
 const first = 20;
 const most = 100;
 
-/** Gives a search without a text. */
+/** Creates a search without a text. */
 export function createKnowledgeSearch(control: Pick<KnowledgeControl, 'search'>): KnowledgeSearch {
   const text = signal('');
   const scope = signal<readonly string[]>([]);

@@ -11,7 +11,7 @@ interface FileRowProps {
   /** From 1. */
   readonly position: number;
   readonly count: number;
-  /** Where it stands in the list, in pixels. */
+  /** Its position in the list, in pixels. */
   readonly top: number;
 }
 

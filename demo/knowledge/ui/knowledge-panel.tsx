@@ -90,7 +90,7 @@ function Overview({ panel, isHidden }: { panel: Panel; isHidden: boolean }): JSX
   );
 }
 
-/** From the reader that goes to whatever opened it, or, where that is gone, to something in the panel. */
+/** Moves the focus from the closed reader to its opener, or into the panel. */
 function giveBackFocus(section: HTMLElement | null, opener: Element): void {
   const focused = document.activeElement;
   if (focused !== document.body && !section?.contains(focused)) return;

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 
 type Range = readonly [from: number, to: number];
 
-/** A text with marks in it; what stands in it is text, whatever it looks like. */
+/** A text with highlights; its content is always plain text. */
 export function MarkedText({ text, ranges }: { text: string; ranges: readonly Range[] }): JSX.Element {
   const pieces: ComponentChildren[] = [];
   let at = 0;

@@ -1,4 +1,4 @@
-/** Takes files: unpacks archives, tells what is here already, and keeps the rest until it is indexed. */
+/** Adds files: unpacks archives, reports duplicates, and stores the rest for indexing. */
 
 import { archiveTree } from '../../../adapters/grounding/code/archive-tree.ts';
 import { PinnaceError, toData } from '../../../src/index.ts';

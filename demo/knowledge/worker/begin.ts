@@ -1,4 +1,4 @@
-/** Begins the knowledge with the guide, when an agent asks before anybody has added anything: it then has something to cite. */
+/** Adds the guide when an agent searches an empty knowledge, so that it has something to cite. */
 
 import type { Grounding, Storage } from '../../../src/index.ts';
 
@@ -12,12 +12,12 @@ interface BeginOptions {
 
 const markKey = ['knowledge', 'begun'];
 
-/** Notes that the knowledge was begun: who removes everything wants nothing in its place. */
+/** Records that the guide was added: it is not added again after it is removed. */
 export async function noteBegun(storage: Storage): Promise<void> {
   if (!await storage.get(markKey)) await storage.commit([{ key: markKey, value: true }]);
 }
 
-/** Gives the grounding for agents. Where the guide cannot be added, they are answered without it. */
+/** Returns the grounding for agents. Where the guide cannot be added, they are answered without it. */
 export function begunGrounding(grounding: Grounding, { storage, isFilled, addGuide }: BeginOptions): Grounding {
   let begun: Promise<void> | undefined;
   const begin = async (signal: AbortSignal | undefined): Promise<void> => {
@@ -27,7 +27,7 @@ export function begunGrounding(grounding: Grounding, { storage, isFilled, addGui
   return {
     ...grounding,
     async retrieve(request, call) {
-      await (begun ??= begin(call?.signal).catch(() => void (begun = undefined))); // the next question tries again
+      await (begun ??= begin(call?.signal).catch(() => void (begun = undefined))); // the next query retries
       return await grounding.retrieve(request, call);
     },
   };

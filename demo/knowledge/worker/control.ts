@@ -1,4 +1,4 @@
-/** What the page asks of the knowledge in the worker, called over comlink. */
+/** The worker's knowledge interface for the page, over comlink. */
 
 import type { ErrorData } from '../../../src/index.ts';
 import type { Answer } from '../../registry/worker/control.ts';
@@ -22,7 +22,7 @@ export interface KnowledgeFile {
   readonly error?: ErrorData;
 }
 
-/** A file that a person gives. */
+/** A file that a person adds. */
 export interface Upload {
   readonly name: string;
   readonly type?: string;
@@ -88,7 +88,7 @@ export interface KnowledgeQuery {
 export interface FoundParts {
   readonly parts: readonly FoundPart[];
   readonly tookMs: number;
-  /** There may be more than was asked for. */
+  /** There may be more results than requested. */
   readonly hasMore: boolean;
   /** Why a way of searching failed; the others have answered. */
   readonly problems: readonly string[];
@@ -124,9 +124,9 @@ export interface OpenedKnowledge {
 
 /** The knowledge of the page's worker. */
 export interface KnowledgeControl {
-  /** From now on `onNews` is told. */
+  /** From now on `onNews` receives news. */
   open(onNews: (news: KnowledgeNews) => void): Promise<Answer<OpenedKnowledge>>;
-  /** Keeps the files and begins to index them. Archives are unpacked. */
+  /** Stores the files and starts to index them. Archives are unpacked. */
   add(uploads: readonly Upload[]): Promise<Answer<AddReport>>;
   /** Adds Pinnace's own guide. */
   addGuide(): Promise<Answer<AddReport>>;

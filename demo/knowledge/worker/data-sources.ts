@@ -1,4 +1,4 @@
-/** The data sources of the knowledge, as a registry has them and agents are told of them. */
+/** The data sources of the knowledge, as records and as descriptions for agents. */
 
 import type { DataSourceInput } from '../../../src/index.ts';
 
@@ -36,7 +36,7 @@ export const pageDataSources: readonly DataSourceInput[] = [likeness, code];
 /** Their ids, by how they search. */
 export const sourceIds = { words: knowledge.id, likeness: likeness.id, code: code.id } as const;
 
-/** What agents are told of them, by id. */
+/** Their descriptions for agents, by id. */
 export const descriptions: Readonly<Record<string, string>> = Object.fromEntries(
   [knowledge, likeness, code].map(({ id, description }) => [id, description]),
 );

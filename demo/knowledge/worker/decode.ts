@@ -3,7 +3,7 @@
 import { PinnaceError } from '../../../src/index.ts';
 
 /**
- * Gives the text: of UTF-8, of UTF-16 with its mark, else of Windows-1252.
+ * Returns the text: of UTF-8, of UTF-16 with its mark, else of Windows-1252.
  *
  * @throws PinnaceError `invalid_argument` for what is no text.
  */

@@ -1,4 +1,4 @@
-/** A storage for pages that may have none: what it cannot keep in the browser it keeps in memory. */
+/** A storage that falls back to memory where the browser provides none. */
 
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { PinnaceError, type Storage } from '../../../src/index.ts';

@@ -18,7 +18,7 @@ const types: Readonly<Record<string, FileKind>> = {
   'application/zip': 'archive',
 };
 
-/** Gives what a file is; nothing for what is neither text nor an archive. */
+/** Returns what a file is; nothing for what is neither text nor an archive. */
 export function fileKind(name: string, type = ''): FileKind | undefined {
   const base = name.slice(name.lastIndexOf('/') + 1);
   const ending = base.includes('.') ? base.slice(base.lastIndexOf('.') + 1).toLowerCase() : '';

@@ -1,4 +1,4 @@
-/** Finds parts, and tells which way of searching saw them where. */
+/** Finds parts, with the rank of each search method. */
 
 import type { Filter, GroundingAnswer, GroundingHit } from '../../../src/grounding/index.ts';
 import type { Grounding } from '../../../src/index.ts';
@@ -9,7 +9,7 @@ import { pieceOfLine } from './place.ts';
 /** What only looks alike, and less than this, is left out: something always looks alike. */
 const leastLikeness = 0.1;
 
-/** Gives what is found; the order and the confidence are those that agents get. */
+/** Returns what is found; the order and the confidence are those that agents get. */
 export async function findParts(
   grounding: Grounding,
   { text, files, limit }: KnowledgeQuery,

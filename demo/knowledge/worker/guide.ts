@@ -3,7 +3,7 @@
 import type { Upload } from './control.ts';
 import { guideTexts } from './guide-texts.ts';
 
-/** Gives the guide as files. */
+/** Returns the guide as files. */
 export function guideFiles(): readonly Upload[] {
   return Object.entries(guideTexts).map(([name, text]) => ({
     name: `Pinnace guide/${name}`,

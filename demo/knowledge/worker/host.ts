@@ -1,4 +1,4 @@
-/** The knowledge of the page's worker: files that people give, indexed and kept in the browser, open to the page and to agents. */
+/** The knowledge of the page's worker: files indexed and stored in the browser, for the page and agents. */
 
 import { type Grounding, PinnaceError, type Storage, toData } from '../../../src/index.ts';
 import type { Watchable } from '../../../src/contracts/index.ts';
@@ -30,7 +30,7 @@ export interface KnowledgeHostOptions {
   readonly now?: () => number;
 }
 
-/** Gives the host. It reads and writes nothing before it is asked. */
+/** Creates the host. Reads and writes nothing before the first call. */
 export function createKnowledgeHost(
   { storage: given, exclusively = (work) => work(), now = Date.now }: KnowledgeHostOptions,
 ): KnowledgeHost {

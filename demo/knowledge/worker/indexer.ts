@@ -27,7 +27,7 @@ interface IndexerOptions {
   readonly exclusively: Exclusively;
 }
 
-/** Gives the indexer. */
+/** Creates the indexer. */
 export function createIndexer({ storage, library, sources, exclusively }: IndexerOptions): Indexer {
   let running: { readonly name: string; readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
   let isBusy = false;
@@ -63,7 +63,7 @@ export function createIndexer({ storage, library, sources, exclusively }: Indexe
         storage,
         files: [{ name, ...(type !== undefined && { type }), text: () => decodeText(bytes) }],
         onProgress: ({ state, done, total }) => {
-          if (state === 'writing') void settle({ done, total }).catch(() => undefined); // the next one tells
+          if (state === 'writing') void settle({ done, total }).catch(() => undefined); // the next one reports
         },
       }, { signal: stop.signal });
       if (report?.error) await settle({ state: 'failed', error: report.error });

@@ -7,7 +7,7 @@ import type { WritableGroundingSource } from '../../../src/contracts/index.ts';
 import { knowledge } from './data-sources.ts';
 import { guideTexts } from './guide-texts.ts';
 
-/** Gives grounding over the sample source; it is filled with the guide for each tenant that comes. */
+/** Creates grounding over the sample source; it is filled with the guide for each tenant that comes. */
 export function createKnowledge(storage: Storage, records?: Pick<Registry, 'dataSource'>): Grounding {
   const source = textSource({ id: knowledge.id, storage });
   return createGrounding({

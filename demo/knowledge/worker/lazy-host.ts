@@ -12,7 +12,7 @@ const kinds: Readonly<Record<keyof typeof sourceIds, GroundingKind>> = {
   code: 'code',
 };
 
-/** Gives the host of these options; a failure to fetch it is told to who asked, and the next question tries again. */
+/** Creates the host. A call rejects when loading fails, and the next call retries. */
 export function lazyKnowledgeHost(options: KnowledgeHostOptions): KnowledgeHost {
   let fetched: Promise<KnowledgeHost> | undefined;
   const fetchHost = async (): Promise<KnowledgeHost> => (await import('./host.ts')).createKnowledgeHost(options);
@@ -35,7 +35,7 @@ function groundingOf(host: () => Promise<KnowledgeHost>): Grounding {
   };
 }
 
-/** A source as it is told of; the grounding is what is asked. */
+/** A source that forwards to the loaded grounding. */
 function sourceOf(
   host: () => Promise<KnowledgeHost>,
   { id, kind }: { readonly id: string; readonly kind: GroundingKind },

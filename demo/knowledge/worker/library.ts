@@ -4,7 +4,7 @@ import { PinnaceError, type Storage } from '../../../src/index.ts';
 import type { Watchable } from '../../../src/contracts/index.ts';
 import type { KnowledgeFile } from './control.ts';
 
-/** A file as it is kept. */
+/** A stored file. */
 export interface FileRecord extends KnowledgeFile {
   /** Of its bytes. */
   readonly hash: string;
@@ -19,7 +19,7 @@ export interface Library {
   all(): readonly FileRecord[];
   /** Keeps a file with its content, in the place of what has this name. */
   add(record: FileRecord, content: Uint8Array<ArrayBuffer> | undefined): Promise<void>;
-  /** Changes the records as they are now, in whichever tab they were changed last; nothing where `change` gives nothing. */
+  /** Changes the current records, also those that another tab changed; nothing where `change` returns nothing. */
   update(names: readonly string[], change: (record: FileRecord) => FileRecord | undefined): Promise<void>;
   remove(names: readonly string[]): Promise<void>;
   content(name: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
@@ -42,7 +42,7 @@ const pageSize = 200;
 const perCommit = 50;
 
 /**
- * Gives the library. Every write names the news that it has seen: when another tab has written meanwhile, its records are read
+ * Creates the library. Every write names the version that it read: when another tab has written, its records are read
  * first, so that no tab overwrites what it does not know.
  */
 export function createLibrary({ storage, watch, onNews }: LibraryOptions): Library {
@@ -74,7 +74,7 @@ export function createLibrary({ storage, watch, onNews }: LibraryOptions): Libra
     versions.delete(name);
   }
 
-  /** Writes what `change` gives for the records as they are (`null`: gone); asked again when another tab was first. */
+  /** Writes the result of `change` for the current records (`null`: remove); retries on conflict. */
   async function write(names: readonly string[], change: (name: string) => FileRecord | null | undefined) {
     for (let from = 0; from < names.length; from += perCommit) {
       await writeSome(names.slice(from, from + perCommit), change);

@@ -1,4 +1,4 @@
-/** Where a source that was cited stands in the knowledge. */
+/** The place of a cited source in the knowledge. */
 
 import { sourceIds } from './data-sources.ts';
 
@@ -23,7 +23,7 @@ interface Source {
   readonly contentHash: string;
 }
 
-/** Gives the place; nothing for what is no part of a file here. */
+/** Returns the place; nothing for what is no part of a file here. */
 export function placeOf({ dataSourceId, id, lines: [from, to] = [], contentHash }: Source): KnowledgePlace | undefined {
   const at = id.lastIndexOf('#');
   const file = id.slice(0, at);
@@ -37,7 +37,7 @@ export function placeOf({ dataSourceId, id, lines: [from, to] = [], contentHash 
   return isHere && /^\d{1,7}$/.test(piece) ? { file, piece: Number(piece), contentHash } : undefined;
 }
 
-/** Which part of its file a line of code stands in. */
+/** The part of a file that contains a line. */
 export function pieceOfLine(line: number): number {
   return Math.floor((line - 1) / linesPerPart);
 }

@@ -17,7 +17,7 @@ interface PartsWanted {
 }
 
 /**
- * Gives some parts of a file.
+ * Returns some parts of a file.
  *
  * @throws PinnaceError `not_found` when the file is there no more.
  */

@@ -17,7 +17,7 @@ export interface KnowledgeSources {
   readonly refreshCode: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Gives the sources; the code is what the library has of it. */
+/** Creates the sources; the code is what the library has of it. */
 export function createSources(storage: Storage, library: Library): KnowledgeSources {
   const refreshMs = 0; // what another tab has just added is found
   const words = textSource({ id: sourceIds.words, storage, refreshMs });
@@ -50,7 +50,7 @@ function weightsOf(code: number): Readonly<Record<string, number>> {
   return { [sourceIds.words]: 1, [sourceIds.likeness]: 0.05, [sourceIds.code]: code };
 }
 
-/** Names as code has them, calls, exact text, expressions: whoever asks so means code first. */
+/** Queries that look like code (names, calls, quotes, expressions) search code first. */
 function looksLikeCode(query: string): boolean {
   return /[a-z][A-Z]|\w_\w|\w\(|^\s*\/.+\/|"|\b(?:sym|path|lang):/.test(query);
 }

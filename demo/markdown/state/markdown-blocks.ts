@@ -13,7 +13,7 @@ export function readBlocks(lines: readonly string[], depth = 0): Block[] {
   return locateBlocks(lines, depth).map(({ block }) => block);
 }
 
-/** Reads all blocks and tells on which line each begins. */
+/** Reads all blocks, each with its first line. */
 export function locateBlocks(lines: readonly string[], depth = 0): { readonly block: Block; readonly line: number }[] {
   const blocks: { block: Block; line: number }[] = [];
   for (let i = 0; i < lines.length;) {

@@ -61,7 +61,7 @@ class InlineReader {
     if (found && !this.#special(found[0])) this.#take(1);
   }
 
-  /** Gives whether the character here meant something. */
+  /** Returns whether the character here meant something. */
   #special(character: string): boolean {
     switch (character) {
       case '\\':
@@ -141,7 +141,7 @@ class InlineReader {
     return true;
   }
 
-  /** Gives how many marks were used. */
+  /** Returns how many marks were used. */
   #closeRun(character: string, length: number): number {
     let used = 0;
     for (let size = this.#closable(character, length); size > 0; size = this.#closable(character, length - used)) {

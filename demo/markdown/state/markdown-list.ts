@@ -11,7 +11,7 @@ interface Marker {
   readonly kind: string;
   readonly number: number | undefined;
   readonly indent: number;
-  /** Where the item's own text begins. */
+  /** Where the item's own text starts. */
   readonly content: number;
 }
 
@@ -21,7 +21,7 @@ interface RawItem {
   readonly loose: boolean;
 }
 
-/** Reads the list that begins on line `i`, if one does. */
+/** Reads the list that starts on line `i`, if any. */
 export function readList(
   lines: readonly string[],
   i: number,

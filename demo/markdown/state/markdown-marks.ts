@@ -20,10 +20,10 @@ export function runLength(text: string, at: number): number {
   return end - at;
 }
 
-/** Finds a run of exactly this many backticks from a place on, or gives -1. */
+/** Finds a run of exactly this many backticks at or after an index; -1 if none. */
 export type TickFinder = (from: number, length: number) => number;
 
-/** Gives a finder that looks for each length at most once in vain. */
+/** Creates a finder that looks for each length at most once in vain. */
 export function createTickFinder(text: string): TickFinder {
   const unclosed = new Set<number>();
   return (from, length) => {
@@ -38,7 +38,7 @@ export function createTickFinder(text: string): TickFinder {
   };
 }
 
-/** Whether a run of marks can open or close, from what stands around it. `_` never does inside a word. */
+/** Whether a run of marks can open or close, by the characters around it. `_` never does inside a word. */
 export function flanks(
   text: string,
   at: number,

@@ -1,4 +1,4 @@
-/** How the blocks of Markdown begin. */
+/** How Markdown blocks start. */
 
 import { isTable } from './markdown-table.ts';
 

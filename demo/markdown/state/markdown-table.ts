@@ -2,7 +2,7 @@
 
 import type { Located, TableBlock } from './markdown-types.ts';
 
-/** Wider ones are no tables but somebody's joke. */
+/** Rejects absurdly wide tables. */
 const maxColumns = 40;
 
 /** Whether line `i` is the head of a table. */

@@ -44,7 +44,7 @@ export type Inline =
   | string
   | { readonly type: 'code'; readonly text: string }
   | { readonly type: 'break' }
-  /** `[1]`, or `[1, 3]`: a citation where these numbers stand for something, else its text. */
+  /** `[1]`, or `[1, 3]`: a citation where these numbers have sources, else its text. */
   | { readonly type: 'citation'; readonly numbers: readonly number[]; readonly text: string }
   | { readonly type: 'strong' | 'em' | 'del'; readonly children: readonly Inline[] }
   /** An image, too: a chat loads none and shows the way there. */

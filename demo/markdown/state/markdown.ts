@@ -13,11 +13,11 @@ export interface MarkdownReader {
 
 interface Placed {
   readonly block: Block;
-  /** Where it begins, in characters. */
+  /** Where it starts, in characters. */
   readonly start: number;
 }
 
-/** Gives a reader with nothing read yet. */
+/** Creates a reader with nothing read yet. */
 export function createMarkdownReader(): MarkdownReader {
   let before = '';
   let placed: readonly Placed[] = [];

@@ -17,7 +17,7 @@ export function Markdown({ text, isLive }: { text: ReadonlySignal<string>; isLiv
   );
 }
 
-/** Gives the same node for the same block, so that nothing below it is compared. */
+/** Returns the same node for the same block, so that nothing below it is compared. */
 function BlockView({ block }: { block: Block }): JSX.Element {
   return useMemo(() => renderBlock(block), [block]);
 }

@@ -1,13 +1,13 @@
-/** The page's side of its service worker: has it kept, and tells of new versions. */
+/** The page's side of its service worker: registers it and reports new versions. */
 
 import type { Offline } from './offline.ts';
 import { ownScript } from '../../app/worker/trusted.ts';
 import { pageLock } from '../worker/page-lock.ts';
 
-/** How often a page that stays open asks whether there is a new version. */
+/** How often an open page checks for a new version. */
 const askEveryMs = 3_600_000;
 
-/** Has the page kept for visits without a network. Rejects where the browser does not let it; the page works on without. */
+/** Registers the service worker for offline use. Rejects where the browser refuses; the page works without it. */
 export async function keepOffline({ isKept, newVersion }: Offline): Promise<void> {
   const { serviceWorker } = navigator;
   if (!serviceWorker) return; // no https, or a private window

@@ -10,7 +10,7 @@ export interface Offline {
   readonly newVersion: Signal<{ readonly take: () => void } | undefined>;
 }
 
-/** Gives the state, before anything is known. */
+/** Creates the state, before anything is known. */
 export function createOffline(): Offline {
   return { isKept: signal(false), newVersion: signal(undefined) };
 }

@@ -2,7 +2,7 @@
 
 import type { Build, BuiltFile } from './build-files.ts';
 
-/** What the service worker stands on. */
+/** What the service worker depends on. */
 export interface PrecacheOptions {
   readonly build: Build;
   /** The page's folder, as a URL. */
@@ -32,7 +32,7 @@ export interface Precache {
 /** What bundlers call files that never change: builds before this one had such names too. */
 const hashed = /^assets\/[\w.-]+-[\w-]{8}\.\w+$/;
 
-/** Gives the cache of this build. */
+/** Creates the cache of this build. */
 export function createPrecache({ build, scope, caches, fetch, openScripts, hasNewer }: PrecacheOptions): Precache {
   const { origin, pathname: folder } = new URL(scope);
   const prefix = `pinnace ${folder} `;

@@ -1,6 +1,6 @@
 /** Finds titles by a few letters: parts of words, beginnings of words run together, and words with one slip. */
 
-/** Gives how well the text fits, the higher the better; 0: not at all. Every word of the query has to. */
+/** Returns how well the text fits, the higher the better; 0: not at all. Every word of the query has to. */
 export function fit(text: string, query: string): number {
   const target = text.toLowerCase();
   const words = target.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');

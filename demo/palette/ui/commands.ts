@@ -27,7 +27,7 @@ export interface Command {
   readonly go: () => void;
 }
 
-/** Gives them: what concerns the open answer first, chats last. */
+/** Returns them: what concerns the open answer first, chats last. */
 export function commandsOf(playground: Playground): readonly Command[] {
   return [
     ...ofAnswer(playground),
@@ -69,7 +69,7 @@ function ofAnswer(playground: Playground): readonly Command[] {
       keys: isMac() ? '⌘ F' : 'Ctrl F',
       go: () => {
         uncover(playground);
-        setTimeout(() => chatFind(chat).open(), 0); // the dialog gives the focus back first
+        setTimeout(() => chatFind(chat).open(), 0); // after the dialog restores the focus
       },
     },
     ...(traceId === undefined ? [] : [{

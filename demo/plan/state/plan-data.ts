@@ -4,7 +4,7 @@ import * as v from 'valibot';
 
 const count = v.pipe(v.number(), v.minValue(0));
 
-/** How an agent of a plan stands. `ready`: at work, or about to be. */
+/** The state of a plan's agent. `ready`: running or about to. */
 const taskStates = ['waiting', 'ready', 'done', 'failed', 'cancelled'] as const;
 
 /** One agent of a plan. Times are milliseconds since 1970. */
@@ -25,7 +25,7 @@ const PlanTask = v.object({
 });
 export type PlanTask = v.InferOutput<typeof PlanTask>;
 
-/** What a plan asks a person. */
+/** A plan's question to a person. */
 export const PlanQuestion = v.object({
   ask: v.string(),
   /** The address of the agent that asks. */

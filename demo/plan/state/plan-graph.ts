@@ -1,4 +1,4 @@
-/** A plan as a graph: where each task stands, and what leads to it. The same tasks always stand in the same places. */
+/** A plan as a graph: positions and dependencies. The same tasks always have the same positions. */
 
 import { type TaskNode, treeOf } from './plan.ts';
 import type { PlanTask } from './plan-data.ts';
@@ -47,7 +47,7 @@ const mostSingle = 12;
 /**
  * Lays the tasks out: each to the right of the task that gave it out and of all that it comes after, and below what was given out
  * before it. Each has a line of its own, which it shares with its first part only: no way from a task to its parts crosses
- * another task. What is added moves only what stands below it.
+ * another task. An added task moves only those below it.
  */
 export function layoutPlan(tasks: readonly PlanTask[]): PlanGraph {
   const sorted = tasks.toSorted((a, b) => byNumbers.compare(a.address, b.address));
@@ -95,7 +95,7 @@ function place(tasks: readonly PlanTask[]): { readonly placed: Placed; readonly 
   return { placed, packs };
 }
 
-/** How many columns a task stands from the left: one more than whatever leads to it. A circle of tasks is cut where it is met. */
+/** The column of a task: one more than its dependencies. Cycles are cut where they are met. */
 function layersOf(tasks: readonly PlanTask[]): (address: string) => number {
   const byId = new Map(tasks.map((task) => [task.address, task]));
   const known = new Map<string, number>();

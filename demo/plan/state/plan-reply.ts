@@ -3,7 +3,7 @@
 import type { PlanPart } from './plan.ts';
 import type { PlanQuestion, PlanReply } from './plan-data.ts';
 
-/** An answer, and how it is told to people. */
+/** An answer, and its text for people. */
 export interface Answer {
   readonly value: unknown;
   readonly said: string;
@@ -15,7 +15,7 @@ interface AnswerOptions {
   readonly tell: (value: unknown) => Promise<void>;
 }
 
-/** Answers a question, and shows at once that it does. Gives whether the plan may have gone on with it. */
+/** Answers a question and shows that at once. Returns whether the plan may have continued with it. */
 export async function answerQuestion(
   { replies }: PlanPart,
   question: PlanQuestion,
@@ -39,7 +39,7 @@ export async function answerQuestion(
   }
 }
 
-/** A question may want something else than a text, which its view does not tell: then what was written is read as JSON. */
+/** A question may expect something other than text, which its view does not say: then parse the answer as JSON. */
 async function tellText(value: unknown, tell: AnswerOptions['tell']): Promise<void> {
   try {
     return await tell(value);

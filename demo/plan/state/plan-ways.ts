@@ -1,6 +1,6 @@
 /** The ways between the tasks of a graph, as SVG paths. */
 
-/** Where something stands, in rem from the upper left. */
+/** A position in rem from the upper left. */
 export interface Box {
   readonly x: number;
   readonly y: number;

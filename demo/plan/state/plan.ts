@@ -1,4 +1,4 @@
-/** The plan of an answer: how it stands, how it stood before, and what was answered to its questions. */
+/** The plan of an answer: its current view, earlier views, and the answers to its questions. */
 
 import { batch, type Signal, signal } from '@preact/signals';
 import type { AssistantMessage, Part } from '../../chat/state/message.ts';
@@ -9,13 +9,13 @@ export interface PlanPart {
   readonly type: 'plan';
   readonly planId: string;
   readonly view: Signal<PlanView>;
-  /** What was shown, the latest last; a long plan keeps some of it. */
+  /** The views so far, the latest last; a long plan keeps some. */
   readonly history: Signal<readonly PlanSnapshot[]>;
   /** What was answered, by the question's id. */
   readonly replies: Signal<Readonly<Record<string, PlanReply>>>;
 }
 
-/** The most snapshots that are kept, and the most tasks in all of them: a large plan keeps fewer. */
+/** The limits on stored views and on their tasks in all. */
 const mostSnapshots = 80;
 const mostTasks = 4000;
 
@@ -30,7 +30,7 @@ export function createPlanPart(
   return { type: 'plan', planId: view.planId, view: signal(view), history: signal(history), replies: signal(replies) };
 }
 
-/** Takes in how a plan stands: it is shown where it was, or is added to the answer. */
+/** Updates the plan in the answer, or adds it. */
 export function receivePlan(
   { parts }: AssistantMessage,
   view: PlanView,
@@ -53,7 +53,7 @@ function withSnapshot(history: readonly PlanSnapshot[], next: PlanSnapshot): rea
   return all.length <= most ? all : all.filter((_, i) => i % 2 === 0 || i === all.length - 1);
 }
 
-/** Shows the answer's plan as cancelled: whoever stops the run stops its plan, and does not see the end of it. */
+/** Shows the answer's plan as cancelled: stopping the run stops its plan before the final view arrives. */
 export function cancelPlan(message: AssistantMessage): void {
   const part = planOf(message);
   if (!part || isOver(part.view.value)) return;
@@ -69,7 +69,7 @@ export function planOf({ parts }: AssistantMessage): PlanPart | undefined {
   return parts.value.findLast((part): part is PlanPart => part.type === 'plan');
 }
 
-/** The plan that the answer can be gone on with: nobody has seen its end. */
+/** The plan with which the answer can continue: its end was not received. */
 export function planToFollow(message: AssistantMessage): PlanPart | undefined {
   const part = planOf(message);
   return part && !isOver(part.view.value) ? part : undefined;
@@ -96,7 +96,7 @@ export interface TaskNode {
   readonly children: readonly TaskNode[];
 }
 
-/** The tasks by their addresses; one whose parent is not shown stands at the top. */
+/** The tasks by address; one without a visible parent is at the top. */
 export function treeOf(tasks: readonly PlanTask[]): readonly TaskNode[] {
   const nodes = new Map(tasks.map((task) => [task.address, { task, children: [] as TaskNode[] }]));
   const top: TaskNode[] = [];

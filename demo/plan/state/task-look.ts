@@ -1,4 +1,4 @@
-/** How a task of a plan stands, for people: a word, and what it looks like. */
+/** The state of a plan's task for people: a word and a mark. */
 
 import { isEnded, type TaskNode } from './plan.ts';
 import type { PlanTask, PlanView } from './plan-data.ts';
@@ -17,7 +17,7 @@ export interface LookedAt {
 
 const ended = { done: 'Done', failed: 'Failed', cancelled: 'Cancelled' } as const;
 
-/** How the task stands. */
+/** The state of the task. */
 export function lookOf(
   { task, children }: TaskNode,
   { view, isAtWork }: Pick<LookedAt, 'view' | 'isAtWork'>,
@@ -35,7 +35,7 @@ export function lookOf(
   return { look: 'waits', word: 'Waits' };
 }
 
-/** How long the task has taken so far, in milliseconds; 0 for one that nobody has begun. */
+/** How long the task has taken, in milliseconds; 0 before it starts. */
 export function timeOf({ task, children }: TaskNode, at: number): number {
   if (task.status === 'waiting' && children.length === 0) return 0;
   return Math.max(0, (task.endedAt ?? at) - task.startedAt);

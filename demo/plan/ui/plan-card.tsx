@@ -18,7 +18,7 @@ interface PlanCardProps {
   readonly isLast: boolean;
 }
 
-/** A plan: who does what, how far it is, what it asks, and after a pause in its course how it came to this. */
+/** A plan: agents, progress, questions, and its history. */
 export function PlanCard({ part, message, playground, isLast }: PlanCardProps): JSX.Element {
   /** The snapshot that is looked at; without one, the plan as it is now. */
   const looked = useSignal<number | undefined>(undefined);
@@ -87,7 +87,7 @@ function Share({ class: name, count }: { class: string; count: number }): JSX.El
   return count === 0 ? null : <span class={name} style={{ flexGrow: count }} />;
 }
 
-/** What the plan asks and asked: a form as long as it can be answered, then what was said. */
+/** The plan's questions: a form while they are open, then the answers. */
 function Questions(
   { part, playground, isLast }: Pick<PlanCardProps, 'part' | 'playground' | 'isLast'>,
 ): JSX.Element | null {

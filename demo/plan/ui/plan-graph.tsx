@@ -11,11 +11,11 @@ import { TaskMark } from './task-mark.tsx';
 import { useDragScroll } from './use-drag-scroll.ts';
 
 interface PlanGraphProps extends TasksProps {
-  /** The tasks of the latest view: those that are looked at stand where they stand in that one. */
+  /** The tasks of the latest view; earlier views keep its layout. */
   readonly latest: readonly PlanTask[];
 }
 
-/** The tasks of a plan with what leads from one to the other. One of them is chosen and told in full. */
+/** The tasks of a plan and their dependencies. The selected task is shown in full. */
 export function PlanGraph({ latest, ...props }: PlanGraphProps): JSX.Element {
   const { view: { tasks } } = props;
   const graph = useMemo(() => layoutPlan(union(tasks, latest)), [tasks, latest]);
@@ -150,7 +150,7 @@ function Node({ place: { x, y, isTile }, node, isChosen, onChoose, ...props }: N
   );
 }
 
-/** What it took, in few words; before that, how it stands. */
+/** The duration; before that, the state. */
 function Spent({ node, at, word }: { node: TaskNode; at: number; word: string }): JSX.Element {
   const { used, error } = node.task;
   const time = timeOf(node, at);

@@ -13,7 +13,7 @@ const states: Readonly<Record<PlanView['state'], string>> = {
   cancelled: 'Cancelled',
 };
 
-/** How a plan stands, beside what can be done with it. */
+/** The state of a plan and its controls. */
 export function PlanHead({ view, children }: { view: PlanView; children: JSX.Element | false }): JSX.Element {
   return (
     <header class='plan-head'>

@@ -8,7 +8,7 @@ import { PlanAnswer } from './plan-answer.tsx';
 
 interface PlanQuestionProps {
   readonly question: Question;
-  /** What the agent that asks is doing. */
+  /** The task of the agent that asks. */
   readonly goal: string | undefined;
   readonly reply: PlanReply | undefined;
   readonly onAnswer: (answer: Answer) => void;

@@ -8,7 +8,7 @@ export interface TasksProps extends LookedAt {
   readonly nameOf: (agentId: string) => string;
 }
 
-/** All that is known of a task, in a line: how it stands, who does it, what it comes after, what it took. */
+/** A task in one line: state, agent, dependencies, duration. */
 export function TaskFacts({ node, nameOf, ...looked }: TasksProps & { node: TaskNode }): JSX.Element {
   const { address, after, attempt, used, error } = node.task;
   const who = whoIs(node, nameOf);

@@ -11,7 +11,7 @@ const icons: Readonly<Record<Exclude<TaskLook, 'work'>, IconName>> = {
   waits: 'wait',
 };
 
-/** How a task stands, for the eye. */
+/** The state of a task as a mark. */
 export function TaskMark({ look }: { look: TaskLook }): JSX.Element {
   return (
     <span class='plan-task-state' data-look={look}>

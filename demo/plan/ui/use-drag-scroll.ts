@@ -6,7 +6,7 @@ import { useEffect, useRef } from 'preact/hooks';
 /** How far a mouse may move while it presses, in pixels. */
 const slack = 4;
 
-/** Gives the ref of the element that scrolls. */
+/** Returns the ref of the element that scrolls. */
 export function useDragScroll(): RefObject<HTMLDivElement | null> {
   const scroller = useRef<HTMLDivElement>(null);
   useEffect(() => {

@@ -15,7 +15,7 @@ interface BrowserWorkOptions {
   readonly quiet: () => Promise<void>;
 }
 
-/** Gives the work; it opens nothing before it is asked. */
+/** Creates the work. Opens nothing before the first call. */
 export function createBrowserWork({ registry, quiet: quietHere }: BrowserWorkOptions): PrivacyWork {
   const places = browserPlaces();
   const storages = new Map<string, ClosableStorage>();

@@ -1,13 +1,13 @@
-/** Erases everything that this page keeps in the browser. */
+/** Erases everything that this page stores in the browser. */
 
 import { ownCaches, ownDatabases, ownSettings, type Places } from './inventory.ts';
 
-/** How long a database may be held open by somebody else before it is given up. */
+/** How long to wait for a database that another tab holds open. */
 const patienceMs = 20_000;
 
 /**
- * Erases databases, settings and, unless the page could then not be opened any more, its own files. Whoever writes has ended before.
- * Gives the names of what could not be erased.
+ * Erases databases, settings and, unless the page could then not be opened any more, its own files. All writers have stopped before.
+ * Returns the names of what could not be erased.
  */
 export async function eraseAll(places: Places, { keepFiles }: { readonly keepFiles: boolean }): Promise<string[]> {
   const { indexedDB, localStorage } = places;
@@ -18,7 +18,7 @@ export async function eraseAll(places: Places, { keepFiles }: { readonly keepFil
   return outcomes.flatMap(({ name, isGone }) => isGone ? [] : [name]);
 }
 
-/** Whether the server of the page's files answers; else the page lives from what is kept of it. */
+/** Whether the page's server responds; else the page depends on its offline files. */
 export async function isServed(folder: string, fetch: typeof globalThis.fetch = globalThis.fetch): Promise<boolean> {
   try {
     const { ok } = await fetch(new URL('service-worker.js', folder), { cache: 'no-store', method: 'HEAD' });

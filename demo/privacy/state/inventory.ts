@@ -1,6 +1,6 @@
-/** What this page keeps in the browser: databases, settings, its own files. Only names that are the page's own. */
+/** The page's stored data: databases, settings, offline files. Only the page's own names. */
 
-/** A place where something is kept. */
+/** A place with stored data. */
 export interface Holding {
   readonly kind: 'database' | 'settings' | 'files' | 'worker';
   readonly name: string;
@@ -8,7 +8,7 @@ export interface Holding {
   readonly stores: readonly { readonly name: string; readonly count: number; readonly bytes: number }[];
 }
 
-/** What is kept, in all. */
+/** All stored data. */
 export interface Inventory {
   readonly holdings: readonly Holding[];
   /** By the browser's own account; it counts what other pages of the origin keep, too. */
@@ -18,7 +18,7 @@ export interface Inventory {
   readonly isPersistent: boolean;
 }
 
-/** Where things are kept; the browser's own where nothing else is given. */
+/** The storages to inspect; the browser's own by default. */
 export interface Places {
   readonly indexedDB: IDBFactory | undefined;
   readonly caches: CacheStorage | undefined;
@@ -31,10 +31,10 @@ export interface Places {
 
 /** The names that databases have here, for browsers that do not list them. */
 const databaseNames = ['pinnace', 'pinnace-playground', 'pinnace-runs', 'pinnace-vault:pinnace-vault'];
-/** What of a store is looked at to tell how large it is. */
+/** The sample of a store to estimate its size. */
 const sample = { rows: 200, bytes: 4_000_000 };
 
-/** Gives the browser's own places; a browser may refuse any of them. */
+/** Returns the browser's own places; a browser may refuse any of them. */
 export function browserPlaces(): Places {
   const given = <T>(read: () => T): T | undefined => {
     try {
@@ -53,7 +53,7 @@ export function browserPlaces(): Places {
   };
 }
 
-/** Looks at all places. What a browser does not tell is left out. */
+/** Inspects all places. Omits what a browser does not report. */
 export async function takeInventory(places: Places): Promise<Inventory> {
   const { storage } = places;
   const [databases, files, worker, estimate, isPersistent] = await Promise.all([
@@ -94,7 +94,7 @@ async function holdingDatabases(places: Places): Promise<Holding[]> {
   const { indexedDB } = places;
   const holdings: Holding[] = [];
   for (const name of indexedDB ? await ownDatabases(places) : []) {
-    const stores = await lookInto(indexedDB!, name).catch(() => undefined); // safe: asked above
+    const stores = await lookInto(indexedDB!, name).catch(() => undefined); // safe: checked above
     if (stores) holdings.push({ kind: 'database', name, stores });
   }
   return holdings;

@@ -18,7 +18,7 @@ type ArrayName = keyof typeof arrays;
 /** The largest part of an array that is made into text in one go. */
 const chunk = 32_768;
 
-/** Gives the value as JSON takes it. Throws a TypeError for what no storage holds, such as a function. */
+/** Returns the value as JSON takes it. Throws a TypeError for what no storage holds, such as a function. */
 export function toPortable(value: unknown): unknown {
   switch (typeof value) {
     case 'string':
@@ -37,7 +37,7 @@ export function toPortable(value: unknown): unknown {
   }
 }
 
-/** Gives the value that was made into this. Throws a TypeError for words that it does not know. */
+/** Returns the value that was made into this. Throws a TypeError for words that it does not know. */
 export function fromPortable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(fromPortable);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-/** The page about what is kept in this browser: what there is, all of it erased, taken along, brought in. */
+/** The privacy page: stored data, erase, export, import. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Inventory } from './inventory.ts';
@@ -9,7 +9,7 @@ type Whole = ReturnType<typeof parseWhole>;
 /** What the page does its work with. */
 export interface PrivacyWork {
   takeInventory(): Promise<Inventory>;
-  /** Erases everything and gives what was left; the page is to be loaded anew. */
+  /** Erases everything and returns what was left. Reload the page afterwards. */
   erase(): Promise<readonly string[]>;
   /** Everything, as the text of a file. */
   exportAll(): Promise<string>;
@@ -25,7 +25,7 @@ export interface PrivacyPage {
   readonly inventory: ReadonlySignal<Inventory | undefined>;
   /** What is going on, in a word. */
   readonly busy: ReadonlySignal<'erase' | 'export' | 'look' | 'import' | undefined>;
-  /** The person was asked whether everything is to be erased. */
+  /** The confirmation to erase everything is shown. */
   readonly isAsked: ReadonlySignal<boolean>;
   readonly problem: ReadonlySignal<string | undefined>;
   /** Nothing of the page works any more until it is loaded anew. */
@@ -34,7 +34,7 @@ export interface PrivacyPage {
   refresh(): Promise<void>;
   ask(isAsked: boolean): void;
   erase(): Promise<void>;
-  /** Gives the file's text; `undefined`: it failed, and the page says why. */
+  /** Returns the file's text; `undefined`: it failed, and the page says why. */
   exportAll(): Promise<string | undefined>;
   /** Tells what a file would change. */
   look(name: string, text: string): Promise<void>;
@@ -44,7 +44,7 @@ export interface PrivacyPage {
   reload(): void;
 }
 
-/** Gives the page. */
+/** Creates the page. */
 export function createPrivacyPage(work: PrivacyWork): PrivacyPage {
   const inventory = signal<Inventory | undefined>(undefined);
   const busy = signal<'erase' | 'export' | 'look' | 'import' | undefined>(undefined);

@@ -1,4 +1,4 @@
-/** What of the browser's databases can be taken along, and how it is put elsewhere. Only what stands here is exported or imported. */
+/** Which parts of the browser's databases are exported, and how they are imported. Nothing else is. */
 
 import type { Key } from '../../../src/base/key.ts';
 import type { Place } from '../../storage/formats.ts';
@@ -10,7 +10,7 @@ export interface Room {
   readonly database: Exclude<Place, 'settings'>;
   /** The first parts of its keys. */
   readonly kinds: readonly string[];
-  /** `items`: the second part of a key names an item, and items stand beside each other. `whole`: one takes the place of the other. */
+  /** `items`: the second part of a key names an item, and items are merged. `whole`: the import replaces everything. */
   readonly joined: 'items' | 'whole';
 }
 

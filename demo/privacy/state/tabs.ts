@@ -1,8 +1,8 @@
-/** What the tabs of the page tell each other when everything is about to change. */
+/** Messages between the page's tabs before everything changes. */
 
 const name = 'pinnace-page';
 
-/** `quiet`: write nothing more; `reload`: what is kept is another now. */
+/** `quiet`: stop writing; `reload`: the stored data was replaced. */
 type Word = 'quiet' | 'reload';
 
 /** Tells all other tabs. */

@@ -20,7 +20,7 @@ const Whole = v.object({
   format: v.literal(format),
   formatVersion: v.picklist([1, formatVersion]),
   exportedAt: v.string(),
-  /** The formats of what is kept, by its place; the first where nothing stands. */
+  /** The formats of stored data, by place; 1 when absent. */
   formats: v.optional(v.record(v.string(), v.pipe(v.number(), v.integer(), v.minValue(1))), {}),
   settings: v.record(v.string(), v.unknown()),
   catalog: v.unknown(),
@@ -58,7 +58,7 @@ export interface WholeOptions {
     exportAll(): Promise<Answer<CatalogExport>>;
     importAll(data: unknown, dryRun: boolean): Promise<Answer<ImportReport>>;
   };
-  /** Ends whoever else writes to the databases. */
+  /** Stops all other writers to the databases. */
   readonly quiet: () => Promise<void>;
   readonly now: () => Date;
 }
@@ -69,7 +69,7 @@ export interface SettingsStore {
   write(name: string, value: unknown): void;
 }
 
-/** Gives everything, as data that JSON takes. Rejects as the storage and the registry do. */
+/** Returns everything, as data that JSON takes. Rejects as the storage and the registry do. */
 export async function exportWhole({ storageOf, settings, registry, now }: WholeOptions): Promise<Whole> {
   const found: Record<string, [(string | number)[], unknown][]> = {};
   for (const room of rooms) {

@@ -10,7 +10,7 @@ import { KeptSection } from './kept-section.tsx';
 import { OfflineSection } from './offline-section.tsx';
 import { WholeSection } from './whole-section.tsx';
 
-/** What this page keeps, and the ways to erase it, take it along and bring it in. */
+/** The page's stored data, and how to erase, export and import it. */
 export function PrivacyScreen({ playground }: { playground: Playground }): JSX.Element {
   const page = pageOf(playground);
   useEffect(() => void page.refresh(), []);

@@ -1,4 +1,4 @@
-/** Which hosts the workers of the page have talked to: each counts its own requests, and tells when it is asked. */
+/** The hosts that the page's workers sent requests to: each worker counts its own and reports on request. */
 
 const name = 'pinnace-contacts';
 const question = 'who?';
@@ -15,7 +15,7 @@ interface Told {
   readonly contacts: readonly Contact[];
 }
 
-/** Counts the requests of this worker to other origins from now on, and tells of them. Call it before anything sends. */
+/** Counts this worker's requests to other origins and reports them. Call it before the first request. */
 export function tellContacts(): void {
   const workerId = crypto.randomUUID();
   const counts = new Map<string, number>();
@@ -36,12 +36,12 @@ export function tellContacts(): void {
   });
 }
 
-/** Asks the workers of all tabs, now and again, and gives the sums; ends when the function that it gives is called. */
+/** Polls the workers of all tabs and reports the sums. Returns a function that stops it. */
 export function watchContacts(onNews: (contacts: readonly Contact[]) => void, everyMs = 2000): () => void {
   const told = new Map<string, readonly Contact[]>();
   const channel = new BroadcastChannel(name);
   channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
-    if (typeof data !== 'object' || data === null) return; // another tab asks
+    if (typeof data !== 'object' || data === null) return; // a request of another tab
     const { workerId, contacts } = data as Told; // only this file writes there
     told.set(workerId, contacts);
     onNews(sumsOf([...told.values()].flat()));

@@ -14,7 +14,7 @@ const reasons: Readonly<Record<string, string>> = {
   name_taken: 'its name is taken',
 };
 
-/** Gives the words for a reason of a manifest; one that is not known here stands for itself. */
+/** Returns the words for a reason of a manifest; an unknown reason is returned as is. */
 export function wordsOfExclusion(reason: string): string {
   return Object.hasOwn(reasons, reason) ? reasons[reason] ?? reason : reason.replaceAll('_', ' ');
 }

@@ -31,7 +31,7 @@ interface McpCheckOptions {
   readonly onApproved: () => Promise<void>;
 }
 
-/** Gives the check; nothing is asked before `look`. */
+/** Creates the check. Calls nothing before `look`. */
 export function createMcpCheck({ validate, onApproved }: McpCheckOptions): McpCheck {
   const report = signal<McpValidation | undefined>(undefined);
   const isBusy = signal(false);

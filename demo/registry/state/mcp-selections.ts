@@ -1,6 +1,6 @@
 /** The MCP servers of an agent as lines of text: `files`, `files: read_*, list`, `files: -delete, -move*`. */
 
-/** Gives a line for each server: its id, behind a colon what is allowed, with a minus what is masked. */
+/** Returns a line for each server: its id, behind a colon what is allowed, with a minus what is masked. */
 export function readSelections(value: unknown): string {
   const servers = Object.entries((value ?? {}) as Readonly<Record<string, Selection>>); // as the schema of agents has it
   return servers.map(([id, { allow = [], mask = [] }]) => {
@@ -9,7 +9,7 @@ export function readSelections(value: unknown): string {
   }).join('\n');
 }
 
-/** Gives what the lines select. */
+/** Returns what the lines select. */
 export function writeSelections(text: string): Readonly<Record<string, Selection>> {
   const lines = text.split('\n').map((line) => line.trim()).filter((line) => line !== '');
   return Object.fromEntries(lines.map((line) => {

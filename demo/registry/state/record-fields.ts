@@ -43,7 +43,7 @@ export interface FieldSpec {
   readonly isFixed?: boolean;
 }
 
-/** What stands in the fields, by their names. */
+/** The values of the fields, by name. */
 export type FieldValues = Readonly<Record<string, string>>;
 
 /** How a value is shown, and what a text means. */
@@ -72,7 +72,7 @@ const secrets: Codec = {
   write: (written) => entriesOf(written, /[\s,]+/).map((id) => ({ id })),
 };
 
-/** An empty list allows none, and no list leaves it to the tools: the word tells them apart. */
+/** An empty list allows none, and no list leaves it to the tools: “-” distinguishes them. */
 const allowedSecrets: Codec = {
   read: (value) => Array.isArray(value) && value.length === 0 ? none : secrets.read(value),
   write(written) {
@@ -110,7 +110,7 @@ const codecs: Readonly<Record<FieldType, Codec>> = {
   },
 };
 
-/** Gives what stands in the fields of a record; of one that is not there yet, what a new one has. */
+/** Returns a record's field values; without a record, the defaults. */
 export function valuesOf(fields: readonly FieldSpec[], record: AnyRecord | undefined): FieldValues {
   return Object.fromEntries(fields.map(({ name, as, initial = '' }) => [
     name,
@@ -127,14 +127,14 @@ export function changedFields(
   return fields.filter(({ name }) => from[name] !== to[name]);
 }
 
-/** Gives the record with what was written into these fields. */
+/** Returns the record with what was written into these fields. */
 export function withFields(record: object, fields: readonly FieldSpec[], values: FieldValues): object {
   const next = structuredClone(record);
   for (const { name, as } of fields) setAt(next, name.split('.'), codecs[as].write(values[name] ?? ''));
   return next;
 }
 
-/** What is wrong with what was written before anybody is asked. */
+/** Errors that are found without the registry. */
 export function wrongIn({ as, label }: FieldSpec, written: string): string | undefined {
   if (as !== 'json' || written.trim() === '') return undefined;
   return readJson(written) === undefined ? `${label} must be JSON, an object.` : undefined;
@@ -155,7 +155,7 @@ export function placeIssue(
   return { field: field.name, text: `${what} ${message}.` };
 }
 
-/** Gives the value at a place of a record. */
+/** Returns the value at a place of a record. */
 export function valueAt(record: object, path: string): unknown {
   let value: unknown = record;
   for (const name of path.split('.')) value = isRecord(value) ? value[name] : undefined;

@@ -1,4 +1,4 @@
-/** The form of a record: its fields, what is wrong with them, and what somebody else has changed meanwhile. */
+/** The form of a record: its fields, their errors, and conflicting changes. */
 
 import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { ErrorData } from '../../../src/base/errors.ts';
@@ -15,7 +15,7 @@ import {
 } from './record-fields.ts';
 import { kinds } from './record-forms.ts';
 
-/** Somebody else was faster. */
+/** A conflicting change. */
 export interface Conflict {
   readonly latest: AnyRecord;
   /** What people call the fields that have changed. */
@@ -37,7 +37,7 @@ export interface RecordForm {
   readonly fields: readonly FieldSpec[];
   readonly choices: Choices;
   readonly values: ReadonlySignal<FieldValues>;
-  /** What is wrong, by the field that it stands beside. */
+  /** Errors by field. */
   readonly errors: ReadonlySignal<Readonly<Record<string, string>>>;
   /** What is wrong besides. */
   readonly problem: ReadonlySignal<string | undefined>;
@@ -47,7 +47,7 @@ export interface RecordForm {
   set(field: string, value: string): void;
   /** The record as it is written now, whether or not it could be saved. */
   draft(): object;
-  /** Writes what was changed. Gives the record as it is now; `undefined`: it was refused, and the form says why. */
+  /** Writes what was changed. Returns the record as it is now; `undefined`: it was refused, and the form says why. */
   save(): Promise<AnyRecord | undefined>;
   /** After a conflict: takes the latest, without what was changed here. */
   loadLatest(): void;
@@ -57,14 +57,14 @@ export interface RecordForm {
 
 interface RecordFormOptions {
   readonly kind: RecordKind;
-  /** The record as the person sees it; without one, the form makes one. */
+  /** The record that is edited; without one, the form creates one. */
   readonly record?: AnyRecord;
   readonly choices: Choices;
   /** Writes the record; `version` is the revision that it must have, of one that is there. */
   readonly write: (record: object, version: number | undefined) => Promise<Answer<AnyRecord>>;
 }
 
-/** Gives the form. */
+/** Creates the form. */
 export function createRecordForm({ kind, record, choices, write }: RecordFormOptions): RecordForm {
   const fields = kinds[kind].fields.filter(({ isFixed }) => !(isFixed && record));
   let base = record;
@@ -96,7 +96,7 @@ export function createRecordForm({ kind, record, choices, write }: RecordFormOpt
       return;
     }
     const placed = issuesOf(error).flatMap((issue) => placeIssue(issue, fields, values.value) ?? []);
-    // The first issue of a field is the one that is told.
+    // Only the first issue of a field is shown.
     errors.value = Object.fromEntries(placed.toReversed().map(({ field, text }) => [field, text]));
     problem.value = placed.length > 0 ? undefined : `${error.message}.`;
   }
@@ -154,10 +154,10 @@ const fieldsByReason: Readonly<Record<string, { readonly path: string; readonly 
 
 function issuesOf({ details }: ErrorData): readonly { readonly path: string; readonly message: string }[] {
   const known = fieldsByReason[String(details?.['reason'])];
-  return known ? [known] : (details?.['issues'] ?? []) as readonly { path: string; message: string }[]; // as `parse` gives them
+  return known ? [known] : (details?.['issues'] ?? []) as readonly { path: string; message: string }[]; // as `parse` returns them
 }
 
-/** The worker has gone. */
+/** The worker has ended. */
 function unreachable(): Answer<never> {
   return { ok: false, error: { code: 'unavailable', message: 'The registry did not respond', retryable: true } };
 }

@@ -15,7 +15,7 @@ export function tagsOf(record: AnyRecord): readonly string[] {
   return 'keywords' in record ? record.keywords : [];
 }
 
-/** What tells a record from its neighbours. */
+/** What distinguishes a record from its neighbors. */
 export function lineOf(record: AnyRecord): string {
   if ('url' in record) return record.url;
   if ('description' in record && record.description !== '') return record.description;

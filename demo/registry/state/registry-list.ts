@@ -21,7 +21,7 @@ export interface Listing {
 /** The filter that lets everything through. */
 export const everything: Filter = { text: '', tag: '', visibility: '', state: '', type: '' };
 
-/** What is asked of the registry. */
+/** The query to the registry. */
 export function queryOf({ text, tag, visibility, state, type }: Filter): RegistryQuery {
   const words = text.trim();
   const only = tag.trim();

@@ -70,7 +70,7 @@ interface RegistryPagesOptions {
 
 const pageSize = 50;
 
-/** Gives the pages; nothing is asked of the worker before `show`. */
+/** Creates the pages. Calls the worker only from `show` on. */
 export function createRegistryPages(
   { control, isHere = true, onChanged, announce }: RegistryPagesOptions,
 ): RegistryPages {
@@ -84,7 +84,7 @@ export function createRegistryPages(
   const transfer = createTransfer({ control, onChanged, announce });
   let asked = 0;
 
-  /** Gives the value, or says what is wrong. */
+  /** Returns the value, or says what is wrong. */
   async function ask<T>(asking: Promise<Answer<T>>): Promise<T | undefined> {
     const answer = await asking.catch(() => undefined);
     problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The registry did not respond'}.`;
@@ -216,7 +216,7 @@ export function createRegistryPages(
   };
 }
 
-/** What forms offer; where the worker cannot tell, nothing. */
+/** The options of forms; none when the worker fails. */
 export async function choicesOf(control: RegistryControl): Promise<Choices> {
   const nothing = (): undefined => undefined;
   const [providers, vault] = await Promise.all([

@@ -19,7 +19,7 @@ export interface Transfer {
   readonly isBusy: ReadonlySignal<boolean>;
   /** Why the latest thing that the person did failed, a reason in a line. */
   readonly problems: ReadonlySignal<readonly string[]>;
-  /** Gives the document's text; `undefined`: it failed, and the page says why. */
+  /** Returns the document's text; `undefined`: it failed, and the page says why. */
   exportAll(): Promise<string | undefined>;
   /** Tells what the document would change. */
   look(name: string, text: string): Promise<void>;
@@ -34,7 +34,7 @@ interface TransferOptions {
   readonly announce: (text: string) => void;
 }
 
-/** Gives the page. */
+/** Creates the page. */
 export function createTransfer({ control, onChanged, announce }: TransferOptions): Transfer {
   const incoming = signal<Incoming | undefined>(undefined);
   const isBusy = signal(false);
@@ -85,6 +85,6 @@ export function createTransfer({ control, onChanged, announce }: TransferOptions
 }
 
 function linesOf({ message, details }: ErrorData): readonly string[] {
-  const issues = (details?.['issues'] ?? []) as readonly { path: string; message: string }[]; // as `parse` gives them
+  const issues = (details?.['issues'] ?? []) as readonly { path: string; message: string }[]; // as `parse` returns them
   return [`${message}.`, ...issues.slice(1).map((issue) => `“${issue.path}” ${issue.message}.`)];
 }

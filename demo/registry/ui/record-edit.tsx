@@ -8,11 +8,11 @@ import { ToolWork } from '../../builder/ui/lazy-tool-work.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { Problem } from '../../kit/problem.tsx';
 
-/** The form that makes or changes a record. What is wrong stands beside the field that it is about. */
+/** The form that creates or changes a record. Errors are shown beside their fields. */
 export function RecordEdit({ pages, form }: { pages: RegistryPages; form: RecordForm }): JSX.Element {
   const element = useRef<HTMLFormElement>(null);
   const { errors, problem, isDirty, isSaving, conflict, isNew } = form;
-  const at = form.fields.findIndex(({ name }) => name === 'paramsSchema'); // what is made with more than fields stands before it
+  const at = form.fields.findIndex(({ name }) => name === 'paramsSchema'); // the tool work is shown before it
   const work = at < 0 ? form.fields.length : at;
   useEffect(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [errors.value]);
   return (
@@ -70,7 +70,7 @@ interface Fields {
   readonly fields: readonly FieldSpec[];
 }
 
-/** Neighbours that share a line or a heading; what needs the whole width stands alone. */
+/** Fields that share a line or a heading; wide ones are alone. */
 function blocksOf(fields: readonly FieldSpec[]): readonly Fields[] {
   const blocks: { group: string | undefined; fields: FieldSpec[] }[] = [];
   for (const field of fields) {
@@ -109,7 +109,7 @@ const groupHelp: Readonly<Record<string, string>> = {
   Prices: 'For a million tokens, in a currency like USD: comparisons show what an answer cost.',
 };
 
-/** Says that somebody else was faster, and asks what is to be kept. */
+/** Reports a conflict and asks which version to keep. */
 export function ConflictNotice({ form }: { form: RecordForm }): JSX.Element | null {
   const conflict = form.conflict.value;
   if (!conflict) return null;
@@ -189,7 +189,7 @@ function Control({ form, field, attributes }: ControlProps): JSX.Element {
   return <input type='text' autocomplete='off' inputMode={as === 'number' ? 'decimal' : 'text'} {...attributes} />;
 }
 
-/** What a choice offers, with what is chosen now: it may be gone by now, and is still what the record says. */
+/** The options of a choice, with the current value even if it was removed. */
 function optionsOf(
   { choices }: RecordForm,
   { name, as, options }: FieldSpec,

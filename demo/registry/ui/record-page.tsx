@@ -22,7 +22,7 @@ interface RecordPageProps {
   readonly opened: Opened;
 }
 
-/** A record as it stands in the registry: what is special to its kind, all of its fields, and its history. */
+/** A record of the registry: sections of its kind, all fields, and its history. */
 export function RecordPage({ pages, opened }: RecordPageProps): JSX.Element {
   const { kind, found: { record, isGiven, agents }, history } = opened;
   return (
@@ -160,7 +160,7 @@ interface RemovalProps {
   readonly onKeep: () => void;
 }
 
-/** Asks once more, or says what stands in the way. */
+/** Asks for confirmation, or says why the record cannot be removed. */
 function Removal({ obstacle, name, onRemove, onKeep }: RemovalProps): JSX.Element {
   if (obstacle !== undefined) return <Problem text={obstacle} testId='removal-obstacle' />;
   return (

@@ -39,7 +39,7 @@ function titleOf({ form, opened }: RegistryPages): string {
   return opened.value ? nameOf(opened.value.found.record) : 'Registry';
 }
 
-/** Gives the pages; at first they show the agents. */
+/** Returns the pages; at first they show the agents. */
 export const pagesOf: (playground: Playground) => RegistryPages = oncePer((playground: Playground): RegistryPages => {
   const pages = createRegistryPages({
     control: playground.registry.connect(),

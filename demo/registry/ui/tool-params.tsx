@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { JsonSchema, ToolDefinition } from '../../../src/registry/index.ts';
 import { JsonView } from '../../kit/json-view.tsx';
 
-/** What a tool takes, and as JSON Schema what it gives. */
+/** A tool's input, and as JSON Schema its output. */
 export function ToolParams({ tool }: { tool: ToolDefinition }): JSX.Element {
   return (
     <section>

@@ -4,7 +4,7 @@ import { toData } from '../../../src/index.ts';
 import { withRoomAdvice } from '../../storage/no-room.ts';
 import type { Answer } from './control.ts';
 
-/** Gives what the work gives, or why it failed. Never rejects. */
+/** Returns the result of the work, or its error. Never rejects. */
 export async function answer<T>(work: () => T | Promise<T>): Promise<Answer<T>> {
   try {
     return { ok: true, value: await work() };

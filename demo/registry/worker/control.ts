@@ -1,4 +1,4 @@
-/** What the page asks the worker's registry, and the vault beside it. */
+/** The worker's registry and vault interface for the page. */
 
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type {
@@ -40,7 +40,7 @@ export interface RegistryControl extends VaultControl, TrialControl, VariantCont
   get(kind: RecordKind, id: string): Promise<Answer<FoundRecord>>;
   /** Registers a record; without an id it is given one. */
   create(kind: RecordKind, record: object): Promise<Answer<AnyRecord>>;
-  /** `version` is the revision that the person has seen; `conflict` with the latest record when it is another now. */
+  /** `version` is the revision that the person edited; `conflict` with the latest record when it has changed. */
   replace(kind: RecordKind, record: { readonly id: string }, version: number): Promise<Answer<AnyRecord>>;
   /** Takes effect at once: runs of an agent that is disabled are stopped. */
   setState(kind: RecordKind, id: string, state: 'active' | 'disabled'): Promise<Answer<void>>;
@@ -51,7 +51,7 @@ export interface RegistryControl extends VaultControl, TrialControl, VariantCont
   /** Looks at what an MCP server offers, and pins it on approval. */
   validate(serverId: string, request: McpValidationInput): Promise<Answer<McpValidation>>;
   exportAll(): Promise<Answer<CatalogExport>>;
-  /** With `dryRun`, only tells what would change. */
+  /** With `dryRun`, only reports what would change. */
   importAll(data: unknown, dryRun: boolean): Promise<Answer<ImportReport>>;
 }
 

@@ -1,4 +1,4 @@
-/** The registry of the page's worker: kept in the browser, begun with the samples, open to the page. */
+/** The registry of the page's worker: stored in the browser, starting with the samples. */
 
 import type { Agent, RegistryOptions, ToolDefinition } from '../../../src/registry/index.ts';
 import {
@@ -20,16 +20,16 @@ import { createToolSwitches } from './tool-switches.ts';
 
 /** The registry, for the runtime and for the page. */
 export interface RegistryHost {
-  /** Has the samples before it answers. Where the browser gives no storage, it answers with the samples as they are. */
+  /** Registers the samples before it answers. Without browser storage it serves the samples themselves. */
   readonly catalog: Catalog & McpServerWriter;
   /** The tools with their switches, for the runtime. */
   readonly tools: readonly Tool[];
   readonly control: RegistryControl;
-  /** What there is besides the tools that are given as code; `undefined` where the browser gives no storage. */
+  /** The registered records; `undefined` without browser storage. */
   readonly registered: () => Promise<Registered | undefined>;
 }
 
-/** What stands in the registry. */
+/** The records of the registry. */
 export interface Registered {
   readonly agents: readonly Agent[];
   readonly tools: readonly ToolDefinition[];
@@ -38,7 +38,7 @@ export interface Registered {
 /** What the host is made of. */
 export interface RegistryHostOptions {
   readonly storage: Storage;
-  /** Where changes are written down, and seen. The samples are no change. */
+  /** The audit and ring for changes. Registering the samples is not a change. */
   readonly seen?: Pick<RegistryOptions, 'audit' | 'ring'>;
   readonly tools: readonly Tool[];
   readonly samples: Samples;
@@ -47,11 +47,11 @@ export interface RegistryHostOptions {
   readonly vault: VaultControl;
   /** Fetches what tries tools. */
   readonly trials: () => Promise<TrialControl>;
-  /** The runtime over the same storage; it is asked when it is there. */
+  /** The runtime over the same storage. Called lazily. */
   readonly runtime: () => Pick<HostedRuntime, 'manifest' | 'invalidate' | 'validateMcpServer'>;
 }
 
-/** Gives the host; it reads and writes nothing before it is asked. */
+/** Creates the host. Reads and writes nothing before the first call. */
 export function createRegistryHost(
   { storage, seen, tools: given, samples, fallback, vault, trials, runtime }: RegistryHostOptions,
 ): RegistryHost {

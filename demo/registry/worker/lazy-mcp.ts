@@ -10,7 +10,7 @@ interface LazyMcpOptions {
   readonly isLocal: boolean;
 }
 
-/** Gives a connector whose code is fetched when something connects. */
+/** Creates a connector whose code is fetched when something connects. */
 export function lazyMcp({ egress, isLocal }: LazyMcpOptions): McpConnector {
   return {
     async connect(server, options) {

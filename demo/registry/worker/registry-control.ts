@@ -17,7 +17,7 @@ interface RegistryControlOptions extends Pick<RegistryHostOptions, 'runtime' | '
   readonly ready: () => Promise<unknown>;
 }
 
-/** Gives the control. What a person does is done in the name of whoever composed the worker. */
+/** Creates the control. It acts as the local principal. */
 export function createRegistryControl(
   { registry, switches, givenTools, ready, runtime, vault, trials, variants }: RegistryControlOptions,
 ): RegistryControl {
@@ -73,7 +73,7 @@ export function createRegistryControl(
 
 type Found = AnyRecord & { readonly availableTools?: unknown };
 
-/** Which kind it is was asked for and is answered: nobody here needs to know. */
+/** Returns the collection of a kind, typed for all kinds. */
 function collectionOf(registry: Registry, kind: RecordKind): Collection<RecordKind> {
   const collections: { readonly [Kind in RecordKind]: Collection<Kind> } = {
     agent: registry.agents,
@@ -85,7 +85,7 @@ function collectionOf(registry: Registry, kind: RecordKind): Collection<RecordKi
   return collections[kind]; // what is written is parsed as the kind's
 }
 
-/** The agents of a tool are kept with the agents, and stay as they are. */
+/** The agents of a tool are stored with the agents and stay unchanged. */
 function unbound(record: object): Registration<RecordKind> {
   const { boundAgents: _, ...rest } = record as { readonly boundAgents?: unknown };
   return rest;

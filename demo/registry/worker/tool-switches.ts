@@ -5,9 +5,9 @@ import type { ToolDefinition } from '../../../src/registry/index.ts';
 
 /** The switches of one storage. */
 export interface ToolSwitches {
-  /** Gives the tool with its switch: its definition tells the state of now. */
+  /** Returns the tool with its switch: its definition has the current state. */
   readonly wired: (tool: Tool) => Tool;
-  /** Reads how they stand: another tab may have turned one. */
+  /** Reads the switches again: another tab may have changed one. */
   readonly refresh: () => Promise<void>;
   readonly set: (toolId: string, state: ToolDefinition['state']) => Promise<void>;
 }
@@ -16,7 +16,7 @@ const prefix = ['tool-switches'];
 /** More tools than the samples have. */
 const most = 1000;
 
-/** Gives the switches, all of them on until `refresh` has read how they stand. */
+/** Creates the switches, all on until `refresh` reads them. */
 export function createToolSwitches(storage: Storage): ToolSwitches {
   let off: ReadonlySet<string> = new Set();
   return {

@@ -51,7 +51,7 @@ export interface SettingsOptions {
 const RememberedUrl = v.object({ url: v.string() });
 const Remembered = v.object({ baseUrl: v.string(), model: v.string(), keyless: v.boolean() });
 
-/** Gives the settings, at first the rehearsal model. */
+/** Creates the settings, at first the rehearsal model. */
 export function createSettings({ control, notes, connect }: SettingsOptions): Settings {
   const choice = signal<ModelChoice>({ type: 'rehearsal' });
   const choose = (chosen: ModelChoice): void => {

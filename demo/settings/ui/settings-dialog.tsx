@@ -65,7 +65,7 @@ export function SettingsDialog({ playground }: { playground: Playground }): JSX.
   );
 }
 
-/** Takes up the choice, or gives what is wrong with its fields. */
+/** Applies the choice, or returns the errors of its fields. */
 async function save(
   settings: Settings,
   { type, form }: { readonly type: Choice['type']; readonly form: HTMLFormElement | null },

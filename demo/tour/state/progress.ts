@@ -5,21 +5,21 @@ import { waitingCalls } from '../../chat/state/approval.ts';
 import type { AssistantMessage, ToolPart } from '../../chat/state/message.ts';
 import type { Run } from '../../chat/state/run.ts';
 
-/** What the tour sees of a stop. */
+/** What the tour observes of a stop. */
 export interface Seen {
   readonly answer: AssistantMessage;
   /** Of this visit. */
   readonly run: Run | undefined;
   /** Whether the knowledge is open beside the chat. */
   readonly isReading: boolean;
-  /** What was done to the tree since the stop was begun, the latest. */
+  /** The latest change to the tree since the stop started. */
   readonly activity: Activity | undefined;
 }
 
 /** What the visitor can do in the tour itself. */
 export type TourAct = 'leave' | 'read-on';
 
-/** How far a stop is: `going`, the agent works; `yours`, it is the visitor's turn; `missed`, it has to be begun again. */
+/** A stop's progress: `going`, the agent works; `yours`, it is the visitor's turn; `missed`, start again. */
 export interface Progress {
   readonly type: 'ready' | 'going' | 'yours' | 'done' | 'missed';
   /** In one sentence. */
@@ -54,7 +54,7 @@ export function callsOf({ parts }: AssistantMessage): readonly ToolPart['call'][
   return parts.value.flatMap((part) => part.type === 'tool' ? [part.call.value] : []);
 }
 
-/** What keeps any stop from going on: a run that has failed, or was stopped. */
+/** What ends any stop: a run that failed or was stopped. */
 export function brokenOff({ outcome }: AssistantMessage): Progress | undefined {
   const { value } = outcome;
   if (value.type === 'stopped') return missed('The run was stopped before its end. Start again.');

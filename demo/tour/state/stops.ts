@@ -1,4 +1,4 @@
-/** The stops of the tour: real messages to real agents, and how to tell that the thing to see has happened. */
+/** The stops of the tour: real messages to real agents, and how each stop is detected as done. */
 
 import { formatCount } from '../../kit/format.ts';
 import { numbersCited } from '../../chat/state/citations.ts';
@@ -24,11 +24,11 @@ export interface TourStop {
   readonly title: string;
   /** What will happen, in one sentence. */
   readonly before: string;
-  /** What the button says that begins it. */
+  /** The label of its start button. */
   readonly button: string;
   readonly agentId: string;
   readonly text: string;
-  /** What stands beside the chat. */
+  /** The panel beside the chat. */
   readonly beside?: Beside;
   /** How far it is, once the message was sent. */
   readonly progress: (seen: Seen) => Progress;
@@ -89,7 +89,8 @@ export const stops: readonly TourStop[] = [
       'Commodore splits a goal among three sub-agents that work in parallel, and asks you what no tool can answer.',
     button: 'Ask Commodore',
     agentId: 'commodore',
-    text: 'What time is it in Tokyo; convert 26.2 miles to kilometres; calculate 6 * 7; ask me which port we sail for',
+    text:
+      'What time is it in Tokyo; convert 26.2 miles to kilometres; calculate 6 * 7; ask me: which port do we sail for',
     progress: plan,
   },
   {
@@ -227,7 +228,7 @@ function isSpeaking(answer: AssistantMessage): boolean {
   return answerText(answer).length > 0;
 }
 
-/** How far a stop is; what broke off has to be begun again, whatever it was about. */
+/** A stop's progress; an interrupted run must start again. */
 export function progressOf(stop: TourStop, seen: Seen): Progress {
   const progress = brokenOff(seen.answer) ?? stop.progress(seen);
   return progress.type === 'going' && hasEnded(seen.answer)

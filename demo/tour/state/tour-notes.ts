@@ -16,7 +16,7 @@ const TourNote = v.object({
 });
 export type TourNote = v.InferOutput<typeof TourNote>;
 
-/** Gives what is remembered; nothing before the first tour. */
+/** Returns what is remembered; nothing before the first tour. */
 export function readTour(notes: Notes): TourNote | undefined {
   return notes.read('tour', TourNote);
 }

@@ -17,17 +17,17 @@ export interface Tour {
   readonly progress: ReadonlySignal<Progress>;
   /** The stops where the real thing has happened. */
   readonly seen: ReadonlySignal<ReadonlySet<string>>;
-  /** Why nothing can be sent: another model answers, or the agent is gone. */
+  /** Why nothing can be sent: another model is connected, or the agent was removed. */
   readonly obstacle: ReadonlySignal<'model' | 'agent' | undefined>;
   /** The run of the open stop, as the inspector finds it. */
   readonly traced: ReadonlySignal<{ readonly traceId: string; readonly planId: string | undefined } | undefined>;
   /** Whether the chat of the open stop is on the page. */
   readonly isInSight: ReadonlySignal<boolean>;
-  /** The chats that the tour has begun and that are still there. */
+  /** The tour's chats that still exist. */
   readonly chats: ReadonlySignal<readonly Chat[]>;
   /** Sends the stop's message in a chat of its own. */
   begin(): void;
-  /** Does what the stop asks the visitor to do. */
+  /** Performs the stop's action for the visitor. */
   act(): void;
   /** Opens the chat of the stop again. */
   comeBack(): void;
@@ -45,12 +45,12 @@ interface TourOptions {
   readonly uncover: () => void;
 }
 
-/** Gives the tour as the last visit has left it. */
+/** Creates the tour as the last visit has left it. */
 export function createTour({ playground, latest, uncover }: TourOptions): Tour {
   const { chats, settings, knowledge, inspector } = playground;
   const { notes } = playground.tour;
   const note = signal<TourNote>(readTour(notes) ?? { at: 0, chats: {}, seen: [] });
-  /** The tree's last change when the open stop was begun. */
+  /** The tree's last change when the stop started. */
   const treeFrom = signal(0);
   effect(() => writeTour(notes, note.value));
 

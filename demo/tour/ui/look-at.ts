@@ -2,7 +2,7 @@
 
 const mark = 'tourLook';
 
-/** Marks the last element that the selector finds, now and as the page changes. Gives what takes the mark away. */
+/** Marks the last element that the selector finds, now and as the page changes. Returns what takes the mark away. */
 export function lookAt(selector: string): () => void {
   let marked: HTMLElement | undefined;
   const find = (): void => {

@@ -19,7 +19,7 @@ export function TourStrip({ playground }: { playground: Playground }): JSX.Eleme
   const { look } = tour.progress.value;
   const isInSight = tour.isInSight.value;
   const section = useRef<HTMLElement>(null);
-  // The dialogs of the page leave the focus where they found it; the tour begins with it.
+  // Dialogs restore the focus; the tour takes it.
   useLayoutEffect(() => {
     section.current?.focus();
     tour.comeBack();
@@ -82,7 +82,7 @@ function Stop({ tour, playground }: { tour: Tour; playground: Playground }): JSX
   const isSeen = type === 'done' || (stop !== undefined && tour.seen.value.has(stop.id));
   const text = useRef<HTMLParagraphElement>(null);
   const was = useRef(type);
-  // The button that was pressed is gone with its step; the keyboard goes on from the text.
+  // The pressed button is removed with its step; move the focus to the text.
   useEffect(() => {
     if (was.current !== type && document.activeElement === document.body) text.current?.focus();
     was.current = type;
@@ -151,7 +151,7 @@ function Actions({ tour, playground: { inspector }, isSeen }: ActionsProps): JSX
   );
 }
 
-/** Why this stop cannot be begun, and what to do about it. */
+/** Why this stop cannot start, and what to do. */
 function Obstacle({ tour, playground: { settings } }: { tour: Tour; playground: Playground }): JSX.Element | null {
   switch (tour.obstacle.value) {
     case 'model':

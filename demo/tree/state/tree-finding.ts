@@ -18,7 +18,7 @@ export interface TreeFinding {
 /** How many finds are listed. */
 export const mostFound = 60;
 
-/** Gives a search without a text. */
+/** Creates a search without a text. */
 export function createTreeFinding(control: Pick<TreeControl, 'search'>): TreeFinding {
   const query = signal('');
   const result = signal<FoundPage | undefined>(undefined);

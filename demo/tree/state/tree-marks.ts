@@ -1,4 +1,4 @@
-/** Marks on the rows that somebody has just changed. */
+/** Marks rows that were just changed. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Activity } from '../worker/control.ts';
@@ -13,7 +13,7 @@ export interface TreeMarks {
 /** How long a mark stays. */
 export const markMs = 6000;
 
-/** Gives marks; each goes by itself, and a newer one takes the place of an older. */
+/** Creates marks; each goes by itself, and a newer one takes the place of an older. */
 export function createTreeMarks(): TreeMarks {
   const marks = signal<ReadonlyMap<string, Activity>>(new Map());
   return {

@@ -1,4 +1,4 @@
-/** The tree panel: what it shows, where the person stands in it, and what became of the latest change. */
+/** The tree panel's state: rows, the current row, and the result of the latest change. */
 
 import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { proxy } from 'comlink';
@@ -8,7 +8,7 @@ import { createTreeFinding, type TreeFinding } from './tree-finding.ts';
 import { createTreeMarks } from './tree-marks.ts';
 import { createTreeRows, type RowWindow, type Sight } from './tree-rows.ts';
 
-/** The row on which the person stands. */
+/** The current row. */
 export interface Active {
   readonly nodeId: string;
   /** -1 where it is hidden. */
@@ -55,12 +55,12 @@ export interface TreePanel {
   row(rank: number): PanelRow | undefined;
   /** Stands on the row with this rank. */
   goTo(rank: number): Promise<void>;
-  /** Opens what hides the node and stands on it. */
+  /** Expands the node's ancestors and makes it current. */
   show(nodeId: string): Promise<void>;
   setExpanded(row: PanelRow, isExpanded: boolean): Promise<void>;
   setAll(row: PanelRow, isExpanded: boolean): Promise<void>;
   typeAhead(prefix: string): Promise<void>;
-  /** Changes the tree as one of its tools does. Gives the node that was changed or added; `undefined`: it was refused. */
+  /** Changes the tree as one of its tools does. Returns the node that was changed or added; `undefined`: it was refused. */
   change(tool: HandTool, input: Readonly<Record<string, unknown>>): Promise<string | undefined>;
   undo(): Promise<void>;
   grow(): Promise<void>;
@@ -73,7 +73,7 @@ interface TreePanelOptions {
   readonly announce: (activity: Activity) => void;
 }
 
-/** Gives the panel; nothing is asked of the worker before `open`. */
+/** Creates the panel. Calls the worker only from `open` on. */
 export function createTreePanel({ control, announce }: TreePanelOptions): TreePanel {
   const status = signal<TreeStatus | undefined>(undefined);
   const active = signal<Active | undefined>(undefined);

@@ -1,4 +1,4 @@
-/** The rows around what is in sight: asked of the worker a page at a time, one request after the other. */
+/** The rows around the visible range, requested from the worker one page at a time. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { PanelRow, RowsPage, TreeControl } from '../worker/control.ts';
@@ -18,7 +18,7 @@ export interface RowWindow {
 /** Rows by rank. */
 export interface TreeRows {
   readonly window: ReadonlySignal<RowWindow>;
-  /** Says what is in sight; asks for rows when it comes near the edge of those that are here. */
+  /** Sets the visible range; requests rows near the edge of the loaded ones. */
   look(sight: Sight): void;
   /** Asks again for the rows around what is in sight, as after a change. Resolves when they are here. */
   refresh(sight?: Sight): Promise<void>;
@@ -27,7 +27,7 @@ export interface TreeRows {
 
 interface TreeRowsOptions {
   readonly control: Pick<TreeControl, 'rows'>;
-  /** The nodes whose ranks are asked for along with the rows. */
+  /** The nodes whose ranks are requested with the rows. */
   readonly follow: () => { readonly activeId: string | undefined; readonly anchorId: string | undefined };
   readonly onPage: (page: RowsPage) => void;
 }
@@ -36,7 +36,7 @@ interface TreeRowsOptions {
 const margin = 60;
 const nearEdge = 20;
 
-/** Gives rows; none are here before the first `look`. */
+/** Creates rows; none are here before the first `look`. */
 export function createTreeRows({ control, follow, onPage }: TreeRowsOptions): TreeRows {
   const window = signal<RowWindow>({ offset: 0, rows: [] });
   let sight: Sight = { first: 0, count: 0 };
@@ -70,7 +70,7 @@ export function createTreeRows({ control, follow, onPage }: TreeRowsOptions): Tr
       const { offset, rows } = window.value;
       const isAbove = offset > 0 && next.first - nearEdge < offset;
       const isBelow = offset + rows.length < total && next.first + next.count + nearEdge > offset + rows.length;
-      if (isAbove || isBelow) refresh().catch(() => {}); // the worker is gone: what is here stays
+      if (isAbove || isBelow) refresh().catch(() => {}); // the worker has ended: loaded rows stay
     },
     at: (rank) => window.value.rows[rank - window.value.offset],
   };

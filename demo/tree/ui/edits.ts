@@ -8,7 +8,7 @@ export function rename(panel: TreePanel, { nodeId }: PanelRow): void {
   panel.write(nodeId);
 }
 
-/** Gives the node the name that was written. */
+/** Returns the node the name that was written. */
 export async function setName(panel: TreePanel, { nodeId, name }: PanelRow, written: string): Promise<void> {
   const versionToken = panel.writing.value?.versionToken;
   panel.write(undefined);
@@ -17,7 +17,7 @@ export async function setName(panel: TreePanel, { nodeId, name }: PanelRow, writ
   await panel.change('update_payload_property', { nodeId, propertyName: 'name', newValue, versionToken });
 }
 
-/** Adds a node below this one, of the kind that its children are, and asks for its name. */
+/** Adds a node below this one, of its children's kind, and edits its name. */
 export async function add(panel: TreePanel, row: PanelRow): Promise<void> {
   const payloadType = childTypeOf(panel, row);
   const payloadProps = { name: `New ${payloadType}` };

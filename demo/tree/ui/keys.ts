@@ -4,13 +4,13 @@ import type { TreePanel } from '../state/tree-panel.ts';
 import type { PanelRow } from '../worker/control.ts';
 import { add, moveBy, paste, rename, toggleDone } from './edits.ts';
 
-/** Does what a key says; gives whether it meant anything. */
+/** Handles a key. Returns whether the key has a meaning. */
 export type TreeKeys = (event: KeyboardEvent, rowsInSight: number) => boolean;
 
 /** Letters typed in this time are one word. */
 const wordMs = 700;
 
-/** Gives the keys of a panel. */
+/** Creates the keys of a panel. */
 export function createTreeKeys(panel: TreePanel, now: () => number = Date.now): TreeKeys {
   let [typed, at] = ['', 0];
   return (event, rowsInSight) => {

@@ -4,7 +4,7 @@ import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { createTreePanel, type TreePanel } from '../state/tree-panel.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 
-/** Gives the panel, opened when it is first asked for. */
+/** Returns the panel, which opens on first use. */
 export const panelOf: (playground: Playground) => TreePanel = oncePer((playground: Playground): TreePanel => {
   const panel = createTreePanel({
     control: playground.tree.connect(),

@@ -155,7 +155,7 @@ function Slot({ rank, panel, nameOf, actions, dropping }: SlotProps): JSX.Elemen
   }, [row, rank, activity, who, isActive, isCut, isWriting, dropPlace, actions]);
 }
 
-/** From the field that goes, unless the person has gone elsewhere. */
+/** Returns the focus from the removed field, unless the person has moved it. */
 function giveBackFocus(list: HTMLElement | null): void {
   const focused = document.activeElement;
   if (focused === document.body || list?.contains(focused)) list?.focus({ preventScroll: true });

@@ -85,7 +85,7 @@ export function TreeRow(props: TreeRowProps): JSX.Element {
   );
 }
 
-/** Begins with what is seen, in the same words and order: who speaks to the machine says what is written there. */
+/** Starts with the visible text in the same order, so that voice control works. */
 function labelOf({ name, state, person, childrenCount, payloadType }: PanelRow, mark: TreeRowProps['mark']): string {
   const inside = childrenCount > 0 ? `${childrenCount.toLocaleString('en')} inside` : undefined;
   const facts = payloadType === 'job' ? [state, person] : [person, state];
@@ -114,7 +114,7 @@ interface NameFieldProps {
   readonly onCancel: () => void;
 }
 
-/** Leaving the field keeps what was written, Escape does not. */
+/** Leaving the field saves the text; Escape discards it. */
 function NameField({ name, onName, onCancel }: NameFieldProps): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
   const isDone = useRef(false);

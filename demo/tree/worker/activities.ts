@@ -16,7 +16,7 @@ export interface Activities {
 const maxActivities = 200;
 const maxNodes = 100;
 
-/** Gives an empty list. */
+/** Creates an empty list. */
 export function createActivities(tree: Tree): Activities {
   const entries: { readonly activity: Activity; readonly version: string }[] = [];
   return {
@@ -44,7 +44,7 @@ function describe(tree: Tree, { rev, changes, undoes }: TreeEvent, by: string): 
   return { rev, by, text: undoes !== undefined ? `Undid: ${text}` : text, nodeIds: [...new Set(nodeIds)] };
 }
 
-/** The node to look at: of one that is gone, its parent. */
+/** The node to show; the parent of a removed node. */
 function nodeOf(tree: Tree, change: TreeChange): string | undefined {
   if (tree.get(change.nodeId)) return change.nodeId;
   return change.kind === 'remove' ? change.parentId ?? undefined : undefined;

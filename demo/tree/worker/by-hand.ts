@@ -1,10 +1,10 @@
-/** What a person does to the kept tree: told of and written into the audit, as what an agent does is. */
+/** A person's changes to the stored tree: emitted and audited like an agent's. */
 
 import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import { type HostedRuntime, localPrincipal, PinnaceError } from '../../../src/index.ts';
 import type { TreeOutcome } from '../../../src/tree/index.ts';
 
-/** A runtime as far as it is asked. */
+/** The part of a runtime that is used. */
 export type Guard = Pick<HostedRuntime, 'guard'>;
 
 /** Makes a change at the tree; where it cannot be written down, it is not made. What the tree refuses is an outcome, as ever. */

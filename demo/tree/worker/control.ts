@@ -1,4 +1,4 @@
-/** What the page asks of the tree in the worker, called over comlink. */
+/** The worker's tree interface for the page, over comlink. */
 
 import type { TreeOutcome } from '../../../src/tree/index.ts';
 
@@ -21,21 +21,21 @@ export interface PanelRow {
   readonly siblings: number;
 }
 
-/** Where the tree stands. */
+/** The state of the tree. */
 export interface TreeStatus {
   /** Nodes in all, and rows that are visible. */
   readonly size: number;
   readonly rowCount: number;
   readonly rev: number;
-  /** What a change must name as the version that it has seen. */
+  /** The version token that a change must name. */
   readonly version: string;
-  /** `kept`: survives a reload; `unkept`: the browser gives no storage; `large`: the million, which is not kept. */
+  /** `kept`: survives a reload; `unkept`: no browser storage; `large`: the million nodes, never stored. */
   readonly kind: 'kept' | 'unkept' | 'large';
   /** What `undo` would take back. */
   readonly undoable: Activity | undefined;
 }
 
-/** Some of the visible rows, and where two nodes of interest stand now (-1: not among the visible rows). */
+/** Some of the visible rows, and the ranks of two nodes (-1: not visible). */
 export interface RowsPage {
   readonly status: TreeStatus;
   readonly offset: number;
@@ -63,7 +63,7 @@ export interface Activity {
   readonly nodeIds: readonly string[];
 }
 
-/** What the worker tells the page unasked. */
+/** News that the worker sends to the page. */
 export type TreeNews =
   | { readonly type: 'changed'; readonly status: TreeStatus; readonly activity: Activity }
   | { readonly type: 'growing'; readonly done: number; readonly total: number }
@@ -84,7 +84,7 @@ export interface FoundPage {
   /** How many nodes were looked at, in how many milliseconds of work. */
   readonly scanned: number;
   readonly tookMs: number;
-  /** Whether there is more than was asked for. */
+  /** Whether there are more results than requested. */
   readonly hasMore: boolean;
 }
 
@@ -93,21 +93,21 @@ export type HandTool = 'add_child' | 'update_payload_property' | 'remove_node' |
 
 /** The tree's panel, as the worker answers it. */
 export interface TreeControl {
-  /** Opens the tree, once; from now on `onNews` is told. */
+  /** Opens the tree once; `onNews` receives news from then on. */
   open(onNews: (news: TreeNews) => void): Promise<TreeStatus>;
   rows(wanted: RowsWanted): Promise<RowsPage>;
-  /** These three change what is visible, and give the node's rank. */
+  /** These three change what is visible and return the node's rank. */
   setExpanded(nodeId: string, isExpanded: boolean): Promise<number>;
   setAll(nodeId: string, isExpanded: boolean): Promise<number>;
   reveal(nodeId: string): Promise<number>;
-  /** The next row behind the rank whose name begins so, from the top again at the end; -1: none. */
+  /** The next row after the rank whose name has this prefix, wrapping at the end; -1: none. */
   typeAhead(prefix: string, rank: number): Promise<number>;
   /** A newer search ends the one before; it then finds nothing. */
   search(text: string, limit: number): Promise<FoundPage>;
   change(tool: HandTool, input: Readonly<Record<string, unknown>>): Promise<TreeOutcome>;
-  /** Takes the latest change back that was not taken back, whoever made it. */
+  /** Undoes the latest change that is not undone, by any writer. */
   undo(): Promise<TreeOutcome>;
-  /** Makes a tree of a million nodes, in memory alone; or goes back to the kept one. */
+  /** Creates a tree of a million nodes in memory, or returns to the stored one. */
   grow(): Promise<void>;
   goBack(): Promise<void>;
 }

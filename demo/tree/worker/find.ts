@@ -19,7 +19,7 @@ interface Hits {
   readonly pageToken?: string;
 }
 
-/** Gives a finder. It pauses between pages, so that rows can be read meanwhile. */
+/** Creates a finder. It pauses between pages, so that rows can be read meanwhile. */
 export function createFinder(tools: TreeTools, rootNodeId: string): Finder {
   let latest = 0;
   return {
@@ -40,7 +40,7 @@ export function createFinder(tools: TreeTools, rootNodeId: string): Finder {
         const outcome = await tools.call('search', input);
         tookMs += performance.now() - from;
         if (!outcome.ok) break;
-        const page = outcome.output as unknown as Hits; // safe: what `search` gives
+        const page = outcome.output as unknown as Hits; // safe: the output of `search`
         found.push(...page.hits.map(toFound));
         scanned += page.scanned;
         pageToken = page.pageToken;
@@ -65,7 +65,7 @@ const chunk = 500;
 /** Far enough for an eye that looks for a name; a search finds the rest. */
 const maxLookedAt = 20_000;
 
-/** The rank of the next row behind `rank` whose name begins so, from the top again at the end; -1: none. */
+/** The rank of the next row after `rank` whose name has this prefix, wrapping at the end; -1: none. */
 export function rankByPrefix(view: TreeView, prefix: string, rank: number): number {
   const wanted = prefix.toLowerCase();
   const count = view.rowCount();

@@ -1,4 +1,4 @@
-/** The tree of the page's worker: opened when first wanted, kept in the browser, or a million nodes for a try. */
+/** The tree of the page's worker: opened on first use and stored in the browser, or a million nodes to try out. */
 
 import { createTree, type Storage, type Tree, treeTools } from '../../../src/index.ts';
 import type { TreeOutcome, TreeRow } from '../../../src/tree/index.ts';
@@ -22,14 +22,14 @@ export interface TreeHost {
 
 interface TreeHostOptions {
   readonly storage: Storage & Partial<Watchable>;
-  /** Who lets changes by hand be written down; it is asked when it is there. */
+  /** The runtime that authorizes and audits changes by hand. Called lazily. */
   readonly runtime?: () => Guard;
-  /** How large the kept tree is at first, and the large one. */
+  /** The initial size of the stored tree and of the large one. */
   readonly size?: YardSize;
   readonly largeSize?: YardSize;
 }
 
-/** Gives the host. It opens nothing before it is asked. */
+/** Creates the host. Opens nothing before the first call. */
 export function createTreeHost(
   { storage, runtime, size = oneYard, largeSize = manyYards }: TreeHostOptions,
 ): TreeHost {
@@ -57,7 +57,7 @@ export function createTreeHost(
     }
   }
 
-  /** A tree that nobody keeps is for trying: nobody need know of it later. */
+  /** A tree that is not stored needs no audit. */
   const doneByHand = (here: Stand, tool: string, change: () => Promise<TreeOutcome>): Promise<TreeOutcome> =>
     runtime && here.status().kind === 'kept' ? byHand(runtime(), tool, change) : change();
 
@@ -119,7 +119,7 @@ function inWords(outcome: TreeOutcome): TreeOutcome {
   return outcome.ok ? outcome : { ...outcome, error: withRoomAdvice(outcome.error) };
 }
 
-/** What somebody else has taken back meanwhile is passed over. */
+/** Skips changes that another writer has undone. */
 async function undoLatest(here: Stand): Promise<TreeOutcome> {
   const latest = here.activities.latest();
   if (!latest) {

@@ -1,4 +1,4 @@
-/** One tree as the panel sees it: its view, its rows, what happened to it. */
+/** One tree for the panel: its view, rows and activities. */
 
 import { type Tree, type TreeTools, treeTools } from '../../../src/index.ts';
 import type { TreeView, ViewRow } from '../../../src/tree/index.ts';
@@ -6,7 +6,7 @@ import { type Activities, createActivities } from './activities.ts';
 import type { Activity, PanelRow, RowsPage, RowsWanted, TreeStatus } from './control.ts';
 import { createFinder, type Finder } from './find.ts';
 
-/** Whoever works by hand. */
+/** The person at the page. */
 export const person = 'you';
 
 /** A tree, and what the panel needs of it. */
@@ -29,7 +29,7 @@ interface StandOptions {
   readonly onChange: (change: { readonly status: TreeStatus; readonly activity: Activity }) => void;
 }
 
-/** Gives the stand of a tree that has a root. The root is expanded. */
+/** Creates the panel's state of a tree that has a root. Expands the root. */
 export async function createStand(tree: Tree, { kind, onChange }: StandOptions): Promise<Stand> {
   const rootId = tree.rootId!; // safe: the caller's tree has one
   const tools = treeTools(tree, { agentId: person, role: 'editor', undo: 'any' });

@@ -9,7 +9,7 @@ import { openYard } from './yard.ts';
 /** How many are held open; the one that was used least recently is opened again when it is wanted. */
 const maxOpen = 16;
 
-/** Gives the way to the trees; each is opened when it is first wanted. */
+/** Returns the way to the trees; each is opened when it is first wanted. */
 export function storedTrees(
   storage: Storage & Partial<Watchable>,
   agentId: string,

@@ -13,7 +13,7 @@ export type CallTree = (
   call: { readonly tool: string; readonly input: unknown; readonly subject?: string },
 ) => Promise<TreeOutcome>;
 
-/** Gives the seventeen tools. */
+/** Returns the seventeen tools. */
 export function sampleTreeTools(callTree: CallTree): Tool[] {
   const { definitions } = treeTools(createTree({ payloadTypes: yardTypes }), { agentId: 'none', role: 'editor' });
   return definitions.map((definition) => ({

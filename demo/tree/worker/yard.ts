@@ -48,7 +48,7 @@ export const manyYards: YardSize = { yards: 40, jobs: 40, packages: 6, tasks: 8 
 /** Options of every yard: agents and people on separate branches do not meet. */
 export const yardOptions = { payloadTypes: yardTypes, conflictScope: 'node' as const };
 
-/** Opens the yard that is kept in the storage for this tenant, or lays out a new one. */
+/** Opens this tenant's stored yard, or creates one. */
 export function openYard(
   storage: Storage & Partial<Watchable>,
   { tenant = 'local', size = oneYard }: { readonly tenant?: string; readonly size?: YardSize } = {},
@@ -62,7 +62,7 @@ export function countOf({ yards: count, jobs: jobCount, packages: packageCount, 
   return count === 1 ? 1 + below : 1 + count * (1 + below);
 }
 
-/** Gives the rows in pre-order, one after the other. */
+/** Returns the rows in pre-order, one after the other. */
 export function* yardRows(size: YardSize): IterableIterator<TreeRow> {
   const maker = createMaker();
   if (size.yards === 1) {

@@ -11,7 +11,7 @@ export interface VaultPage {
   /** Why the latest thing that the person did failed. */
   readonly problem: ReadonlySignal<string | undefined>;
   load(): Promise<void>;
-  /** Each gives whether it was done. */
+  /** Each returns whether it succeeded. */
   unlock(passphrase: string): Promise<boolean>;
   lock(): Promise<boolean>;
   set(secretId: string, value: string, origins: string): Promise<boolean>;
@@ -25,7 +25,7 @@ interface VaultPageOptions {
   readonly announce: (text: string) => void;
 }
 
-/** Gives the page; nothing is asked before `load`. */
+/** Creates the page. Calls nothing before `load`. */
 export function createVaultPage({ control, announce }: VaultPageOptions): VaultPage {
   const state = signal<VaultState | undefined>(undefined);
   const isBusy = signal(false);

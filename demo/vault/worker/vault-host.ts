@@ -1,4 +1,4 @@
-/** The secrets of the worker: those of its own, and a vault that is fetched when it is first asked for. */
+/** The worker's secrets: its own, and a vault that is loaded on first use. */
 
 import type { SecretVersion, Vault } from '../../../adapters/secrets/vault.ts';
 import type { SecretSource } from '../../../src/index.ts';
@@ -24,7 +24,7 @@ interface VaultHostOptions {
   readonly onChanged: () => Promise<void>;
 }
 
-/** Gives the secrets; the vault is locked. */
+/** Creates the secrets; the vault is locked. */
 export function createVaultHost({ load, own, ownSecrets, onChanged }: VaultHostOptions): VaultHost {
   let loading: Promise<HostedVault> | undefined;
   let isOpen = false;

@@ -13,7 +13,7 @@ import { isBeside } from '../../app/ui/panel-cover.ts';
 /** How many tools a card names. */
 const maxTools = 4;
 
-/** What an empty chat shows: the agents to choose from, and messages to begin with. */
+/** An empty chat: the agents to choose from, and suggested messages. */
 export function Welcome({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
   const { agents } = playground;
   const agent = agentOf(agents, chat.agentId.value);

@@ -200,7 +200,7 @@ describe('cardsOf', () => {
     if (lastData(chunks, 'data-run')['state'] === 'suspended') {
       const { planId, questions } = lastData(chunks, 'data-plan');
       const [question] = questions as { ask: string; question: string }[];
-      expect(question?.question).toBe('Which port we sail for?');
+      expect(question?.question).toBe('Which port do we sail for?');
       const reply = { askId: question?.ask ?? '', answer: 'Bergen' };
       await runtime.reply(String(lastData(chunks, 'data-run')['runId']), reply, localPrincipal());
       chunks = await ask({ planId });

@@ -108,7 +108,7 @@ describe('the run inspector in the built playground', () => {
     await page.getByTestId('run-row').first().click();
     await named(page, 'tool.call').first().waitFor();
     await page.getByTestId('run-tab-prompt').click();
-    await page.getByTestId('prompt-none').getByText('held only as long as the page is open').waitFor();
+    await page.getByTestId('prompt-none').getByText('the page holds prompts of the latest runs only').waitFor();
     await page.getByTestId('inspector-back').click();
     await page.getByTestId('runs-erase').click();
     await page.getByTestId('runs-erase-sure').click();
