@@ -100,7 +100,7 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   let loop: Loop | undefined;
   /** Before the loop: the calls that a person has decided on since. */
   const begin = async (): Promise<Loop> => {
-    if (plan) return plan.follow(signal, usage);
+    if (plan) return plan.follow({ signal, traceId, usage });
     const restoring = Promise.all([spendApprovals(options), issuedTo(options), stepTools.restore()]);
     const [asked, issued] = await restoring.catch((error: unknown) => {
       throw toPinnaceError(error); // of the storage: no model was called yet
@@ -156,8 +156,9 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
     },
   });
   abort.whenAborted(totalMs, () => {
-    plan?.abandon(signal.reason);
-    driver.end(endOfAbort(signal));
+    const end = (): void => driver.end(endOfAbort(signal));
+    if (plan) void plan.abandon(signal.reason).then(end);
+    else end();
   });
   void driver.start();
 }

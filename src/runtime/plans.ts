@@ -4,7 +4,10 @@ import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import type { PlanEnd, Plans, PlanStart, PlanUpdate } from '../contracts/plans.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
-import { failed, type Loop, type Usage } from './loop/sdk-loop.ts';
+import type { Loss } from '../tools/lost-call.ts';
+import { lossAt, lostChunks, lostError } from './calls/open-calls.ts';
+import { endOfAbort, failed, type Loop, type Usage } from './loop/sdk-loop.ts';
+import { within } from './operations.ts';
 import type { RunEnd } from './log/run-end.ts';
 import type { RunRequest } from './run-request.ts';
 import type { Span } from '../events/span.ts';
@@ -12,11 +15,24 @@ import type { Span } from '../events/span.ts';
 /** A plan that a run follows. */
 export interface FollowedPlan {
   readonly planId: string;
-  /** Gives the run's loop, which counts up what the plan uses. */
-  follow(signal: AbortSignal, usage: Pick<Usage, 'steps' | 'totalTokens'>): Loop;
-  /** Ends the plan with its run, unless only its reader has gone: a plan goes on by itself. */
-  abandon(reason: unknown): void;
+  /** Returns the run's loop, which adds up what the plan uses. */
+  follow(run: FollowingRun): Loop;
+  /**
+   * Cancels the plan of an aborted run, unless only the reader of the run has left. Resolves when the run may end: the cancellation is
+   * recorded and the loop has shown it, or it took too long.
+   */
+  abandon(reason: unknown): Promise<void>;
 }
+
+/** The run that follows a plan. */
+export interface FollowingRun {
+  readonly signal: AbortSignal;
+  readonly traceId: string;
+  readonly usage: Pick<Usage, 'steps' | 'totalTokens'>;
+}
+
+/** How long an aborted run waits for its plan to be cancelled. */
+const settleMs = 2000;
 
 /**
  * Begins the plan that a request asks for, or finds the one that it names; `undefined` where it asks for none.
@@ -34,17 +50,7 @@ export async function takePlan(
   if (!plans) throw refused('this runtime has no planner', 'no_planner');
   const planId = 'planId' in planner ? String(planner.planId) : await begin();
   await plans.view(planId, principal);
-  return {
-    planId,
-    follow: (signal, usage) => loopOf(plans.follow(planId, principal, { signal }), { planId, usage }),
-    abandon(reason) {
-      if (reason === 'client_gone' || reason === 'runtime_closed' || reason === 'run_ended') return;
-      const how = { reason: typeof reason === 'string' ? reason : 'cancelled' };
-      const mustEnd = reason instanceof PinnaceError || reason === 'session_revoked';
-      const ending = mustEnd ? plans.stop(planId, principal, how) : plans.cancel(planId, principal, how);
-      void ending.catch(() => undefined); // its deadline ends it then
-    },
-  };
+  return followed(plans, { planId, principal });
 
   async function begin(): Promise<string> {
     const start = { traceId: span.traceId, parentSpanId: span.spanId, ...planner, ...startOf(request) };
@@ -52,6 +58,33 @@ export async function takePlan(
     const options = key === undefined ? {} : { idempotencyKey: `run:${principal.session?.issuer ?? ''}:${key}` };
     return (await plans!.start(start, principal, options)).planId; // there is one, as was seen above
   }
+}
+
+function followed(
+  plans: Plans,
+  { planId, principal }: { readonly planId: string; readonly principal: Principal },
+): FollowedPlan {
+  const left = new AbortController();
+  const ended = Promise.withResolvers<void>();
+  const cancel = (reason: unknown): Promise<void> => {
+    const how = { reason: typeof reason === 'string' ? reason : 'cancelled' };
+    const mustEnd = reason instanceof PinnaceError || reason === 'session_revoked';
+    return mustEnd ? plans.stop(planId, principal, how) : plans.cancel(planId, principal, how);
+  };
+  return {
+    planId,
+    follow: (run) => {
+      const updates = plans.follow(planId, principal, { signal: left.signal });
+      return loopOf(updates, { ...run, planId, onEnd: ended.resolve });
+    },
+    async abandon(reason) {
+      const isLeft = reason === 'client_gone' || reason === 'runtime_closed' || reason === 'run_ended';
+      // A cancellation that fails leaves the plan to its deadline.
+      const isCancelled = !isLeft && await cancel(reason).then(() => true, () => false);
+      if (isCancelled) await within(settleMs, ended.promise);
+      left.abort();
+    },
+  };
 }
 
 /** How much of the chat so far a plan is told. */
@@ -78,25 +111,48 @@ function refused(why: string, reason: string): PinnaceError {
 /** The loop of a run that follows a plan: its chunks, then its end. */
 function loopOf(
   updates: AsyncIterable<PlanUpdate>,
-  { planId, usage }: { readonly planId: string; readonly usage: Pick<Usage, 'steps' | 'totalTokens'> },
+  { planId, usage, signal, traceId, onEnd }: FollowingRun & { readonly planId: string; readonly onEnd: () => void },
 ): Loop {
   const reader = updates[Symbol.asyncIterator]();
   let end: RunEnd | undefined;
   return {
     async read() {
+      if (end) onEnd();
       if (end) return { end };
       const { done, value: update } = await reader.next();
-      if (done) return { end: failed(new PinnaceError('internal', 'The plan was left before its end')) };
+      if (done) return { end: signal.aborted ? endOfAbort(signal) : leftEarly() };
       if (update.type === 'view') {
         const { view } = update;
         usage.steps = view.used.steps;
         usage.totalTokens = view.used.tokens;
         return { chunks: [{ type: 'data-plan', id: planId, data: view }] };
       }
-      end = toRunEnd(update.end);
-      return { chunks: update.end.state === 'completed' ? textChunks(update.end.text) : [] };
+      end = toRunEnd(update.end, signal);
+      return { chunks: endChunks(update.end, { planId, traceId, loss: lossAt(end) }) };
     },
   };
+}
+
+function leftEarly(): RunEnd {
+  return failed(new PinnaceError('internal', 'The plan was left before its end'));
+}
+
+function endChunks(
+  end: PlanEnd,
+  { planId, traceId, loss }: { readonly planId: string; readonly traceId: string; readonly loss: Loss },
+): readonly UIMessageChunk[] {
+  if (end.state === 'suspended') return [];
+  if (end.state === 'completed') return textChunks(end.text);
+  return end.unknownCalls.flatMap(({ id, tool, input }): UIMessageChunk[] => {
+    // Providers allow few characters in an id, and at most 40 of them.
+    const toolCallId = `${planId.slice(5, 21)}_${id}`.replace(/[^\w-]/g, '_').slice(0, 40);
+    const open = { toolCallId, tool, isComplete: true };
+    const error = lostError(open, { loss, mayHaveActed: true });
+    return [
+      { type: 'tool-input-available', toolCallId, toolName: tool, input },
+      ...lostChunks(open, { error, traceId }),
+    ];
+  });
 }
 
 function textChunks(text: string): readonly UIMessageChunk[] {
@@ -104,7 +160,8 @@ function textChunks(text: string): readonly UIMessageChunk[] {
   return [{ type: 'text-start', id }, { type: 'text-delta', id, delta: text }, { type: 'text-end', id }];
 }
 
-function toRunEnd(end: PlanEnd): RunEnd {
+function toRunEnd(end: PlanEnd, signal: AbortSignal): RunEnd {
+  if (signal.aborted) return endOfAbort(signal);
   switch (end.state) {
     case 'completed':
       return { type: 'completed', finishReason: 'stop' };
