@@ -20,11 +20,11 @@ import { createPrincipal, requireScope } from '../base/principal.ts';
 import type { ModelMessage } from './loop/model-messages.ts';
 import { redactedPlace } from './calls/redacted-place.ts';
 import { createRunRedaction, redactedEmit } from './calls/run-redaction.ts';
-import type { StartParts } from './start-run.ts';
+import type { RuntimeParts } from './runtime-options.ts';
 import { createStepTools } from './loop/step-tools.ts';
 
 /** Gives the steps of a runtime's agents. */
-export function createAgentSteps(parts: StartParts): AgentSteps {
+export function createAgentSteps(parts: RuntimeParts): AgentSteps {
   return {
     async think(request) {
       const { model, tools, ...rest } = await prepare(parts, request);
@@ -76,7 +76,7 @@ function planOf({ taskId }: StepOf): string {
   return end < 0 ? taskId : taskId.slice(0, end);
 }
 
-async function prepare(parts: StartParts, { agentId, owner, taskId, traceId, span, only, above = [] }: StepOf) {
+async function prepare(parts: RuntimeParts, { agentId, owner, taskId, traceId, span, only, above = [] }: StepOf) {
   const { resolver } = parts;
   const principal = createPrincipal({ ...owner, via: 'in-process' });
   requireScope(principal, 'run:create', agentId);

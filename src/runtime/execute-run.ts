@@ -1,76 +1,26 @@
 /** Executes one run: the loop drives, the live run records, tool calls are made and observed. */
 
-import type { LanguageModel, UIMessageChunk } from '../contracts/ai-types.ts';
-import type { Recorder } from '../events/audit.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { toPinnaceError } from '../base/errors.ts';
-import type { Interruptions } from '../permission/interruption.ts';
-import type { InputDigests } from '../events/input-digests.ts';
-import type { Metrics } from '../base/metrics.ts';
-import type { Authorize } from '../contracts/authorize.ts';
-import type { SecretScope } from '../contracts/secret-source.ts';
-import type { Storage } from '../contracts/storage.ts';
-import type { Agent, SecretRef } from '../base/schema.ts';
-import type { Secret } from '../base/secret.ts';
-import type { Span, SpanContext, SpanEnd } from '../events/span.ts';
+import type { SpanEnd } from '../events/span.ts';
 import { askedIn, createLoopApprovals, spendApprovals } from './calls/approvals.ts';
 import { createRunScope } from '../tools/run-scope.ts';
-import type { Slots } from '../tools/slots.ts';
-import type { ToolSet } from './resolve/assemble.ts';
 import { createCitations } from './loop/citations.ts';
 import { withContext } from './loop/context.ts';
 import { settleCalls } from './continue-run.ts';
 import { createDriver, type Driver } from './driver.ts';
 import { type IssuedMetadata, readIssued } from './loop/issued-metadata.ts';
-import type { Limits } from './resolve/limits.ts';
 import { createLiveCalls } from './calls/live-calls.ts';
 import type { LiveRun } from './log/live-run.ts';
 import { createLoopSpans } from './loop/loop-spans.ts';
-import type { FollowedPlan } from './plans.ts';
-import type { Principal } from '../base/principal.ts';
-import { type ModelMessage, toModelMessages } from './loop/model-messages.ts';
+import { toModelMessages } from './loop/model-messages.ts';
 import { endOfAbort, failed, type Loop, startLoop, type Usage } from './loop/sdk-loop.ts';
-import type { RunAbort } from './run-abort.ts';
 import { createPreparedCalls } from './calls/prepared-calls.ts';
 import { createAnnouncements, createInvoke } from './calls/run-calls.ts';
 import { closingChunks, openingChunks } from './log/run-chunks.ts';
 import type { RunEnd } from './log/run-end.ts';
-import type { RunRedaction } from './calls/run-redaction.ts';
-import type { RunRequest } from './run-request.ts';
-import type { Discovery } from '../contracts/discovery.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { RunOptions } from './run-options.ts';
 import { createStepTools } from './loop/step-tools.ts';
-
-/** Everything that one run needs, resolved. */
-export interface RunOptions {
-  readonly agent: Agent;
-  readonly model: LanguageModel;
-  readonly toolSet: ToolSet;
-  readonly messages: readonly ModelMessage[];
-  readonly limits: Limits;
-  readonly request: RunRequest;
-  readonly principal: Principal;
-  readonly runId: string;
-  readonly traceId: string;
-  /** The run as it is told of. */
-  readonly span: Span;
-  readonly abort: RunAbort;
-  readonly authorize: Authorize;
-  readonly storage: Storage;
-  readonly interruptions: Interruptions;
-  readonly slots: Slots;
-  readonly discovery: Discovery<Tool> | undefined;
-  /** The run whose message this one continues. */
-  readonly continues: string | undefined;
-  /** What the run follows, instead of calling the model itself. */
-  readonly plan: FollowedPlan | undefined;
-  readonly resolveSecret: (ref: SecretRef, scope: SecretScope, place: SpanContext) => Promise<Secret>;
-  readonly redaction: RunRedaction;
-  readonly ttlMs: number;
-  readonly recorder: Recorder;
-  readonly metrics: Metrics;
-  readonly digests: InputDigests;
-  readonly now: () => number;
-}
 
 /** Executes the run to its end, into its record. Never throws. */
 export function executeRun(options: RunOptions, live: LiveRun): void {

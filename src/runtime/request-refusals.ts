@@ -1,6 +1,7 @@
-/** Events of requests that an endpoint refused: few enough that a flood of them hides nothing else. */
+/** What was refused before it started: runs are counted, requests emit few enough events that a flood hides nothing else. */
 
-import { toData } from '../base/errors.ts';
+import { toData, toPinnaceError } from '../base/errors.ts';
+import type { Metrics } from '../base/metrics.ts';
 import type { Emit } from '../events/events.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 import type { HostedRuntime } from './runtime.ts';
@@ -50,4 +51,12 @@ export function createRequestRefusals(
       payloadSummary: summaryOf({ coalesced: before.get(cause) }),
     });
   };
+}
+
+/** Adds to the metric of refused runs, under the error's code and its reason, which are fixed words. */
+export function countRefusedRun(metrics: Metrics, thrown: unknown): void {
+  const { code, details } = toPinnaceError(thrown);
+  const reason = details?.['reason'];
+  const isWord = typeof reason === 'string' && /^[a-z_]{1,64}$/.test(reason);
+  metrics.count('pinnace_runs_refused_total', { code, reason: isWord ? reason : code });
 }

@@ -14,11 +14,11 @@ import type { AgentSteps } from '../contracts/steps.ts';
 import type { AgentTools } from './resolve/agent-tools.ts';
 import type { ManifestEntry } from './resolve/assemble.ts';
 import type { PlanReply } from '../contracts/plans.ts';
-import type { Prewarmed } from './operations.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Readiness } from './readiness.ts';
 import type { RunRequestInput } from './run-request.ts';
 import type { ClaimOptions, Runs, RunStatus } from './log/runs.ts';
+import type { CallerTrace } from './runtime-options.ts';
 
 /** A tool set as data. */
 export interface Manifest {
@@ -133,7 +133,7 @@ export interface HostedRuntime extends Runtime {
   /** The permission hook, for what is done beside the runtime. */
   readonly authorize: Authorize;
   /** Where it is told of what a principal does outside runs. */
-  readonly place: (principal: Principal, trace?: StartOptions['trace']) => SpanContext;
+  readonly place: (principal: Principal, trace?: CallerTrace) => SpanContext;
   /**
    * Does what changes something beside the runtime: the hook is asked, and the audit written before and after. A refusal is told
    * of; the work tells of itself.
@@ -149,11 +149,18 @@ export interface HostedRuntime extends Runtime {
   readonly metrics: Metrics;
 }
 
+/** What a prewarm has loaded, and the code of each agent that cannot be resolved. */
+export interface Prewarmed {
+  /** Keys as those of invalidations: `agent:<id>`, `provider:<id>`, `mcp-server:<id>`, `tools`. */
+  readonly warmed: readonly string[];
+  readonly failed: Readonly<Record<string, string>>;
+}
+
 /** What a principal does outside runs. */
 export interface OutsideDeed extends Pick<GuardedDeed, 'action' | 'target' | 'payload' | 'context' | 'attempt'> {
   readonly principal: Principal;
   /** A trace of its own when absent. */
-  readonly trace?: StartOptions['trace'];
+  readonly trace?: CallerTrace;
 }
 
 /** A request that was refused. */
@@ -169,7 +176,7 @@ export interface StartOptions {
   readonly signals?: readonly (AbortSignal | undefined)[];
   readonly idempotency?: ClaimOptions['idempotency'];
   /** The trace that the run is part of, and the span there that it is within; a trace of its own when absent. */
-  readonly trace?: { readonly traceId: string; readonly parentSpanId?: string | undefined } | undefined;
+  readonly trace?: CallerTrace;
 }
 
 /** A run that was started, or one that was known. */

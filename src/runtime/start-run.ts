@@ -2,19 +2,14 @@
 
 import { toData, toPinnaceError } from '../base/errors.ts';
 import { createTraceId } from '../events/trace-ids.ts';
-import type { Interruptions } from '../permission/interruption.ts';
 import { type Span, statusOfError } from '../events/span.ts';
-import type { Slots } from '../tools/slots.ts';
 import { askedIn } from './calls/approvals.ts';
 import { withContext } from './loop/context.ts';
 import { executeRun } from './execute-run.ts';
 import { findContinued } from './loop/issued-metadata.ts';
 import { narrow } from './resolve/limits.ts';
-import type { LiveTexts } from './calls/live-texts.ts';
-import type { Plans } from '../contracts/plans.ts';
 import { type FollowedPlan, takePlan } from './plans.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
-import type { Resolver } from './resolve/resolver.ts';
 import { toModelMessages } from './loop/model-messages.ts';
 import { createRunAbort, type RunAbort } from './run-abort.ts';
 import { createRunRedaction, redactedEmit, type RunRedaction } from './calls/run-redaction.ts';
@@ -22,26 +17,9 @@ import type { RunState } from './log/run-record.ts';
 import { spanOfRun } from './run-span.ts';
 import { throwIfAborted, untilAborted } from '../base/until-aborted.ts';
 import { parseRunRequest, type RunRequest } from './run-request.ts';
-import type { ClaimOptions, Runs } from './log/runs.ts';
-import type { RuntimeOptions } from './pipeline.ts';
+import type { ClaimOptions } from './log/runs.ts';
+import type { RuntimeParts } from './runtime-options.ts';
 import type { Started, StartOptions } from './runtime.ts';
-import type { ToolSetOf } from './resolve/tool-sets.ts';
-
-/** What starting a run works with. */
-export interface StartParts extends RuntimeOptions {
-  readonly runs: Runs;
-  readonly resolver: Resolver;
-  readonly interruptions: Interruptions;
-  readonly slots: Slots;
-  readonly toolSetOf: ToolSetOf;
-  /** Stops the runs of these agents where they may no longer run. */
-  readonly dismiss: (agentIds: readonly string[]) => void;
-  readonly ttlMs: number;
-  readonly plans: Plans | undefined;
-  readonly liveTexts: LiveTexts;
-  /** Aborts when the runtime closes. */
-  readonly closing: AbortSignal;
-}
 
 const startingIt = 'start the run';
 
@@ -53,7 +31,7 @@ const startMs = 15_000;
  * than its caller waits. Rejects with a `PinnaceError`, whatever was thrown.
  */
 export async function startRun(
-  parts: StartParts,
+  parts: RuntimeParts,
   input: unknown,
   { principal, signals = [], idempotency, trace }: StartOptions & { readonly principal: Principal },
 ): Promise<Started> {
@@ -71,7 +49,7 @@ export async function startRun(
 }
 
 async function findOrStart(
-  parts: StartParts,
+  parts: RuntimeParts,
   request: RunRequest,
   { principal, idempotency, trace, abort }:
     & Pick<StartOptions, 'idempotency' | 'trace'>
@@ -105,7 +83,7 @@ interface Claimant extends Pick<StartOptions, 'idempotency'> {
 
 /** The run is told of from its first look-up on: what refuses it is seen as well. */
 function beginTelling(
-  { emit, now }: StartParts,
+  { emit, now }: RuntimeParts,
   { agentId, chat, runtimeId }: RunRequest,
   { principal: { tenant, subject }, trace, redaction }: Pick<Claimant, 'principal' | 'redaction'> & {
     readonly trace: StartOptions['trace'];
@@ -121,7 +99,7 @@ function beginTelling(
 
 /** Everything that may refuse the request comes before the claim: a key is kept only for a run that was started. */
 async function claimAndExecute(
-  parts: StartParts,
+  parts: RuntimeParts,
   asked: RunRequest,
   { principal, idempotency, abort, redaction, runId, span, told }: Claimant,
 ): Promise<Started> {

@@ -3,13 +3,13 @@
 import type { EventFeed } from '../events/event-feed.ts';
 import { ringFeed } from '../events/ring-feed.ts';
 import { storeFeed } from '../events/store-feed.ts';
-import type { RuntimeOptions } from './pipeline.ts';
+import type { RuntimeObservers } from './runtime-options.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import type { HostedRuntime } from './runtime.ts';
 
 /** Gives what `HostedRuntime` shows; `closing` ends whoever watches. */
 export function createWatching(
-  { ring, audit }: Pick<RuntimeOptions, 'ring' | 'audit'>,
+  { ring, audit }: Pick<RuntimeObservers, 'ring' | 'audit'>,
   closing: AbortSignal,
 ): Pick<HostedRuntime, 'events' | 'feed' | 'audit'> {
   const instance = crypto.randomUUID().slice(0, 8);

@@ -7,7 +7,7 @@ import type { Agent } from '../../base/schema.ts';
 import { type CallDescription, describeCall } from '../../tools/approval.ts';
 import type { PreparedCall } from '../../tools/prepare-call.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { RunOptions } from '../execute-run.ts';
+import type { RunOptions } from '../run-options.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
 import type { LoopApprovals } from '../loop/sdk-loop.ts';
 import { sha256 } from '../../base/hash.ts';

@@ -1,11 +1,12 @@
 /** A tool call in the audit: what may act, from when it is allowed to its end; what only reads, where it is denied. */
 
 import type { Recorder, SideEffect } from '../../events/audit.ts';
+import type { Principal } from '../../base/principal.ts';
 import type { Span, SpanEnd } from '../../events/span.ts';
 import type { InputSummary } from '../../tools/input-summary.ts';
 import { mayAct } from '../../tools/lost-call.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { CallFacts, CallOptions } from './call-tool.ts';
+import type { RunRedaction } from './run-redaction.ts';
 
 /** What is written of one call. */
 export interface CallAudit {
@@ -15,45 +16,54 @@ export interface CallAudit {
   readonly end: (how: SpanEnd) => Promise<void>;
 }
 
-/** Gives what writes. Of the input only a summary is written, and nothing holds a secret of the run. */
-export function createCallAudit(
-  { definition }: Tool,
-  { span, call, options, input }: {
-    readonly span: Span;
-    readonly call: CallFacts;
-    readonly options: CallOptions;
-    readonly input: () => InputSummary;
-  },
-): CallAudit {
-  const { recorder, actor, principal, agent, redaction } = options;
-  const deed = (): SideEffect => ({
-    traceId: span.traceId,
-    spanId: span.spanId,
-    tenant: principal.tenant,
-    actor,
-    action: 'tool.call',
-    target: { type: 'tool', id: definition.id },
-    payload: {
-      agent: agent.id,
-      subject: redaction.text(principal.subject),
-      toolCallId: redaction.text(call.toolCallId.slice(0, 64)),
-      approved: call.approved,
-      ...input(),
-    },
-  });
-  let begun: ReturnType<Recorder['start']> | undefined;
-  let writeEnd: Awaited<typeof begun>;
+/** What the audit of a call needs. */
+interface CallAuditOptions extends Pick<SideEffect, 'actor'> {
+  readonly span: Span;
+  readonly toolCallId: string;
+  readonly approved: boolean | undefined;
+  readonly input: () => InputSummary;
+  readonly principal: Principal;
+  readonly agent: { readonly id: string };
+  readonly recorder: Recorder;
+  readonly redaction: Pick<RunRedaction, 'text'>;
+}
+
+/** Creates the audit of a call. It writes only a summary of the input, and no secret of the run. */
+export function createCallAudit({ definition }: Tool, options: CallAuditOptions): CallAudit {
+  let started: ReturnType<Recorder['start']> | undefined;
+  let writeEnd: Awaited<typeof started>;
   const begin = async (): Promise<void> => {
-    begun = recorder.start(deed());
-    writeEnd = await begun;
+    started = options.recorder.start(sideEffectOf(definition.id, options));
+    writeEnd = await started;
   };
   return {
     begin: mayAct(definition) ? begin : undefined,
     async end(how) {
       if (writeEnd) await writeEnd(how);
-      // The call's time was over while its beginning was still being written: its end follows that, and nobody waits.
-      else if (begun) void begun.then((write) => write(how), () => undefined);
-      else if (how.status === 'denied') await recorder.refuse(deed(), how);
+      // The call timed out while its start was being written: its end follows that write, and no caller waits.
+      else if (started) void started.then((write) => write(how), () => undefined);
+      else if (how.status === 'denied') await options.recorder.refuse(sideEffectOf(definition.id, options), how);
+    },
+  };
+}
+
+function sideEffectOf(
+  toolId: string,
+  { span, toolCallId, approved, input, principal, agent, actor, redaction }: CallAuditOptions,
+): SideEffect {
+  return {
+    traceId: span.traceId,
+    spanId: span.spanId,
+    tenant: principal.tenant,
+    actor,
+    action: 'tool.call',
+    target: { type: 'tool', id: toolId },
+    payload: {
+      agent: agent.id,
+      subject: redaction.text(principal.subject),
+      toolCallId: redaction.text(toolCallId.slice(0, 64)),
+      approved,
+      ...input(),
     },
   };
 }

@@ -74,21 +74,21 @@ export async function callTool(
     payload: () => ({ toolCallId: call.toolCallId.slice(0, 64), ...summaryOf() }),
   });
   call.onSpan?.((error) => tellEnd(span, tool, { status: statusOfError(error), error }));
-  const record = createCallAudit(tool, { span, call, options, input: summaryOf });
+  const { toolCallId, approved } = call;
+  const audit = createCallAudit(tool, { ...options, span, toolCallId, approved, input: summaryOf });
   const outcome = await callInTurn(tool, options, call.signal, async () => {
     const secrets = await toolSecrets(tool, options, span);
     const redact = (text: string): string => options.redaction.text(text);
     const { agent: { id: agentId }, principal, authorize } = options;
-    const { toolCallId, approved } = call;
     const prepared = call.prepared ?? prepareCall(tool, input, { toolCallId, agentId, principal, authorize, approved });
     const limits = callLimits(options, tool);
-    const facts = { ...call, ...limits, agentId, principal, prepared, secrets, redact, span, begin: record.begin };
+    const facts = { ...call, ...limits, agentId, principal, prepared, secrets, redact, span, begin: audit.begin };
     return redacted(await invokeTool(tool, input, facts), options);
   });
   const error = failureOf(tool, outcome);
   const how = { status: error ? statusOfError(error) : 'ok', error } as const;
   countCall(options.metrics, tool.definition.id, how);
-  await record.end(how);
+  await audit.end(how);
   tellEnd(span, tool, how);
   return outcome;
 }

@@ -9,7 +9,7 @@ import { callStart } from './call-record.ts';
 import { callTool } from './call-tool.ts';
 import type { CiteOf } from '../loop/citations.ts';
 import { createReserves } from '../../tools/delegation.ts';
-import type { RunOptions } from '../execute-run.ts';
+import type { RunOptions } from '../run-options.ts';
 import type { LiveCalls } from './live-calls.ts';
 import type { PreparedCalls } from './prepared-calls.ts';
 import type { LiveRun } from '../log/live-run.ts';

@@ -8,8 +8,7 @@ import { unboundDelegation } from '../../tools/delegation.ts';
 import { narrow } from './limits.ts';
 import type { Principal } from '../../base/principal.ts';
 import { createRunRedaction, redactedEmit } from '../calls/run-redaction.ts';
-import type { StartOptions } from '../runtime.ts';
-import type { StartParts } from '../start-run.ts';
+import type { CallerTrace, RuntimeParts } from '../runtime-options.ts';
 
 /** What an agent may use, and the way to call it. */
 export interface AgentTools {
@@ -22,12 +21,12 @@ export interface AgentTools {
   readonly call: (
     tool: Tool,
     input: unknown,
-    call: Omit<CallFacts, 'approved'> & { readonly trace?: StartOptions['trace'] },
+    call: Omit<CallFacts, 'approved'> & { readonly trace?: CallerTrace },
   ) => Promise<ToolOutcome>;
 }
 
 /** Gives the tools of an agent to a principal who may run it. */
-export async function openAgentTools(parts: StartParts, agentId: string, principal: Principal): Promise<AgentTools> {
+export async function openAgentTools(parts: RuntimeParts, agentId: string, principal: Principal): Promise<AgentTools> {
   const { resolver, toolSetOf, closing } = parts;
   await resolver.refresh();
   const { agent, tools, servers } = await resolver.equip(agentId, principal);

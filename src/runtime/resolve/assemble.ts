@@ -4,7 +4,6 @@ import type { Agent, ToolDefinition } from '../../base/schema.ts';
 import { type Allowlist, createAllowlist, unavailability, type Unavailable } from '../../tools/availability.ts';
 import { builtinToolIds, planToolIds } from '../../tools/builtin/builtin-ids.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { McpPart } from './mcp-tools.ts';
 import type { ContextItem } from '../run-request.ts';
 import { sha256 } from '../../base/hash.ts';
 
@@ -46,6 +45,15 @@ export interface ToolSet {
   readonly notes: readonly ContextItem[];
   /** SHA-256 over the included definitions and the notes, as hexadecimal digits. */
   readonly digest: string;
+}
+
+/** The tools of the MCP servers that an agent selects. */
+export interface McpPart {
+  readonly known: readonly KnownTool[];
+  /** Servers whose tools are not known. */
+  readonly entries: readonly ManifestEntry[];
+  /** The approved instructions of servers of which a tool may be used, as data. */
+  readonly notes: readonly ContextItem[];
 }
 
 const noMcp: McpPart = { known: [], entries: [], notes: [] };

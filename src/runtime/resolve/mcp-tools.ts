@@ -4,8 +4,7 @@ import type { McpValidation, McpValidationRequest } from '../../contracts/mcp-va
 import type { Agent, McpSelection, McpServer, PinnedTool, ToolDefinition } from '../../base/schema.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { Exclusion, KnownTool, ManifestEntry } from './assemble.ts';
-import type { ContextItem } from '../run-request.ts';
+import type { Exclusion, KnownTool, McpPart } from './assemble.ts';
 
 /** The MCP servers as the runtime is given them. */
 export interface McpSource {
@@ -37,15 +36,6 @@ export interface McpSource {
 export interface SelectedServer {
   readonly id: string;
   readonly server: McpServer | undefined;
-}
-
-/** What an agent's selections come to. */
-export interface McpPart {
-  readonly known: readonly KnownTool[];
-  /** Servers whose tools are not known. */
-  readonly entries: readonly ManifestEntry[];
-  /** The approved instructions of servers of which a tool may be used, as data. */
-  readonly notes: readonly ContextItem[];
 }
 
 /** Judges the tools of the servers that an agent selects. */

@@ -7,7 +7,7 @@ import type { Principal } from '../../../../src/base/principal.ts';
 import type { HostedRuntime, Started } from '../../../../src/runtime/runtime.ts';
 import type { RunCursor, RunStatus } from '../../../../src/runtime/log/runs.ts';
 import { RunRequest } from '../../../../src/runtime/run-request.ts';
-import { countRefusedRun } from '../../../../src/runtime/refused-run.ts';
+import { countRefusedRun } from '../../../../src/runtime/request-refusals.ts';
 import { parseIdempotencyKey } from '../../idempotency-key.ts';
 import type { Signed, WatchSession } from '../authentication.ts';
 import { readJson } from '../body.ts';

@@ -1,0 +1,48 @@
+/** What one run is made of. Types only. */
+
+import type { LanguageModel } from '../contracts/ai-types.ts';
+import type { Principal } from '../base/principal.ts';
+import type { Agent } from '../base/schema.ts';
+import type { Span } from '../events/span.ts';
+import type { RunRedaction } from './calls/run-redaction.ts';
+import type { ModelMessage } from './loop/model-messages.ts';
+import type { FollowedPlan } from './plans.ts';
+import type { ToolSet } from './resolve/assemble.ts';
+import type { Limits } from './resolve/limits.ts';
+import type { Resolver } from './resolve/resolver.ts';
+import type { RunAbort } from './run-abort.ts';
+import type { RunRequest } from './run-request.ts';
+import type { RuntimeParts } from './runtime-options.ts';
+
+/** A request with all that it names. */
+export interface ResolvedRun {
+  readonly request: RunRequest;
+  readonly agent: Agent;
+  readonly model: LanguageModel;
+  readonly toolSet: ToolSet;
+  readonly messages: readonly ModelMessage[];
+  readonly limits: Limits;
+  /** The run whose message this one continues. */
+  readonly continues: string | undefined;
+  /** The plan that the run follows instead of calling the model. */
+  readonly plan: FollowedPlan | undefined;
+}
+
+/** Which run it is, and what ends it. */
+export interface RunIdentity {
+  readonly runId: string;
+  readonly traceId: string;
+  readonly span: Span;
+  readonly principal: Principal;
+  readonly abort: RunAbort;
+  readonly redaction: RunRedaction;
+}
+
+/** What a run takes from its runtime. */
+type RunServices =
+  & Pick<RuntimeParts, 'authorize' | 'storage' | 'interruptions' | 'slots' | 'discovery' | 'ttlMs' | 'now'>
+  & Pick<RuntimeParts, 'recorder' | 'metrics' | 'digests'>
+  & { readonly resolveSecret: Resolver['secret'] };
+
+/** Everything that one run needs, resolved. */
+export interface RunOptions extends ResolvedRun, RunIdentity, RunServices {}

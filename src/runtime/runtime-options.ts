@@ -1,0 +1,87 @@
+/** What a runtime is composed of, and what its modules share. Types only. */
+
+import type { Metrics } from '../base/metrics.ts';
+import type { Authorize } from '../contracts/authorize.ts';
+import type { Catalog } from '../contracts/catalog.ts';
+import type { DataSources } from '../contracts/data-sources.ts';
+import type { Discovery } from '../contracts/discovery.ts';
+import type { Egress } from '../contracts/egress.ts';
+import type { ModelSource } from '../contracts/model-source.ts';
+import type { Plans } from '../contracts/plans.ts';
+import type { Sandbox } from '../contracts/sandbox.ts';
+import type { SecretSource } from '../contracts/secret-source.ts';
+import type { Storage } from '../contracts/storage.ts';
+import type { Audit, Recorder } from '../events/audit.ts';
+import type { EventRing } from '../events/event-ring.ts';
+import type { Emit } from '../events/events.ts';
+import type { InputDigests } from '../events/input-digests.ts';
+import type { Interruptions } from '../permission/interruption.ts';
+import type { Builtin } from '../tools/builtin/builtins.ts';
+import type { Handlers } from '../tools/extension.ts';
+import type { Slots } from '../tools/slots.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { LiveTexts } from './calls/live-texts.ts';
+import type { Runs } from './log/runs.ts';
+import type { Limits } from './resolve/limits.ts';
+import type { McpSource } from './resolve/mcp-tools.ts';
+import type { Resolver } from './resolve/resolver.ts';
+import type { ToolSetOf } from './resolve/tool-sets.ts';
+
+/** The platform. */
+export interface RuntimePorts {
+  readonly catalog: Catalog;
+  readonly models: ModelSource;
+  readonly storage: Storage;
+  readonly secrets: SecretSource | undefined;
+  readonly egress: Egress | undefined;
+  readonly sandbox: Sandbox | undefined;
+  readonly now: () => number;
+}
+
+/** Where tools come from. */
+export interface RuntimeTools {
+  readonly tools: readonly Tool[];
+  readonly builtins: readonly Builtin[];
+  readonly handlers: Handlers;
+  readonly mcp: McpSource;
+  readonly discovery: Discovery<Tool> | undefined;
+  readonly dataSources: DataSources<Tool> | undefined;
+  readonly plans: Plans | undefined;
+}
+
+/** What observes a runtime. */
+export interface RuntimeObservers {
+  readonly emit: Emit;
+  readonly ring: EventRing;
+  readonly audit: Audit | undefined;
+  readonly recorder: Recorder;
+  readonly metrics: Metrics;
+  readonly digests: InputDigests;
+}
+
+/** What a runtime is composed of. */
+export interface RuntimeOptions extends RuntimePorts, RuntimeTools, RuntimeObservers {
+  readonly authorize: Authorize;
+  readonly limits: Limits;
+}
+
+/** What the modules of one runtime share. */
+export interface RuntimeParts extends RuntimeOptions {
+  readonly runs: Runs;
+  readonly resolver: Resolver;
+  readonly interruptions: Interruptions;
+  readonly slots: Slots;
+  readonly toolSetOf: ToolSetOf;
+  readonly liveTexts: LiveTexts;
+  /** Stops the runs of these agents where they may no longer run. */
+  readonly dismiss: (agentIds: readonly string[]) => void;
+  /** How long records of runs are stored. */
+  readonly ttlMs: number;
+  /** Aborts when the runtime closes. */
+  readonly closing: AbortSignal;
+  /** @throws PinnaceError `unavailable` once the runtime closes. */
+  readonly requireOpen: () => void;
+}
+
+/** The caller's trace, and the span in it that is the parent. A missing one starts a new trace. */
+export type CallerTrace = { readonly traceId: string; readonly parentSpanId?: string | undefined } | undefined;
