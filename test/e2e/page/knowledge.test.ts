@@ -154,7 +154,8 @@ describe('the knowledge beside the chat', () => {
   });
 
   it('takes a folder of code, without what was installed, and opens a symbol at its lines', async () => {
-    const folder = join(await mkdtemp(join(tmpdir(), 'knowledge-')), 'boat');
+    const temporary = await mkdtemp(join(tmpdir(), 'knowledge-'));
+    const folder = join(temporary, 'boat');
     await mkdir(join(folder, 'node_modules'), { recursive: true });
     await writeFile(join(folder, 'node_modules/oar.ts'), 'export const oar = 1;\n');
     await writeFile(join(folder, 'README.md'), '# Boat\n\nA boat with a mast.\n');
@@ -171,7 +172,7 @@ describe('the knowledge beside the chat', () => {
     await page.getByTestId('knowledge-open').first().click();
     await page.locator('[data-place=true] [data-marked=true]', { hasText: 'raiseMast' }).waitFor();
     await shoot(page, 'knowledge-code');
-    await rm(join(folder, '../..'), { recursive: true });
+    await rm(temporary, { recursive: true });
     expect(problems).toEqual([]);
   });
 
