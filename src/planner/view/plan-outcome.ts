@@ -3,7 +3,7 @@
 import type { ErrorData } from '../../base/errors.ts';
 import { headKey } from '../../log/journal-record.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
-import { watchKey } from '../../log/news.ts';
+import { createNews, type News, watchKey } from '../../log/news.ts';
 import type { LivePlan } from '../host/live-plan.ts';
 import { readValue } from '../journal/outline.ts';
 import { type AskFacts, refOf } from '../model/plan-event.ts';
@@ -35,7 +35,20 @@ export interface OutcomeOptions {
 
 /** Waits until the plan has ended or is suspended. */
 export async function readOutcome(options: OutcomeOptions): Promise<PlanOutcome> {
-  const { storage, planId, tenant, signal, live } = options;
+  const { storage, planId, signal } = options;
+  const news = createNews((onNews) => watchKey(storage, headKey(planPrefix(planId)), onNews), signal);
+  try {
+    return await waitForOutcome(options, news);
+  } finally {
+    news.stop();
+  }
+}
+
+/** The news start before the first read, so no change between a read and the next wait is missed. */
+async function waitForOutcome(
+  { storage, planId, tenant, signal, live }: OutcomeOptions,
+  news: News,
+): Promise<PlanOutcome> {
   for (;;) {
     signal?.throwIfAborted();
     const here = live();
@@ -48,7 +61,7 @@ export async function readOutcome(options: OutcomeOptions): Promise<PlanOutcome>
     }
     if (state.status === 'waiting') continue;
     if (state.status !== 'running') return await readEnd(storage, planId, seq);
-    if (!live()) await untilHeadChanges(options);
+    if (!live()) await news.next();
   }
 }
 
@@ -58,15 +71,6 @@ function untilReleased({ released }: LivePlan, signal: AbortSignal | undefined):
 
 function aborted(signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-}
-
-/** Another process has the plan. */
-async function untilHeadChanges({ storage, planId, signal }: OutcomeOptions): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const stop = watchKey(storage, headKey(planPrefix(planId)), resolve);
-  signal?.addEventListener('abort', () => resolve(), { once: true });
-  await promise;
-  stop();
 }
 
 async function readEnd(storage: Storage, planId: string, seq: number): Promise<PlanOutcome> {

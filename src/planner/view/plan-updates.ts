@@ -3,7 +3,7 @@
 import type { FollowOptions, PlanCallFacts, PlanEnd } from '../../contracts/plans.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
 import { headKey } from '../../log/journal-record.ts';
-import { watchKey } from '../../log/news.ts';
+import { createNews, type News, watchKey } from '../../log/news.ts';
 import { reduce } from '../fold/reduce.ts';
 import { planPrefix, readPlan, readPlanEvents } from '../journal/plan-record.ts';
 import { readState } from '../journal/read-state.ts';
@@ -28,14 +28,13 @@ export type PlanStep =
 
 /** Yields the plan with every change, at most four times a second, then its end. After an abort it yields nothing more. */
 export async function* followPlan(options: FollowedPlanOptions): AsyncGenerator<PlanStep, void> {
-  const { signal = new AbortController().signal } = options;
+  const { storage, planId, tenant, signal = new AbortController().signal } = options;
   const following = { ...options, signal };
   const unknownCalls: PlanCallFacts[] = [];
-  const news = createNews(following);
+  const news = createNews((onNews) => watchKey(storage, headKey(planPrefix(planId)), onNews), signal);
   try {
     yield* views(following, { news, unknownCalls });
     if (signal.aborted) return;
-    const { storage, planId, tenant } = options;
     const outcome = await readOutcome({ storage, planId, tenant, signal, live: () => undefined });
     yield { type: 'end', end: toEnd(outcome, unknownCalls) };
   } finally {
@@ -69,6 +68,7 @@ async function* views(
     if (view) yield { type: 'view', view };
     shown = seq;
     if (isLast) return;
+    await pause(1000 / viewsPerSecond, signal);
     await news.next();
   }
 }
@@ -89,35 +89,6 @@ function toEnd(outcome: PlanOutcome, unknownCalls: readonly PlanCallFacts[]): Pl
     default:
       return outcome satisfies never;
   }
-}
-
-interface News {
-  /** Resolves when the journal may have grown, at most {@link viewsPerSecond} times a second. */
-  next(): Promise<void>;
-  stop(): void;
-}
-
-function createNews({ storage, planId, signal }: Following): News {
-  let changed = Promise.withResolvers<void>();
-  const wake = (): void => changed.resolve();
-  const stopWatch = watchKey(storage, headKey(planPrefix(planId)), wake);
-  // A reader that aborted may never read again, so the generator may never reach its end, which stops the watch.
-  const abort = (): void => {
-    stopWatch();
-    wake();
-  };
-  signal.addEventListener('abort', abort, { once: true });
-  return {
-    async next() {
-      await Promise.all([changed.promise, pause(1000 / viewsPerSecond, signal)]);
-      changed = Promise.withResolvers();
-      if (signal.aborted) wake();
-    },
-    stop() {
-      stopWatch();
-      signal.removeEventListener('abort', abort);
-    },
-  };
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -9,7 +9,7 @@ import { creation, headKey, readJournal } from '../../log/journal-record.ts';
 import { steadyStorage } from '../../log/outage.ts';
 import { commitOwn } from '../../log/own-commit.ts';
 import type { Storage } from '../../contracts/storage.ts';
-import { watchKey } from '../../log/news.ts';
+import { createNews, type News, watchKey } from '../../log/news.ts';
 import { createLiveRun, type LiveRun } from './live-run.ts';
 import { type Principal, requireScope, type Scope } from '../../base/principal.ts';
 import {
@@ -227,7 +227,7 @@ function createCursor(
   let at = after;
   let closed = false;
   let ended = false;
-  let wake = (): void => undefined;
+  let news: News | undefined;
   const read = async (): Promise<readonly RunEvent[] | undefined> => {
     const seen = await live?.read(at);
     if (seen) return seen;
@@ -237,7 +237,7 @@ function createCursor(
       if (events.length > 0) return events;
       const head = await readRun(runId, stored);
       if (!head || (head.state.state !== 'running' && head.seq <= at)) return undefined;
-      if (head.seq <= at) await news();
+      if (head.seq <= at) await untilGrown();
     }
     return undefined;
   };
@@ -247,28 +247,34 @@ function createCursor(
     ended = true;
     return live.unrecorded.map((text) => ({ seq: at, text }));
   };
-  /** Resolves when the log may have grown; at the latest when a lost run would be found lost. */
-  const news = async (): Promise<void> => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    wake = resolve;
-    const stop = watchKey(stored.storage, headKey(runPrefix(runId)), resolve);
-    const timer = setTimeout(resolve, 5_000);
-    await promise;
-    clearTimeout(timer);
-    stop();
+  /** Resolves when the log may have grown. The first time at once: what came before the news started must be read again. */
+  const untilGrown = async (): Promise<void> => {
+    if (news) return await news.next();
+    news = createNews((onNews) => watchRun(runId, stored.storage, onNews));
   };
   return {
     async next() {
       const events = closed ? undefined : await read();
+      if (!events) news?.stop();
       at = events?.at(-1)?.seq ?? at;
       return events;
     },
     close() {
       if (closed) return;
       closed = true;
-      wake();
+      news?.stop();
       live?.detach();
     },
+  };
+}
+
+/** Also calls back now and then: no news says that a run was lost. */
+function watchRun(runId: string, storage: Storage, onNews: () => void): () => void {
+  const stop = watchKey(storage, headKey(runPrefix(runId)), onNews);
+  const timer = setInterval(onNews, 5_000);
+  return () => {
+    clearInterval(timer);
+    stop();
   };
 }
 

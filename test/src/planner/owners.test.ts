@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createEmit } from '../../../src/events/events.ts';
 import type { Authorization } from '../../../src/contracts/index.ts';
-import { createPlanner, type ObservedEvent } from '../../../src/index.ts';
+import { createPlanner, type ObservedEvent, type Storage } from '../../../src/index.ts';
 import type { RunAgent } from '../../../src/planner/index.ts';
 import { createPrincipal } from '../../../src/base/principal.ts';
 import { checkOrder } from '../../fixtures/plans/plan-order.ts';
@@ -66,6 +66,24 @@ describe('two processes with one plan', () => {
     await other.cancel(planId, me); // by whom the plan is not run
     expect(await elsewhere).toMatchObject({ state: 'cancelled' });
     expect(await planner.outcome(planId, me)).toMatchObject({ state: 'cancelled' });
+  });
+
+  it('return the outcome to a caller elsewhere whose read came just before the end', async () => {
+    const sign = Promise.withResolvers<void>();
+    const { planner, storage } = testPlanner(waiting(sign.promise));
+    const { planId } = await planner.start({ goal: 'g' }, me);
+    const late: Storage = {
+      ...storage,
+      async get(key) {
+        const entry = await storage.get(key);
+        if (key.at(-1) !== 'head') return entry;
+        sign.resolve();
+        await planner.outcome(planId, me);
+        return entry;
+      },
+    };
+    const other = createPlanner({ storage: late, runAgent: waiting(sign.promise) });
+    expect(await other.outcome(planId, me)).toMatchObject({ state: 'done' });
   });
 });
 

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { createNews, watchKey } from '../../../src/log/news.ts';
+
+/** News by hand, and whether they are still watched. */
+function byHand() {
+  const state = { onNews: (): void => undefined, isWatched: false };
+  const watch = (onNews: () => void): () => void => {
+    Object.assign(state, { onNews, isWatched: true });
+    return () => void (state.isWatched = false);
+  };
+  return { state, watch };
+}
+
+describe('createNews', () => {
+  it('counts what came before the wait', async () => {
+    const { state, watch } = byHand();
+    const news = createNews(watch);
+    state.onNews();
+    state.onNews();
+    await news.next();
+    let isWaiting = true;
+    const next = news.next().then(() => (isWaiting = false));
+    await Promise.resolve();
+    expect(isWaiting).toBe(true);
+    state.onNews();
+    await next;
+    news.stop();
+  });
+
+  it('ends every wait and the watch with its signal, also with one that was aborted before', async () => {
+    const stop = new AbortController();
+    const { state, watch } = byHand();
+    const news = createNews(watch, stop.signal);
+    const waiting = news.next();
+    stop.abort();
+    await waiting;
+    await news.next();
+    expect(state.isWatched).toBe(false);
+    const late = byHand();
+    await createNews(late.watch, stop.signal).next();
+    expect(late.state.isWatched).toBe(false);
+  });
+});
+
+describe('watchKey', () => {
+  it('calls back for storages that report changes, and polls the others', async () => {
+    const { watch: _, ...polled } = memoryStorage();
+    for (const storage of [polled, memoryStorage()]) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const stop = watchKey(storage, ['k'], resolve);
+      await storage.commit([{ key: ['k'], value: 1 }]);
+      await expect(promise).resolves.toBeUndefined();
+      stop();
+    }
+  });
+});
