@@ -232,10 +232,7 @@ function requireCrypto({ name }: Pick<VaultState, 'name'>): void {
   throw new PinnaceError(
     'unavailable',
     `Cannot use vault "${name}": there is no Web Crypto here; serve the page over https`,
-    {
-      retryable: false,
-      details: { reason: 'vault_unavailable' },
-    },
+    { retryable: false, details: { reason: 'vault_unavailable' } },
   );
 }
 

@@ -1,12 +1,18 @@
 /** The data that rooms share, as valibot schemas: agents, providers and tools as they stand in a catalog. */
 
 import * as v from 'valibot';
-
-/** The id of an agent, provider, tool or source: letters, digits, `_`, `.` and `-`. */
-const Id = v.pipe(
-  v.string(),
-  v.regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, 'must be 1 to 128 letters, digits, "_", "." or "-"'),
-);
+import {
+  Id,
+  McpToolPattern,
+  positive,
+  Revision,
+  Semver,
+  State,
+  Tenant,
+  Text,
+  Timestamp,
+  ToolPattern,
+} from './record-fields.ts';
 
 /** What a model calls a tool: providers accept no other characters. */
 export const ToolName = v.pipe(
@@ -14,39 +20,9 @@ export const ToolName = v.pipe(
   v.regex(/^(?!__proto__$)[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"'),
 );
 
-/** A tool id, or a prefix of tool ids followed by `*`. */
-const ToolPattern = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{0,64}\*?$/, 'must be a tool id, or a prefix with "*"'));
-
-/** A tool of an MCP server by its own name, or a prefix of such names followed by `*`. */
-const McpToolPattern = v.pipe(
-  v.string(),
-  v.regex(/^[A-Za-z0-9_./-]{0,128}\*?$/, 'must be the name of a tool, or a prefix with "*"'),
-);
-
-/** Semantic Versioning 2.0.0, for people; caches use `revision`. */
-const Semver = v.pipe(
-  v.string(),
-  v.maxLength(256),
-  v.regex(
-    /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/,
-    'must be like 1.0.0',
-  ),
-);
-
-const Text = v.pipe(v.string(), v.maxLength(65_536));
-const Revision = v.pipe(v.number(), v.integer(), v.minValue(1));
-/** A disabled record keeps everything and is used by nobody. */
-const State = v.optional(v.picklist(['active', 'disabled']), 'active');
-const Timestamp = v.pipe(v.string(), v.isoTimestamp());
-
-/** The tenant that the record belongs to; absent, the deployment shares it with all. Set by the registry, never by its author. */
-const Tenant = v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(256)));
-
 /** The name of a secret, never its value. */
 export const SecretRef = v.strictObject({ id: Id, version: v.optional(v.string()) });
 export type SecretRef = v.InferOutput<typeof SecretRef>;
-
-const positive = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
 
 /** Upper bounds of one run; each narrows what the runtime allows and never widens it. */
 export const LimitOverrides = v.strictObject({

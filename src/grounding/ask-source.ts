@@ -1,6 +1,7 @@
 /** Asks one source within the call's time, and makes of everything that can go wrong a report. */
 
 import { PinnaceError, toData } from '../base/errors.ts';
+import { untilAborted } from '../base/until-aborted.ts';
 import type { GroundingRequest, GroundingSource, SourceHit } from '../contracts/grounding-source.ts';
 import type { SourceReport } from './request.ts';
 
@@ -24,7 +25,10 @@ export async function askSource(source: GroundingSource, { signal, now, prepare 
   const start = now();
   const about = { dataSourceId: source.id, kind: source.kind };
   try {
-    const { given, version } = await untilAborted(signal, () => ask(source, { prepare, signal }));
+    const { given, version } = await untilAborted(() => ask(source, { prepare, signal }), {
+      signal,
+      action: `retrieve from data source "${source.id}"`,
+    });
     const hits = keepRules(given);
     const status = hits.length === given.length ? 'ok' : 'partial';
     return { hits, report: { ...about, tookMs: now() - start, candidates: hits.length, status, version } };
@@ -59,16 +63,4 @@ function keepRules(hits: readonly SourceHit[]): readonly SourceHit[] {
     ids.add(hit.id);
     return fits;
   });
-}
-
-async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason as Error); // the reasons are ours
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    signal.throwIfAborted();
-    return await Promise.race([promise, work()]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }

@@ -5,7 +5,7 @@ import { checkData } from '../base/json.ts';
 import type { McpValidationRequest, OfferedTool } from '../contracts/mcp-validation.ts';
 import type { McpConnection } from '../contracts/mcp-connector.ts';
 import { type McpFinding, McpPin, type McpServer, type PinnedTool } from '../base/schema.ts';
-import { asRecord } from './as-record.ts';
+import { asRecord } from '../base/is-record.ts';
 import { changedFields } from './drift.ts';
 import { digestOf, fingerprintOf } from './fingerprint.ts';
 import { inspect, type InspectContext, type InspectedTool } from './inspect.ts';

@@ -2,7 +2,7 @@
 
 import { canonicalJson, checkData } from '../base/json.ts';
 import type { McpPin, PinnedTool } from '../base/schema.ts';
-import { asRecord } from './as-record.ts';
+import { asRecord } from '../base/is-record.ts';
 import { knownFields } from './known-fields.ts';
 import { fingerprintOf } from './fingerprint.ts';
 

@@ -2,7 +2,7 @@
 
 import { checkData } from '../base/json.ts';
 import type { McpFinding } from '../base/schema.ts';
-import { asRecord } from './as-record.ts';
+import { asRecord, isRecord } from '../base/is-record.ts';
 import { checkFields, needsTask } from './checks/fields.ts';
 import { error, type Remark } from './checks/finding.ts';
 import { checkName } from './checks/names.ts';
@@ -113,9 +113,8 @@ function checkTool(
 }
 
 function checkOutputSchema(schema: unknown): readonly Remark[] {
-  const isRecord = typeof schema === 'object' && schema !== null && !Array.isArray(schema);
-  if (!isRecord) return [error('schema_root', 'must be an object', '/outputSchema')];
-  return checkSchema(asRecord(schema), '/outputSchema');
+  if (!isRecord(schema)) return [error('schema_root', 'must be an object', '/outputSchema')];
+  return checkSchema(schema, '/outputSchema');
 }
 
 function checkTexts(value: unknown, others: ReadonlySet<string>, path = ''): readonly Remark[] {

@@ -4,7 +4,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { McpCallResult } from '../contracts/mcp-connector.ts';
 import type { ToolContext } from '../tools/tool.ts';
-import { asRecord } from './as-record.ts';
+import { asRecord } from '../base/is-record.ts';
 
 /** The output of an MCP tool. What the server said is facts to judge, never instructions. */
 export interface McpToolOutput {

@@ -13,6 +13,7 @@ import { sharedRecord } from '../contracts/shared-record.ts';
 import { type Candidate, toCandidate } from './candidate.ts';
 import { compareWithPin } from './drift.ts';
 import type { DriftWatch } from './drift-watch.ts';
+import { namesElsewhere } from './other-tools.ts';
 import { catalogOf, requireWriter, withDrifted } from './records.ts';
 
 /** What a check works with. */
@@ -136,33 +137,6 @@ async function readOffer(
   }
 }
 
-/** The tools of other servers that agents may use together with this one, where the catalog can list them. */
-async function namesElsewhere(server: McpServer, catalog: Catalog, signal: AbortSignal): Promise<readonly string[]> {
-  const own = server.tenant === undefined ? undefined : catalogOf(catalog, server.tenant);
-  const catalogs = own ? [catalog, own] : [catalog];
-  const names = await Promise.all(catalogs.map((from) => namesIn(from, server, signal)));
-  return names.flat();
-}
-
-async function namesIn(catalog: Catalog, { id }: McpServer, signal: AbortSignal): Promise<readonly string[]> {
-  const names: string[] = [];
-  let after: string | undefined;
-  do {
-    const query = { limit: pageSize, ...(after !== undefined && { after }) };
-    const page: readonly McpServer[] = await catalog.listMcpServers?.(query, signal) ?? [];
-    names.push(...page.filter((server) => server.id !== id).flatMap(pinnedNames));
-    after = page.length === pageSize ? page.at(-1)?.id : undefined;
-  } while (after !== undefined);
-  return names;
-}
-
-/** Records are large. */
-const pageSize = 50;
-
-function pinnedNames({ alias, pinned }: McpServer): readonly string[] {
-  return (pinned?.tools ?? []).flatMap(({ definition: { name } }) => [name, `${alias}__${name}`]);
-}
-
 /** A refused offer takes nothing away that was approved before: only tools that are offered otherwise by now are hidden. */
 async function toRecord(
   server: McpServer,
@@ -212,9 +186,7 @@ function requireKnownEffects({ effects }: McpValidationRequest, { tools }: Candi
   throw new PinnaceError(
     'invalid_argument',
     'Cannot approve the server: "effects" names a tool that it does not offer',
-    {
-      details: { reason: 'unknown_tool' },
-    },
+    { details: { reason: 'unknown_tool' } },
   );
 }
 
@@ -246,9 +218,6 @@ function noConnector(serverId: string): PinnaceError {
   return new PinnaceError(
     'unavailable',
     `Cannot check MCP server "${serverId}": this runtime has no way to MCP servers`,
-    {
-      retryable: false,
-      details: { reason: 'no_mcp_connector' },
-    },
+    { retryable: false, details: { reason: 'no_mcp_connector' } },
   );
 }

@@ -1,7 +1,8 @@
 /** What the rehearsal model reads in a prompt: the last user message, and what was called since then. */
 
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
-import { asRecord, own } from './shape.ts';
+import { own } from './shape.ts';
+import { asRecord } from '../../../src/base/is-record.ts';
 
 /** What a model is called with. */
 export type ModelCallOptions = Parameters<LanguageModel['doStream']>[0];

@@ -6,7 +6,8 @@ import type { Outcome, PastCall } from './conversation.ts';
 import type { Call } from './explicit-calls.ts';
 import { fillInput } from './fill/fill-input.ts';
 import { lookUp } from './look-up.ts';
-import { asList, asRecord, type Field, own } from './shape.ts';
+import { asList, type Field, own } from './shape.ts';
+import { asRecord } from '../../../src/base/is-record.ts';
 import { allStemsOf } from './words.ts';
 import { escapeRegExp } from './patterns.ts';
 

@@ -1,5 +1,6 @@
 /** A JSON Schema as the rehearsal model reads it: what kind of value it wants, and what it says about it. Nothing in it is trusted. */
 
+import { asRecord } from '../../../src/base/is-record.ts';
 import { allStemsOf } from './words.ts';
 
 /** The kind of a value. */
@@ -137,11 +138,6 @@ function asPattern(value: unknown): RegExp | undefined {
 /** Gives an own property of whatever it is. */
 export function own(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-}
-
-/** Gives the value when it is an object that is no array, else an empty one. */
-export function asRecord(value: unknown): Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Schema : {}; // safe: just checked
 }
 
 /** Gives the value when it is an array, else an empty one. */

@@ -1,6 +1,6 @@
 /** How much work a schema makes: references let a few lines stand for billions of parts. */
 
-import { asRecord } from '../as-record.ts';
+import { asRecord } from '../../base/is-record.ts';
 
 /** Counts the parts of a schema with everything put in where a reference leads to it; a reference back into itself counts once. */
 export function expandedSize(root: Readonly<Record<string, unknown>>): number {

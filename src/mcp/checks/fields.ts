@@ -1,6 +1,6 @@
 /** Rules for the other fields of a definition: annotations, icons, execution, and those that nobody knows. */
 
-import { asRecord } from '../as-record.ts';
+import { asRecord } from '../../base/is-record.ts';
 import { knownFields } from '../known-fields.ts';
 import { below, error, type Remark, warning } from './finding.ts';
 

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import { createMatcher } from '../../permission/regex/matcher.ts';
-import { asRecord } from '../as-record.ts';
+import { asRecord } from '../../base/is-record.ts';
 import { compileJsonSchema } from '../../tools/json-schema/json-schema.ts';
 import { expandedSize } from './expansion.ts';
 import { below, error, type Remark, warning } from './finding.ts';

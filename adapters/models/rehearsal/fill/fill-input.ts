@@ -1,5 +1,6 @@
 /** Fills the input of a tool from a piece of the user's message, by the tool's JSON Schema alone. */
 
+import { asRecord, isRecord } from '../../../../src/base/is-record.ts';
 import { bracketed, type Clause, clauseOf, parseJson } from '../clause.ts';
 import { choiceFrom, flagFrom } from './fill-choice.ts';
 import { listFrom } from './fill-list.ts';
@@ -8,7 +9,7 @@ import { assignedTo, labelled, named } from './fill-assigned.ts';
 import { directionOf, formatted } from './fill-format.ts';
 import { markedFrom, textFrom } from './fill-text.ts';
 import { lookUp } from '../look-up.ts';
-import { asRecord, type Field, own, type Shape } from '../shape.ts';
+import { type Field, own, type Shape } from '../shape.ts';
 
 /** What a value may be taken from besides the message. */
 export interface Sources {
@@ -132,7 +133,7 @@ function objectFrom(field: Field, clause: Clause, { fill }: Context): unknown {
   if (shape.kind !== 'object') return undefined;
   const json = clause.take(new RegExp(`${bracketed}+`, 'u'));
   const value = json === undefined ? undefined : parseJson(json);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  if (isRecord(value)) return value;
   if (!required) return undefined;
   const { input, missing } = fill(shape, clause);
   return missing.length === 0 ? input : undefined;

@@ -1,0 +1,46 @@
+/** The fields that several kinds of records share, as valibot schemas. */
+
+import * as v from 'valibot';
+
+/** The id of an agent, provider, tool or source: letters, digits, `_`, `.` and `-`. */
+export const Id = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, 'must be 1 to 128 letters, digits, "_", "." or "-"'),
+);
+
+/** A tool id, or a prefix of tool ids followed by `*`. */
+export const ToolPattern = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9_-]{0,64}\*?$/, 'must be a tool id, or a prefix with "*"'),
+);
+
+/** A tool of an MCP server by its own name, or a prefix of such names followed by `*`. */
+export const McpToolPattern = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9_./-]{0,128}\*?$/, 'must be the name of a tool, or a prefix with "*"'),
+);
+
+/** Semantic Versioning 2.0.0, for people; caches use `revision`. */
+export const Semver = v.pipe(
+  v.string(),
+  v.maxLength(256),
+  v.regex(
+    /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/,
+    'must be like 1.0.0',
+  ),
+);
+
+/** A long text. */
+export const Text = v.pipe(v.string(), v.maxLength(65_536));
+/** Counts the changes of a record. */
+export const Revision = v.pipe(v.number(), v.integer(), v.minValue(1));
+/** A disabled record keeps everything and is used by nobody. */
+export const State = v.optional(v.picklist(['active', 'disabled']), 'active');
+/** A time as ISO 8601. */
+export const Timestamp = v.pipe(v.string(), v.isoTimestamp());
+
+/** The tenant that the record belongs to; absent, the deployment shares it with all. Set by the registry, never by its author. */
+export const Tenant = v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(256)));
+
+/** An optional whole number of at least 1. */
+export const positive = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
