@@ -199,7 +199,7 @@ function Connecting({ error, onRetry }: { error: ErrorData | undefined; onRetry:
     <>
       <Refusal error={error} scope='admin' onRetry={onRetry} />
       <p class='console-empty'>
-        <GuideLink page='deploy' anchor='what-any-place-needs'>What it needs</GuideLink>
+        <GuideLink page='deploy' anchor='requirements'>What it needs</GuideLink>
       </p>
     </>
   );

@@ -193,7 +193,7 @@ function Secrets({ vault, state: { secrets, isOpen } }: { vault: VaultPage; stat
   if (secrets.length === 0) {
     return (
       <p class='registry-faint' data-testid='vault-empty'>
-        There is no secret yet. <GuideLink page='tools' anchor='secrets'>About secrets</GuideLink>
+        There is no secret yet. <GuideLink page='secrets'>About secrets</GuideLink>
       </p>
     );
   }

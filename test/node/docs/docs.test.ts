@@ -1,6 +1,6 @@
 import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import * as stage from '../../fixtures/docs/stage.ts';
 import { runCommand } from '../../tools/run-command.ts';
 import { pages, type Snippet, snippetsIn } from '../../tools/snippets.ts';
@@ -34,7 +34,8 @@ beforeAll(async () => {
   await Promise.all(snippets.map((snippet) => writeFile(fileOf(snippet), moduleOf(snippet))));
 });
 afterEach(() => vi.restoreAllMocks());
-// Clients of the pages call an endpoint by its name: it is the stage's, and nobody else is called.
+afterAll(() => void vi.unstubAllGlobals());
+// Clients on the pages call the endpoint of the stage by its name; every other request fails.
 vi.stubGlobal('fetch', async (input: RequestInfo, init?: RequestInit) => {
   const request = new Request(input, init);
   if (new URL(request.url).hostname === 'agents.example') return await stage.handler(request);

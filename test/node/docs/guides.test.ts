@@ -13,9 +13,9 @@ describe('the guides', () => {
   });
 
   it.each(['tools', 'approvals', 'discovery', 'mcp', 'tree', 'grounding', 'registry', 'planner'])(
-    'lead to what a stop, a repeat and a full storage do: %s',
+    'link to the effects of a stop, a repeat and a full storage: %s',
     async (name) => {
-      expect(await read(`docs/${name}.md`)).toContain('runs.md#stopped-repeated-or-with-a-full-storage');
+      expect(await read(`docs/${name}.md`)).toContain('runs.md#stops-repeats-and-a-full-storage');
     },
   );
 
