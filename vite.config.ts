@@ -15,6 +15,10 @@ const isLong = process.env['PINNACE_TEST'] === 'long';
 const namesFiles = process.argv.some((argument) => argument.startsWith('test/'));
 const everyCoreTest = ['test/src/**/*.test.ts', 'test/adapters/**/*.test.ts', 'test/scenarios/**/*.test.ts'];
 const core = isLong || namesFiles ? everyCoreTest : platformTests;
+/** Files share a process, apart from those that measure it. Named files run alone, in the project that is named with them. */
+const shared = namesFiles ? { isolate: true } : { isolate: false, exclude: measuringTests };
+const alone = namesFiles ? [] : measuringTests;
+const setupInNode = 'fake-indexeddb/auto';
 /** A machine may be busy or slow: these find what hangs, not what is late. */
 const patience = {
   provide: { isLong, sampleSeed: Date.now() % 2 ** 31 },
@@ -101,10 +105,9 @@ export default defineConfig(async ({ mode }) => ({
         test: {
           name: 'node',
           ...patience,
+          ...shared,
           include: [...everyCoreTest, 'test/node/**/*.test.ts'],
-          exclude: measuringTests,
-          isolate: false,
-          setupFiles: ['fake-indexeddb/auto', ...setupFiles],
+          setupFiles: [setupInNode, ...setupFiles],
           globalSetup,
         },
       },
@@ -114,8 +117,8 @@ export default defineConfig(async ({ mode }) => ({
         test: {
           name: 'node-alone',
           ...patience,
-          include: measuringTests,
-          setupFiles: ['fake-indexeddb/auto', ...setupFiles],
+          include: alone,
+          setupFiles: [setupInNode, ...setupFiles],
           globalSetup,
         },
       },
@@ -135,10 +138,24 @@ export default defineConfig(async ({ mode }) => ({
         test: {
           name: 'deno',
           ...patience,
+          ...shared,
           setupFiles,
-          include: [...core, 'test/deno/**/*.test.ts'],
+          include: namesFiles ? [...core, 'test/deno/**/*.test.ts'] : core,
           globalSetup,
-          isolate: false,
+        },
+      },
+      {
+        root,
+        resolve,
+        test: {
+          name: 'deno-alone',
+          ...patience,
+          setupFiles,
+          include: [
+            ...alone.filter((path) => !path.startsWith('test/node/')),
+            ...(namesFiles ? [] : ['test/deno/**/*.test.ts']),
+          ],
+          globalSetup,
         },
       },
       {

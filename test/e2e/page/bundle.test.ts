@@ -1,3 +1,5 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build, type Rolldown } from 'vite';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -6,12 +8,13 @@ const root = join(import.meta.dirname, '../../..');
 let chunks: Rolldown.OutputChunk[];
 
 beforeAll(async () => {
+  const outDir = await mkdtemp(join(tmpdir(), 'pinnace-bundle-')); // the list of offline files reads it
   const result = await build({
     configFile: join(root, 'vite.config.ts'),
     logLevel: 'warn',
-    build: { write: false, sourcemap: false },
+    build: { write: false, sourcemap: false, outDir },
     worker: { format: 'es' },
-  });
+  }).finally(() => rm(outDir, { recursive: true }));
   const { output } = (Array.isArray(result) ? result[0] : result) as Rolldown.RolldownOutput;
   const worker = output.filter((item) => item.type === 'asset' && item.fileName.endsWith('.js'));
   chunks = [...output.filter((item) => item.type === 'chunk'), ...worker as unknown as Rolldown.OutputChunk[]];

@@ -33,7 +33,15 @@ export const platformTests: string[] = [
   'test/src/tree/{byte-limits,shared-storage}.test.ts',
 ];
 
-/** Tests that measure their own process, or change it: each runs in a process of its own. */
+/**
+ * Tests that measure their own process or change it: they count its timers, sockets or memory, or number what it makes. Each runs in
+ * a process of its own; all others share one.
+ */
 export const measuringTests: string[] = [
   'test/node/{fuzz,parity,regex-cpu,soak}.test.ts',
+  'test/adapters/transport/{endpoint,http/body-intake}.test.ts',
+  'test/src/log/{answering-storage,cache,journal,outage}.test.ts',
+  'test/src/runtime/{audit,readiness}.test.ts',
+  'test/src/runtime/faults/{faults,scenario-faults}.test.ts',
+  'test/src/runtime/resolve/slow-catalog.test.ts',
 ];

@@ -18,7 +18,7 @@ const workers = Math.max(1, Math.floor(availableParallelism() / 2));
 
 function commandOf(project: (typeof projects)[number]): string {
   const vitest = project === 'deno' ? 'deno run -A npm:vitest' : 'vitest';
-  const names = project === 'node' ? ['node', 'node-alone'] : [project];
+  const names = project === 'node' || project === 'deno' ? [project, `${project}-alone`] : [project];
   return [
     `${vitest} run`,
     ...names.map((name) => `--project=${name}`),
