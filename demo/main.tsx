@@ -28,17 +28,17 @@ start({ notes, theme }).catch((error: unknown) => {
 
 async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<void> {
   const worker = new Worker(ownScript(workerUrl), { type: 'module', name: 'agent' });
-  const [connection, { createBrowserKeeper }] = await Promise.all([
+  const [connection, { createBrowserChatStore }] = await Promise.all([
     connect(worker, { connectRuntime }),
-    import('./chat/state/browser-keeper.ts'),
+    import('./chat/state/browser-chat-store.ts'),
   ]);
   const connectEndpoint = createEndpointConnector({ connectRuntime });
-  const keeper = createBrowserKeeper();
+  const chatStore = createBrowserChatStore();
   const quiet = async (): Promise<void> => {
     worker.terminate();
-    await keeper.close();
+    await chatStore.close();
   };
-  const playground = createPlayground({ ...connection, ...shared, connectEndpoint, keeper, quiet });
+  const playground = createPlayground({ ...connection, ...shared, connectEndpoint, chatStore, quiet });
   await playground.settings.restore();
   const { hash } = location;
   await playground.chats.restore(hash.slice(1));

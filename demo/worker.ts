@@ -17,20 +17,20 @@ import { lazyTrials } from './builder/worker/lazy-trials.ts';
 import { createInspectorHost } from './inspector/worker/host.ts';
 import { exclusively } from './knowledge/worker/exclusively.ts';
 import { lazyKnowledgeHost } from './knowledge/worker/lazy-host.ts';
-import { tellContacts } from './privacy/worker/contacts.ts';
+import { reportContacts } from './privacy/worker/contacts.ts';
 import { createRegistryHost } from './registry/worker/host.ts';
 import { lazyMcp } from './registry/worker/lazy-mcp.ts';
 import { cardsOf } from './samples/agents.ts';
 import { pageSamples } from './samples/page-samples.ts';
 import { createModelChoice, keySecret } from './settings/worker/model-choice.ts';
-import { openKept } from './storage/open-kept.ts';
+import { openStorage } from './storage/open-storage.ts';
 import { sampleTools } from './tools/index.ts';
 import { createTreeHost } from './tree/worker/host.ts';
 import { treeAgentId } from './tree/worker/tools.ts';
 import { createVaultHost } from './vault/worker/vault-host.ts';
 
-tellContacts();
-const storage = openKept('pinnace');
+reportContacts();
+const storage = openStorage('pinnace');
 const observability = { audit: createAudit({ storage, retentionMs: 30 * 86_400_000 }), ring: createEventRing() };
 const ownSecrets = memorySecrets();
 const choice = createModelChoice({
@@ -43,7 +43,7 @@ const { secrets, control: vault } = createVaultHost({
   ownSecrets,
   onChanged: () => runtime.invalidate(['secrets']),
 });
-const inspector = createInspectorHost({ storage: openKept('pinnace-runs'), runtime: () => runtime });
+const inspector = createInspectorHost({ storage: openStorage('pinnace-runs'), runtime: () => runtime });
 const tree = createTreeHost({ storage, runtime: () => runtime });
 const knowledge = lazyKnowledgeHost({ storage, exclusively });
 const registry = createRegistryHost({

@@ -12,13 +12,13 @@ interface DialogProps {
 /** A modal dialog that is open as long as it is rendered. Esc and a press beside it close it. */
 export function Dialog({ class: className, label, testId, onClose, children }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
-  const isGone = useRef(false);
+  const isRemoved = useRef(false);
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
     return () => {
       // Closing restores the focus; its event arrives later and must not close the next dialog.
-      isGone.current = true;
+      isRemoved.current = true;
       element?.close();
     };
   }, []);
@@ -28,7 +28,7 @@ export function Dialog({ class: className, label, testId, onClose, children }: D
       class={`dialog ${className}`}
       data-testid={testId}
       aria-label={label}
-      onClose={() => isGone.current || onClose()}
+      onClose={() => isRemoved.current || onClose()}
       onMouseDown={(event) => event.target === dialog.current && onClose()}
     >
       {children}

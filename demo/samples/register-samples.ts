@@ -18,7 +18,7 @@ export interface Samples {
 /** Creates the function that registers what is missing: once, and again after a failure. It returns whether all of it is there. */
 export function createSamples(registry: Registry, samples: Samples): () => Promise<boolean> {
   let done: Promise<boolean> | undefined;
-  const begin = async (): Promise<boolean> => {
+  const start = async (): Promise<boolean> => {
     try {
       await register(registry, samples);
       return true;
@@ -27,7 +27,7 @@ export function createSamples(registry: Registry, samples: Samples): () => Promi
       return false;
     }
   };
-  return () => done ??= begin();
+  return () => done ??= start();
 }
 
 async function register(registry: Registry, { agents, providers, dataSources }: Samples): Promise<void> {

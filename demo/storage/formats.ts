@@ -7,7 +7,7 @@ import type { StorageFormat } from '../../adapters/storage/indexeddb.ts';
 import type { Entry } from '../../src/contracts/storage.ts';
 
 /** A key and its value. */
-type Kept = Pick<Entry, 'key' | 'value'>;
+type Stored = Pick<Entry, 'key' | 'value'>;
 
 /** The databases, and the settings in `localStorage`. */
 export type Place = 'pinnace' | 'pinnace-playground' | 'pinnace-runs' | 'settings';
@@ -26,7 +26,7 @@ export const places: readonly Place[] = ['pinnace', 'pinnace-playground', 'pinna
 /** From format 1 on, one after the other. */
 const steps: Readonly<Record<Place, readonly Step[]>> = {
   pinnace: [],
-  'pinnace-playground': [{ kind: 'message', change: endCallsThatNobodyCanDecide }],
+  'pinnace-playground': [{ kind: 'message', change: endUndecidableCalls }],
   'pinnace-runs': [],
   settings: [],
 };
@@ -42,7 +42,7 @@ export function kindsOf(place: Place, all = steps): readonly string[] {
 }
 
 /** Returns the value in the current format. Throws as a step does. */
-export function upgrade(place: Place, { key, value }: Kept, from: number, all = steps): unknown {
+export function upgrade(place: Place, { key, value }: Stored, from: number, all = steps): unknown {
   const [kind] = key;
   return all[place].slice(from - 1).reduce((before, step) => step.kind === kind ? step.change(before) : before, value);
 }
@@ -53,10 +53,10 @@ export function storageFormat(place: Place, all = steps): StorageFormat {
 }
 
 /** Waiting calls stored before their questions were cannot be decided. */
-function endCallsThatNobodyCanDecide(message: unknown): unknown {
+function endUndecidableCalls(message: unknown): unknown {
   const { parts } = message as { readonly parts?: readonly unknown[] };
   if (!Array.isArray(parts)) return message; // a person's
-  const ended = (parts as readonly KeptToolPart[]).map((part) =>
+  const ended = (parts as readonly StoredToolPart[]).map((part) =>
     part.type === 'tool' && part.call.state === 'waiting' && part.call.approval === undefined
       ? { ...part, call: { ...part.call, state: 'undecided' } }
       : part
@@ -64,7 +64,7 @@ function endCallsThatNobodyCanDecide(message: unknown): unknown {
   return ended.every((part, i) => part === parts[i]) ? message : { ...(message as object), parts: ended };
 }
 
-interface KeptToolPart {
+interface StoredToolPart {
   readonly type: string;
   readonly call: { readonly state: string; readonly approval?: unknown };
 }

@@ -13,7 +13,7 @@ import { noTabs } from '../../chat/state/chat-tabs.ts';
 import type { Connection } from './connect.ts';
 import type { RemoteEndpoint } from '../../endpoint/state/connect-endpoint.ts';
 import type { Schedule } from '../../kit/hooks/frame-queue.ts';
-import type { Keeper } from '../../chat/state/keeper.ts';
+import type { ChatStore } from '../../chat/state/chat-store.ts';
 import type { ToolPart } from '../../chat/state/message.ts';
 import type { Notes } from './notes.ts';
 import { createOffline, type Offline } from '../../offline/state/offline.ts';
@@ -33,7 +33,7 @@ export interface Playground {
   /** Asks the worker for the agents again. */
   refreshAgents(): Promise<void>;
   readonly chats: Chats;
-  readonly keeper: Pick<Keeper, 'notKept' | 'unreadable'>;
+  readonly chatStore: Pick<ChatStore, 'notStored' | 'unreadable'>;
   readonly settings: Settings;
   readonly theme: Signal<Theme>;
   readonly offline: Offline;
@@ -129,7 +129,7 @@ export interface InspectorPlace {
 interface PlaygroundOptions extends Connection {
   /** Connects to a Pinnace endpoint by its address. */
   readonly connectEndpoint: (endpoint: string) => Promise<RemoteEndpoint>;
-  readonly keeper: Keeper;
+  readonly chatStore: ChatStore;
   /** Ends everything that writes. */
   readonly quiet: () => Promise<void>;
   readonly notes: Notes;
@@ -147,7 +147,7 @@ interface Over {
 
 /** Puts the page's state together. */
 export function createPlayground(options: PlaygroundOptions): Playground {
-  const { agents, control, transport, keeper, notes, theme, now = Date.now, schedule } = options;
+  const { agents, control, transport, chatStore, notes, theme, now = Date.now, schedule } = options;
   const transports = createTransports({
     worker: transport,
     connectEndpoint: options.connectEndpoint,
@@ -158,7 +158,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   const overlay = signal<Overlay>('none');
   const chatOptions: ChatsOptions = {
     transports,
-    keeper,
+    chatStore,
     defaultAgentId: agents[0]?.id ?? '',
     isPlanner: (agentId) => agentOf(agents, agentId).plans === true,
     steerPlan: (planId, how) => control.steerPlan(planId, how),
@@ -207,10 +207,10 @@ export function createPlayground(options: PlaygroundOptions): Playground {
 
   const shared = {
     async refreshAgents() {
-      keeper.tabs.tell({ type: 'agents' });
+      chatStore.tabs.emit({ type: 'agents' });
       cards.value = await control.agents();
     },
-    keeper,
+    chatStore,
     settings,
     theme,
     offline: createOffline(),
@@ -227,7 +227,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     announcement: signal(''),
   };
 
-  keeper.tabs.heed(({ type }) => {
+  chatStore.tabs.subscribe(({ type }) => {
     if (type === 'agents') void control.agents().then((found) => (cards.value = found), () => undefined);
   });
 
@@ -242,7 +242,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
         around(
           createChats({
             ...chatOptions,
-            keeper: keepsNothing,
+            chatStore: storesNothing,
             transports: { ...transports, chosen: () => undefined },
             modelLabel: given.modelLabel,
           }),
@@ -266,8 +266,8 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   return around(createChats(chatOptions), () => cards.value);
 }
 
-const keepsNothing: Keeper = {
-  notKept: signal(undefined),
+const storesNothing: ChatStore = {
+  notStored: signal(undefined),
   unreadable: signal(0),
   tabs: noTabs,
   heads: () => Promise.resolve([]),

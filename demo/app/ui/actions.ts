@@ -16,7 +16,7 @@ export interface KeyedAction {
 
 /** All of them. The letters are none that browsers need. */
 export const keyedActions: readonly KeyedAction[] = [
-  { id: 'new-chat', icon: 'plus', title: 'New chat', key: 'n', go: beginChat },
+  { id: 'new-chat', icon: 'plus', title: 'New chat', key: 'n', go: startChat },
   {
     id: 'runs',
     icon: 'waterfall',
@@ -54,9 +54,9 @@ export const keyedActions: readonly KeyedAction[] = [
   },
 ];
 
-function beginChat(playground: Playground): void {
+function startChat(playground: Playground): void {
   uncover(playground);
-  playground.chats.begin();
+  playground.chats.start();
   playground.focusRequests.value++;
 }
 

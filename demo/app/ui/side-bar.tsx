@@ -26,8 +26,8 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
     return () => before instanceof HTMLElement && before.focus();
   }, [isOpen]);
   useEffect(() => closeWhenWide(() => overlay.value === 'drawer' && (overlay.value = 'none')), []);
-  const begin = (): void => {
-    chats.begin();
+  const start = (): void => {
+    chats.start();
     overlay.value = 'none';
     uncover(playground);
     playground.focusRequests.value++;
@@ -49,7 +49,7 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
             <Icon name='cross' />
           </button>
         </div>
-        <button type='button' class='button new-chat' data-testid='new-chat' onClick={begin}>
+        <button type='button' class='button new-chat' data-testid='new-chat' onClick={start}>
           <Icon name='plus' />
           New chat
         </button>

@@ -4,10 +4,10 @@ import { Notice } from '../../kit/callout.tsx';
 
 /** Why chats are not stored or cannot be read, and what to do. */
 export function StorageNotice({ playground }: { playground: Playground }): JSX.Element | null {
-  const { notKept, unreadable } = playground.keeper;
+  const { notStored, unreadable } = playground.chatStore;
   const open = (): void => void (playground.privacy.isShown.value = true);
   const count = unreadable.value;
-  switch (notKept.value) {
+  switch (notStored.value) {
     case 'full':
       return (
         <Notice
@@ -46,7 +46,7 @@ export function StorageNotice({ playground }: { playground: Playground }): JSX.E
         </Notice>
       );
     default:
-      return notKept.value satisfies never;
+      return notStored.value satisfies never;
   }
 }
 

@@ -48,7 +48,7 @@ export function TopBar({ chat, playground }: { chat: Chat; playground: Playgroun
       >
         <Icon name='book' />
       </button>
-      <button type='button' class='icon-button only-narrow' aria-label='New chat' onClick={() => chats.begin()}>
+      <button type='button' class='icon-button only-narrow' aria-label='New chat' onClick={() => chats.start()}>
         <Icon name='plus' />
       </button>
     </header>

@@ -38,7 +38,7 @@ export interface Builder {
   readonly vault: VaultPage;
   readonly control: RegistryControl;
   /** Begins a new agent. */
-  begin(): Promise<void>;
+  start(): Promise<void>;
   /** Whether a field of lines, as `entryTools`, has an entry. */
   has(field: string, entry: string): boolean;
   /** Puts the entry there, or takes it away. */
@@ -154,7 +154,7 @@ export function createBuilder({ control, onChanged, announce }: BuilderOptions):
     finder,
     vault: createVaultPage({ control, announce }),
     control,
-    async begin() {
+    async start() {
       const made = await formOf('agent');
       batch(() => {
         step.value = 'about';

@@ -34,7 +34,7 @@ export interface Compare {
   /** Whether both are the same unchanged agent. */
   readonly isSame: ReadonlySignal<boolean>;
   /** Both are the chat's agent; B has another provider's model where there is one. */
-  begin(): Promise<void>;
+  start(): Promise<void>;
   /** Sends to both. A changed side starts a new chat. */
   send(): Promise<void>;
   stop(): void;
@@ -62,7 +62,7 @@ export function createCompare(playground: Playground): Compare {
       sides[0].agentId.value === sides[1].agentId.value &&
       JSON.stringify(sides[0].variation.value) === JSON.stringify(sides[1].variation.value)
     ),
-    async begin() {
+    async start() {
       const page = await control.list('provider', { limit: 200 }).catch(() => undefined);
       if (page?.ok) providers.value = page.value.items as readonly Provider[]; // as asked for
       const { value: current } = playground.chats.current.value.agentId;
@@ -87,7 +87,7 @@ export function createCompare(playground: Playground): Compare {
       if (agentId === undefined) return false;
       await playground.refreshAgents().catch(() => undefined); // the chat then shows the agent's id
       chat.agentId.value = agentId;
-      side.playground.chats.begin(side.agentId.value);
+      side.playground.chats.start(side.agentId.value);
       await playground.chats.adopt(chat);
       return true;
     },
@@ -169,7 +169,7 @@ function ownSide({ name, playground, control, providers }: OwnSideOptions): OwnS
       problem.value = isVaried && !made?.ok ? `${made?.error.message ?? 'The worker did not respond'}.` : undefined;
       if (isVaried && !made?.ok) return false;
       running.value = made?.ok ? made.value.id : agentId.value;
-      own.chats.begin(running.value);
+      own.chats.start(running.value);
       return true;
     },
     async settle() {

@@ -57,9 +57,9 @@ export function followPlaces(
 ): readonly Param[] {
   const isLeft = ({ name, type, description, isRequired }: Param): boolean =>
     before.includes(name) && !after.includes(name) && type === 'string' && description === '' && isRequired;
-  const kept = params.filter((param) => !isLeft(param));
-  const added = after.filter((place) => !before.includes(place) && !kept.some(({ name }) => name === place));
-  return [...kept, ...added.map(paramOf)];
+  const stored = params.filter((param) => !isLeft(param));
+  const added = after.filter((place) => !before.includes(place) && !stored.some(({ name }) => name === place));
+  return [...stored, ...added.map(paramOf)];
 }
 
 /** Returns an empty row. */

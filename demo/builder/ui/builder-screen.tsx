@@ -190,7 +190,7 @@ function Vault({ builder: { vault } }: { builder: Builder }): JSX.Element {
 async function tryOut(agentId: string, playground: Playground): Promise<void> {
   await playground.refreshAgents();
   uncover(playground);
-  playground.chats.begin(agentId);
+  playground.chats.start(agentId);
   playground.focusRequests.value++;
 }
 
@@ -200,6 +200,6 @@ const builderOf = oncePer((playground: Playground): Builder => {
     onChanged: () => void playground.refreshAgents().catch(() => undefined), // the chats go on with the cards that there are
     announce: (text) => void (playground.announcement.value = text),
   });
-  void builder.begin();
+  void builder.start();
   return builder;
 });

@@ -102,6 +102,6 @@ function CompareField({ compare }: { compare: Compare }): JSX.Element {
 
 const compareOf = oncePer((playground: Playground): Compare => {
   const compare = createCompare(playground);
-  void compare.begin();
+  void compare.start();
   return compare;
 });

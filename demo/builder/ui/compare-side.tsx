@@ -108,11 +108,11 @@ function Who({ side, compare }: { side: Side; compare: Compare }): JSX.Element {
   const { providerId = '', model = '', instructions } = variation.value;
   const chat = playground.chats.current.value;
   const isBusy = isRunning(chat);
-  const hasBegun = chat.messages.value.length > 0;
-  const isOpen = useSignal(side.name === 'B' && !hasBegun);
+  const hasStarted = chat.messages.value.length > 0;
+  const isOpen = useSignal(side.name === 'B' && !hasStarted);
   useEffect(() => {
-    if (hasBegun) isOpen.value = false; // the answer has the room
-  }, [hasBegun]);
+    if (hasStarted) isOpen.value = false; // the answer has the room
+  }, [hasStarted]);
   const known = new Map(playground.agents.map((card) => [card.id, card.name]));
   const own = agent.value?.instructions ?? '';
   return (

@@ -186,6 +186,6 @@ function Question({ link, arrival: { report }, onLeave, onTaken }: QuestionProps
 async function openChat(agentId: string, playground: Playground): Promise<void> {
   await playground.refreshAgents();
   uncover(playground);
-  playground.chats.begin(agentId);
+  playground.chats.start(agentId);
   playground.focusRequests.value++;
 }

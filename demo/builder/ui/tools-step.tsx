@@ -20,7 +20,7 @@ export function ToolsStep({ builder }: { builder: Builder }): JSX.Element {
           <Make builder={builder} kind='tool' preset={{ type: 'http', config: '{}' }} testId='make-http'>
             HTTP tool
           </Make>
-          <Make builder={builder} kind='tool' preset={{ type: 'code', config: codeToBegin }} testId='make-code'>
+          <Make builder={builder} kind='tool' preset={{ type: 'code', config: codeToStart }} testId='make-code'>
             Code tool
           </Make>
           <Make builder={builder} kind='mcpServer' preset={{}} testId='make-server'>MCP server by URL</Make>
@@ -34,7 +34,7 @@ export function ToolsStep({ builder }: { builder: Builder }): JSX.Element {
   );
 }
 
-const codeToBegin = JSON.stringify({ code: '// input is what the model sends; return what it gets\nreturn input;\n' });
+const codeToStart = JSON.stringify({ code: '// input is what the model sends; return what it gets\nreturn input;\n' });
 
 function Make({ builder, kind, preset, testId, children }: {
   readonly builder: Builder;

@@ -63,7 +63,7 @@ export function TryStep({ builder, playground, onTry }: TryStepProps): JSX.Eleme
             type='button'
             class='button'
             data-testid='builder-another'
-            onClick={() => void builder.begin()}
+            onClick={() => void builder.start()}
           >
             Make another
           </button>

@@ -78,7 +78,7 @@ async function call(definition: ToolDefinition, input: unknown, options: TrialOp
       value.length >= 8
     ),
   );
-  const begunAt = performance.now();
+  const startedAt = performance.now();
   const audited = auditTrial(tool, { storage: options.storage, agentId });
   const caller = { toolCallId: 'trial', agentId, principal };
   const outcome = await invokeTool(tool, input, {
@@ -92,7 +92,7 @@ async function call(definition: ToolDefinition, input: unknown, options: TrialOp
     timeoutMs: longestMs,
     maxOutputLength: 65_536,
   });
-  const durationMs = Math.round(performance.now() - begunAt);
+  const durationMs = Math.round(performance.now() - startedAt);
   await audited.end(outcome);
   const shown = await seen.answer;
   const clean = JSON.parse(redactor.text(JSON.stringify({ outcome, shown, thrown: seen.thrown }))) as { // as it went in

@@ -28,13 +28,13 @@ export function isDecidedHere(message: AssistantMessage): boolean {
 /** Makes the decision known to the card at once, and what came of telling it. */
 export async function decideCall(
   { call }: ToolPart,
-  { decision, tell }: { readonly decision: Decision; readonly tell: (approval: Approval) => Promise<void> },
+  { decision, send }: { readonly decision: Decision; readonly send: (approval: Approval) => Promise<void> },
 ): Promise<void> {
   const { approval } = call.value;
   if (call.value.state !== 'waiting' || !approval || approval.decision || approval.isPending) return;
   const asked: Approval = { ...approval, problem: undefined };
   call.value = { ...call.value, approval: { ...asked, isPending: true } };
-  const error = await tell(asked).then(() => undefined, toShape);
+  const error = await send(asked).then(() => undefined, toShape);
   if (call.value.state !== 'waiting') return; // another message was sent meanwhile
   call.value = { ...call.value, ...after(asked, { decision, error }) };
 }

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { Key } from '../../../src/base/key.ts';
 import type { Change, Entry, Storage } from '../../../src/contracts/storage.ts';
 import type { ChatHead } from './chat.ts';
-import { fromKept, toKept, withoutOutputs } from './kept-message.ts';
+import { fromStored, toStored, withoutOutputs } from './stored-message.ts';
 import type { Message } from './message.ts';
 import { readAs } from './run-data.ts';
 
@@ -63,7 +63,7 @@ export async function readPlaced(
   const placed: PlacedMessage[] = [];
   for await (const page of pagesOf(storage, prefix, from > 0 ? [...prefix, from - 1] : undefined)) {
     for (const { key, value } of page) {
-      const message = fromKept(value);
+      const message = fromStored(value);
       if (message) placed.push({ place: Number(key.at(-1)), message });
       else onUnreadable(key);
     }
@@ -131,6 +131,6 @@ async function* pagesOf(storage: Storage, prefix: Key, start?: Key): AsyncIterab
 }
 
 function valueOf(message: Message): unknown {
-  const kept = toKept(message);
-  return JSON.stringify(kept).length > maxMessageLength ? withoutOutputs(kept) : kept;
+  const stored = toStored(message);
+  return JSON.stringify(stored).length > maxMessageLength ? withoutOutputs(stored) : stored;
 }

@@ -6,7 +6,7 @@ import type { PlanSteering } from '../../app/worker/control.ts';
 import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
 import { type Chat, headOf } from './chat.ts';
 import type { Schedule } from '../../kit/hooks/frame-queue.ts';
-import type { Keeper, Saved } from './keeper.ts';
+import type { ChatStore, Saved } from './chat-store.ts';
 import { type AssistantMessage, createAnswer, type Message, type ToolPart } from './message.ts';
 import { cancelPlan, planOf, type PlanPart, planToFollow } from '../../plan/state/plan.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
@@ -25,7 +25,7 @@ export interface Transports {
 /** What runs need. */
 export interface ChatRunsOptions {
   readonly transports: Transports;
-  readonly keeper: Keeper;
+  readonly chatStore: ChatStore;
   /** Whether runs of this agent plan. */
   readonly isPlanner: (agentId: string) => boolean;
   /** Does something with a plan of the page's worker. */
@@ -62,16 +62,19 @@ export const saveEveryMs = 3000;
 
 /** Creates the runs of chats; one that is not `isKept` any more has been deleted meanwhile. */
 export function createChatRuns(
-  options: ChatRunsOptions & { isKept: (chat: Chat) => boolean; onSaved: (chat: Chat, saved: Saved) => Promise<void> },
+  options: ChatRunsOptions & {
+    isStored: (chat: Chat) => boolean;
+    onSaved: (chat: Chat, saved: Saved) => Promise<void>;
+  },
 ): ChatRuns {
-  const { transports, keeper, modelLabel, now, createId, isKept, onSaved, isPlanner, steerPlan } = options;
+  const { transports, chatStore, modelLabel, now, createId, isStored, onSaved, isPlanner, steerPlan } = options;
   const ours = new Map<string, Run>();
 
   async function saveFrom(
     chat: Chat,
     what: { from: number; to?: number; dropped?: string | undefined },
   ): Promise<void> {
-    await onSaved(chat, await keeper.save(headOf(chat), { messages: chat.messages.value, ...what }));
+    await onSaved(chat, await chatStore.save(headOf(chat), { messages: chat.messages.value, ...what }));
   }
 
   /** Writes one message, or the last one. */
@@ -94,7 +97,7 @@ export function createChatRuns(
     clearInterval(timer);
     stopWatching();
     chat.updatedAt.value = now();
-    if (isKept(chat)) await save(chat, answer);
+    if (isStored(chat)) await save(chat, answer);
     if (ours.get(answer.id) === run) ours.delete(answer.id);
   }
 
@@ -105,7 +108,7 @@ export function createChatRuns(
     const agentId = chat.agentId.value;
     const run = startRun({ ...options, transport, chatId: chat.id, agentId, messages, answer, planner });
     chat.run.value = run;
-    keeper.tabs.hold(answer.id, follow(chat, answer, run));
+    chatStore.tabs.hold(answer.id, follow(chat, answer, run));
   }
 
   function goOn(chat: Chat): boolean {
@@ -134,13 +137,13 @@ export function createChatRuns(
       if (!answer || !plan) return;
       await steerPlan(plan.planId, how);
       // A paused plan comes to rest, and its run has ended: the next one follows it.
-      if (how === 'resume' && isKept(chat) && lastAnswer(chat.messages.value) === answer) goOn(chat);
+      if (how === 'resume' && isStored(chat) && lastAnswer(chat.messages.value) === answer) goOn(chat);
       if (how !== 'cancel' || isWriting(answer)) return;
       batch(() => {
         cancelPlan(answer);
         answer.outcome.value = { type: 'stopped', by: 'person', endedAt: now() };
       });
-      if (isKept(chat)) await save(chat, answer);
+      if (isStored(chat)) await save(chat, answer);
     },
     dismiss(chat) {
       const answer = lastAnswer(chat.messages.value);
@@ -158,8 +161,8 @@ export function createChatRuns(
       const answer = lastAnswer(chat.messages.value);
       if (!answer || !waitingCalls(answer).includes(part)) return;
       const transport = transports.to(answer.via);
-      await decideCall(part, { decision, tell: ({ runId, id }) => transport.decide(runId, id, decision) });
-      if (!isKept(chat) || lastAnswer(chat.messages.value) !== answer) return;
+      await decideCall(part, { decision, send: ({ runId, id }) => transport.decide(runId, id, decision) });
+      if (!isStored(chat) || lastAnswer(chat.messages.value) !== answer) return;
       void save(chat, answer);
       if (isDecidedHere(answer)) goOn(chat);
     },
@@ -169,12 +172,12 @@ export function createChatRuns(
       const runId = answer?.facts.value.run?.runId;
       if (!answer || !plan || runId === undefined) return;
       const transport = transports.to(answer.via);
-      const tell = (value: unknown): Promise<void> => transport.reply(runId, { askId: question.ask, answer: value });
-      const goesOn = await answerQuestion(plan, question, { answer: said, tell });
-      if (isKept(chat)) void save(chat, answer);
+      const send = (value: unknown): Promise<void> => transport.reply(runId, { askId: question.ask, answer: value });
+      const goesOn = await answerQuestion(plan, question, { answer: said, send });
+      if (isStored(chat)) void save(chat, answer);
       // The run may be about to end because of this very question: what it shows then is how the plan stood before the answer.
       if (goesOn && isWriting(answer)) await chat.run.value?.ended;
-      if (!goesOn || !isKept(chat) || lastAnswer(chat.messages.value) !== answer) return;
+      if (!goesOn || !isStored(chat) || lastAnswer(chat.messages.value) !== answer) return;
       if (isStillOpen(plan, question)) goOn(chat);
     },
   };

@@ -9,8 +9,8 @@ export type ChatNews =
 
 /** The other tabs. */
 export interface ChatTabs {
-  tell(news: ChatNews): void;
-  heed(onNews: (news: ChatNews) => void): void;
+  emit(news: ChatNews): void;
+  subscribe(onNews: (news: ChatNews) => void): void;
   /** Lets other tabs see that this one is writing the answer, until that has ended. */
   hold(answerId: string, ended: Promise<unknown>): void;
   /** Whether a tab is writing the answer. */
@@ -22,8 +22,8 @@ export interface ChatTabs {
 
 /** For a page that is by itself. */
 export const noTabs: ChatTabs = {
-  tell: () => undefined,
-  heed: () => undefined,
+  emit: () => undefined,
+  subscribe: () => undefined,
   hold: () => undefined,
   isHeld: () => Promise.resolve(false),
   released: () => Promise.resolve(),
@@ -38,8 +38,8 @@ export function browserTabs(
   locks: Pick<LockManager, 'request' | 'query'> | undefined,
 ): ChatTabs {
   return {
-    tell: (news) => channel.postMessage(news),
-    heed: (onNews) => channel.addEventListener('message', ({ data }: MessageEvent<ChatNews>) => onNews(data)),
+    emit: (news) => channel.postMessage(news),
+    subscribe: (onNews) => channel.addEventListener('message', ({ data }: MessageEvent<ChatNews>) => onNews(data)),
     hold: (answerId, ended) => void locks?.request(lockOf(answerId), () => ended),
     async isHeld(answerId) {
       const { held = [] } = await locks?.query() ?? {};

@@ -6,7 +6,7 @@ import type { PlanSteering } from '../../app/worker/control.ts';
 import { type Chat, createChat, headOf, isRunning, titleOf } from './chat.ts';
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
 import { followTabs } from './follow-tabs.ts';
-import type { Keeper } from './keeper.ts';
+import type { ChatStore } from './chat-store.ts';
 import type { Message, ToolPart } from './message.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import type { Answer } from '../../plan/state/plan-reply.ts';
@@ -20,7 +20,7 @@ export interface Chats {
   restore(chatId: string | undefined): Promise<void>;
   open(chatId: string): Promise<void>;
   /** Opens an empty chat. */
-  begin(agentId?: string): void;
+  start(agentId?: string): void;
   /** Sends a message in the open chat; calls that wait there are then not decided, and a plan that waits is cancelled. Does nothing while a run is going on. */
   send(text: string): void;
   stop(): void;
@@ -48,19 +48,19 @@ export interface ChatsOptions extends ChatRunsOptions {
 
 /** Creates the chats, at first an empty one. */
 export function createChats(options: ChatsOptions): Chats {
-  const { keeper, now, createId, defaultAgentId } = options;
+  const { chatStore, now, createId, defaultAgentId } = options;
   const all = signal<readonly Chat[]>([]);
   const current = signal(blank(defaultAgentId));
   const deleted = signal<{ readonly title: string; readonly instead: Chat } | undefined>(undefined);
   const find = (chatId: string | undefined): Chat | undefined => all.value.find(({ id }) => id === chatId);
   const elsewhere = followTabs({
-    keeper,
+    chatStore,
     find,
     isOurs: (answerId) => runs.isOurs(answerId),
     add: (chat) => void (all.value = [...all.value, chat]),
     drop,
   });
-  const runs = createChatRuns({ ...options, isKept: (chat) => all.value.includes(chat), onSaved: elsewhere.onSaved });
+  const runs = createChatRuns({ ...options, isStored: (chat) => all.value.includes(chat), onSaved: elsewhere.onSaved });
 
   function blank(agentId: string): Chat {
     return createChat({ id: createId(), agentId, title: '', createdAt: now(), updatedAt: now() });
@@ -71,7 +71,7 @@ export function createChats(options: ChatsOptions): Chats {
     current.value = chat;
     if (chat.loaded.value !== 'absent') return;
     chat.loaded.value = 'loading';
-    chat.messages.value = await keeper.messages(chat.id);
+    chat.messages.value = await chatStore.messages(chat.id);
     chat.loaded.value = 'ready';
     elsewhere.watch(chat);
   }
@@ -94,11 +94,11 @@ export function createChats(options: ChatsOptions): Chats {
     list: computed(() => all.value.toSorted((a, b) => b.updatedAt.value - a.updatedAt.value)),
     current,
     async restore(chatId) {
-      all.value = [...all.value, ...await readChats(keeper, all.value)];
+      all.value = [...all.value, ...await readChats(chatStore, all.value)];
       if (current.value.messages.value.length === 0) await open(find(chatId));
     },
     open: (chatId) => open(find(chatId)),
-    begin(agentId = current.value.agentId.value) {
+    start(agentId = current.value.agentId.value) {
       if (current.value.messages.value.length > 0 || find(current.value.id)) current.value = blank(agentId);
       else current.value.agentId.value = agentId;
     },
@@ -118,15 +118,15 @@ export function createChats(options: ChatsOptions): Chats {
     stop() {
       const chat = current.value;
       chat.run.value?.stop();
-      if (isRunning(chat)) keeper.tabs.tell({ type: 'stop', chatId: chat.id }); // it may be another tab's
+      if (isRunning(chat)) chatStore.tabs.emit({ type: 'stop', chatId: chat.id }); // it may be another tab's
     },
     retry() {
       const chat = current.value;
-      const kept = withoutLastAnswer(chat.messages.value);
-      if (kept.length === 0 || !isReady(chat) || runs.goOn(chat)) return;
-      const dropped = chat.messages.value.at(kept.length)?.id;
-      chat.messages.value = kept;
-      runs.ask(chat, kept.length, dropped);
+      const stored = withoutLastAnswer(chat.messages.value);
+      if (stored.length === 0 || !isReady(chat) || runs.goOn(chat)) return;
+      const dropped = chat.messages.value.at(stored.length)?.id;
+      chat.messages.value = stored;
+      runs.ask(chat, stored.length, dropped);
     },
     decide: (part, decision) => runs.decide(current.value, part, decision),
     reply: (question, answer) => runs.reply(current.value, question, answer),
@@ -134,7 +134,7 @@ export function createChats(options: ChatsOptions): Chats {
     async adopt(chat) {
       if (!find(chat.id)) all.value = [...all.value, chat];
       current.value = chat;
-      await keeper.save(headOf(chat), { messages: chat.messages.value, from: 0 });
+      await chatStore.save(headOf(chat), { messages: chat.messages.value, from: 0 });
     },
     async remove(chatId) {
       const chat = find(chatId);
@@ -144,7 +144,7 @@ export function createChats(options: ChatsOptions): Chats {
       chat.run.value?.stop();
       await chat.run.value?.ended;
       runs.dismiss(chat);
-      await keeper.remove(chatId);
+      await chatStore.remove(chatId);
     },
     saveRunning: () => all.value.filter(isRunning).forEach((chat) => void runs.save(chat)),
   };
@@ -155,9 +155,9 @@ function isReady(chat: Chat): boolean {
 }
 
 /** The stored chats that are not loaded yet. Their messages are read when they are opened. */
-async function readChats(keeper: Keeper, here: readonly Chat[]): Promise<Chat[]> {
+async function readChats(chatStore: ChatStore, here: readonly Chat[]): Promise<Chat[]> {
   const known = new Set(here.map(({ id }) => id));
-  const heads = await keeper.heads();
+  const heads = await chatStore.heads();
   return heads.filter(({ id }) => !known.has(id)).map((head) => createChat(head, { loaded: 'absent' }));
 }
 

@@ -3,7 +3,7 @@
 import { batch } from '@preact/signals';
 import { type Chat, createChat, isRunning } from './chat.ts';
 import type { ChatNews } from './chat-tabs.ts';
-import type { Keeper, Saved } from './keeper.ts';
+import type { ChatStore, Saved } from './chat-store.ts';
 import type { Message } from './message.ts';
 
 /** What follows other tabs. */
@@ -15,7 +15,7 @@ interface Following {
 }
 
 interface FollowOptions {
-  readonly keeper: Keeper;
+  readonly chatStore: ChatStore;
   readonly find: (chatId: string) => Chat | undefined;
   /** Whether an answer is being written here. */
   readonly isOurs: (answerId: string) => boolean;
@@ -26,8 +26,8 @@ interface FollowOptions {
 }
 
 /** Begins to follow. */
-export function followTabs({ keeper, find, isOurs, add, drop }: FollowOptions): Following {
-  const { tabs } = keeper;
+export function followTabs({ chatStore, find, isOurs, add, drop }: FollowOptions): Following {
+  const { tabs } = chatStore;
   /** Answers whose end is waited for. */
   const watched = new Set<string>();
 
@@ -35,7 +35,7 @@ export function followTabs({ keeper, find, isOurs, add, drop }: FollowOptions): 
     const isRead = (): boolean => find(chatId)?.loaded.value === 'ready';
     const wasRead = isRead();
     const here = (): readonly Message[] => find(chatId)?.messages.value ?? [];
-    const caught = await keeper.catchUp(chatId, { ...(wasRead && from !== undefined && { from }), here, isOurs });
+    const caught = await chatStore.catchUp(chatId, { ...(wasRead && from !== undefined && { from }), here, isOurs });
     const chat = find(chatId);
     if (caught === 'removed') return chat && drop(chat);
     if (!caught) return;
@@ -62,7 +62,7 @@ export function followTabs({ keeper, find, isOurs, add, drop }: FollowOptions): 
     }
   }
 
-  function heed(news: ChatNews): void {
+  function subscribe(news: ChatNews): void {
     if (news.type === 'agents') return;
     const chat = find(news.chatId);
     if (news.type === 'saved') return void catchUp(news.chatId, news.from);
@@ -71,7 +71,7 @@ export function followTabs({ keeper, find, isOurs, add, drop }: FollowOptions): 
     else if (isRunning(chat)) chat.run.value?.stop();
   }
 
-  tabs.heed(heed);
+  tabs.subscribe(subscribe);
   return {
     watch,
     async onSaved(chat, saved) {

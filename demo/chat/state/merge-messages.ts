@@ -6,7 +6,7 @@ import type { Message } from './message.ts';
 
 interface MergeOptions {
   /** The ids of messages that were stored before. */
-  readonly kept: ReadonlySet<string>;
+  readonly stored: ReadonlySet<string>;
   /** The stored places of messages, by id. */
   readonly places: ReadonlyMap<string, number>;
   /** Those that were read. */
@@ -16,15 +16,15 @@ interface MergeOptions {
 }
 
 /** Returns all messages in their order; those that are here stay the same objects, with what they are now. */
-export function mergeMessages(here: readonly Message[], { kept, places, placed, isOurs }: MergeOptions): Message[] {
+export function mergeMessages(here: readonly Message[], { stored, places, placed, isOurs }: MergeOptions): Message[] {
   const own = new Map(here.map((message) => [message.id, message]));
   const read = new Map(placed.map(({ message }) => [message.id, message]));
   for (const [id, message] of own) {
     const fresh = read.get(id);
     if (fresh && !isOurs(id)) takeIn(message, fresh);
   }
-  const isGone = ({ id }: Message): boolean => kept.has(id) && !places.has(id); // dropped by the other tab
-  const stay = here.filter((message) => isOurs(message.id) || !isGone(message));
+  const isRemoved = ({ id }: Message): boolean => stored.has(id) && !places.has(id); // dropped by the other tab
+  const stay = here.filter((message) => isOurs(message.id) || !isRemoved(message));
   const all = [...stay, ...placed.flatMap(({ message }) => own.has(message.id) ? [] : [message])];
   return all.toSorted((a, b) => (places.get(a.id) ?? Infinity) - (places.get(b.id) ?? Infinity) || 0); // messages that are not stored yet are last
 }

@@ -122,8 +122,8 @@ function appendInput({ calls }: Draft, { toolCallId, inputTextDelta }: ChunkOf<'
 function receiveInput({ calls, now }: Draft, chunk: ChunkOf<'tool-input-available'>): void {
   const { toolCallId, input } = chunk;
   const { state, approval } = calls.get(toolCallId).call.value;
-  const isBegun = isSettled(state) || (state === 'waiting' && (!approval?.decision || isDenied({ approval })));
-  calls.update(toolCallId, { ...named(chunk), input, ...(!isBegun && { state: 'running', startedAt: now() }) });
+  const isStarted = isSettled(state) || (state === 'waiting' && (!approval?.decision || isDenied({ approval })));
+  calls.update(toolCallId, { ...named(chunk), input, ...(!isStarted && { state: 'running', startedAt: now() }) });
 }
 
 function receiveOutput({ calls }: Draft, { toolCallId, output, preliminary }: ChunkOf<'tool-output-available'>): void {

@@ -76,11 +76,11 @@ export function createHeights(): Heights {
 
 function rangeWithin(heights: readonly number[], { top, height }: Sight): Range {
   const total = heights.reduce((sum, one) => sum + one + gap, 0);
-  const begin = Math.max(0, Math.min(top, total - height));
-  const end = begin + height;
+  const start = Math.max(0, Math.min(top, total - height));
+  const end = start + height;
   let from = 0;
   let bottom = (heights[0] ?? 0) + gap;
-  while (from < heights.length - 1 && bottom <= begin) bottom += (heights[++from] ?? 0) + gap;
+  while (from < heights.length - 1 && bottom <= start) bottom += (heights[++from] ?? 0) + gap;
   let to = from + 1;
   while (to < heights.length && bottom < end) bottom += (heights[to++] ?? 0) + gap;
   return { from, to: Math.min(to, heights.length) };

@@ -60,8 +60,8 @@ export function createToolCalls({ add, now, known = [] }: ToolCallsOptions): Too
     },
     settleAll: () => calls.values().forEach(({ call }) => void (call.value = settled(call.value, now()))),
     forgetAllBut(parts) {
-      const kept = new Set<Part>(parts);
-      for (const [toolCallId, part] of calls) if (!kept.has(part)) calls.delete(toolCallId);
+      const stored = new Set<Part>(parts);
+      for (const [toolCallId, part] of calls) if (!stored.has(part)) calls.delete(toolCallId);
     },
   };
 }

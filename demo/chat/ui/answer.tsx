@@ -238,7 +238,7 @@ function apply(remedy: Remedy, playground: Playground): void {
     case 'settings':
       return void (playground.overlay.value = 'settings');
     case 'new-chat':
-      return playground.chats.begin();
+      return playground.chats.start();
     case 'reload':
       return location.reload();
     case 'room':

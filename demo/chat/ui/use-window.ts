@@ -33,7 +33,7 @@ interface WindowOptions {
 
 /** Messages to be drawn: a stretch, and single ones outside it. */
 interface Drawn extends Range {
-  readonly kept: readonly number[];
+  readonly stored: readonly number[];
 }
 
 /** Where a message was in the window, to be put there again. */
@@ -56,19 +56,19 @@ const overscan = 0.75;
 export function useWindow({ chat, scroller, content, isFollowing }: WindowOptions): ThreadWindow {
   const heights = useMemo(createHeights, []);
   const sight = useSignal<Sight>({ top: Infinity, height: globalThis.innerHeight });
-  const kept = useSignal<readonly number[]>([]);
+  const stored = useSignal<readonly number[]>([]);
   const measured = useSignal(0);
   const isWhole = usePrinting();
   const anchor = useRef<Anchor | undefined>(undefined);
   const wanted = useRef<Wanted | undefined>(undefined);
-  const latest = useRef<Drawn>({ from: 0, to: 0, kept: [] });
+  const latest = useRef<Drawn>({ from: 0, to: 0, stored: [] });
   const drawn = useComputed((): Drawn => {
     const messages = chat.messages.value;
     untracked(() => heights.take(messages));
     const isAll = isWhole.value || messages.length <= wholeUpTo;
     void measured.value; // heights that have become known may let more come into sight
     const next = isAll ? { from: 0, to: messages.length } : around(heights, sight.value);
-    const now = { ...next, kept: kept.value };
+    const now = { ...next, stored: stored.value };
     return isSame(now, latest.current) ? latest.current : (latest.current = now);
   });
 
@@ -77,7 +77,7 @@ export function useWindow({ chat, scroller, content, isFollowing }: WindowOption
     if (!outer || !inner) return undefined;
     const onScroll = (): void => {
       anchor.current = firstInSight(outer, inner);
-      kept.value = placesInUse(inner, kept.peek());
+      stored.value = placesInUse(inner, stored.peek());
       sight.value = { top: outer.scrollTop, height: outer.clientHeight };
     };
     const observer = new ResizeObserver(() => settle());
@@ -107,7 +107,7 @@ export function useWindow({ chat, scroller, content, isFollowing }: WindowOption
     anchor.current = firstInSight(outer, inner);
   }
 
-  const { from, to, kept: others } = drawn.value;
+  const { from, to, stored: others } = drawn.value;
   useLayoutEffect(() => {
     // What is drawn first holds nothing in its place: the observer measures it, when its frame has laid it out anyway.
     if (anchor.current || wanted.current) settle();
@@ -117,7 +117,7 @@ export function useWindow({ chat, scroller, content, isFollowing }: WindowOption
   function show(next: Wanted): void {
     const height = scroller.current?.clientHeight ?? 0;
     wanted.current = next;
-    if (content.current) kept.value = placesInUse(content.current, kept.peek());
+    if (content.current) stored.value = placesInUse(content.current, stored.peek());
     sight.value = { top: Math.max(0, heights.topOf(next.place) - height / 2), height };
     settle();
   }
@@ -134,7 +134,7 @@ function around(heights: Heights, { top, height }: Sight): Range {
 }
 
 function isSame(a: Drawn, b: Drawn): boolean {
-  return a.from === b.from && a.to === b.to && a.kept === b.kept;
+  return a.from === b.from && a.to === b.to && a.stored === b.stored;
 }
 
 function placesFrom(from: number, to: number): number[] {
@@ -145,12 +145,12 @@ function placesFrom(from: number, to: number): number[] {
 function usePrinting(): Signal<boolean> {
   const isPrinting = useSignal(false);
   useLayoutEffect(() => {
-    const begin = (): void => void (isPrinting.value = true);
+    const start = (): void => void (isPrinting.value = true);
     const end = (): void => void (isPrinting.value = false);
-    addEventListener('beforeprint', begin);
+    addEventListener('beforeprint', start);
     addEventListener('afterprint', end);
     return () => {
-      removeEventListener('beforeprint', begin);
+      removeEventListener('beforeprint', start);
       removeEventListener('afterprint', end);
     };
   }, []);

@@ -42,7 +42,7 @@ interface Watching {
 async function watch(client: Client, { onActivity, signal }: Watching): Promise<void> {
   const log = createActivityLog();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const tell = (): void => {
+  const emit = (): void => {
     timer ??= setTimeout(() => {
       timer = undefined;
       if (!signal.aborted) onActivity({ ok: true, value: log.now() });
@@ -50,10 +50,10 @@ async function watch(client: Client, { onActivity, signal }: Watching): Promise<
   };
   try {
     const stream = await client.events({ lastEventId: '0', signal });
-    tell();
+    emit();
     for await (const news of stream) {
       if (news.type === 'gap') log.miss();
-      if (news.type === 'gap' || (news.type === 'event' && log.take(news.event))) tell();
+      if (news.type === 'gap' || (news.type === 'event' && log.take(news.event))) emit();
     }
   } catch (error) {
     if (!signal.aborted) onActivity({ ok: false, error: toData(error) });

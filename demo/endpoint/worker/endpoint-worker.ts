@@ -8,10 +8,10 @@ import { createCertificateSource } from './certificate-source.ts';
 import { createConsoleHost } from '../../console/worker/host.ts';
 import type { EndpointControl } from '../../app/worker/control.ts';
 import { readRemoteRun } from '../../inspector/worker/remote-run.ts';
-import { tellContacts } from '../../privacy/worker/contacts.ts';
+import { reportContacts } from '../../privacy/worker/contacts.ts';
 import { remoteRuntime } from './remote-runtime.ts';
 
-tellContacts();
+reportContacts();
 
 const clients = new Map<string, Client>();
 let looking = new AbortController();

@@ -144,7 +144,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
     async showList() {
       leave();
       watch();
-      list.value = await control.list().catch(() => ({ runs: [], isKept: false }));
+      list.value = await control.list().catch(() => ({ runs: [], isStored: false }));
     },
     async open(asked, { planId, via } = {}) {
       if (via !== undefined) return await openAt(via, { traceId: asked, planId });
@@ -180,7 +180,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
       await ask(control.erase());
       if (problem.value !== undefined) return;
       announce('All runs are erased');
-      list.value = await control.list().catch(() => ({ runs: [], isKept: false }));
+      list.value = await control.list().catch(() => ({ runs: [], isStored: false }));
     },
   };
 }

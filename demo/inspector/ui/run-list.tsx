@@ -43,7 +43,7 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
           {list && list.runs.length > 0 && <Erase inspector={inspector} />}
         </div>
       </div>
-      {list?.isKept === false && (
+      {list?.isStored === false && (
         <p class='inspector-faint' role='status' data-testid='runs-unkept'>
           The browser provides no storage: these runs are lost when the page closes.
         </p>

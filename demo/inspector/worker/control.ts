@@ -72,7 +72,7 @@ export interface Prompt {
 export interface RunList {
   readonly runs: readonly RunHead[];
   /** Whether they outlive the page. */
-  readonly isKept: boolean;
+  readonly isStored: boolean;
 }
 
 /** What has happened in a run since. */

@@ -41,9 +41,9 @@ export function createLiveRun({ traceId, target, timestamp, payloadSummary }: Ob
 }
 
 /** Returns a run that continues from its stored part. */
-export function resumeLiveRun(kept: RunRecord): LiveRun {
-  const events = [...kept.events];
-  let { head, tools, isPartial } = kept;
+export function resumeLiveRun(stored: RunRecord): LiveRun {
+  const events = [...stored.events];
+  let { head, tools, isPartial } = stored;
   return {
     get head() {
       return head;
@@ -52,9 +52,9 @@ export function resumeLiveRun(kept: RunRecord): LiveRun {
       return { head, events: [...events], ...(tools && { tools }), ...(isPartial && { isPartial }) };
     },
     add(event) {
-      const isKept = events.length < maxEventsOfRun;
-      if (isKept) events.push(event);
-      head = withEvent({ ...head, ...(isKept ? { events: head.events + 1 } : { dropped: head.dropped + 1 }) }, event);
+      const isStored = events.length < maxEventsOfRun;
+      if (isStored) events.push(event);
+      head = withEvent({ ...head, ...(isStored ? { events: head.events + 1 } : { dropped: head.dropped + 1 }) }, event);
     },
     setTools(found) {
       tools = found;

@@ -36,11 +36,11 @@ export function createPrompts(): Prompts {
   const redaction = createRunRedaction();
   let held: Held[] = [];
   let length = 0;
-  let told: ObservedEvent | undefined;
+  let emitted: ObservedEvent | undefined;
 
   function see(model: LanguageModel, options: CallOptions): void {
-    const { traceId, spanId } = told ?? {};
-    told = undefined;
+    const { traceId, spanId } = emitted ?? {};
+    emitted = undefined;
     if (traceId === undefined || spanId === undefined) return;
     const prompt = redaction.data(promptOf(options, { spanId, model: model.modelId }));
     const added = { traceId, prompt, length: JSON.stringify(prompt).length };
@@ -75,7 +75,7 @@ export function createPrompts(): Prompts {
 
   return {
     note(event) {
-      if (event.action === 'model.call' && event.status === 'pending') told = event;
+      if (event.action === 'model.call' && event.status === 'pending') emitted = event;
     },
     models: (source) => ({ model: (provider, secret) => watched(source.model(provider, secret && note(secret))) }),
     secrets: (source) => ({ resolve: async (...asked) => note(await source.resolve(...asked)) }),

@@ -39,7 +39,7 @@ const maxInPart = 2000;
 /** A run with what was passed on of it. */
 interface Recording {
   readonly run: LiveRun;
-  told: number;
+  emitted: number;
   written: number;
   part: number;
   tools: RunTools | undefined;
@@ -52,24 +52,24 @@ export function createRecorder(
 ): Recorder {
   const recordings = new Map<string, Recording>();
   const listeners = new Set<(news: RunNews) => void>();
-  let isKept = true;
+  let isStored = true;
   let writing: Promise<void> = Promise.resolve();
-  const untold = createDelay(newsEveryMs, (changed: ReadonlySet<Recording>) => changed.forEach(tell));
+  const unemitted = createDelay(newsEveryMs, (changed: ReadonlySet<Recording>) => changed.forEach(emit));
   const unwritten = createDelay(writeEveryMs, (changed: ReadonlySet<Recording>) => {
     for (const recording of changed) void inTurn(() => write(recording));
   });
 
   function inTurn(work: () => Promise<void>): Promise<void> {
-    writing = writing.then(work).then(() => void (isKept = true), () => void (isKept = false));
+    writing = writing.then(work).then(() => void (isStored = true), () => void (isStored = false));
     return writing;
   }
 
-  function tell(recording: Recording): void {
-    const { run, told, tools } = recording;
+  function emit(recording: Recording): void {
+    const { run, emitted, tools } = recording;
     if (recordings.get(run.head.traceId) !== recording) return; // erased meanwhile
-    const events = run.since(told);
-    recording.told += events.length;
-    for (const onNews of listeners) onNews({ head: run.head, from: told, events, ...(tools && { tools }) });
+    const events = run.since(emitted);
+    recording.emitted += events.length;
+    for (const onNews of listeners) onNews({ head: run.head, from: emitted, events, ...(tools && { tools }) });
   }
 
   async function write(recording: Recording): Promise<void> {
@@ -84,14 +84,14 @@ export function createRecorder(
   }
 
   function note(recording: Recording): void {
-    untold.add(recording);
+    unemitted.add(recording);
     unwritten.add(recording);
   }
 
   /** Records the run from here on; its stored part is already written and sent. */
   function record(run: LiveRun, { part = 0 } = {}): Recording {
     const { head: { traceId }, events: { length }, tools } = run.record;
-    const recording: Recording = { run, told: length, written: length, part, tools, hasNewTools: false };
+    const recording: Recording = { run, emitted: length, written: length, part, tools, hasNewTools: false };
     recordings.set(traceId, recording);
     const [oldest] = recordings.keys();
     if (recordings.size > maxInMemory && oldest !== undefined) {
@@ -101,7 +101,7 @@ export function createRecorder(
     return recording;
   }
 
-  function begin(event: ObservedEvent): Recording {
+  function start(event: ObservedEvent): Recording {
     const recording = record(createLiveRun(event));
     void account(recording);
     return recording;
@@ -114,8 +114,8 @@ export function createRecorder(
 
   const strangers = createStrangers({
     find: (traceId) => store.read(traceId),
-    onFound(kept, events) {
-      const recording = recordings.get(kept.head.traceId) ?? record(resumeLiveRun(kept), { part: kept.parts });
+    onFound(stored, events) {
+      const recording = recordings.get(stored.head.traceId) ?? record(resumeLiveRun(stored), { part: stored.parts });
       for (const event of events) add(recording, event);
     },
   });
@@ -131,29 +131,29 @@ export function createRecorder(
   }
 
   async function heads(): Promise<readonly RunHead[]> {
-    const kept = await store.heads().catch(() => {
-      isKept = false;
+    const stored = await store.heads().catch(() => {
+      isStored = false;
       return [];
     });
     const live = [...recordings.values()].map(({ run }) => run.head);
-    const all = new Map([...kept, ...live].map((head) => [head.traceId, head]));
+    const all = new Map([...stored, ...live].map((head) => [head.traceId, head]));
     return [...all.values()].toSorted((a, b) => b.startedAt - a.startedAt);
   }
 
   return {
     sink(event) {
       const isStart = event.action === 'run.start' && event.status === 'pending';
-      const recording = recordings.get(event.traceId) ?? (isStart ? begin(event) : undefined);
+      const recording = recordings.get(event.traceId) ?? (isStart ? start(event) : undefined);
       if (!recording) return strangers.note(event);
       add(recording, event);
       if (event.action === 'run.end') unwritten.flush();
     },
-    list: async () => ({ runs: await heads(), isKept }),
+    list: async () => ({ runs: await heads(), isStored }),
     async run(traceId) {
       const live = recordings.get(traceId);
       if (live) return live.run.record;
-      const kept = await store.read(traceId);
-      if (kept) return { head: kept.head, events: kept.events, ...(kept.tools && { tools: kept.tools }) };
+      const stored = await store.read(traceId);
+      if (stored) return { head: stored.head, events: stored.events, ...(stored.tools && { tools: stored.tools }) };
       throw new PinnaceError('not_found', 'Cannot show the run: it is no longer stored');
     },
     watch: (onNews) => void listeners.add(onNews),

@@ -33,7 +33,7 @@ export async function readRemoteRun(
 ): Promise<RunRecord> {
   const traceId = planId === undefined ? asked.traceId : await traceOf(client, planId) ?? asked.traceId;
   const stream = await client.events({ traceId, lastEventId: '0', signal });
-  const { events, isWhole, reader } = await readKept(stream);
+  const { events, isWhole, reader } = await readStored(stream);
   const run = begin(events, isWhole);
   if (isOver(run)) await reader.cancel();
   else void follow(run, { reader, onNews, newsEveryMs }).catch(() => undefined); // what was shown stays
@@ -46,14 +46,14 @@ async function traceOf({ plans }: Pick<Client, 'plans'>, planId: string): Promis
   return plan?.traceId;
 }
 
-interface Kept {
+interface Stored {
   readonly events: readonly ObservedEvent[];
   /** No event of the run can be missing from among them. */
   readonly isWhole: boolean;
   readonly reader: Reader;
 }
 
-async function readKept(stream: ReadableStream<Watched>): Promise<Kept> {
+async function readStored(stream: ReadableStream<Watched>): Promise<Stored> {
   const reader = stream.getReader();
   const events: ObservedEvent[] = [];
   let isWhole = true;
@@ -86,21 +86,21 @@ function isOver(run: LiveRun): boolean {
 
 async function follow(
   run: LiveRun,
-  { reader, onNews, newsEveryMs }: Pick<Kept, 'reader'> & Required<Pick<RemoteRunOptions, 'onNews' | 'newsEveryMs'>>,
+  { reader, onNews, newsEveryMs }: Pick<Stored, 'reader'> & Required<Pick<RemoteRunOptions, 'onNews' | 'newsEveryMs'>>,
 ): Promise<void> {
-  let told = run.since(0).length;
-  const untold = createDelay(newsEveryMs, () => {
-    const events = run.since(told);
-    onNews({ head: run.head, from: told, events });
-    told += events.length;
+  let emitted = run.since(0).length;
+  const unemitted = createDelay(newsEveryMs, () => {
+    const events = run.since(emitted);
+    onNews({ head: run.head, from: emitted, events });
+    emitted += events.length;
   });
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     const { value } = next;
     if (value.type !== 'event') continue;
     run.add(value.event);
-    untold.add(undefined);
+    unemitted.add(undefined);
     if (!isOver(run)) continue;
-    untold.flush();
+    unemitted.flush();
     await reader.cancel();
   }
 }

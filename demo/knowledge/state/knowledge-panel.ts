@@ -21,7 +21,7 @@ export interface KnowledgePanel {
   /** By name; `undefined` until they are known. */
   readonly files: ReadonlySignal<readonly KnowledgeFile[] | undefined>;
   /** Whether what is added survives a reload. */
-  readonly isKept: ReadonlySignal<boolean>;
+  readonly isStored: ReadonlySignal<boolean>;
   /** Files that are being taken. */
   readonly adding: ReadonlySignal<Progress | undefined>;
   /** Files that are being indexed, of all that were added with them. */
@@ -53,7 +53,7 @@ const perCall = 20;
 /** Creates the panel. Calls the worker only from `open` on. */
 export function createKnowledgePanel({ control, announce, schedule }: KnowledgePanelOptions): KnowledgePanel {
   const byName = signal<ReadonlyMap<string, KnowledgeFile> | undefined>(undefined);
-  const isKept = signal(true);
+  const isStored = signal(true);
   const adding = signal<Progress | undefined>(undefined);
   const note = signal<string | undefined>(undefined);
   const problem = signal<string | undefined>(undefined);
@@ -119,17 +119,17 @@ export function createKnowledgePanel({ control, announce, schedule }: KnowledgeP
       reports.push(report);
     }
     adding.value = undefined;
-    tell(reports);
+    emit(reports);
   }
 
-  function tell(reports: readonly AddReport[]): void {
+  function emit(reports: readonly AddReport[]): void {
     note.value = describeReports(reports);
     if (note.value !== undefined) announce(note.value);
   }
 
   return {
     files,
-    isKept,
+    isStored,
     adding,
     indexing,
     note,
@@ -139,7 +139,7 @@ export function createKnowledgePanel({ control, announce, schedule }: KnowledgeP
     async open() {
       const opened = await ask(() => control.open(proxy((item: KnowledgeNews) => news.push(item))));
       if (!opened) return;
-      isKept.value = opened.isKept;
+      isStored.value = opened.isStored;
       const known = new Map(opened.files.map((file) => [file.name, file]));
       for (const [name, file] of byName.value ?? []) known.set(name, file); // news that arrived while opening
       byName.value = known;
@@ -149,7 +149,7 @@ export function createKnowledgePanel({ control, announce, schedule }: KnowledgeP
     async addGuide() {
       note.value = undefined;
       const report = await ask(() => control.addGuide());
-      if (report) tell([report]);
+      if (report) emit([report]);
     },
     async stop(name) {
       await ask(() => control.stop(name));

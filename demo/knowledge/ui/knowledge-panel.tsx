@@ -134,9 +134,9 @@ function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.El
   );
 }
 
-function Problem({ panel: { problem, isKept } }: { panel: Panel }): JSX.Element | null {
+function Problem({ panel: { problem, isStored } }: { panel: Panel }): JSX.Element | null {
   const text = problem.value ??
-    (isKept.value ? undefined : 'The browser provides no storage: files you add are lost when the page closes.');
+    (isStored.value ? undefined : 'The browser provides no storage: files you add are lost when the page closes.');
   if (text === undefined) return null;
   return (
     <p class='panel-problem' role='alert' data-testid='knowledge-problem'>

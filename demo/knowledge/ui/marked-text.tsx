@@ -21,7 +21,7 @@ export function snippetOf(
   ranges: readonly Range[],
 ): { readonly text: string; readonly ranges: readonly Range[] } {
   const first = ranges[0]?.[0] ?? 0;
-  const from = first > before ? beginningOfWord(text, first - before) : 0;
+  const from = first > before ? startOfWord(text, first - before) : 0;
   const end = Math.min(text.length, from + length);
   const to = end < text.length
     ? Math.max(from + 1, text.lastIndexOf(' ', end) > from ? text.lastIndexOf(' ', end) : end)
@@ -39,7 +39,7 @@ export function snippetOf(
 const before = 70;
 const length = 260;
 
-function beginningOfWord(text: string, at: number): number {
+function startOfWord(text: string, at: number): number {
   const space = text.slice(at, at + 30).search(/\s/);
   return space < 0 ? at : at + space + 1;
 }

@@ -2,7 +2,7 @@
 
 import type { Grounding, Storage } from '../../../src/index.ts';
 
-interface BeginOptions {
+interface StartOptions {
   readonly storage: Storage;
   /** Whether there is a file. */
   readonly isFilled: () => Promise<boolean>;
@@ -13,21 +13,21 @@ interface BeginOptions {
 const markKey = ['knowledge', 'begun'];
 
 /** Records that the guide was added: it is not added again after it is removed. */
-export async function noteBegun(storage: Storage): Promise<void> {
+export async function noteStarted(storage: Storage): Promise<void> {
   if (!await storage.get(markKey)) await storage.commit([{ key: markKey, value: true }]);
 }
 
 /** Returns the grounding for agents. Where the guide cannot be added, they are answered without it. */
-export function begunGrounding(grounding: Grounding, { storage, isFilled, addGuide }: BeginOptions): Grounding {
-  let begun: Promise<void> | undefined;
-  const begin = async (signal: AbortSignal | undefined): Promise<void> => {
+export function startedGrounding(grounding: Grounding, { storage, isFilled, addGuide }: StartOptions): Grounding {
+  let started: Promise<void> | undefined;
+  const start = async (signal: AbortSignal | undefined): Promise<void> => {
     if (await isFilled() || await storage.get(markKey)) return;
     await addGuide(signal);
   };
   return {
     ...grounding,
     async retrieve(request, call) {
-      await (begun ??= begin(call?.signal).catch(() => void (begun = undefined))); // the next query retries
+      await (started ??= start(call?.signal).catch(() => void (started = undefined))); // the next query retries
       return await grounding.retrieve(request, call);
     },
   };

@@ -119,7 +119,7 @@ export interface KnowledgeNews {
 /** What there is at first. `isKept`: it survives a reload. */
 export interface OpenedKnowledge {
   readonly files: readonly KnowledgeFile[];
-  readonly isKept: boolean;
+  readonly isStored: boolean;
 }
 
 /** The knowledge of the page's worker. */

@@ -5,7 +5,7 @@ import { PinnaceError, type Storage } from '../../../src/index.ts';
 
 /** A storage, and whether what it takes outlives the page. */
 export interface FallbackStorage extends Storage {
-  isKept(): boolean;
+  isStored(): boolean;
 }
 
 /** A newer version of the page may have written it. */
@@ -25,7 +25,7 @@ export function fallbackStorage(storage: Storage): FallbackStorage {
   };
   const current = async (): Promise<Storage> => (used ??= await choose());
   return {
-    isKept: () => used === undefined || used === storage,
+    isStored: () => used === undefined || used === storage,
     get: async (key) => await (await current()).get(key),
     list: async (options) => await (await current()).list(options),
     commit: async (changes) => await (await current()).commit(changes),

@@ -4,7 +4,7 @@ import { type Grounding, PinnaceError, type Storage, toData } from '../../../src
 import type { Watchable } from '../../../src/contracts/index.ts';
 import type { Answer } from '../../registry/worker/control.ts';
 import { addFiles } from './add-files.ts';
-import { begunGrounding, noteBegun } from './begin.ts';
+import { noteStarted, startedGrounding } from './begin.ts';
 import type { KnowledgeControl, KnowledgeFile, KnowledgeNews } from './control.ts';
 import { fallbackStorage } from './fallback-storage.ts';
 import { findParts } from './finder.ts';
@@ -74,7 +74,7 @@ export function createKnowledgeHost(
   const add: KnowledgeControl['add'] = (uploads) =>
     ready(async () => {
       try {
-        await noteBegun(storage);
+        await noteStarted(storage);
         return await addFiles(uploads, { library, now });
       } finally {
         indexer.kick();
@@ -82,7 +82,7 @@ export function createKnowledgeHost(
     });
 
   return {
-    grounding: begunGrounding(sources.grounding, {
+    grounding: startedGrounding(sources.grounding, {
       storage,
       async isFilled() {
         await library.ready();
@@ -98,7 +98,7 @@ export function createKnowledgeHost(
         ready(() => {
           listeners.add(onNews);
           indexer.kick();
-          return { files: library.all().map(toFile), isKept: storage.isKept() };
+          return { files: library.all().map(toFile), isStored: storage.isStored() };
         }),
       add,
       addGuide: () => add(guideFiles()),

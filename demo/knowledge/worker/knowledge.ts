@@ -11,34 +11,34 @@ import { guideTexts } from './guide-texts.ts';
 export function createKnowledge(storage: Storage, records?: Pick<Registry, 'dataSource'>): Grounding {
   const source = textSource({ id: knowledge.id, storage });
   return createGrounding({
-    sources: [begunWithGuide(source, storage)],
+    sources: [startedWithGuide(source, storage)],
     descriptions: { [knowledge.id]: knowledge.description },
     ...(records && { records }),
   });
 }
 
 /** Files that were ingested once are passed over: what a tenant has forgotten of the guide stays forgotten. */
-function begunWithGuide(source: WritableGroundingSource, storage: Storage): WritableGroundingSource {
+function startedWithGuide(source: WritableGroundingSource, storage: Storage): WritableGroundingSource {
   const filling = createGrounding({ sources: [source] });
   const files = Object.entries(guideTexts).map(([name, text]) => ({ name: `guide/${name}`, text: () => text }));
-  const begun = new Map<string, Promise<unknown>>();
-  const begin = async (tenant: string): Promise<void> => {
+  const started = new Map<string, Promise<unknown>>();
+  const start = async (tenant: string): Promise<void> => {
     const principal = createPrincipal({ via: 'in-process', tenant, subject: 'guide', agents: '*', scopes: [] });
-    const filled = begun.get(tenant) ?? ingest(filling, { dataSourceId: source.id, files, storage }, { principal });
-    begun.set(tenant, filled);
+    const filled = started.get(tenant) ?? ingest(filling, { dataSourceId: source.id, files, storage }, { principal });
+    started.set(tenant, filled);
     await filled.catch((error: unknown) => {
-      begun.delete(tenant);
+      started.delete(tenant);
       throw error;
     });
   };
   return {
     ...source,
     async retrieve(request, signal) {
-      await begin(request.tenant);
+      await start(request.tenant);
       return await source.retrieve(request, signal);
     },
     async stats(tenant, signal) {
-      await begin(tenant);
+      await start(tenant);
       return await source.stats(tenant, signal);
     },
   };

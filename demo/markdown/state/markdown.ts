@@ -24,9 +24,9 @@ export function createMarkdownReader(): MarkdownReader {
   return {
     read(text) {
       // The last block may still grow, and the line that ended the one before it may still become something else.
-      const kept = text.startsWith(before) ? placed.slice(0, -2) : [];
-      const from = kept.length === 0 ? 0 : placed[kept.length]?.start ?? 0;
-      placed = [...kept, ...place(text.slice(from), from)];
+      const stored = text.startsWith(before) ? placed.slice(0, -2) : [];
+      const from = stored.length === 0 ? 0 : placed[stored.length]?.start ?? 0;
+      placed = [...stored, ...place(text.slice(from), from)];
       before = text;
       return placed.map(({ block }) => block);
     },

@@ -8,7 +8,7 @@ import { pageLock } from '../worker/page-lock.ts';
 const askEveryMs = 3_600_000;
 
 /** Registers the service worker for offline use. Rejects where the browser refuses; the page works without it. */
-export async function keepOffline({ isKept, newVersion }: Offline): Promise<void> {
+export async function keepOffline({ isStored, newVersion }: Offline): Promise<void> {
   const { serviceWorker } = navigator;
   if (!serviceWorker) return; // no https, or a private window
   void navigator.locks.request(pageLock + entryScript(), { mode: 'shared' }, () => new Promise(() => {})); // as long as the page is
@@ -19,7 +19,7 @@ export async function keepOffline({ isKept, newVersion }: Offline): Promise<void
   );
   if (!registration) return; // something in the browser blocks it
   const look = (): void => {
-    isKept.value = registration.active !== null;
+    isStored.value = registration.active !== null;
     if (registration.waiting && registration.active) newVersion.value = { take: () => takeOver(registration) };
   };
   watchInstalling(registration, look);

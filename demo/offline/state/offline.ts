@@ -5,12 +5,12 @@ import { type Signal, signal } from '@preact/signals';
 /** What is known of the page's own files. */
 export interface Offline {
   /** The next visit needs no network. */
-  readonly isKept: Signal<boolean>;
+  readonly isStored: Signal<boolean>;
   /** There is a newer version; `take` loads it, and the page anew. */
   readonly newVersion: Signal<{ readonly take: () => void } | undefined>;
 }
 
 /** Creates the state, before anything is known. */
 export function createOffline(): Offline {
-  return { isKept: signal(false), newVersion: signal(undefined) };
+  return { isStored: signal(false), newVersion: signal(undefined) };
 }

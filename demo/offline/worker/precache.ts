@@ -81,8 +81,8 @@ export function createPrecache({ build, scope, caches, fetch, openScripts, hasNe
       const doc = docOf(request);
       if (doc) {
         await keep(doc).catch(() => undefined); // no network, or another version there
-        const kept = await (await caches.open(own)).match(new URL(doc.path, scope).href, { ignoreVary: true });
-        return kept ?? await fetch(request);
+        const stored = await (await caches.open(own)).match(new URL(doc.path, scope).href, { ignoreVary: true });
+        return stored ?? await fetch(request);
       }
       const url = request.mode === 'navigate' ? scope : new URL(pathOf(request) ?? '', scope).href;
       const found = await (await caches.open(own)).match(url, { ignoreVary: true });

@@ -19,16 +19,16 @@ function fitWord(wanted: string, { target, words }: Target): number {
   if (target.startsWith(wanted)) return 5;
   if (words.some((word) => word.startsWith(wanted))) return 4;
   if (target.includes(wanted)) return 3;
-  if (isMadeOfBeginnings(wanted, words)) return 2;
+  if (isMadeOfPrefixes(wanted, words)) return 2;
   return words.some((word) => isOneSlipAway(wanted, word)) ? 1 : 0;
 }
 
 /** `nc` and `newch` are made of the beginnings of "new chat", in order; words between may be left out. */
-function isMadeOfBeginnings(wanted: string, words: readonly string[]): boolean {
+function isMadeOfPrefixes(wanted: string, words: readonly string[]): boolean {
   if (wanted === '') return true;
   return words.some((word, at) => {
     for (let length = commonStart(wanted, word); length > 0; length--) {
-      if (isMadeOfBeginnings(wanted.slice(length), words.slice(at + 1))) return true;
+      if (isMadeOfPrefixes(wanted.slice(length), words.slice(at + 1))) return true;
     }
     return false;
   });

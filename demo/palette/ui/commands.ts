@@ -213,7 +213,7 @@ function ofAgents(playground: Playground): readonly Command[] {
     hint: 'Agent',
     go: () => {
       uncover(playground);
-      playground.chats.begin(id);
+      playground.chats.start(id);
     },
   }));
 }

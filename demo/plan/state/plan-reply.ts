@@ -12,14 +12,14 @@ export interface Answer {
 interface AnswerOptions {
   readonly answer: Answer;
   /** Brings it to the runtime. Rejects with a `PinnaceError`. */
-  readonly tell: (value: unknown) => Promise<void>;
+  readonly send: (value: unknown) => Promise<void>;
 }
 
 /** Answers a question and shows that at once. Returns whether the plan may have continued with it. */
 export async function answerQuestion(
   { replies }: PlanPart,
   question: PlanQuestion,
-  { answer: { value, said }, tell }: AnswerOptions,
+  { answer: { value, said }, send }: AnswerOptions,
 ): Promise<boolean> {
   const known = replies.value[question.ask];
   if (known?.isOver || known?.isPending) return false;
@@ -27,7 +27,7 @@ export async function answerQuestion(
     void (replies.value = { ...replies.value, [question.ask]: { question, ...reply } });
   note({ said, isOver: false, isPending: true });
   try {
-    await tellText(value, tell);
+    await sendText(value, send);
     note({ said, isOver: true });
     return true;
   } catch (error) {
@@ -40,14 +40,14 @@ export async function answerQuestion(
 }
 
 /** A question may expect something other than text, which its view does not say: then parse the answer as JSON. */
-async function tellText(value: unknown, tell: AnswerOptions['tell']): Promise<void> {
+async function sendText(value: unknown, send: AnswerOptions['send']): Promise<void> {
   try {
-    return await tell(value);
+    return await send(value);
   } catch (error) {
     const read = typeof value === 'string' ? readJson(value) : undefined;
     const isRefused = error instanceof Error && 'code' in error && error.code === 'invalid_argument';
     if (!isRefused || read === undefined) throw error;
-    await tell(read);
+    await send(read);
   }
 }
 

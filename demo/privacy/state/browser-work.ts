@@ -1,12 +1,12 @@
 /** The work of the privacy page in a browser. */
 
 import type { ClosableStorage } from '../../../src/contracts/storage.ts';
-import { openKept } from '../../storage/open-kept.ts';
+import { openStorage } from '../../storage/open-storage.ts';
 import type { RegistryControl } from '../../registry/worker/control.ts';
 import type { PrivacyWork } from './privacy-page.ts';
 import { eraseAll, isServed } from './erase.ts';
 import { browserPlaces, ownSettings, type Places, takeInventory } from './inventory.ts';
-import { tellTabs } from './tabs.ts';
+import { notifyTabs } from './tabs.ts';
 import { exportWhole, importWhole, lookAtWhole, parseWhole, type SettingsStore, type WholeOptions } from './whole.ts';
 
 interface BrowserWorkOptions {
@@ -20,12 +20,12 @@ export function createBrowserWork({ registry, quiet: quietHere }: BrowserWorkOpt
   const places = browserPlaces();
   const storages = new Map<string, ClosableStorage>();
   const quiet = async (): Promise<void> => {
-    tellTabs('quiet');
+    notifyTabs('quiet');
     await quietHere();
   };
   const options: WholeOptions = {
     storageOf(database) {
-      const storage = storages.get(database) ?? openKept(database);
+      const storage = storages.get(database) ?? openStorage(database);
       storages.set(database, storage);
       return storage;
     },
@@ -46,7 +46,7 @@ export function createBrowserWork({ registry, quiet: quietHere }: BrowserWorkOpt
     look: (whole) => lookAtWhole(whole, options),
     importAll: (whole) => importWhole(whole, options),
     reload() {
-      tellTabs('reload');
+      notifyTabs('reload');
       location.replace(location.pathname + location.search); // without the chat that was open
     },
   };

@@ -13,9 +13,11 @@ export async function eraseAll(places: Places, { keepFiles }: { readonly keepFil
   const { indexedDB, localStorage } = places;
   for (const name of ownSettings(places)) localStorage?.removeItem(name);
   const names = await ownDatabases(places);
-  const outcomes = await Promise.all(names.map(async (name) => ({ name, isGone: await isDeleted(indexedDB, name) })));
+  const outcomes = await Promise.all(
+    names.map(async (name) => ({ name, isRemoved: await isDeleted(indexedDB, name) })),
+  );
   if (!keepFiles) await eraseFiles(places);
-  return outcomes.flatMap(({ name, isGone }) => isGone ? [] : [name]);
+  return outcomes.flatMap(({ name, isRemoved }) => isRemoved ? [] : [name]);
 }
 
 /** Whether the page's server responds; else the page depends on its offline files. */

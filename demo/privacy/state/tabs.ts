@@ -6,14 +6,14 @@ const name = 'pinnace-page';
 type Word = 'quiet' | 'reload';
 
 /** Tells all other tabs. */
-export function tellTabs(word: Word): void {
+export function notifyTabs(word: Word): void {
   const channel = new BroadcastChannel(name);
   channel.postMessage(word);
   channel.close();
 }
 
 /** Does what other tabs say, as long as the page lives. */
-export function heedTabs({ quiet, reload }: { readonly quiet: () => unknown; readonly reload: () => void }): void {
+export function listenToTabs({ quiet, reload }: { readonly quiet: () => unknown; readonly reload: () => void }): void {
   new BroadcastChannel(name).addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     if (data === 'quiet') quiet();
     if (data === 'reload') reload();

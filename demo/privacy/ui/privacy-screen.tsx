@@ -6,7 +6,7 @@ import { createPrivacyPage, type PrivacyPage } from '../state/privacy-page.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { OverScreen } from '../../kit/over-screen.tsx';
 import { ContactsSection } from './contacts-section.tsx';
-import { KeptSection } from './kept-section.tsx';
+import { StoredSection } from './stored-section.tsx';
 import { OfflineSection } from './offline-section.tsx';
 import { WholeSection } from './whole-section.tsx';
 
@@ -33,7 +33,7 @@ export function PrivacyScreen({ playground }: { playground: Playground }): JSX.E
         </p>
       )}
       <ContactsSection choice={playground.settings.choice.value} />
-      <KeptSection page={page} />
+      <StoredSection page={page} />
       <WholeSection page={page} />
       <OfflineSection offline={playground.offline} />
     </OverScreen>

@@ -10,13 +10,13 @@ export interface Contact {
 }
 
 /** What a worker answers. */
-interface Told {
+interface Report {
   readonly workerId: string;
   readonly contacts: readonly Contact[];
 }
 
 /** Counts this worker's requests to other origins and reports them. Call it before the first request. */
-export function tellContacts(): void {
+export function reportContacts(): void {
   const workerId = crypto.randomUUID();
   const counts = new Map<string, number>();
   const send = globalThis.fetch;
@@ -32,19 +32,19 @@ export function tellContacts(): void {
   channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     if (data !== question) return;
     const contacts = [...counts].map(([origin, requests]) => ({ origin, requests }));
-    channel.postMessage({ workerId, contacts } satisfies Told);
+    channel.postMessage({ workerId, contacts } satisfies Report);
   });
 }
 
 /** Polls the workers of all tabs and reports the sums. Returns a function that stops it. */
 export function watchContacts(onNews: (contacts: readonly Contact[]) => void, everyMs = 2000): () => void {
-  const told = new Map<string, readonly Contact[]>();
+  const emitted = new Map<string, readonly Contact[]>();
   const channel = new BroadcastChannel(name);
   channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     if (typeof data !== 'object' || data === null) return; // a request of another tab
-    const { workerId, contacts } = data as Told; // only this file writes there
-    told.set(workerId, contacts);
-    onNews(sumsOf([...told.values()].flat()));
+    const { workerId, contacts } = data as Report; // only this file writes there
+    emitted.set(workerId, contacts);
+    onNews(sumsOf([...emitted.values()].flat()));
   });
   const ask = (): void => channel.postMessage(question);
   ask();

@@ -79,9 +79,9 @@ export function createRecordForm({ kind, record, choices, write }: RecordFormOpt
   function rebase(latest: AnyRecord, mine: readonly FieldSpec[]): void {
     base = latest;
     batch(() => {
-      const kept = mine.map(({ name }) => [name, values.value[name] ?? '']);
+      const stored = mine.map(({ name }) => [name, values.value[name] ?? '']);
       saved.value = valuesOf(fields, latest);
-      values.value = { ...saved.value, ...Object.fromEntries(kept) };
+      values.value = { ...saved.value, ...Object.fromEntries(stored) };
       conflict.value = undefined;
       errors.value = {};
       problem.value = undefined;

@@ -51,7 +51,7 @@ export interface RegistryPages {
   /** Removes the open record, and goes back to the list. */
   remove(): Promise<void>;
   /** Begins a record of the kind that is listed. */
-  begin(): Promise<void>;
+  start(): Promise<void>;
   edit(): Promise<void>;
   save(): Promise<void>;
   /** Leaves the form, without what was changed in it. */
@@ -195,7 +195,7 @@ export function createRegistryPages(
       onChanged();
       await close();
     },
-    async begin() {
+    async start() {
       if (section.value !== 'vault' && section.value !== 'transfer') await startForm(section.value);
     },
     async edit() {

@@ -16,7 +16,7 @@ export function RecordList({ pages, kind }: { pages: RegistryPages; kind: Record
     <>
       <div class='registry-lead'>
         <p class='registry-faint'>{kinds[kind].about}</p>
-        <button type='button' class='button' data-testid='record-new' onClick={() => void pages.begin()}>
+        <button type='button' class='button' data-testid='record-new' onClick={() => void pages.start()}>
           <Icon name='plus' /> New {kinds[kind].one}
         </button>
       </div>

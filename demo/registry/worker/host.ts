@@ -63,9 +63,9 @@ export function createRegistryHost(
   const registry = createRegistry({ ...parts, ...seen });
   const addSamples = createSamples(createRegistry(parts), samples);
   const ready = async (): Promise<boolean> => {
-    const isBegun = await addSamples();
+    const isStarted = await addSamples();
     await switches.refresh();
-    return isBegun;
+    return isStarted;
   };
   const variants = createVariants();
   const givenTools = new Set(tools.map(({ definition }) => definition.id));
@@ -97,9 +97,9 @@ function createCatalog(
 ): Catalog & McpServerWriter {
   const from = async <T>(ask: (catalog: Catalog) => Promise<T>): Promise<T | undefined> => {
     try {
-      const isBegun = await ready();
+      const isStarted = await ready();
       // Where there was no room for the samples, they are there all the same.
-      return await ask(registry) ?? (isBegun ? undefined : await ask(fallback));
+      return await ask(registry) ?? (isStarted ? undefined : await ask(fallback));
     } catch (error) {
       if (error instanceof PinnaceError && error.code === 'unavailable') return await ask(fallback);
       throw error;

@@ -56,7 +56,7 @@ export function createSettings({ control, notes, connect }: SettingsOptions): Se
   const choice = signal<ModelChoice>({ type: 'rehearsal' });
   const choose = (chosen: ModelChoice): void => {
     notes.write('pinnace', chosen.type === 'pinnace' ? { url: chosen.url } : undefined);
-    notes.write('endpoint', chosen.type === 'endpoint' ? keptOf(chosen) : undefined);
+    notes.write('endpoint', chosen.type === 'endpoint' ? storedOf(chosen) : undefined);
     choice.value = chosen;
   };
   return {
@@ -99,6 +99,6 @@ export function endpointOf(choice: ModelChoice): string | undefined {
   return choice.type === 'pinnace' ? choice.url : undefined;
 }
 
-function keptOf({ baseUrl, model, keyless }: Extract<ModelChoice, { type: 'endpoint' }>): unknown {
+function storedOf({ baseUrl, model, keyless }: Extract<ModelChoice, { type: 'endpoint' }>): unknown {
   return { baseUrl, model, keyless };
 }

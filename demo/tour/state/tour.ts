@@ -26,7 +26,7 @@ export interface Tour {
   /** The tour's chats that still exist. */
   readonly chats: ReadonlySignal<readonly Chat[]>;
   /** Sends the stop's message in a chat of its own. */
-  begin(): void;
+  start(): void;
   /** Performs the stop's action for the visitor. */
   act(): void;
   /** Opens the chat of the stop again. */
@@ -116,12 +116,12 @@ export function createTour({ playground, latest, uncover }: TourOptions): Tour {
     }),
     isInSight: computed(() => chat.value === undefined || chat.value === chats.current.value),
     chats: computed(() => stops.flatMap(({ id }) => chatOf(id) ?? [])),
-    begin() {
+    start() {
       const { value: here } = stop;
       if (!here) return;
       show(here);
       treeFrom.value = latest()?.rev ?? 0;
-      chats.begin(here.agentId);
+      chats.start(here.agentId);
       // A chat where nothing was said yet is taken as it is.
       if (!playground.send(here.text)) return;
       const { id } = chats.current.value;
@@ -138,7 +138,7 @@ export function createTour({ playground, latest, uncover }: TourOptions): Tour {
     startAgain() {
       note.value = { at: 0, chats: {}, seen: [] };
       goTo(0);
-      chats.begin();
+      chats.start();
     },
     async removeChats() {
       const all = stops.flatMap(({ id }) => chatOf(id) ?? []);

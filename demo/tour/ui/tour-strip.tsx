@@ -123,7 +123,7 @@ function Actions({ tour, playground: { inspector }, isSeen }: ActionsProps): JSX
         <Action
           testId='tour-begin'
           label={tour.stop.value?.button ?? ''}
-          onClick={() => tour.begin()}
+          onClick={() => tour.start()}
           isPrimary={!isSeen}
           isOff={isBlocked}
         />
@@ -136,7 +136,7 @@ function Actions({ tour, playground: { inspector }, isSeen }: ActionsProps): JSX
           isPrimary
         />
       )}
-      {type === 'missed' && <Action testId='tour-begin' label='Start again' onClick={() => tour.begin()} isPrimary />}
+      {type === 'missed' && <Action testId='tour-begin' label='Start again' onClick={() => tour.start()} isPrimary />}
       {type === 'done' && traced && (
         <Action
           testId='tour-how'

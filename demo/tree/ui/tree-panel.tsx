@@ -72,9 +72,9 @@ function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.El
 }
 
 function Problem({ panel: { problem, status } }: { panel: Panel }): JSX.Element | null {
-  const isUnkept = status.value?.kind === 'unkept';
+  const isUnstored = status.value?.kind === 'unkept';
   const text = problem.value ??
-    (isUnkept ? 'The browser provides no storage: your changes are lost when the page closes.' : undefined);
+    (isUnstored ? 'The browser provides no storage: your changes are lost when the page closes.' : undefined);
   if (text === undefined) return null;
   return (
     <p class='panel-problem' role='alert' data-testid='tree-problem'>

@@ -34,15 +34,15 @@ export function createTreeHost(
   { storage, runtime, size = oneYard, largeSize = manyYards }: TreeHostOptions,
 ): TreeHost {
   const listeners = new Set<(news: TreeNews) => void>();
-  const tell = (news: TreeNews): void => listeners.forEach((listener) => listener(news));
-  let kept: Promise<Stand> | undefined;
+  const emit = (news: TreeNews): void => listeners.forEach((listener) => listener(news));
+  let stored: Promise<Stand> | undefined;
   let large: Stand | undefined;
 
   function stand(tree: Tree, kind: TreeStatus['kind']): Promise<Stand> {
     const here: Promise<Stand> = createStand(tree, {
       kind,
       onChange: (change) =>
-        void here.then((own) => own === large || !large ? tell({ type: 'changed', ...change }) : {}),
+        void here.then((own) => own === large || !large ? emit({ type: 'changed', ...change }) : {}),
     });
     return here;
   }
@@ -61,7 +61,7 @@ export function createTreeHost(
   const doneByHand = (here: Stand, tool: string, change: () => Promise<TreeOutcome>): Promise<TreeOutcome> =>
     runtime && here.status().kind === 'kept' ? byHand(runtime(), tool, change) : change();
 
-  const shown = async (): Promise<Stand> => large ?? await (kept ??= keep());
+  const shown = async (): Promise<Stand> => large ?? await (stored ??= keep());
 
   return {
     async call(agentId, { tool, input }) {
@@ -92,15 +92,15 @@ export function createTreeHost(
         return inWords(await doneByHand(here, 'undo', () => undoLatest(here)));
       },
       async grow() {
-        const rows = await growRows(largeSize, (done) => tell({ type: 'growing', done, total: countOf(largeSize) }));
+        const rows = await growRows(largeSize, (done) => emit({ type: 'growing', done, total: countOf(largeSize) }));
         large?.close();
         large = await stand(createTree({ ...yardOptions, rows, source: 'trusted' }), 'large');
-        tell({ type: 'replaced', status: large.status() });
+        emit({ type: 'replaced', status: large.status() });
       },
       async goBack() {
         large?.close();
         large = undefined;
-        tell({ type: 'replaced', status: (await shown()).status() });
+        emit({ type: 'replaced', status: (await shown()).status() });
       },
     },
   };

@@ -5,8 +5,8 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { indexedDbStorage } from '../../../adapters/storage/indexeddb.ts';
 import { formatOf, type Place, places, type Step, storageFormat, upgrade } from '../../../demo/storage/formats.ts';
-import { openKept } from '../../../demo/storage/open-kept.ts';
-import { createKeeper } from '../../../demo/chat/state/keeper.ts';
+import { openStorage } from '../../../demo/storage/open-storage.ts';
+import { createChatStore } from '../../../demo/chat/state/chat-store.ts';
 import { createNotes } from '../../../demo/app/state/notes.ts';
 import type { Change } from '../../../src/contracts/storage.ts';
 
@@ -42,10 +42,10 @@ describe('what an earlier version of the page has kept', () => {
     const first = indexedDbStorage({ name: 'pinnace-playground' });
     await first.commit(JSON.parse(await fixture('chats-1.json')) as Change[]);
     await first.close();
-    const storage = openKept('pinnace-playground');
-    const keeper = createKeeper(storage);
-    expect(await keeper.heads()).toMatchObject([{ id: 'c', agentId: 'logbook', title: 'What is 6 * 7?' }]);
-    const messages = await keeper.messages('c');
+    const storage = openStorage('pinnace-playground');
+    const chatStore = createChatStore(storage);
+    expect(await chatStore.heads()).toMatchObject([{ id: 'c', agentId: 'logbook', title: 'What is 6 * 7?' }]);
+    const messages = await chatStore.messages('c');
     expect(messages).toMatchObject([
       { id: 'q1', text: 'What is 6 * 7?' },
       {
@@ -55,7 +55,7 @@ describe('what an earlier version of the page has kept', () => {
       { id: 'q2' },
       { id: 'a2', parts: { value: [{ call: { value: { state: 'undecided', name: 'notes_delete' } } }] } },
     ]);
-    expect(keeper.unreadable.value).toBe(0);
+    expect(chatStore.unreadable.value).toBe(0);
     await storage.close();
   });
 

@@ -1,17 +1,17 @@
 /** Runs in the playground's page: puts a long chat where its chats are kept. */
 
-import { openKept } from '../../../demo/storage/open-kept.ts';
-import { createKeeper } from '../../../demo/chat/state/keeper.ts';
+import { openStorage } from '../../../demo/storage/open-storage.ts';
+import { createChatStore } from '../../../demo/chat/state/chat-store.ts';
 import { createAnswer, createTextPart, createToolPart, type Message } from '../../../demo/chat/state/message.ts';
 
 /** The chat's id in the page's address. */
 const chatId = 'long';
 
 async function keepLongChat(count: number): Promise<void> {
-  const storage = openKept('pinnace-playground');
+  const storage = openStorage('pinnace-playground');
   const messages = Array.from({ length: count }, (_, i) => i % 2 === 0 ? question(i) : answer(i));
   const head = { id: chatId, agentId: 'navigator', title: `${count} messages`, createdAt: 1, updatedAt: Date.now() };
-  await createKeeper(storage).save(head, { messages, from: 0 });
+  await createChatStore(storage).save(head, { messages, from: 0 });
   await storage.close();
 }
 

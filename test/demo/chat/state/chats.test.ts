@@ -3,13 +3,13 @@ import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { isRunning, titleOf } from '../../../../demo/chat/state/chat.ts';
 import { saveEveryMs } from '../../../../demo/chat/state/chat-runs.ts';
 import { type Chats, createChats } from '../../../../demo/chat/state/chats.ts';
-import { createKeeper, type Keeper } from '../../../../demo/chat/state/keeper.ts';
+import { type ChatStore, createChatStore } from '../../../../demo/chat/state/chat-store.ts';
 import { answerText, type Message } from '../../../../demo/chat/state/message.ts';
 import type { ClosableStorage } from '../../../../src/contracts/storage.ts';
 import { type FakeTransport, fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 
 let storage: ClosableStorage;
-let keeper: Keeper;
+let chatStore: ChatStore;
 let transport: FakeTransport;
 let visits = 0;
 
@@ -24,10 +24,10 @@ function create(): Chats {
   let time = 0;
   const visit = ++visits;
   let ids = 0;
-  keeper = createKeeper(storage);
+  chatStore = createChatStore(storage);
   return createChats({
     transports: { chosen: () => undefined, to: () => transport },
-    keeper,
+    chatStore,
     isPlanner: () => false,
     steerPlan: async () => undefined,
     defaultAgentId: 'mate',
@@ -56,8 +56,8 @@ function textsOf(messages: readonly Message[]): readonly string[] {
 }
 
 /** Waits until everything written so far is in storage. */
-async function kept(): Promise<readonly unknown[]> {
-  await keeper.heads(); // in turn, after what was asked before
+async function stored(): Promise<readonly unknown[]> {
+  await chatStore.heads(); // in turn, after what was asked before
   return await storage.list({ prefix: ['message'], limit: 100 });
 }
 
@@ -115,14 +115,14 @@ describe('createChats', () => {
     await answer(chats, 'better');
     expect(textsOf(chats.current.value.messages.value)).toEqual(['one', 'better']);
     expect(transport.sent[1]?.messages).toHaveLength(1);
-    expect(await kept()).toHaveLength(2);
+    expect(await stored()).toHaveLength(2);
   });
 
   it('lets a run go on while another chat is open', async () => {
     const chats = create();
     chats.send('one');
     const [first] = chats.list.value;
-    chats.begin('keeper');
+    chats.start('keeper');
     expect(chats.current.value.agentId.value).toBe('keeper');
     transport.write({ type: 'text-delta', id: 't', delta: 'late' });
     await vi.waitFor(() => expect(textsOf(first?.messages.value ?? [])).toEqual(['one', 'late']));
@@ -133,8 +133,8 @@ describe('createChats', () => {
   it('keeps one empty chat, however often a new one is begun', () => {
     const chats = create();
     const before = chats.current.value;
-    chats.begin();
-    chats.begin('keeper');
+    chats.start();
+    chats.start('keeper');
     expect(chats.current.value).toBe(before);
     expect(before.agentId.value).toBe('keeper');
   });
@@ -143,7 +143,7 @@ describe('createChats', () => {
     const before = create();
     before.send('one');
     await answer(before, 'first');
-    await kept();
+    await stored();
     const { id } = before.current.value;
     const after = create();
     await after.restore(id);
@@ -155,7 +155,7 @@ describe('createChats', () => {
     const before = create();
     before.send('one');
     await answer(before, 'first');
-    await kept();
+    await stored();
     const after = create();
     await after.restore(undefined);
     const [chat] = after.list.value;
@@ -168,7 +168,7 @@ describe('createChats', () => {
   it('finds a run that was cut off as stopped', async () => {
     const before = create();
     before.send('one');
-    await kept();
+    await stored();
     const after = create();
     await after.restore(before.current.value.id);
     expect(after.current.value.messages.value[1]).toMatchObject({
@@ -203,7 +203,7 @@ describe('createChats', () => {
     transport.write({ type: 'text-delta', id: 't', delta: 'Half' });
     await vi.waitFor(() => expect(textsOf(chats.current.value.messages.value)).toContain('Half'));
     chats.saveRunning();
-    expect(JSON.stringify(await kept())).toContain('Half');
+    expect(JSON.stringify(await stored())).toContain('Half');
   });
 
   it('deletes a chat, also one that is running, for good', async () => {
@@ -213,7 +213,7 @@ describe('createChats', () => {
     await chats.remove(id);
     expect(chats.list.value).toEqual([]);
     expect(chats.current.value.id).not.toBe(id);
-    expect(await kept()).toEqual([]);
+    expect(await stored()).toEqual([]);
   });
 });
 

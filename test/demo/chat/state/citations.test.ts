@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { placeOf } from '../../../../demo/knowledge/worker/place.ts';
 import { citable, type CitedSource, numbersCited, sourcesIn } from '../../../../demo/chat/state/citations.ts';
-import { fromKept, toKept } from '../../../../demo/chat/state/kept-message.ts';
+import { fromStored, toStored } from '../../../../demo/chat/state/stored-message.ts';
 import { type AssistantMessage, createAnswer } from '../../../../demo/chat/state/message.ts';
 import { receive } from '../../../fixtures/page/receive.ts';
 
@@ -15,7 +15,7 @@ const source = (n: number, rest: Partial<CitedSource> = {}): CitedSource => ({
   contentHash: 'abc',
   ...rest,
 });
-const told = (toolCallId: string, ...sources: readonly unknown[]) => ({
+const emitted = (toolCallId: string, ...sources: readonly unknown[]) => ({
   type: 'data-sources',
   id: toolCallId,
   data: { toolCallId, sources },
@@ -24,22 +24,22 @@ const answerWith = (...chunks: readonly object[]): AssistantMessage => receive(.
 
 describe('sources that are told', () => {
   it('are kept with the answer, by number, the latest of each call', () => {
-    const answer = answerWith(told('b', source(3)), told('a', source(1)), told('b', source(3), source(2)));
+    const answer = answerWith(emitted('b', source(3)), emitted('a', source(1)), emitted('b', source(3), source(2)));
     expect(sourcesIn(answer)).toEqual([source(1), source(2), source(3)]);
-    const kept = fromKept(structuredClone(toKept(answer)));
-    expect(kept && sourcesIn(kept)).toEqual(sourcesIn(answer));
+    const stored = fromStored(structuredClone(toStored(answer)));
+    expect(stored && sourcesIn(stored)).toEqual(sourcesIn(answer));
   });
 
   it.each([
     ['no list', { type: 'data-sources', id: 'a', data: { toolCallId: 'a', sources: 'all' } }],
-    ['no number', told('a', { ...source(1), n: '1' })],
-    ['a confidence of more than all', told('a', source(1, { confidence: 2 }))],
+    ['no number', emitted('a', { ...source(1), n: '1' })],
+    ['a confidence of more than all', emitted('a', source(1, { confidence: 2 }))],
   ])('are left out when they are malformed: %s', (_, chunk) => {
     expect(sourcesIn(answerWith(chunk))).toEqual([]);
   });
 
   it('can be cited by their answer and those after it', () => {
-    const [first, second] = [answerWith(told('a', source(1))), answerWith(told('b', source(2)))];
+    const [first, second] = [answerWith(emitted('a', source(1))), answerWith(emitted('b', source(2)))];
     const question = { role: 'user', id: 'q', text: 'And?' } as const;
     const messages = [first, question, second];
     expect([...citable(messages, first).keys()]).toEqual([1]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutOff, fromKept, toKept } from '../../../../demo/chat/state/kept-message.ts';
+import { cutOff, fromStored, toStored } from '../../../../demo/chat/state/stored-message.ts';
 import { answerText, type AssistantMessage, type ToolPart } from '../../../../demo/chat/state/message.ts';
 import { createReceiver } from '../../../../demo/chat/state/receive.ts';
 import type { Approval } from '../../../../demo/chat/state/run-data.ts';
@@ -86,10 +86,10 @@ describe('createReceiver, approvals', () => {
   it('is cut off by a reload without losing the question', () => {
     const message = waiting();
     goOn(message, { approved: true });
-    const kept = fromKept(structuredClone(toKept(message)));
-    if (kept?.role !== 'assistant') throw new Error('It was not kept');
-    cutOff(kept);
-    expect(kept.outcome.value).toMatchObject({ type: 'stopped', by: 'page' });
-    expect(toolOf(kept).call.value).toMatchObject({ state: 'waiting', approval: { decision: { approved: true } } });
+    const stored = fromStored(structuredClone(toStored(message)));
+    if (stored?.role !== 'assistant') throw new Error('It was not kept');
+    cutOff(stored);
+    expect(stored.outcome.value).toMatchObject({ type: 'stopped', by: 'page' });
+    expect(toolOf(stored).call.value).toMatchObject({ state: 'waiting', approval: { decision: { approved: true } } });
   });
 });

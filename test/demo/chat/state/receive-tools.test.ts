@@ -72,11 +72,11 @@ describe('createReceiver, tools', () => {
   });
 
   it('keeps the code of a failure, whichever of its two chunks comes first', () => {
-    const told = { type: 'data-tool-error', data: failure };
+    const emitted = { type: 'data-tool-error', data: failure };
     const failed = { type: 'tool-output-error', toolCallId, errorText: 'Slow down' };
     const expected = { state: 'error', failure: { code: 'rate_limited', retryable: true, attempt: 2 } };
-    expect(callAfter(input, told, failed)).toMatchObject(expected);
-    expect(callAfter(input, failed, told)).toMatchObject(expected);
+    expect(callAfter(input, emitted, failed)).toMatchObject(expected);
+    expect(callAfter(input, failed, emitted)).toMatchObject(expected);
   });
 
   it('takes an outcome that comes before its call', () => {

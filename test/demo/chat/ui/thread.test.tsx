@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { createKeeper } from '../../../../demo/chat/state/keeper.ts';
+import { createChatStore } from '../../../../demo/chat/state/chat-store.ts';
 import { placeByKey } from '../../../../demo/chat/ui/feed-keys.ts';
 import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 
@@ -15,7 +15,7 @@ async function open(): Promise<Page> {
   const storage = memoryStorage();
   const messages = Array.from({ length: count }, (_, i) => ({ role: 'user' as const, id: `m${i}`, text: `No. ${i}` }));
   const head = { id: 'long', agentId: 'navigator', title: 'Long', createdAt: 1, updatedAt: 1 };
-  await createKeeper(storage).save(head, { messages, from: 0 });
+  await createChatStore(storage).save(head, { messages, from: 0 });
   const opened = await mount({ storage, chatId: 'long' });
   (await opened.find('thread')).focus();
   return opened;

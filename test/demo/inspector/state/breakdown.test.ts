@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { breakdownOf } from '../../../../demo/inspector/state/breakdown.ts';
 import { spansOf } from '../../../../demo/inspector/state/run-spans.ts';
-import { longRun, teller, toldRun } from '../../../fixtures/run-events.ts';
+import { emittedRun, emitter, longRun } from '../../../fixtures/run-events.ts';
 
 describe('breakdownOf', () => {
   it('divides a run’s time, and each step’s, into model, tools and waiting', () => {
-    const { total, steps } = breakdownOf(spansOf(toldRun()));
+    const { total, steps } = breakdownOf(spansOf(emittedRun()));
     expect(total.time).toEqual({ modelMs: 700, toolMs: 200, waitMs: 100, totalMs: 1000 });
     expect(steps.map(({ name, time }) => [name, time.modelMs, time.toolMs, time.waitMs])).toEqual([
       ['Step 1', 300, 200, 0],
@@ -14,14 +14,14 @@ describe('breakdownOf', () => {
   });
 
   it('adds up tokens, calls and failures', () => {
-    const { total, steps } = breakdownOf(spansOf(toldRun()));
+    const { total, steps } = breakdownOf(spansOf(emittedRun()));
     expect(total).toMatchObject({ inputTokens: 460, outputTokens: 60, modelCalls: 2, toolCalls: 2, failures: 1 });
     expect(steps[0]).toMatchObject({ inputTokens: 200, outputTokens: 20, firstChunkMs: 80, failures: 1 });
     expect(steps[1]).toMatchObject({ inputTokens: 260, toolCalls: 0, firstChunkMs: 90, agentId: 'navigator' });
   });
 
   it('counts what happens at once only once', () => {
-    const { events, pass, start } = teller();
+    const { events, pass, start } = emitter();
     const run = start('run.start', { id: 'a' });
     const models = [start('model.call', { parent: run }), start('model.call', { parent: run })];
     const tool = start('tool.call', { parent: run });
@@ -42,7 +42,7 @@ describe('breakdownOf', () => {
   });
 
   it('tells the agents of a plan apart by their addresses', () => {
-    const { events, start } = teller();
+    const { events, start } = emitter();
     const run = start('run.start', { id: 'commodore' });
     for (const address of ['1', '1-2']) {
       const agent = start('agent.create', { parent: run, id: 'commodore', payload: { address } });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { actionsOf, eventsThat, everyEvent } from '../../../../demo/inspector/state/event-filter.ts';
-import { toldRun } from '../../../fixtures/run-events.ts';
+import { emittedRun } from '../../../fixtures/run-events.ts';
 
-const events = toldRun();
+const events = emittedRun();
 const found = (filter: Partial<typeof everyEvent>) =>
   eventsThat(events, { ...everyEvent, ...filter }).map((at) => events[at]);
 

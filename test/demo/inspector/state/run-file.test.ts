@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Prompt } from '../../../../demo/inspector/worker/control.ts';
 import { maxFileBytes, nameOfFile, readRunFile, writeRunFile } from '../../../../demo/inspector/state/run-file.ts';
-import { runTrace, toldRun } from '../../../fixtures/run-events.ts';
+import { emittedRun, runTrace } from '../../../fixtures/run-events.ts';
 
-const events = toldRun();
+const events = emittedRun();
 const head = {
   traceId: runTrace,
   runId: 'run_1',

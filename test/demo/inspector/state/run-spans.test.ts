@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type RunSpan, spansOf } from '../../../../demo/inspector/state/run-spans.ts';
 import { rowsOf } from '../../../../demo/inspector/state/span-rows.ts';
 import type { ObservedEvent } from '../../../../src/contracts/event-sink.ts';
-import { longRun, teller, toldRun } from '../../../fixtures/run-events.ts';
+import { emittedRun, emitter, longRun } from '../../../fixtures/run-events.ts';
 
 /** `run > step > tool.call`, one line a span. */
 function outline(spans: readonly RunSpan[], depth = 0): string[] {
@@ -13,14 +13,14 @@ function outline(spans: readonly RunSpan[], depth = 0): string[] {
 
 /** Events of the run without those that this says. */
 function without(action: string, status?: ObservedEvent['status']): readonly ObservedEvent[] {
-  return toldRun().filter((event) =>
+  return emittedRun().filter((event) =>
     event.action !== action || (status !== undefined && (event.status === 'pending') !== (status === 'pending'))
   );
 }
 
 describe('spansOf', () => {
   it('makes of a run’s events the tree of what took time', () => {
-    const { roots, endMs } = spansOf(toldRun());
+    const { roots, endMs } = spansOf(emittedRun());
     expect(outline(roots)).toEqual([
       'run navigator 0-1000',
       '  step navigator 100-600',
@@ -47,7 +47,7 @@ describe('spansOf', () => {
   });
 
   it('takes the end of what was not told to end from the last event, or from now where the run goes on', () => {
-    const { events, pass, start } = teller();
+    const { events, pass, start } = emitter();
     const run = start('run.start', { id: 'navigator' });
     pass(100);
     start('tool.call', { parent: run, id: 'slow' });
@@ -74,7 +74,7 @@ describe('spansOf', () => {
   });
 
   it('puts what is its own ancestor at the top, and loses nothing', () => {
-    const [event] = toldRun();
+    const [event] = emittedRun();
     const span = (spanId: string, parentSpanId: string) => ({ ...event!, spanId, parentSpanId });
     const { roots, all } = spansOf([span('a', 'c'), span('b', 'a'), span('c', 'b'), span('d', 'd')]);
     expect(rowsOf(roots, new Set()).map((row) => [row.span.key, row.depth])).toEqual([
@@ -87,7 +87,7 @@ describe('spansOf', () => {
   });
 
   it('shows a clock that was set back without a span that is shorter than nothing', () => {
-    const events = toldRun().map((event) =>
+    const events = emittedRun().map((event) =>
       event.action === 'tool.call' ? { ...event, timestamp: '2026-11-20T09:59:58.000Z' } : event
     );
     const spans = [...spansOf(events).all.values()];
@@ -96,7 +96,7 @@ describe('spansOf', () => {
   });
 
   it('stays with the last word on a span that is told of more often', () => {
-    const { events, start, pass } = teller();
+    const { events, start, pass } = emitter();
     const run = start('run.start', { id: 'navigator' });
     pass(40);
     run.end({ status: 'cancelled' });
@@ -106,13 +106,13 @@ describe('spansOf', () => {
   });
 
   it('makes spans of events without span ids', () => {
-    const { spanId: _, ...event } = { ...toldRun()[3]!, latency: 250 };
+    const { spanId: _, ...event } = { ...emittedRun()[3]!, latency: 250 };
     const { roots } = spansOf([event, event]);
     expect(roots.map(({ key }) => key)).toEqual(['event-0', 'event-1']);
   });
 
   it('reads what a stranger has written', () => {
-    const [event] = toldRun();
+    const [event] = emittedRun();
     const { roots } = spansOf([{ ...event!, payloadSummary: 'a="\\x" __proto__=1 constructor="y"' }]);
     expect(roots[0]?.facts).toMatchObject({ a: '"\\x"', constructor: 'y' });
   });
@@ -124,7 +124,7 @@ describe('spansOf', () => {
   it('takes thousands, side by side and one inside the other', () => {
     const flat = spansOf(longRun(5000));
     expect(rowsOf(flat.roots, new Set()).length).toBe(flat.all.size);
-    const [event] = toldRun();
+    const [event] = emittedRun();
     const deep = spansOf(
       Array.from({ length: 20_000 }, (_, i) => ({ ...event!, spanId: `s${i}`, parentSpanId: `s${i - 1}` })),
     );
@@ -134,7 +134,7 @@ describe('spansOf', () => {
 
 describe('rowsOf', () => {
   it('leaves out what is inside a span that is collapsed', () => {
-    const { roots, all } = spansOf(toldRun());
+    const { roots, all } = spansOf(emittedRun());
     const [step] = [...all.values()].filter(({ kind }) => kind === 'step');
     const rows = rowsOf(roots, new Set([step?.key ?? '']));
     expect(rows.map(({ span, depth, isExpanded }) => [span.name, depth, isExpanded])).toEqual([

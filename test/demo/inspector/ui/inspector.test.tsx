@@ -3,7 +3,7 @@ import type { Prompt } from '../../../../demo/inspector/worker/control.ts';
 import { writeRunFile } from '../../../../demo/inspector/state/run-file.ts';
 import { type FakeInspector, fakeInspector, recordOf } from '../../../fixtures/page/inspector.ts';
 import { mount, type Page, send } from '../../../fixtures/page/playground.tsx';
-import { longRun, runTrace, toldRun } from '../../../fixtures/run-events.ts';
+import { emittedRun, longRun, runTrace } from '../../../fixtures/run-events.ts';
 
 const tools = {
   digest: 'a1b2',
@@ -47,7 +47,7 @@ async function chooseFile(content: string | Blob): Promise<void> {
 
 describe('the list of runs', () => {
   it('says so when there are none, and when they are not kept', async () => {
-    page = await mount({ inspector: fakeInspector({ isKept: false }).control });
+    page = await mount({ inspector: fakeInspector({ isStored: false }).control });
     await page.click('open-inspector');
     await page.find('runs-empty');
     expect(text('runs-unkept')).toContain('lost when the page closes');
@@ -55,7 +55,7 @@ describe('the list of runs', () => {
   });
 
   it('tells of each run how it stands and what it took', async () => {
-    page = await mount({ inspector: fakeInspector({ records: [recordOf(toldRun())] }).control });
+    page = await mount({ inspector: fakeInspector({ records: [recordOf(emittedRun())] }).control });
     await page.click('open-inspector');
     await page.find('run-row');
     expect(text('run-row')).toContain('Navigator');
@@ -67,14 +67,14 @@ describe('the list of runs', () => {
     page = await mount({ inspector: host.control });
     await page.click('open-inspector');
     await page.find('runs-empty');
-    const { head, events } = recordOf(toldRun().slice(0, 3));
-    host.tell({ head, from: 0, events });
+    const { head, events } = recordOf(emittedRun().slice(0, 3));
+    host.emit({ head, from: 0, events });
     await page.find('run-row');
     expect(text('run-row')).toContain('going on');
   });
 
   it('erases all runs, and asks first', async () => {
-    const host = fakeInspector({ records: [recordOf(toldRun())] });
+    const host = fakeInspector({ records: [recordOf(emittedRun())] });
     page = await mount({ inspector: host.control });
     await page.click('open-inspector');
     await page.click('runs-erase');
@@ -86,7 +86,7 @@ describe('the list of runs', () => {
   });
 
   it('is left by Escape, and from a run first for the list', async () => {
-    await openRun(fakeInspector({ records: [recordOf(toldRun())] }));
+    await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
     page.press('Escape');
     await page.find('run-row');
     page.press('Escape');
@@ -94,7 +94,7 @@ describe('the list of runs', () => {
   });
 
   it('makes way for a chat', async () => {
-    await openRun(fakeInspector({ records: [recordOf(toldRun())] }));
+    await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
     await page.click('new-chat');
     await vi.waitFor(() => expect(page.all('inspector')).toEqual([]));
   });
@@ -102,7 +102,7 @@ describe('the list of runs', () => {
 
 describe('the way from an answer', () => {
   it('opens its run, and back to where the person was', async () => {
-    page = await mount({ inspector: fakeInspector({ records: [recordOf(toldRun())] }).control });
+    page = await mount({ inspector: fakeInspector({ records: [recordOf(emittedRun())] }).control });
     await send(page, 'Hello');
     page.transport.write(
       { type: 'data-run', id: 'run_1', data: { runId: 'run_1', traceId: runTrace, state: 'running' } },
@@ -121,9 +121,9 @@ describe('the way from an answer', () => {
   });
 
   it('opens the run that has begun the plan which a later run follows', async () => {
-    const planned = recordOf(toldRun());
+    const planned = recordOf(emittedRun());
     const head = { ...planned.head, planId: 'plan_1' };
-    const { head: following, events } = recordOf(toldRun({ traceId: 'f'.repeat(32) }).slice(0, 1));
+    const { head: following, events } = recordOf(emittedRun({ traceId: 'f'.repeat(32) }).slice(0, 1));
     const records = [{ ...planned, head }, { head: following, events }];
     page = await mount({ inspector: fakeInspector({ records }).control });
     page.playground.inspector.shown.value = { traceId: following.traceId, planId: 'plan_1' };
@@ -166,7 +166,7 @@ describe('the way from an answer', () => {
   it('shows a run at an endpoint as it goes on, and lets go of it when it is left', async () => {
     page = await mount({ inspector: fakeInspector().control });
     const asked: Parameters<typeof page.remote.run>[] = [];
-    const events = toldRun();
+    const events = emittedRun();
     page.remote.run = async (...given) => {
       asked.push(given);
       return { ok: true, value: recordOf(events.slice(0, 3)) };
@@ -191,7 +191,7 @@ describe('the way from an answer', () => {
 
 describe('the timeline of a run', () => {
   it('shows its spans one inside the other, with how they stand', async () => {
-    await openRun(fakeInspector({ records: [recordOf(toldRun())] }));
+    await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
     expect(names()).toEqual(['run', 'step', 'model.call', 'tool.call', 'tool.call', 'step', 'model.call']);
     const levels = page.all('span-row').map((row) => row.getAttribute('aria-level'));
     expect(levels).toEqual(['1', '2', '3', '3', '3', '2', '3']);
@@ -201,7 +201,7 @@ describe('the timeline of a run', () => {
   });
 
   it('is walked, closed and opened by keys', async () => {
-    await openRun(fakeInspector({ records: [recordOf(toldRun())] }));
+    await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
     const selected = () => page.all('span-row').findIndex((row) => row.getAttribute('aria-selected') === 'true');
     press('waterfall', 'ArrowDown');
     await vi.waitFor(() => expect(selected()).toBe(1));
@@ -220,7 +220,7 @@ describe('the timeline of a run', () => {
   });
 
   it('shows of a span what was told of it', async () => {
-    await openRun(fakeInspector({ records: [recordOf(toldRun())] }));
+    await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
     page.all('span-row')[4]?.click();
     await page.find('span-details');
     expect(text('span-details')).toContain('invalid_argument: Invalid argument');
@@ -230,7 +230,7 @@ describe('the timeline of a run', () => {
   });
 
   it('shows less time and all of it again', async () => {
-    await openRun(fakeInspector({ records: [recordOf(toldRun())] }));
+    await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
     expect((await page.find('zoom-whole')).hasAttribute('disabled')).toBe(true);
     press('waterfall', '+');
     await vi.waitFor(() => expect(page.all('zoom-whole')[0]?.hasAttribute('disabled')).toBe(false));
@@ -240,7 +240,7 @@ describe('the timeline of a run', () => {
   });
 
   it('is a table as well', async () => {
-    await openRun(fakeInspector({ records: [recordOf(toldRun())] }));
+    await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
     await page.click('as-table');
     const table = await page.find('span-table');
     const cells = [...table.querySelectorAll('tbody tr')].map((row) =>
@@ -251,15 +251,15 @@ describe('the timeline of a run', () => {
   });
 
   it('grows while the run goes on', async () => {
-    const all = toldRun();
+    const all = emittedRun();
     const host = fakeInspector({ records: [recordOf(all.slice(0, 3))] });
     await openRun(host);
     expect((await page.find('run-view')).dataset['live']).toBe('true');
     expect(names()).toEqual(['run', 'step', 'model.call']);
     const { head } = recordOf(all);
-    host.tell({ head: { ...head, durationMs: undefined, status: 'pending' }, from: 3, events: all.slice(3, 6) });
+    host.emit({ head: { ...head, durationMs: undefined, status: 'pending' }, from: 3, events: all.slice(3, 6) });
     await vi.waitFor(() => expect(names().length).toBe(5));
-    host.tell({ head, from: 6, events: all.slice(6) });
+    host.emit({ head, from: 6, events: all.slice(6) });
     await vi.waitFor(() => expect(names().length).toBe(7));
     expect(page.all('run-view')[0]?.dataset['live']).toBe('false');
   });
@@ -273,7 +273,7 @@ describe('the timeline of a run', () => {
   });
 
   it('says when nothing was told', async () => {
-    const record = { ...recordOf(toldRun()), events: [] };
+    const record = { ...recordOf(emittedRun()), events: [] };
     await openRun(fakeInspector({ records: [record] }));
     expect((await page.find('timeline-empty')).textContent).toBe('This run has no events.');
   });
@@ -281,7 +281,7 @@ describe('the timeline of a run', () => {
 
 describe('the events of a run', () => {
   it('are found by action and words, and shown whole', async () => {
-    await openRun(fakeInspector({ records: [recordOf(toldRun())] }));
+    await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
     await page.click('run-tab-events');
     await page.find('event-list');
     expect(text('event-count')).toBe('14 events');
@@ -300,7 +300,7 @@ describe('the events of a run', () => {
   });
 
   it('are walked by keys', async () => {
-    await openRun(fakeInspector({ records: [recordOf(toldRun())] }));
+    await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
     await page.click('run-tab-events');
     await page.find('event-list');
     press('event-list', 'ArrowDown');
@@ -311,7 +311,7 @@ describe('the events of a run', () => {
 
 describe('the tools of a run', () => {
   it('are listed, and each that was left out with its one reason', async () => {
-    await openRun(fakeInspector({ records: [recordOf(toldRun(), tools)] }));
+    await openRun(fakeInspector({ records: [recordOf(emittedRun(), tools)] }));
     await page.click('run-tab-tools');
     await page.find('tools-view');
     expect(text('tools-view')).toContain('2 tools in the run');
@@ -324,14 +324,14 @@ describe('the tools of a run', () => {
   });
 
   it('may be unknown', async () => {
-    await openRun(fakeInspector({ records: [recordOf(toldRun())] }));
+    await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
     await page.click('run-tab-tools');
     expect((await page.find('tools-unknown')).textContent).toContain('unknown');
   });
 });
 
 describe('the prompts of a run', () => {
-  const events = toldRun();
+  const events = emittedRun();
   const spanIds = events.filter(({ action, status }) => action === 'model.call' && status === 'pending')
     .map(({ spanId = '' }) => spanId);
   const prompts = [
@@ -418,14 +418,14 @@ describe('a run’s file', () => {
     await page.click('open-inspector');
     await page.find('runs-empty');
     const hostile = '<img src=x onerror=alert(1)><script>alert(1)</script>';
-    const events = toldRun().map((event) => ({
+    const events = emittedRun().map((event) => ({
       ...event,
       action: `${event.action} ${hostile}`,
       target: { type: 'tool', id: hostile },
       payloadSummary: `a="${hostile}" href=javascript:alert(1)`,
     }));
     const record = {
-      ...recordOf(toldRun()),
+      ...recordOf(emittedRun()),
       events,
       tools: { digest: hostile, tools: [{ id: hostile, excluded: 'constructor' }] },
     };
@@ -449,7 +449,7 @@ describe('a run’s file', () => {
     await chooseFile('{"format":"har"}');
     await page.find('inspector-problem');
     expect(text('inspector-problem')).toBe('Cannot read the file: "format" must be "pinnace-run".');
-    await chooseFile(writeRunFile(recordOf(toldRun())));
+    await chooseFile(writeRunFile(recordOf(emittedRun())));
     await page.find('run-view');
     expect(page.all('inspector-problem')).toEqual([]);
   });
@@ -457,7 +457,7 @@ describe('a run’s file', () => {
 
 describe('the time and tokens of a run', () => {
   it('stand in all and step by step', async () => {
-    await openRun(fakeInspector({ records: [recordOf(toldRun())] }));
+    await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
     await page.click('run-tab-usage');
     await page.find('usage-view');
     expect(text('usage-model')).toBe('Model700 ms 70 %');
@@ -471,14 +471,14 @@ describe('the time and tokens of a run', () => {
   });
 
   it('may be without steps', async () => {
-    const events = toldRun().filter(({ action }) => action !== 'step');
+    const events = emittedRun().filter(({ action }) => action !== 'step');
     await openRun(fakeInspector({ records: [recordOf(events)] }));
     await page.click('run-tab-usage');
     expect((await page.find('usage-no-steps')).textContent).toBe('This run has no steps.');
   });
 
   it('is reached by keys', async () => {
-    await openRun(fakeInspector({ records: [recordOf(toldRun())] }));
+    await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
     press('run-tab-timeline', 'End');
     await page.find('usage-view');
     expect(document.activeElement).toBe(page.all('run-tab-usage')[0]);

@@ -153,7 +153,7 @@ describe('createInspectorHost', () => {
     const traceId = await ask('What is 1 + 2?');
     await control.list();
     expect(await control.erase()).toEqual({ ok: true, value: undefined });
-    expect(await control.list()).toEqual({ runs: [], isKept: true });
+    expect(await control.list()).toEqual({ runs: [], isStored: true });
     expect(await control.prompts(traceId)).toEqual([]);
     expect(await storage.list({ prefix: [], limit: 1000 })).toEqual([]);
   });
@@ -162,7 +162,7 @@ describe('createInspectorHost', () => {
     const blocked = () => Promise.reject(new PinnaceError('unavailable', 'Blocked'));
     const { control, ask } = startWorker({ storage: { get: blocked, list: blocked, commit: blocked } });
     const traceId = await ask('What is 1 + 2?');
-    await vi.waitFor(async () => expect((await control.list()).isKept).toBe(false));
+    await vi.waitFor(async () => expect((await control.list()).isStored).toBe(false));
     expect((await control.list()).runs.map((run) => run.traceId)).toEqual([traceId]);
     expect((await recordOf(control, traceId)).events.length).toBeGreaterThan(5);
     expect(await control.erase()).toMatchObject({ ok: false, error: { code: 'unavailable' } });

@@ -6,7 +6,7 @@ import { createRecorder, type Recorder } from '../../../../demo/inspector/worker
 import { createRunStore } from '../../../../demo/inspector/worker/run-store.ts';
 import type { ObservedEvent } from '../../../../src/contracts/event-sink.ts';
 import type { Storage } from '../../../../src/contracts/storage.ts';
-import { longRun, runTrace, teller, toldRun } from '../../../fixtures/run-events.ts';
+import { emittedRun, emitter, longRun, runTrace } from '../../../fixtures/run-events.ts';
 
 function startRecorder(storage: Storage = memoryStorage()) {
   const store = createRunStore(storage);
@@ -14,11 +14,11 @@ function startRecorder(storage: Storage = memoryStorage()) {
   return { store, recorder };
 }
 
-const tellAll = (recorder: Recorder, events: readonly ObservedEvent[]): void =>
+const emitAll = (recorder: Recorder, events: readonly ObservedEvent[]): void =>
   events.forEach((event) => recorder.sink(event));
 
 /** What is kept, once it is all of these. */
-async function keptOf(storage: Storage, events: readonly ObservedEvent[]): Promise<RunRecord | undefined> {
+async function storedOf(storage: Storage, events: readonly ObservedEvent[]): Promise<RunRecord | undefined> {
   const { store } = startRecorder(storage);
   await vi.waitFor(async () => expect((await store.read(runTrace))?.events.length).toBe(events.length));
   return await store.read(runTrace);
@@ -27,47 +27,47 @@ async function keptOf(storage: Storage, events: readonly ObservedEvent[]): Promi
 describe('createRecorder', () => {
   it('goes on with a run that a worker before it has begun, as a plan does after a reload', async () => {
     const storage = memoryStorage();
-    const events = toldRun();
-    tellAll(startRecorder(storage).recorder, events.slice(0, 6));
-    await keptOf(storage, events.slice(0, 6));
+    const events = emittedRun();
+    emitAll(startRecorder(storage).recorder, events.slice(0, 6));
+    await storedOf(storage, events.slice(0, 6));
     const { recorder } = startRecorder(storage);
     const news: ObservedEvent[] = [];
     recorder.watch((one) => void news.push(...one.events));
-    tellAll(recorder, events.slice(6));
-    const kept = await keptOf(storage, events);
-    expect(kept?.events).toEqual(events);
-    expect(kept?.head).toMatchObject({ status: 'ok', modelCalls: 2, toolCalls: 2, events: events.length });
+    emitAll(recorder, events.slice(6));
+    const stored = await storedOf(storage, events);
+    expect(stored?.events).toEqual(events);
+    expect(stored?.head).toMatchObject({ status: 'ok', modelCalls: 2, toolCalls: 2, events: events.length });
     await vi.waitFor(() => expect(news).toEqual(events.slice(6)));
   });
 
   it('lets events pass that belong to no run', async () => {
     const { recorder } = startRecorder();
-    tellAll(recorder, toldRun().slice(1));
-    tellAll(recorder, toldRun().slice(1));
+    emitAll(recorder, emittedRun().slice(1));
+    emitAll(recorder, emittedRun().slice(1));
     expect((await recorder.list()).runs).toEqual([]);
   });
 
   it('names the plan of a run', async () => {
-    const { events, start } = teller();
+    const { events, start } = emitter();
     const run = start('run.start', { id: 'commodore' });
     start('plan.start', { parent: run, id: 'plan_1' });
     const { recorder } = startRecorder();
-    tellAll(recorder, events);
+    emitAll(recorder, events);
     expect((await recorder.list()).runs[0]).toMatchObject({ planId: 'plan_1', status: 'pending' });
   });
 
   it('keeps a long run in parts, whole', async () => {
     const storage = memoryStorage();
     const events = longRun(2500);
-    tellAll(startRecorder(storage).recorder, events);
-    expect((await keptOf(storage, events))?.events).toEqual(events);
+    emitAll(startRecorder(storage).recorder, events);
+    expect((await storedOf(storage, events))?.events).toEqual(events);
     expect((await storage.list({ prefix: ['events'], limit: 100 })).length).toBeGreaterThan(1);
   });
 
   it('counts what there is no room for', async () => {
     const { recorder } = startRecorder();
-    const [event] = toldRun();
-    tellAll(recorder, Array.from({ length: maxEventsOfRun + 5 }, () => event!));
+    const [event] = emittedRun();
+    emitAll(recorder, Array.from({ length: maxEventsOfRun + 5 }, () => event!));
     const { head, events } = await recorder.run(runTrace);
     expect(head).toMatchObject({ events: maxEventsOfRun, dropped: 5 });
     expect(events).toHaveLength(maxEventsOfRun);
@@ -76,10 +76,10 @@ describe('createRecorder', () => {
   it('forgets a run that was erased while it goes on', async () => {
     const storage = memoryStorage();
     const { recorder } = startRecorder(storage);
-    const events = toldRun();
-    tellAll(recorder, events.slice(0, 5));
+    const events = emittedRun();
+    emitAll(recorder, events.slice(0, 5));
     await recorder.erase();
-    tellAll(recorder, events.slice(5));
+    emitAll(recorder, events.slice(5));
     await vi.waitFor(async () => expect(await storage.list({ prefix: [], limit: 100 })).toEqual([]));
     expect((await recorder.list()).runs).toEqual([]);
     await expect(recorder.run(runTrace)).rejects.toMatchObject({ code: 'not_found' });
@@ -91,13 +91,13 @@ describe('createRunStore', () => {
     const storage = memoryStorage();
     const store = createRunStore(storage, { events: 30 });
     for (const [i, count] of [10, 10, 15].entries()) {
-      const events = toldRun().slice(0, count);
+      const events = emittedRun().slice(0, count);
       const head = { ...(await headOf(events)), traceId: `t${i}`, startedAt: i };
       await store.write(head, { part: 0, events });
     }
     expect((await store.heads()).map(({ traceId }) => traceId)).toEqual(['t2', 't1']);
     expect(await store.read('t0')).toBe(undefined);
-    const long = { ...(await headOf(toldRun())), traceId: 't3', startedAt: 3, events: 500 };
+    const long = { ...(await headOf(emittedRun())), traceId: 't3', startedAt: 3, events: 500 };
     await store.write(long, { part: 0, events: [] });
     expect((await store.heads()).map(({ traceId }) => traceId)).toEqual(['t3']);
   });
@@ -105,6 +105,6 @@ describe('createRunStore', () => {
 
 async function headOf(events: readonly ObservedEvent[]) {
   const { recorder } = startRecorder();
-  tellAll(recorder, events);
+  emitAll(recorder, events);
   return (await recorder.run(runTrace)).head;
 }

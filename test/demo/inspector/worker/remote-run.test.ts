@@ -36,8 +36,8 @@ async function endpoint(model: Parameters<typeof testRuntime>[0]['model'], ring:
       signal: left.signal,
       newsEveryMs: 0,
     });
-  const told = (traceId: string): ObservedEvent[] => events.filter((event) => event.traceId === traceId);
-  return { runtime, read, news, told };
+  const emitted = (traceId: string): ObservedEvent[] => events.filter((event) => event.traceId === traceId);
+  return { runtime, read, news, emitted };
 }
 
 const plans = (prompt: string) =>
@@ -49,12 +49,12 @@ const plans = (prompt: string) =>
 
 describe('readRemoteRun', () => {
   it('gives every event of a run that has ended, under its head', async () => {
-    const { runtime, read, told } = await endpoint(scriptedModel(says('Hi')).model);
+    const { runtime, read, emitted } = await endpoint(scriptedModel(says('Hi')).model);
     const chunks = await readAll(await runtime.run(runRequest(), principal));
     await readAll(await runtime.run(runRequest({ chat: { ...runRequest().chat, id: 'other' } }), principal));
     const { runId, traceId } = lastData(chunks, 'data-run');
     const record = await read(String(traceId));
-    expect(record.events).toEqual(told(String(traceId)));
+    expect(record.events).toEqual(emitted(String(traceId)));
     expect(record.head).toMatchObject({ traceId, runId, agentId: 'helper', status: 'ok', modelCalls: 1 });
     expect(record.isPartial).toBeUndefined();
   });
@@ -70,10 +70,10 @@ describe('readRemoteRun', () => {
         },
       })
     );
-    const { runtime, read, news, told } = await endpoint(model);
+    const { runtime, read, news, emitted } = await endpoint(model);
     const { runId } = await runtime.start(runRequest(), principal, {});
     const { traceId } = await runtime.runs.status(principal, runId);
-    await vi.waitFor(() => expect(told(traceId).map(({ action }) => action)).toContain('model.call'));
+    await vi.waitFor(() => expect(emitted(traceId).map(({ action }) => action)).toContain('model.call'));
     const record = await read(traceId);
     expect(record.head.durationMs).toBeUndefined();
     gate.resolve();
@@ -83,7 +83,7 @@ describe('readRemoteRun', () => {
       expect(from).toBe(all.length);
       all.push(...events);
     }
-    expect(all).toEqual(told(traceId));
+    expect(all).toEqual(emitted(traceId));
   });
 
   it('gives the run that has begun a plan, for one that follows it', async () => {
@@ -114,11 +114,11 @@ describe('readRemoteRun', () => {
   it('reads from the store of the endpoint, which has what its ring has lost', async () => {
     const store = eventStore({ storage: memoryStorage(), maxWaitMs: 0 });
     const { model } = scriptedModel(says('Hi'));
-    const { runtime, read, told } = await endpoint(model, createEventRing({ capacity: 1, store }));
+    const { runtime, read, emitted } = await endpoint(model, createEventRing({ capacity: 1, store }));
     const { traceId } = lastData(await readAll(await runtime.run(runRequest(), principal)), 'data-run');
     await store.flush();
     const record = await read(String(traceId));
-    expect(record.events).toEqual(told(String(traceId)));
+    expect(record.events).toEqual(emitted(String(traceId)));
     expect(record.isPartial).toBeUndefined();
   });
 

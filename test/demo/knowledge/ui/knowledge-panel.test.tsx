@@ -12,7 +12,7 @@ import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 let page: Page;
 /** What the worker is asked, in order. */
 let asked: (readonly [name: string, ...input: readonly unknown[]])[];
-let tell: (news: Partial<KnowledgeNews>) => void;
+let emit: (news: Partial<KnowledgeNews>) => void;
 
 const file = (name: string, rest: Partial<KnowledgeFile> = {}): KnowledgeFile => ({
   name,
@@ -37,8 +37,8 @@ async function open(opened: Partial<OpenedKnowledge>, answers: Partial<Knowledge
   const report = { added: 1, replaced: 0, unchanged: 0, copies: [], refused: 0, leftOut: 0 };
   const control: KnowledgeControl = {
     open(onNews) {
-      tell = (news) => onNews({ changed: [], removed: [], ...news });
-      return good({ files: [], isKept: true, ...opened });
+      emit = (news) => onNews({ changed: [], removed: [], ...news });
+      return good({ files: [], isStored: true, ...opened });
     },
     add: note('add', report),
     addGuide: note('addGuide', { ...report, added: 6 }),
@@ -141,14 +141,14 @@ describe('the knowledge panel', () => {
     expect(asked).toEqual([]);
     await page.click('knowledge-remove-yes');
     await vi.waitFor(() => expect(asked).toEqual([['remove', ['a.md']]]));
-    tell({ removed: ['a.md'] });
+    emit({ removed: ['a.md'] });
     await page.find('knowledge-empty');
   });
 
   it('follows the worker, and reads out when all is indexed', async () => {
     await open({ files: [file('a.md', { state: 'indexing', done: 0 })] });
     await page.find('knowledge-indexing');
-    tell({ changed: [file('a.md'), file('b.md', { state: 'failed' })] });
+    emit({ changed: [file('a.md'), file('b.md', { state: 'failed' })] });
     await vi.waitFor(() => expect(page.all('knowledge-indexing')).toHaveLength(0));
     expect(rowOf('a.md')?.dataset['state']).toBe('ready');
     expect(text('announcement')).toBe('Indexed 1 file');
@@ -183,7 +183,7 @@ describe('the knowledge panel', () => {
   });
 
   it('says that nothing is kept where the browser gives no storage', async () => {
-    await open({ isKept: false });
+    await open({ isStored: false });
     await vi.waitFor(() => expect(text('knowledge-problem')).toContain('files you add are lost when the page closes'));
   });
 

@@ -29,12 +29,12 @@ async function openHost(
 ) {
   const host = createKnowledgeHost({ storage, ...(exclusively && { exclusively }) });
   const files = new Map<string, KnowledgeFile>();
-  const told: KnowledgeFile[] = [];
+  const emitted: KnowledgeFile[] = [];
   const opened = valueOf(
     await host.control.open(({ changed, removed }) => {
       for (const file of changed) files.set(file.name, file);
       for (const name of removed) files.delete(name);
-      told.push(...changed);
+      emitted.push(...changed);
     }),
   );
   for (const file of opened.files) files.set(file.name, file);
@@ -46,8 +46,8 @@ async function openHost(
   return {
     ...host,
     files,
-    told,
-    isKept: opened.isKept,
+    emitted,
+    isStored: opened.isStored,
     idle,
     state: (name: string) => files.get(name)?.state,
     add: async (...uploads: readonly Upload[]) => valueOf(await control.add(uploads)),
@@ -58,7 +58,7 @@ async function openHost(
 
 describe('the knowledge of the worker', () => {
   it('indexes text, Markdown, HTML, JSON and CSV, and tells how far it is', async () => {
-    const { add, idle, find, files, told } = await openHost();
+    const { add, idle, find, files, emitted } = await openHost();
     const report = await add(
       upload('notes.txt', longText(120)),
       upload('guide.md', '# Harbour\n\nAll ships.\n\n## Berths\n\nBerth seven is for pilots.\n'),
@@ -70,7 +70,7 @@ describe('the knowledge of the worker', () => {
     expect(report).toMatchObject({ added: 6, refused: 0 });
     await idle();
     expect([...files.values()].map(({ state }) => state)).toEqual(Array.from({ length: 6 }, () => 'ready'));
-    const steps = told.filter(({ name, state }) => name === 'notes.txt' && state === 'indexing').map(({ done }) =>
+    const steps = emitted.filter(({ name, state }) => name === 'notes.txt' && state === 'indexing').map(({ done }) =>
       done
     );
     expect(steps).toEqual(steps.toSorted((a, b) => a - b));
@@ -298,8 +298,8 @@ describe('the knowledge of the worker', () => {
   it('works in memory where the browser gives no storage, and says so', async () => {
     const blocked = () =>
       Promise.reject(new PinnaceError('unavailable', 'No storage', { details: { reason: 'storage_blocked' } }));
-    const { add, idle, find, isKept } = await openHost({ get: blocked, list: blocked, commit: blocked });
-    expect(isKept).toBe(false);
+    const { add, idle, find, isStored } = await openHost({ get: blocked, list: blocked, commit: blocked });
+    expect(isStored).toBe(false);
     await add(upload('a.txt', 'The lighthouse is closed'));
     await idle();
     expect((await find('lighthouse'))[0]).toMatchObject({ file: 'a.txt' });

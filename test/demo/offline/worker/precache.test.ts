@@ -137,15 +137,15 @@ describe('createPrecache', () => {
   });
 
   it('deletes older builds of its own folder, but those of which a page is open', async () => {
-    const kept = `${scope}assets/index-11111111.js`;
+    const stored = `${scope}assets/index-11111111.js`;
     const { caches, names } = fakeCaches({
       'pinnace /boat/ v0': [scope],
-      'pinnace /boat/ v1': [kept],
+      'pinnace /boat/ v1': [stored],
       'pinnace /boat/ v2': [scope],
       'pinnace /boat/stern/ v0': [scope],
       'somebody else': [scope],
     });
-    await setup({ caches, openScripts: () => Promise.resolve(new Set([kept])) }).tidy();
+    await setup({ caches, openScripts: () => Promise.resolve(new Set([stored])) }).tidy();
     expect(names()).toEqual(['pinnace /boat/ v1', 'pinnace /boat/ v2', 'pinnace /boat/stern/ v0', 'somebody else']);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fromKept, toKept, withoutOutputs } from '../../../../demo/chat/state/kept-message.ts';
+import { fromStored, toStored, withoutOutputs } from '../../../../demo/chat/state/stored-message.ts';
 import type { AssistantMessage } from '../../../../demo/chat/state/message.ts';
 import { openQuestions, planOf, type PlanPart, planToFollow, treeOf } from '../../../../demo/plan/state/plan.ts';
 import { createReceiver } from '../../../../demo/chat/state/receive.ts';
@@ -84,13 +84,13 @@ describe('createReceiver, plans', () => {
     partOf(message).replies.value = {
       [ask]: { question: { ask, agent, kind, question }, said: 'You answered: Oslo', isOver: true },
     };
-    const kept = fromKept(structuredClone(toKept(message)));
-    if (kept?.role !== 'assistant') throw new Error('It was not kept');
-    expect(partOf(kept).view.value).toEqual(partOf(message).view.value);
-    expect(partOf(kept).history.value).toHaveLength(2);
-    expect(openQuestions(partOf(kept))).toEqual([]);
+    const stored = fromStored(structuredClone(toStored(message)));
+    if (stored?.role !== 'assistant') throw new Error('It was not kept');
+    expect(partOf(stored).view.value).toEqual(partOf(message).view.value);
+    expect(partOf(stored).history.value).toHaveLength(2);
+    expect(openQuestions(partOf(stored))).toEqual([]);
     expect(toWireMessages([message])).toEqual([]);
-    expect(withoutOutputs(toKept(message))).toMatchObject({ parts: [{ type: 'plan', history: [] }] });
+    expect(withoutOutputs(toStored(message))).toMatchObject({ parts: [{ type: 'plan', history: [] }] });
   });
 });
 

@@ -22,16 +22,16 @@ async function untilSent(count: number): Promise<void> {
   await vi.waitFor(() => expect(page.transport.sent).toHaveLength(count));
 }
 
-async function begin(storage = memoryStorage()): Promise<void> {
+async function start(storage = memoryStorage()): Promise<void> {
   page = await mount({ storage });
-  page.playground.chats.begin('pilot');
+  page.playground.chats.start('pilot');
   await send(page, 'Plan a passage');
   page.transport.write({ type: 'data-run', data: { runId: 'run-1', state: 'running' } });
 }
 
 /** A plan that waits for a person. */
 async function suspend(questions: PlanView['questions'] = [question], storage = memoryStorage()): Promise<void> {
-  await begin(storage);
+  await start(storage);
   show(planView([root, atWork, later]));
   show(planView([root, atWork, later], { state: 'suspended', seq: 2, questions }));
   page.transport.write({ type: 'data-run', data: { runId: 'run-1', state: 'suspended' } }, { type: 'finish' });
@@ -51,7 +51,7 @@ const stateOf = (): string | undefined => page.all('plan')[0]?.dataset['state'];
 
 describe('the plan of an answer', () => {
   it('is asked for with runs of agents that plan, and of no others', async () => {
-    await begin();
+    await start();
     expect(page.transport.sent[0]?.body).toEqual({ agentId: 'pilot', planner: { allowHumanIntervention: true } });
     page.unmount();
     page = await mount();
@@ -60,7 +60,7 @@ describe('the plan of an answer', () => {
   });
 
   it('shows each task: how it stands, who does it, what it comes after, why it failed', async () => {
-    await begin();
+    await start();
     const error = { code: 'deadline_exceeded', retryable: false } as const;
     show(planView([root, atWork, later, planTask('1-3', { status: 'failed', error })], { omitted: 4 }));
     await page.click('plan-view-list');
@@ -83,7 +83,7 @@ describe('the plan of an answer', () => {
   });
 
   it('shows the tasks as a graph: what leads to each, who does it, what it took, how it stands', async () => {
-    await begin();
+    await start();
     const used = { tokens: 340, cost: 0 };
     show(planView([root, atWork, later, planTask('1-3', { agentId: 'mate', used })]));
     await page.find('plan-graph');
@@ -103,7 +103,7 @@ describe('the plan of an answer', () => {
   });
 
   it('is gone through with the keyboard, one task in the order of the page', async () => {
-    await begin();
+    await start();
     show(planView([root, planTask('1-1'), planTask('1-1-1'), planTask('1-2')]));
     await page.find('plan-graph');
     const focused = (): string | undefined => (document.activeElement as HTMLElement).dataset['address'];
@@ -120,7 +120,7 @@ describe('the plan of an answer', () => {
   });
 
   it('leaves each task of the graph in its place when more come, and while it is looked at as it was', async () => {
-    await begin();
+    await start();
     show(planView([root, atWork]));
     await page.find('plan-graph');
     const placeOf = (address: string) =>
@@ -143,7 +143,7 @@ describe('the plan of an answer', () => {
 
   it('is kept as soon as it is there, for it goes on without the page', async () => {
     const storage = memoryStorage();
-    await begin(storage);
+    await start(storage);
     show(planView([root]));
     const chatId = page.playground.chats.current.value.id;
     await vi.waitFor(async () => {
@@ -153,7 +153,7 @@ describe('the plan of an answer', () => {
   });
 
   it('tells changes politely', async () => {
-    await begin();
+    await start();
     show(planView([root, atWork]));
     const counts = await page.find('plan-counts');
     expect(counts.getAttribute('aria-live')).toBe('polite');
@@ -162,7 +162,7 @@ describe('the plan of an answer', () => {
   });
 
   it('is cancelled by stopping', async () => {
-    await begin();
+    await start();
     show(planView([root, atWork]));
     await page.find('plan');
     await page.click('stop');
@@ -172,7 +172,7 @@ describe('the plan of an answer', () => {
   });
 
   it('is paused, and goes on', async () => {
-    await begin();
+    await start();
     show(planView([root, atWork]));
     await page.click('plan-pause');
     show(planView([root, atWork], { seq: 2, paused: true }));
@@ -183,7 +183,7 @@ describe('the plan of an answer', () => {
   });
 
   it('is resumed after it has come to rest, and followed by the next run', async () => {
-    await begin();
+    await start();
     show(planView([root, atWork], { state: 'suspended', paused: true }));
     page.transport.write({ type: 'data-run', data: { runId: 'run-1', state: 'suspended' } }, { type: 'finish' });
     page.transport.close();
@@ -216,7 +216,7 @@ describe('the plan of an answer', () => {
   });
 
   it('can be looked at as it was, once it has ended', async () => {
-    await begin();
+    await start();
     show(planView([root]));
     show(planView([root, atWork], { seq: 2 }));
     await page.find('plan');
@@ -287,7 +287,7 @@ describe('a question of a plan', () => {
   });
 
   it('can be answered while others work, and then nothing is asked for anew', async () => {
-    await begin();
+    await start();
     show(planView([root, atWork, later], { questions: [question] }));
     await page.click('plan-option');
     await vi.waitFor(() => expect(page.transport.replied).toHaveLength(1));
@@ -297,7 +297,7 @@ describe('a question of a plan', () => {
   });
 
   it('that was answered when the run was about to wait for it is gone on with after it', async () => {
-    await begin();
+    await start();
     show(planView([root, atWork], { questions: [question] }));
     await page.click('plan-option');
     await vi.waitFor(() => expect(page.transport.replied).toHaveLength(1));

@@ -69,13 +69,13 @@ describe.each(kindNames)('the form of %s', (kind) => {
   });
 
   it('shows every field that its author can set', () => {
-    const kept = ['tenant', 'state', 'revision', 'createdAt', 'updatedAt'];
+    const stored = ['tenant', 'state', 'revision', 'createdAt', 'updatedAt'];
     // What the check of a server says, who names a tool, names of before and bounds of calls are not for this form.
     const elsewhere = ['status', 'findings', 'pinned', 'validatedAt', 'boundAgents', 'renamedFrom'];
     const limits = kind === 'tool' ? ['limits'] : [];
     const shown = new Set(fields.map(({ name }) => name.split('.', 1)[0]));
     const missing = Object.keys(recordSchemas[kind].entries).filter((name) => !shown.has(name));
-    expect(missing.filter((name) => ![...kept, ...elsewhere, ...limits].includes(name))).toEqual([]);
+    expect(missing.filter((name) => ![...stored, ...elsewhere, ...limits].includes(name))).toEqual([]);
   });
 
   it('takes nothing away from a record that is changed in one field', () => {

@@ -35,10 +35,13 @@ async function reasonFor(control: RegistryControl, agentId: string, toolId: stri
 
 describe('a full disk', () => {
   it('keeps an agent as it was, says what helps, and takes the change when there is room', async () => {
-    const kept = memoryStorage();
+    const stored = memoryStorage();
     let hasRoom = true;
     const full = new PinnaceError('unavailable', 'No room', { details: { reason: 'storage_full' } });
-    const storage: Storage = { ...kept, commit: (changes) => hasRoom ? kept.commit(changes) : Promise.reject(full) };
+    const storage: Storage = {
+      ...stored,
+      commit: (changes) => hasRoom ? stored.commit(changes) : Promise.reject(full),
+    };
     const { control } = hostedRegistry({ storage });
     const agent = await agentOf(control, 'navigator');
     hasRoom = false;

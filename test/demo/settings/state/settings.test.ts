@@ -101,12 +101,12 @@ describe('createTheme', () => {
     const notes = createNotes(textStore);
     const root = document.createElement('html');
     const store = textStore();
-    const kept = createNotes(() => store);
-    const theme = createTheme({ notes: kept, root });
+    const stored = createNotes(() => store);
+    const theme = createTheme({ notes: stored, root });
     expect(root.dataset['theme']).toBeUndefined();
     theme.value = 'dark';
     expect(root.dataset['theme']).toBe('dark');
-    expect(createTheme({ notes: kept, root }).value).toBe('dark');
+    expect(createTheme({ notes: stored, root }).value).toBe('dark');
     expect(createTheme({ notes, root }).value).toBe('system');
   });
 

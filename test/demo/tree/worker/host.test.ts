@@ -39,10 +39,13 @@ describe('yardRows', () => {
 
 describe('createTreeHost', () => {
   it('says what helps when there is no room for a change, and goes on when there is', async () => {
-    const kept = memoryStorage();
+    const stored = memoryStorage();
     let hasRoom = true;
     const full = new PinnaceError('unavailable', 'No room', { details: { reason: 'storage_full' } });
-    const storage: Storage = { ...kept, commit: (changes) => hasRoom ? kept.commit(changes) : Promise.reject(full) };
+    const storage: Storage = {
+      ...stored,
+      commit: (changes) => hasRoom ? stored.commit(changes) : Promise.reject(full),
+    };
     const runtime = testRuntime({ ...scriptedModel(says('')), audit: createAudit({ storage }) });
     const rename = async ({ control, version }: Awaited<ReturnType<typeof openHost>>) =>
       await control.change('update_payload_property', {
@@ -52,19 +55,19 @@ describe('createTreeHost', () => {
         versionToken: await version(),
       });
     const refused = { ok: false, error: { message: expect.stringContaining('free up space') } };
-    const [unwritten, unkept] = [
+    const [unwritten, unstored] = [
       await openHost(memoryStorage(), () => runtime),
-      await openHost({ ...kept, ...storage }),
+      await openHost({ ...stored, ...storage }),
     ];
     const before = await unwritten.names();
     hasRoom = false;
     expect(await rename(unwritten)).toMatchObject(refused); // it could not be written down
-    expect(await rename(unkept)).toMatchObject({ ok: false, error: { message: 'No room' } }); // it could not be kept
+    expect(await rename(unstored)).toMatchObject({ ok: false, error: { message: 'No room' } }); // it could not be kept
     expect(await unwritten.names()).toEqual(before);
-    expect(await unkept.names()).toEqual(before);
+    expect(await unstored.names()).toEqual(before);
     hasRoom = true;
     expect(await rename(unwritten)).toMatchObject({ ok: true });
-    expect(await rename(unkept)).toMatchObject({ ok: true });
+    expect(await rename(unstored)).toMatchObject({ ok: true });
   });
 
   it('gives the visible rows with their places, whichever page they are on', async () => {
@@ -113,8 +116,8 @@ describe('createTreeHost', () => {
 
   it('writes into the audit what a person changes and takes back, and what the tree refuses', async () => {
     const audit = createAudit({ storage: memoryStorage() });
-    const told = memorySink();
-    const runtime = testRuntime({ ...scriptedModel(says('')), audit, sinks: [told.sink] });
+    const emitted = memorySink();
+    const runtime = testRuntime({ ...scriptedModel(says('')), audit, sinks: [emitted.sink] });
     const { control, version } = await openHost(memoryStorage(), () => runtime);
     const rename = async (nodeId: string) =>
       await control.change('update_payload_property', {
@@ -142,7 +145,10 @@ describe('createTreeHost', () => {
       actor: { type: 'user', id: localPrincipal().subject },
       target: { type: 'tree' },
     });
-    expect(told.events.filter(({ action }) => action === undo).map(({ status }) => status)).toEqual(['pending', 'ok']);
+    expect(emitted.events.filter(({ action }) => action === undo).map(({ status }) => status)).toEqual([
+      'pending',
+      'ok',
+    ]);
   });
 
   it('changes nothing that cannot be written down, and says so', async () => {

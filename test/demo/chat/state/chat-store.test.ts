@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import type { ChatHead } from '../../../../demo/chat/state/chat.ts';
-import { createKeeper, tryAgainMs } from '../../../../demo/chat/state/keeper.ts';
+import { createChatStore, tryAgainMs } from '../../../../demo/chat/state/chat-store.ts';
 import {
   type AssistantMessage,
   createAnswer,
@@ -46,21 +46,21 @@ function broken(reason: string): Storage {
 
 /** A storage that has room or not, as the test says. */
 function limited(): { readonly storage: Storage; hasRoom: boolean } {
-  const kept = memoryStorage();
+  const stored = memoryStorage();
   const disk = { hasRoom: false };
   const commit: Storage['commit'] = (changes) =>
-    disk.hasRoom ? kept.commit(changes) : broken('storage_full').commit(changes);
-  return Object.assign(disk, { storage: { ...kept, commit } });
+    disk.hasRoom ? stored.commit(changes) : broken('storage_full').commit(changes);
+  return Object.assign(disk, { storage: { ...stored, commit } });
 }
 
 afterEach(() => vi.useRealTimers());
 
-describe('createKeeper', () => {
+describe('createChatStore', () => {
   it('gives back what it kept', async () => {
-    const keeper = createKeeper(memoryStorage());
-    await keeper.save(head, { messages: [question, answered()], from: 0 });
-    expect(await keeper.heads()).toEqual([head]);
-    const [first, second] = await keeper.messages('c');
+    const chatStore = createChatStore(memoryStorage());
+    await chatStore.save(head, { messages: [question, answered()], from: 0 });
+    expect(await chatStore.heads()).toEqual([head]);
+    const [first, second] = await chatStore.messages('c');
     expect(first).toEqual(question);
     expect(second).toMatchObject({
       id: 'a',
@@ -77,29 +77,29 @@ describe('createKeeper', () => {
 
   it('writes only the messages that changed', async () => {
     const storage = memoryStorage();
-    const keeper = createKeeper(storage);
-    await keeper.save(head, { messages: [question, answered()], from: 0 });
+    const chatStore = createChatStore(storage);
+    await chatStore.save(head, { messages: [question, answered()], from: 0 });
     const before = await storage.get(['message', 'c', 0]);
-    await keeper.save(head, { messages: [question, answered()], from: 1 });
+    await chatStore.save(head, { messages: [question, answered()], from: 1 });
     expect((await storage.get(['message', 'c', 0]))?.version).toBe(before?.version);
   });
 
   it('keeps the order of many messages', async () => {
-    const keeper = createKeeper(memoryStorage());
+    const chatStore = createChatStore(memoryStorage());
     const messages = Array.from({ length: 450 }, (_, i): Message => ({ role: 'user', id: `q${i}`, text: String(i) }));
-    for (const [i] of messages.entries()) await keeper.save(head, { messages: messages.slice(0, i + 1), from: i });
-    expect(await keeper.messages('c')).toEqual(messages);
+    for (const [i] of messages.entries()) await chatStore.save(head, { messages: messages.slice(0, i + 1), from: i });
+    expect(await chatStore.messages('c')).toEqual(messages);
   });
 
   it('shows an answer that was being streamed as stopped, with its calls', async () => {
-    const keeper = createKeeper(memoryStorage());
+    const chatStore = createChatStore(memoryStorage());
     const answer = createAnswer({ id: 'a', model: 'm', startedAt: 3 });
     answer.parts.value = [
       createTextPart('text', { text: 'Half' }),
       createToolPart('t', { name: 'add', dynamic: true, state: 'running', startedAt: 3 }),
     ];
-    await keeper.save(head, { messages: [answer], from: 0 });
-    expect((await keeper.messages('c'))[0]).toMatchObject({
+    await chatStore.save(head, { messages: [answer], from: 0 });
+    expect((await chatStore.messages('c'))[0]).toMatchObject({
       outcome: { value: { type: 'stopped', by: 'page' } },
       parts: { value: [{ done: { value: true } }, { call: { value: { state: 'stopped' } } }] },
     });
@@ -107,21 +107,21 @@ describe('createKeeper', () => {
 
   it('deletes a chat and nothing else', async () => {
     const storage = memoryStorage();
-    const keeper = createKeeper(storage);
-    for (const id of ['c', 'd']) await keeper.save({ ...head, id }, { messages: [question], from: 0 });
-    await keeper.remove('c');
-    expect((await keeper.heads()).map(({ id }) => id)).toEqual(['d']);
-    expect(await keeper.messages('c')).toEqual([]);
-    expect(await keeper.messages('d')).toEqual([question]);
+    const chatStore = createChatStore(storage);
+    for (const id of ['c', 'd']) await chatStore.save({ ...head, id }, { messages: [question], from: 0 });
+    await chatStore.remove('c');
+    expect((await chatStore.heads()).map(({ id }) => id)).toEqual(['d']);
+    expect(await chatStore.messages('c')).toEqual([]);
+    expect(await chatStore.messages('d')).toEqual([question]);
     expect(await storage.list({ prefix: [], limit: 10 })).toHaveLength(2);
   });
 
   it('lists the latest chat first', async () => {
-    const keeper = createKeeper(memoryStorage());
+    const chatStore = createChatStore(memoryStorage());
     for (const [i, id] of ['a', 'b', 'c'].entries()) {
-      await keeper.save({ ...head, id, updatedAt: [2, 3, 1][i] ?? 0 }, { messages: [], from: 0 });
+      await chatStore.save({ ...head, id, updatedAt: [2, 3, 1][i] ?? 0 }, { messages: [], from: 0 });
     }
-    expect((await keeper.heads()).map(({ id }) => id)).toEqual(['b', 'a', 'c']);
+    expect((await chatStore.heads()).map(({ id }) => id)).toEqual(['b', 'a', 'c']);
   });
 
   it('passes over what it cannot read, tells of it, and never writes over it', async () => {
@@ -131,44 +131,44 @@ describe('createKeeper', () => {
       { key: ['message', 'c', 0], value: { role: 'oracle' } },
       { key: ['message', 'c', 1], value: question },
     ]);
-    const keeper = createKeeper(storage);
-    expect(await keeper.heads()).toEqual([]);
-    expect(await keeper.messages('c')).toEqual([question]);
-    expect(keeper.unreadable.value).toBe(2);
+    const chatStore = createChatStore(storage);
+    expect(await chatStore.heads()).toEqual([]);
+    expect(await chatStore.messages('c')).toEqual([question]);
+    expect(chatStore.unreadable.value).toBe(2);
     const messages = [question, answered()];
-    await keeper.save(head, { messages, from: 1 });
-    await keeper.save(head, { messages, from: 0 });
+    await chatStore.save(head, { messages, from: 1 });
+    await chatStore.save(head, { messages, from: 0 });
     expect(await storage.get(['message', 'c', 0])).toMatchObject({ value: { role: 'oracle' } });
-    expect((await createKeeper(storage).messages('c')).map(({ id }) => id)).toEqual(['q', 'a']);
+    expect((await createChatStore(storage).messages('c')).map(({ id }) => id)).toEqual(['q', 'a']);
   });
 
   it('writes what found no room as soon as there is room again, each message of it', async () => {
     vi.useFakeTimers();
     const disk = limited();
-    const keeper = createKeeper(disk.storage);
+    const chatStore = createChatStore(disk.storage);
     const messages = [question, answered()];
-    await keeper.save(head, { messages, from: 0 });
-    await keeper.save(head, { messages, from: 1 });
-    await keeper.save({ ...head, id: 'd' }, { messages: [question], from: 0 });
-    expect(keeper.notKept.value).toBe('full');
+    await chatStore.save(head, { messages, from: 0 });
+    await chatStore.save(head, { messages, from: 1 });
+    await chatStore.save({ ...head, id: 'd' }, { messages: [question], from: 0 });
+    expect(chatStore.notStored.value).toBe('full');
     disk.hasRoom = true;
     await vi.advanceTimersByTimeAsync(tryAgainMs);
-    expect(keeper.notKept.value).toBeUndefined();
-    expect((await keeper.messages('c')).map(({ id }) => id)).toEqual(['q', 'a']);
-    expect((await keeper.heads()).map(({ id }) => id)).toEqual(['c', 'd']);
+    expect(chatStore.notStored.value).toBeUndefined();
+    expect((await chatStore.messages('c')).map(({ id }) => id)).toEqual(['q', 'a']);
+    expect((await chatStore.heads()).map(({ id }) => id)).toEqual(['c', 'd']);
   });
 
   it('writes what found no room when the person has deleted a chat', async () => {
     const disk = limited();
-    const keeper = createKeeper(disk.storage);
-    await keeper.save({ ...head, id: 'd' }, { messages: [question], from: 0 });
+    const chatStore = createChatStore(disk.storage);
+    await chatStore.save({ ...head, id: 'd' }, { messages: [question], from: 0 });
     disk.hasRoom = true;
-    await keeper.remove('c');
-    expect((await keeper.heads()).map(({ id }) => id)).toEqual(['d']);
+    await chatStore.remove('c');
+    expect((await chatStore.heads()).map(({ id }) => id)).toEqual(['d']);
   });
 
   it('keeps a message that is too large without what its tools gave', async () => {
-    const keeper = createKeeper(memoryStorage());
+    const chatStore = createChatStore(memoryStorage());
     const answer = answered();
     answer.parts.value = [
       createToolPart('t', {
@@ -181,36 +181,36 @@ describe('createKeeper', () => {
       }),
       createTextPart('text', { text: 'Two' }),
     ];
-    await keeper.save(head, { messages: [answer], from: 0 });
-    expect((await keeper.messages('c'))[0]).toMatchObject({
+    await chatStore.save(head, { messages: [answer], from: 0 });
+    expect((await chatStore.messages('c'))[0]).toMatchObject({
       parts: { value: [{ call: { value: { output: 'Too large to be kept' } } }, { text: { value: 'Two' } }] },
     });
-    expect(keeper.notKept.value).toBeUndefined();
+    expect(chatStore.notStored.value).toBeUndefined();
   });
 
   it.each([['storage_blocked', 'blocked'], ['storage_full', 'full'], ['storage_newer', 'newer']])(
     'tells that %s keeps nothing, and does not fail',
     async (reason, why) => {
-      const keeper = createKeeper(broken(reason));
-      expect(await keeper.heads()).toEqual([]);
-      expect(await keeper.messages('c')).toEqual([]);
-      await keeper.save(head, { messages: [question], from: 0 });
-      await keeper.remove('c');
-      expect(keeper.notKept.value).toBe(why);
+      const chatStore = createChatStore(broken(reason));
+      expect(await chatStore.heads()).toEqual([]);
+      expect(await chatStore.messages('c')).toEqual([]);
+      await chatStore.save(head, { messages: [question], from: 0 });
+      await chatStore.remove('c');
+      expect(chatStore.notStored.value).toBe(why);
     },
   );
 
   it('takes the notice back once it can keep again', async () => {
     const storage = memoryStorage();
     let isFull = true;
-    const keeper = createKeeper({
+    const chatStore = createChatStore({
       ...storage,
       commit: (changes) => isFull ? broken('storage_full').commit(changes) : storage.commit(changes),
     });
-    await keeper.save(head, { messages: [question], from: 0 });
-    expect(keeper.notKept.value).toBe('full');
+    await chatStore.save(head, { messages: [question], from: 0 });
+    expect(chatStore.notStored.value).toBe('full');
     isFull = false;
-    await keeper.save(head, { messages: [question], from: 0 });
-    expect(keeper.notKept.value).toBeUndefined();
+    await chatStore.save(head, { messages: [question], from: 0 });
+    expect(chatStore.notStored.value).toBeUndefined();
   });
 });

@@ -1,24 +1,24 @@
 /** Keeps the page's chats in IndexedDB. A chunk of its own: it is fetched while the worker starts. */
 
-import { openKept } from '../../storage/open-kept.ts';
+import { openStorage } from '../../storage/open-storage.ts';
 import { browserTabs } from './chat-tabs.ts';
-import { createKeeper, type Keeper } from './keeper.ts';
+import { type ChatStore, createChatStore } from './chat-store.ts';
 
 /** The keeper, and its end: then nothing more is written. */
-interface ClosableKeeper extends Keeper {
+interface ClosableChatStore extends ChatStore {
   close(): Promise<void>;
 }
 
 /** Creates the keeper of this browser. It opens nothing before it is used. */
-export function createBrowserKeeper(): ClosableKeeper {
-  const storage = openKept('pinnace-playground');
+export function createBrowserChatStore(): ClosableChatStore {
+  const storage = openStorage('pinnace-playground');
   // A page of plain http has no locks: what another tab writes there is shown as it was written last.
   const { locks } = navigator as Partial<Navigator>;
-  const keeper = createKeeper(storage, browserTabs(new BroadcastChannel('pinnace-chats'), locks));
+  const chatStore = createChatStore(storage, browserTabs(new BroadcastChannel('pinnace-chats'), locks));
   return {
-    ...keeper,
+    ...chatStore,
     async close() {
-      keeper.tabs.close();
+      chatStore.tabs.close();
       await storage.close();
     },
   };

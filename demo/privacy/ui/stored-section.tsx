@@ -5,7 +5,7 @@ import type { PrivacyPage } from '../state/privacy-page.ts';
 import { formatBytes, formatCount } from '../../kit/format.ts';
 
 /** Data in this browser, and the button that erases it. */
-export function KeptSection({ page }: { page: PrivacyPage }): JSX.Element {
+export function StoredSection({ page }: { page: PrivacyPage }): JSX.Element {
   const inventory = page.inventory.value;
   return (
     <section class='privacy-section' aria-labelledby='privacy-kept'>

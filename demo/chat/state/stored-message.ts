@@ -19,7 +19,7 @@ import { createPlanPart, type PlanPart } from '../../plan/state/plan.ts';
 import { PlanReply, PlanSnapshot, PlanView } from '../../plan/state/plan-data.ts';
 import { Approval, ErrorShape, LogLine, Manifest, readAs, RunData, ToolFailure, Usage } from './run-data.ts';
 
-const KeptCall = v.object({
+const StoredCall = v.object({
   name: v.string(),
   title: v.optional(v.string()),
   dynamic: v.boolean(),
@@ -33,13 +33,13 @@ const KeptCall = v.object({
   endedAt: v.optional(v.number()),
 });
 
-const KeptPart = v.variant('type', [
+const StoredPart = v.variant('type', [
   v.object({ type: v.literal('text'), text: v.string() }),
   v.object({ type: v.literal('reasoning'), text: v.string() }),
   v.object({
     type: v.literal('tool'),
     toolCallId: v.string(),
-    call: KeptCall,
+    call: StoredCall,
     inputText: v.string(),
     logs: v.array(LogLine),
   }),
@@ -54,9 +54,9 @@ const KeptPart = v.variant('type', [
   v.object({ type: v.literal('file'), url: v.string(), mediaType: v.string() }),
   v.object({ type: v.literal('step') }),
 ]);
-type KeptPart = v.InferOutput<typeof KeptPart>;
+type StoredPart = v.InferOutput<typeof StoredPart>;
 
-const KeptOutcome = v.variant('type', [
+const StoredOutcome = v.variant('type', [
   v.object({ type: v.literal('running') }),
   v.object({ type: v.literal('done'), finishReason: v.optional(v.string()), endedAt: v.number() }),
   v.object({ type: v.literal('stopped'), by: v.picklist(['person', 'page', 'runtime']), endedAt: v.number() }),
@@ -64,7 +64,7 @@ const KeptOutcome = v.variant('type', [
   v.object({ type: v.picklist(['limited', 'failed']), error: ErrorShape, endedAt: v.number() }),
 ]);
 
-const KeptMessage = v.variant('role', [
+const StoredMessage = v.variant('role', [
   v.object({ role: v.literal('user'), id: v.string(), text: v.string() }),
   v.object({
     role: v.literal('assistant'),
@@ -72,15 +72,15 @@ const KeptMessage = v.variant('role', [
     model: v.string(),
     startedAt: v.number(),
     via: v.optional(v.string()),
-    outcome: KeptOutcome,
+    outcome: StoredOutcome,
     facts: v.object({ run: v.optional(RunData), manifest: v.optional(Manifest), usage: v.optional(Usage) }),
-    parts: v.array(KeptPart),
+    parts: v.array(StoredPart),
   }),
 ]);
-type KeptMessage = v.InferOutput<typeof KeptMessage>;
+type StoredMessage = v.InferOutput<typeof StoredMessage>;
 
 /** Returns the message as data. */
-export function toKept(message: Message): KeptMessage {
+export function toStored(message: Message): StoredMessage {
   if (message.role === 'user') return message;
   const { role, id, model, startedAt, via, parts, outcome, facts } = message;
   return {
@@ -91,43 +91,43 @@ export function toKept(message: Message): KeptMessage {
     ...(via !== undefined && { via }),
     outcome: outcome.value,
     facts: facts.value,
-    parts: parts.value.map(toKeptPart),
+    parts: parts.value.map(toStoredPart),
   };
 }
 
 /** Reads a stored message. */
-export function fromKept(value: unknown): Message | undefined {
-  const kept = readAs(KeptMessage, value);
-  if (kept?.role !== 'assistant') return kept;
-  const message = createAnswer(kept);
-  message.parts.value = kept.parts.map(fromKeptPart);
-  message.facts.value = kept.facts;
-  message.outcome.value = kept.outcome;
+export function fromStored(value: unknown): Message | undefined {
+  const stored = readAs(StoredMessage, value);
+  if (stored?.role !== 'assistant') return stored;
+  const message = createAnswer(stored);
+  message.parts.value = stored.parts.map(fromStoredPart);
+  message.facts.value = stored.facts;
+  message.outcome.value = stored.outcome;
   return message;
 }
 
 /** The same message without what tools gave, for a storage that takes no values of that size. */
-export function withoutOutputs(message: KeptMessage): KeptMessage {
+export function withoutOutputs(message: StoredMessage): StoredMessage {
   if (message.role === 'user') return message;
   return { ...message, parts: message.parts.map(withoutOutput) };
 }
 
-function withoutOutput(part: KeptPart): KeptPart {
+function withoutOutput(part: StoredPart): StoredPart {
   if (part.type === 'file') return { ...part, url: '' };
   if (part.type === 'plan') return { ...part, history: [] };
   if (part.type !== 'tool') return part;
   return { ...part, inputText: '', call: { ...part.call, output: 'Too large to be kept' } };
 }
 
-function toKeptPart(part: Part): KeptPart {
+function toStoredPart(part: Part): StoredPart {
   switch (part.type) {
     case 'text':
     case 'reasoning':
       return { type: part.type, text: part.text.value };
     case 'tool':
-      return toKeptTool(part);
+      return toStoredTool(part);
     case 'plan':
-      return toKeptPlan(part);
+      return toStoredPlan(part);
     case 'citations':
       return { ...part, sources: [...part.sources] };
     default:
@@ -135,21 +135,21 @@ function toKeptPart(part: Part): KeptPart {
   }
 }
 
-function toKeptTool({ type, toolCallId, call, inputText, logs }: ToolPart): KeptPart {
+function toStoredTool({ type, toolCallId, call, inputText, logs }: ToolPart): StoredPart {
   // The text of a complete input is the input once more.
   const text = call.value.input === undefined ? inputText.value : '';
   return { type, toolCallId, call: call.value, inputText: text, logs: [...logs.value] };
 }
 
-function toKeptPlan({ type, view, history, replies }: PlanPart): KeptPart {
+function toStoredPlan({ type, view, history, replies }: PlanPart): StoredPart {
   return { type, view: view.value, history: [...history.value], replies: replies.value };
 }
 
-function fromKeptPart(part: KeptPart): Part {
+function fromStoredPart(part: StoredPart): Part {
   switch (part.type) {
     case 'text':
     case 'reasoning':
-      return fromKeptText(part);
+      return fromStoredText(part);
     case 'tool':
       return createToolPart(part.toolCallId, part.call, part);
     case 'plan':
@@ -159,7 +159,7 @@ function fromKeptPart(part: KeptPart): Part {
   }
 }
 
-function fromKeptText({ type, text }: { type: 'text' | 'reasoning'; text: string }): TextPart | ReasoningPart {
+function fromStoredText({ type, text }: { type: 'text' | 'reasoning'; text: string }): TextPart | ReasoningPart {
   return createTextPart(type, { text, done: true });
 }
 

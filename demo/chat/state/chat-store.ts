@@ -7,12 +7,12 @@ import type { Storage } from '../../../src/contracts/storage.ts';
 import type { ChatHead } from './chat.ts';
 import { changesOf, commitAll, headKey, type PlacedMessage, readHeads, readPlaced, removeChat } from './chat-rows.ts';
 import { type ChatTabs, noTabs } from './chat-tabs.ts';
-import { cutOff } from './kept-message.ts';
+import { cutOff } from './stored-message.ts';
 import { mergeMessages } from './merge-messages.ts';
 import type { Message } from './message.ts';
 
 /** Why chats are not stored. `newer`: a newer version of the page wrote the storage. */
-export type NotKept = 'blocked' | 'full' | 'newer';
+export type NotStored = 'blocked' | 'full' | 'newer';
 
 /** What is written of a chat: the head, and the messages from `from` on, up to `to`. */
 interface Changed {
@@ -30,9 +30,9 @@ export type Saved = 'kept' | 'not-kept' | 'behind' | 'removed';
 export type Caught = { readonly head: ChatHead; readonly messages: readonly Message[] } | 'removed' | undefined;
 
 /** Reads and writes chats. Nothing here rejects; `notKept` holds the reason of a failure. */
-export interface Keeper {
+export interface ChatStore {
   /** Set once storage has refused; the page works on without it. */
-  readonly notKept: ReadonlySignal<NotKept | undefined>;
+  readonly notStored: ReadonlySignal<NotStored | undefined>;
   /** How many chats and messages were found that cannot be read. They stay as they are. */
   readonly unreadable: ReadonlySignal<number>;
   readonly tabs: ChatTabs;
@@ -66,7 +66,7 @@ interface Known {
   /** The last place that is taken, be it by something that cannot be read. */
   highest: number;
   /** The ids of messages that were stored before. */
-  readonly kept: Set<string>;
+  readonly stored: Set<string>;
 }
 
 /** What could not be written. */
@@ -78,8 +78,8 @@ interface Unwritten {
 }
 
 /** Creates the keeper over a storage. Writes go one after the other. */
-export function createKeeper(storage: Storage, tabs: ChatTabs = noTabs): Keeper {
-  const notKept = signal<NotKept | undefined>();
+export function createChatStore(storage: Storage, tabs: ChatTabs = noTabs): ChatStore {
+  const notStored = signal<NotStored | undefined>();
   const unreadable = new Set<string>();
   const unreadableCount = signal(0);
   const known = new Map<string, Known>();
@@ -90,7 +90,7 @@ export function createKeeper(storage: Storage, tabs: ChatTabs = noTabs): Keeper 
   /** Runs `work` after earlier calls; a failure sets `notKept` and returns `otherwise`. */
   function inTurn<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
     const result = last.then(work).catch((error: unknown) => {
-      notKept.value = reasonOf(error);
+      notStored.value = reasonOf(error);
       return otherwise;
     });
     last = result;
@@ -103,7 +103,7 @@ export function createKeeper(storage: Storage, tabs: ChatTabs = noTabs): Keeper 
   }
 
   function knownOf(chatId: string): Known {
-    const fresh: Known = { version: null, places: new Map(), highest: -1, kept: new Set() };
+    const fresh: Known = { version: null, places: new Map(), highest: -1, stored: new Set() };
     const found = known.get(chatId) ?? fresh;
     known.set(chatId, found);
     return found;
@@ -119,7 +119,7 @@ export function createKeeper(storage: Storage, tabs: ChatTabs = noTabs): Keeper 
     for (const [id, place] of chat.places) if (place >= from) chat.places.delete(id);
     for (const { message, place } of placed) {
       chat.places.set(message.id, place);
-      chat.kept.add(message.id);
+      chat.stored.add(message.id);
       chat.highest = Math.max(chat.highest, place);
       // Its writer may be closed: then no tab reads its stream.
       const isRunning = message.role === 'assistant' && message.outcome.value.type === 'running';
@@ -150,11 +150,11 @@ export function createKeeper(storage: Storage, tabs: ChatTabs = noTabs): Keeper 
       if (result.ok) {
         chat.version = result.version;
         chat.places = places;
-        for (const id of places.keys()) chat.kept.add(id);
+        for (const id of places.keys()) chat.stored.add(id);
         for (const place of places.values()) chat.highest = Math.max(chat.highest, place);
         if (unwritten.get(chatId) === all) unwritten.delete(chatId);
-        notKept.value = undefined;
-        tabs.tell({ type: 'saved', chatId, from });
+        notStored.value = undefined;
+        tabs.emit({ type: 'saved', chatId, from });
         return isBehind ? 'behind' : 'kept';
       }
       isBehind = true;
@@ -189,12 +189,12 @@ export function createKeeper(storage: Storage, tabs: ChatTabs = noTabs): Keeper 
 
   async function writeInTurn(chatId: string): Promise<Saved> {
     const saved = await inTurn(() => write(chatId), 'not-kept');
-    if (saved === 'not-kept' && notKept.value === 'full') writeLater();
+    if (saved === 'not-kept' && notStored.value === 'full') writeLater();
     return saved;
   }
 
   return {
-    notKept,
+    notStored,
     unreadable: unreadableCount,
     tabs,
     heads: () =>
@@ -229,14 +229,14 @@ export function createKeeper(storage: Storage, tabs: ChatTabs = noTabs): Keeper 
       await inTurn(async () => {
         await removeChat(storage, chatId);
         known.delete(chatId);
-        tabs.tell({ type: 'removed', chatId });
+        tabs.emit({ type: 'removed', chatId });
       }, undefined);
       await writeRest(); // there is room now
     },
   };
 }
 
-function reasonOf(error: unknown): NotKept {
+function reasonOf(error: unknown): NotStored {
   const reason = error instanceof PinnaceError ? error.details?.['reason'] : undefined;
   if (reason === 'storage_full') return 'full';
   return reason === 'storage_newer' ? 'newer' : 'blocked';
