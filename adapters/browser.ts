@@ -25,11 +25,11 @@ export type { Observability };
 /** @deprecated Use `Observability`. */
 export type Seen = Observability;
 
-/** What differs from one page to the next. */
+/** The options of a page's runtime. */
 export interface BrowserRuntimeOptions {
   /** Names the IndexedDB database. */
   readonly name: string;
-  /** The format of what is kept there; the first, when absent. */
+  /** The storage format of the database; the first when absent. */
   readonly format?: StorageFormat;
   /** An open storage to use instead of the database of `name`, where the page shares it with more than the runtime. */
   readonly storage?: ClosableStorage & Watchable;
@@ -41,9 +41,9 @@ export interface BrowserRuntimeOptions {
     storage: ClosableStorage & Watchable,
     observability: Observability,
   ) => readonly (Tool | ToolSource)[];
-  /** What agents ask that name `dataSources`; without it they have none. */
+  /** The grounding for agents with `dataSources`; without it they have none. */
   readonly grounding?: (storage: ClosableStorage & Watchable) => Grounding;
-  /** How long the audit keeps what was changed; 30 days when absent. */
+  /** How long audit entries are stored; 30 days when absent. */
   readonly auditRetentionMs?: number;
   /** Where models come from; `modelSource` over the page's guarded egress when absent. */
   readonly models?: ModelSource | ((egress: Egress) => ModelSource);
@@ -53,11 +53,11 @@ export interface BrowserRuntimeOptions {
    */
   readonly privateOrigins?: PrivateOrigins;
   readonly sinks?: readonly EventSink[];
-  /** The way to MCP servers, as `(egress) => mcpConnector({ egress })`; without it their tools are left out. */
+  /** The connector to MCP servers, such as `(egress) => mcpConnector({ egress })`; without it their tools are left out. */
   readonly mcp?: (egress: Egress) => McpConnector;
 }
 
-/** How long a plan stays with a worker that is gone: a person who has reloaded the page looks at it meanwhile. */
+/** How long a plan stays with a worker that has ended. Short, because after a reload a person waits for it. */
 const planLeaseMs = 9000;
 
 /** Creates a runtime for a worker; pass it to `exposeRuntime`. */
@@ -93,6 +93,6 @@ export function createBrowserRuntime(
     ...(grounding && { grounding: grounding(storage) }),
     ...(mcp && { mcp: mcp(egress) }),
   });
-  sweepPlans(runtime.planner, { intervalMs: planLeaseMs / 3 }); // plans that a reload or a closed tab has left; it ends with the worker
+  sweepPlans(runtime.planner, { intervalMs: planLeaseMs / 3 }); // resumes plans after a reload; ends with the worker
   return runtime;
 }

@@ -37,18 +37,18 @@ export type Seen = Observability;
 
 type EndpointStorage = ClosableStorage & Watchable;
 
-/** What differs from one endpoint to the next. */
+/** The options of an endpoint. */
 export interface DenoEndpointOptions {
-  /** What there is to run; as a function, a registry, which is also served under `/v1/agents` and so on. */
+  /** The catalog; or a function that returns a registry, which is also served under `/v1/agents` and so on. */
   readonly catalog:
     | Catalog
     | ((storage: EndpointStorage, tools: readonly ToolDefinition[], observability: Observability) => Registry);
   readonly authenticator: (storage: EndpointStorage) => HandlerOptions['authenticator'];
   readonly tools: (storage: EndpointStorage) => readonly (Tool | ToolSource)[];
-  /** Code that registered tools of type `function` or `extension` name in `config.handler`; give it to `createRegistry` as well. */
+  /** The code that tools of type `function` or `extension` name in `config.handler`; pass it to `createRegistry` as well. */
   readonly handlers?: Handlers;
   readonly secrets?: SecretSource;
-  /** What agents ask that name `dataSources`; it is also served under `/v1/grounding` and `/v1/data-sources/:id/ingest`. */
+  /** The grounding for agents with `dataSources`; also served under `/v1/grounding` and `/v1/data-sources/:id/ingest`. */
   readonly grounding?: (storage: EndpointStorage, registry: Registry | undefined) => Grounding;
   /** Serves MCP clients at `/mcp` with the tools of this agent. */
   readonly mcp?: Omit<McpRouteOptions, 'tools' | 'storage'> & { readonly agentId: string };
@@ -56,16 +56,16 @@ export interface DenoEndpointOptions {
   readonly origins?: readonly string[];
   /** How long a body may take to arrive, and how many may arrive at once. */
   readonly bodies?: HandlerOptions['bodies'];
-  /** How long the audit keeps what was changed; for ever when absent. */
+  /** How long audit entries are stored; forever when absent. */
   readonly auditRetentionMs?: number;
   /**
-   * How long every event is kept in the storage: those who watch go on where they were, at any instance. Absent, an instance has
-   * its last events, in memory.
+   * How long events are kept in the storage, so that observers can resume at any instance. Absent, each instance keeps its last
+   * events in memory.
    */
   readonly eventRetentionMs?: number;
   /**
    * Model servers on private networks that provider records may name, such as `['http://127.0.0.1:11434']`; `loopback` stands for
-   * every port of this machine. None when absent. Give the registry the same.
+   * every port of this machine. None when absent. Pass the registry the same.
    */
   readonly privateOrigins?: PrivateOrigins;
   /** The Deno KV database; the platform's own when absent. */
@@ -77,7 +77,7 @@ export interface DenoEndpointOptions {
   readonly exitOnStop?: boolean;
 }
 
-/** How long runs may go on when the platform stops the instance; Deno Deploy kills it after five seconds. */
+/** How long runs may continue when the platform stops the instance; Deno Deploy kills it after five seconds. */
 const drainMs = 3_000;
 /** When the process exits at the latest, whatever is still open. */
 const exitMs = 4_500;
@@ -123,7 +123,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     sandbox: await sandbox.isReady(),
   });
   const sweep = sweepOnRequest(runtime.planner);
-  // As with the other sweeps, what fails is left to the next: while the endpoint closes, its storage is gone before its cron.
+  // A failed sweep is left to the next: while the endpoint closes, its storage closes before its cron.
   scheduler()?.('pinnace-plans', '* * * * *', async () => void await runtime.planner.sweep().catch(() => undefined));
   const capabilities = (): Promise<Record<string, unknown>> => probed ??= probe();
   const handler = cutSenders(createHandler(runtime, {
@@ -149,24 +149,24 @@ function mcpOf(
   return { ...options, storage, tools: (principal) => runtime.tools(agentId, principal) };
 }
 
-/** Whether Deno traces by itself: then it has a provider for the spans and metrics of OpenTelemetry. */
+/** Whether Deno itself traces: then it has a provider for OpenTelemetry spans and metrics. */
 function isTraced(): boolean {
   const { state } = Deno.permissions.querySync({ name: 'env', variable: 'OTEL_DENO' });
   return state === 'granted' && /^(1|true)$/i.test(Deno.env.get('OTEL_DENO') ?? '');
 }
 
-/** The library is loaded with the first connection: most instances never make one. */
+/** Loads the library with the first connection: most instances never open one. */
 function whenNeeded(egress: Egress): McpConnector {
   const connector = async (): Promise<McpConnector> => (await import('./mcp/client.ts')).mcpConnector({ egress });
   return { connect: async (server, options) => await (await connector()).connect(server, options) };
 }
 
-/** Deno Deploy has it, and Deno with `--unstable-cron`; elsewhere requests alone wake plans that sleep. */
+/** Deno Deploy has cron, and Deno with `--unstable-cron`; elsewhere only requests wake plans that sleep. */
 function scheduler(): ((name: string, schedule: string, work: () => Promise<void>) => void) | undefined {
   return (Deno as { cron?: ReturnType<typeof scheduler> }).cron;
 }
 
-/** The catalog, which is the registry where one is made. */
+/** Returns the catalog, which is the registry where the options create one. */
 function catalogOf(
   { catalog }: Pick<DenoEndpointOptions, 'catalog'>,
   { storage, tools, observability }: {
@@ -181,7 +181,7 @@ function catalogOf(
   return { catalog: registry, registry };
 }
 
-/** Lets runs end, or ends them with an event that their readers can resume from, before the instance is gone. */
+/** On a signal, lets runs end, or ends them with an event that their readers can resume from, before the process exits. */
 function closeOnSignals(
   runtime: HostedRuntime,
   { storage, store, exits }: {

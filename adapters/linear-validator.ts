@@ -1,13 +1,13 @@
-/** The validator that MCP libraries use for JSON Schemas: interpreted, and with patterns that run in linear time. */
+/** The JSON Schema validator for MCP libraries: interpreted, with patterns that run in linear time. */
 
 import { compileJsonSchema } from '../src/tools/json-schema/json-schema.ts';
 
-/** What a check says, as the MCP libraries read it. */
+/** A check in the form of the MCP libraries. */
 export type LinearCheck<T> = (
   input: unknown,
 ) => { valid: true; data: T; errorMessage: undefined } | { valid: false; data: undefined; errorMessage: string };
 
-/** The validator. Its own choice of the libraries compiles code, or runs patterns that may never end. */
+/** The validator. The defaults of the libraries compile code, or run patterns that may never end. */
 export const linearValidator = {
   /** @throws PinnaceError `invalid_argument` for a schema that cannot be used. */
   getValidator<T>(schema: object): LinearCheck<T> {

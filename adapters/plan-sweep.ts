@@ -1,10 +1,10 @@
-/** Looks now and then for plans whose time has come, or whose process is gone. */
+/** Sweeps plans at intervals: resumes those that are due, or whose process has ended. */
 
 import type { Planner } from '../src/planner/planner.ts';
 
 const everyMs = 15_000;
 
-/** Sweeps at once and from then on, one sweep at a time; gives how to stop. What fails is left to the next. */
+/** Sweeps at once and then at intervals, one sweep at a time. Returns the function that stops it. A failed sweep is left to the next. */
 export function sweepPlans(
   planner: Pick<Planner, 'sweep'>,
   { intervalMs = everyMs }: { readonly intervalMs?: number } = {},
@@ -22,7 +22,7 @@ export function sweepPlans(
   };
 }
 
-/** Creates a function that sweeps when enough time has passed since it last did: for platforms where only requests wake a process. */
+/** Returns a function that sweeps if enough time has passed since the last sweep, for platforms where only requests wake a process. */
 export function sweepOnRequest(
   planner: Pick<Planner, 'sweep'>,
   { now = Date.now }: { readonly now?: () => number } = {},

@@ -12,25 +12,25 @@ import {
 } from '../../src/tools/records/record-kinds.ts';
 import type { ToolDefinition } from '../../src/base/schema.ts';
 import { baseOf, segmentOf } from '../remote/address.ts';
-import { ask, type HeaderRecord, invalidAnswer, type Remote, type Reply } from '../remote/ask.ts';
+import { type HeaderRecord, invalidAnswer, type Remote, type Reply, requestJson } from '../remote/request-json.ts';
 import { guardedSend, type GuardedSendOptions } from '../remote/guarded-send.ts';
 
-/** Where the control plane is, and how to ask it. */
+/** The control plane and how to call it. */
 export interface HttpCatalogOptions extends GuardedSendOptions {
-  /** What stands before `/agents`: http or https, without user name, password, query and fragment. */
+  /** The base URL, before `/agents`: http or https, without user name, password, query and fragment. */
   readonly url: string | URL;
-  /** Asked before each request, for a token that may have been renewed. */
+  /** Called before each request, so that tokens can be renewed. */
   readonly headers?: () => Promise<HeaderRecord> | HeaderRecord;
   /**
-   * The header that carries the tenant, when its own records are asked for. The answer holds what is that tenant's own, each record
-   * with its `tenant`, or 404. Absent, the control plane has shared records only.
+   * The header with the tenant whose own records are requested. The response holds that tenant's own records, each with its
+   * `tenant`, or is 404. Absent, the control plane has shared records only.
    */
   readonly tenantHeader?: string;
   /** Milliseconds since 1970, for a `Retry-After` that is a date. */
   readonly now?: () => number;
 }
 
-/** What came with an entity tag, already read. */
+/** A parsed response with its entity tag. */
 interface Remembered {
   readonly etag: string;
   readonly value: unknown;
@@ -40,7 +40,7 @@ interface Source {
   readonly base: string;
   readonly remote: Remote;
   readonly headers: () => Promise<HeaderRecord> | HeaderRecord;
-  /** Whose own records are asked for; absent, the shared ones. */
+  /** The tenant whose own records are requested; the shared records when absent. */
   readonly tenant?: string;
   /** By tenant and URL. */
   readonly remembered: Map<string, Remembered>;
@@ -48,16 +48,17 @@ interface Source {
 
 const maxBytes = 1024 * 1024;
 const maxRemembered = 1000;
-/** So many definitions fit into one body. */
+/** The most definitions in one body. */
 const pageLimit = 100;
 
 /**
- * Creates a catalog that reads a control plane: `GET {url}/agents/{id}`, `/providers/{id}`, `/tools/{id}` and `/mcp-servers/{id}` answer a record or 404;
- * `GET {url}/tools?after={id}&limit={n}` answers an array of the tools behind `after`, ordered by id, `n` of them (at most 100)
- * unless there are no more. An answer with an `ETag` is remembered and asked for with `If-None-Match`; nothing else is cached.
+ * Creates a catalog that reads a control plane: `GET {url}/agents/{id}`, `/providers/{id}`, `/tools/{id}` and `/mcp-servers/{id}`
+ * return a record or 404; `GET {url}/tools?after={id}&limit={n}` returns an array of the tools after `after`, ordered by id, `n` of
+ * them (at most 100) unless there are no more. A response with an `ETag` is cached and revalidated with `If-None-Match`; nothing
+ * else is cached.
  *
- * What cannot be had is `unavailable`: with the reason `catalog_auth` after 401 and 403, `catalog_invalid` for a record that
- * breaks its schema. 429 is `rate_limited`. It waits as long as the signal lets it. No error holds a header or a body.
+ * Failures are `unavailable`: with the reason `catalog_auth` after 401 and 403, `catalog_invalid` for a record that breaks its
+ * schema. 429 is `rate_limited`. It waits until the signal aborts. No error contains a header or a body.
  *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_url`, `private_origin` or `invalid_private_origin`.
  * @example
@@ -70,7 +71,7 @@ export function httpCatalog(options: HttpCatalogOptions): Catalog {
   return { ...catalogOver(source), forTenant: (tenant) => catalogOver(forTenant(source, { tenantHeader, tenant })) };
 }
 
-/** The same control plane, asked for one tenant's own records. The tenant is percent-encoded: a header is ASCII. */
+/** The same control plane for one tenant's own records. The tenant is percent-encoded, because a header is ASCII. */
 function forTenant(
   source: Source,
   { tenantHeader, tenant }: { readonly tenantHeader: string; readonly tenant: string },
@@ -123,14 +124,14 @@ async function listTools(
   const tools: ToolDefinition[] = [];
   const seen = new Set(after === undefined ? [] : [after]);
   while (tools.length < limit) {
-    const asked = Math.min(pageLimit, limit - tools.length);
-    const page = await loadPage(source, { after: tools.at(-1)?.id ?? after, limit: asked, signal });
+    const pageSize = Math.min(pageLimit, limit - tools.length);
+    const page = await loadPage(source, { after: tools.at(-1)?.id ?? after, limit: pageSize, signal });
     for (const tool of page) {
       if (seen.has(tool.id)) throw invalidAnswer(source.remote, { what: 'the tools', why: `"${tool.id}" twice` });
       seen.add(tool.id);
       tools.push(tool);
     }
-    if (page.length < asked) break;
+    if (page.length < pageSize) break;
   }
   return tools;
 }
@@ -153,25 +154,25 @@ interface Wanted<T> {
   readonly url: string;
   readonly what: string;
   readonly signal: AbortSignal | undefined;
-  /** Reads the data of an answer; throws `invalid_argument` where it is not as agreed. */
+  /** Parses the data of a response; throws `invalid_argument` where it breaks the contract. */
   readonly read: (data: unknown) => T;
 }
 
 async function askFor<T>(source: Source, { url, what, signal, read }: Wanted<T>): Promise<T | undefined> {
-  const place = JSON.stringify([source.tenant ?? null, url]);
-  const known = source.remembered.get(place);
+  const cacheKey = JSON.stringify([source.tenant ?? null, url]);
+  const known = source.remembered.get(cacheKey);
   const question = { url, what, signal, headers: source.headers, etag: known?.etag };
-  const reply = await ask(source.remote, question);
+  const reply = await requestJson(source.remote, question);
   switch (reply.type) {
     case 'found':
-      return remember(source, place, {
+      return remember(source, cacheKey, {
         etag: reply.etag,
         value: readOrRefuse(source.remote, { what, data: reply.data, read }),
       });
     case 'unchanged':
-      return known?.value as T; // safe: what is remembered under a place was read in the one way for its URL
+      return known?.value as T; // safe: each URL has one parser
     case 'missing':
-      source.remembered.delete(place);
+      source.remembered.delete(cacheKey);
       return undefined;
     case 'denied':
     case 'busy':
@@ -183,17 +184,17 @@ async function askFor<T>(source: Source, { url, what, signal, read }: Wanted<T>)
 
 function remember<T>(
   { remembered }: Source,
-  place: string,
+  cacheKey: string,
   { etag, value }: { readonly etag: string | undefined; readonly value: T },
 ): T {
-  if (etag === undefined) remembered.delete(place);
-  else remembered.set(place, { etag, value });
+  if (etag === undefined) remembered.delete(cacheKey);
+  else remembered.set(cacheKey, { etag, value });
   return value;
 }
 
 function refusal(reply: Extract<Reply, { type: 'denied' | 'busy' }>, what: string): PinnaceError {
   if (reply.type === 'denied') {
-    const advice = 'check the headers that it is asked with';
+    const advice = 'check the headers of its requests';
     return new PinnaceError('unavailable', `Cannot load ${what}: the catalog answered ${reply.status}; ${advice}`, {
       retryable: false,
       details: { reason: 'catalog_auth' },
@@ -205,7 +206,7 @@ function refusal(reply: Extract<Reply, { type: 'denied' | 'busy' }>, what: strin
   });
 }
 
-/** A record of the control plane that is wrong is no mistake of whoever runs the agent: not `invalid_argument`. */
+/** A wrong record of the control plane is not the caller's mistake, so it is not `invalid_argument`. */
 function readOrRefuse<T>(
   remote: Remote,
   { what, data, read }: { readonly what: string; readonly data: unknown; readonly read: (data: unknown) => T },
@@ -236,7 +237,7 @@ function readPage(data: unknown, limit: number): readonly ToolDefinition[] {
   return data.map((tool: unknown, index) => readRecord.tool(tool, nameOf(tool, index)));
 }
 
-/** The id where it can be one, else the place on the page. */
+/** The id where it is one, else the position on the page. */
 function nameOf(tool: unknown, index: number): string {
   const id = typeof tool === 'object' && tool !== null && 'id' in tool ? tool.id : undefined;
   return typeof id === 'string' && /^[\w.-]{1,128}$/.test(id) ? `tool "${id}"` : `tool ${index + 1} of the page`;

@@ -22,11 +22,11 @@ export interface StaticCatalogOptions {
 }
 
 /**
- * Creates a catalog of what stands in code or in a file. It is parsed here, once. A record with a `tenant` is that tenant's own;
+ * Creates a catalog of definitions in code or in a file. They are parsed here, once. A record with a `tenant` is that tenant's own;
  * all others are shared.
  *
- * @throws PinnaceError `invalid_argument` for a definition that breaks its schema, a `paramsSchema` that is no JSON Schema among
- * them, and for two of a kind and an owner with one id.
+ * @throws PinnaceError `invalid_argument` for a definition that breaks its schema, a `paramsSchema` that is not a JSON Schema, and
+ * for two of a kind and an owner with one id.
  */
 export function staticCatalog({ agents, providers, tools = [], mcpServers = [] }: StaticCatalogOptions): Catalog {
   const parsed: Parsed = {

@@ -1,9 +1,9 @@
-/** The trace of a request, for platforms that put a `traceparent` of their own in place of ours: Deno does, where it traces. */
+/** The trace of a request, for platforms that replace our `traceparent` with their own: Deno does, where it traces. */
 
 import { context, ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api';
 import { parseTraceparent } from '../../src/events/traceparent.ts';
 
-/** Does the work within the trace that a `traceparent` names, so that what the platform tells elsewhere is the same trace. */
+/** Runs the work within the trace of a `traceparent`, so that the platform sends the same trace on. */
 export function withinTrace<T>(traceparent: string | null, work: () => T): T {
   const found = parseTraceparent(traceparent);
   if (!found) return work();

@@ -1,21 +1,21 @@
-/** Makes an answer safe to read: harmless headers, text or JSON only, its body counted and ended in time. */
+/** Makes a response safe to read: harmless headers, text or JSON only, its body counted and ended in time. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Deadline } from './deadline.ts';
 import { allowedResponseHeaders } from './headers.ts';
 import { unreachable, unusable } from './refusals.ts';
 
-/** What a body may cost. */
+/** The limits of a body. */
 export interface BodyLimits {
   readonly maxBytes: number;
   readonly deadline: Deadline;
   /** Whether a body of any type is read, and breaks as that of a `fetch` does; otherwise it must be text or JSON. */
   readonly callerLimits: boolean;
-  /** Called when the body is read, given up or broken; a second call means nothing. */
+  /** Called when the body is read, canceled or broken; may be called again. */
   readonly onEnd: () => void;
 }
 
-/** Returns the answer with only what a tool may see. A body that no one may read is given up. */
+/** Returns the response with only what a tool may read. A body that may not be read is canceled. */
 export async function guardAnswer(answer: Response, limits: BodyLimits): Promise<Response> {
   try {
     const headers = allowedResponseHeaders(answer.headers);
@@ -39,7 +39,7 @@ function ended(answer: Response, { onEnd }: BodyLimits): Response {
   return answer;
 }
 
-/** A request that was taken for later has no answer yet; a chunked body of no bytes comes without a type. */
+/** A response to an accepted request may be empty, and an empty chunked body has no type. */
 function saysNothing({ status, headers }: Response): boolean {
   return status === 202 && !headers.has('content-type');
 }
@@ -70,14 +70,14 @@ function guardBody(
     async pull(controller) {
       try {
         const { done, value } = await deadline.race(source.read());
-        deadline.signal.throwIfAborted(); // giving up ends the source too, and a part must not look like the whole
+        deadline.signal.throwIfAborted(); // an abort ends the source too, and a part must not look like the whole
         if (done) return finish(controller, onEnd);
         left -= value.byteLength;
         if (left < 0) throw tooLarge(maxBytes);
         controller.enqueue(value);
       } catch (error) {
         void giveUp(error);
-        deadline.signal.throwIfAborted(); // with its reason, whatever the platform made of it
+        deadline.signal.throwIfAborted(); // with its own reason instead of the platform's
         if (error instanceof PinnaceError) throw error;
         if (callerLimits) throw new TypeError('The answer broke off', { cause: error }); // as the body of a fetch does
         throw unreachable('unreachable', 'the answer broke off', { cause: error });

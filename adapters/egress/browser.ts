@@ -1,4 +1,4 @@
-/** The guarded fetch in a browser: it cannot see addresses or redirects, so origins are fixed and a redirect is an error. */
+/** The guarded fetch in a browser. It cannot check addresses or redirects, so origins are fixed and a redirect is an error. */
 
 import type { Egress } from '../../src/contracts/egress.ts';
 import { guardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
@@ -24,7 +24,7 @@ export function browserEgress(options: BrowserEgressOptions = {}): Egress {
       cache: 'no-store',
       mode: 'cors',
     }).catch((cause: unknown) => {
-      // A browser tells no page which of these it was.
+      // A browser does not say which of these it was.
       const why = `${hostOf(url, terms)} did not answer, sends elsewhere, or lets no page ask it (CORS)`;
       throw unreachable('unreachable', why, { cause });
     }), options);
@@ -33,7 +33,7 @@ export function browserEgress(options: BrowserEgressOptions = {}): Egress {
       if (terms.origins === 'any') {
         throw unreachable('egress_unpinned', 'a browser cannot check where a name leads; list the origins');
       }
-      // A header more makes a browser ask first (CORS), and most servers do not allow this one.
+      // Another header makes a browser send a preflight (CORS), and most servers do not allow this one.
       return await guarded.fetch(request, { ...terms, traceparent: undefined });
     },
   };

@@ -1,4 +1,4 @@
-/** The look-up of a socket that gives only checked addresses. */
+/** The look-up of a socket that returns only checked addresses. */
 
 import type { RequestOptions } from 'node:http';
 import { isIP } from 'node:net';
@@ -8,10 +8,10 @@ import { refused, unreachable } from './refusals.ts';
 /** Returns the addresses behind a name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-/** What `node:http` calls before it opens a socket. */
+/** The look-up that `node:http` calls before it opens a socket. */
 export type Lookup = NonNullable<RequestOptions['lookup']>;
 
-/** Returns the socket its addresses, or an error before there is a socket. One address that is not public is enough. */
+/** Passes the addresses to the socket, or an error before there is a socket, if one address is not public. */
 export function checkedLookup(resolve: Resolve, isPublicAddress: (ip: string) => boolean): Lookup {
   const look = async (...[hostname, { all }, done]: Parameters<Lookup>): Promise<void> => {
     try {
@@ -33,7 +33,7 @@ function toLookupError(error: unknown): PinnaceError {
     : unreachable('host_not_found', 'its host has no address', { cause: error });
 }
 
-/** The error of a name, or an address, that leads inside. */
+/** The error of a name or an address on a private network. */
 export function notPublic(): PinnaceError {
   return refused('address_not_public', 'its host leads to an address that is not public');
 }

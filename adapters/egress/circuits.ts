@@ -1,4 +1,4 @@
-/** Keeps one bad origin from harming the rest: a bulkhead for each origin, and a breaker for each kind of path at it. */
+/** Isolates failing origins: a bulkhead for each origin, and a circuit breaker for each kind of path at it. */
 
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from 'cockatiel';
 import { PinnaceError } from '../../src/base/errors.ts';
 
-/** When a path of an origin is left alone. */
+/** When the circuit of a path opens. */
 export interface CircuitOptions {
   /** Calls at a time. */
   readonly concurrency?: number;
@@ -24,17 +24,17 @@ export interface CircuitOptions {
   readonly openMs?: number;
 }
 
-/** An answer whose slot is free once its body has ended. */
+/** A response whose slot is freed when its body has ended. */
 export interface HeldAnswer {
   readonly answer: Response;
   readonly ended: Promise<void>;
 }
 
-/** Calls through the circuit of a place. */
-export type Circuits = (place: CircuitPlace, call: () => Promise<HeldAnswer>) => Promise<Response>;
+/** Calls through the circuit of a path. */
+export type Circuits = (target: CircuitTarget, call: () => Promise<HeldAnswer>) => Promise<Response>;
 
-/** What a call goes to. */
-export interface CircuitPlace {
+/** The target of a call. */
+export interface CircuitTarget {
   readonly origin: string;
   /** What shares a breaker at the origin. */
   readonly kind: string;
@@ -53,7 +53,7 @@ export function createCircuits(options: CircuitOptions = {}): Circuits {
 
 const maxCircuits = 1000;
 
-/** The kind of a path whose caller names none: ids in it do not make it another. */
+/** The kind of a path for callers that name none: paths that differ only in ids are of one kind. */
 export function pathKind({ pathname }: URL): string {
   return pathname.split('/').map((part) => /^(?:\d+|[0-9a-f-]{8,}|.{40,})$/i.test(part) ? '*' : part).join('/');
 }
@@ -85,7 +85,7 @@ function throughCircuit(slots: IPolicy, breaker: Breaker, call: () => Promise<He
   return promise;
 }
 
-/** Keeps why a call failed, for those that are refused because of it. */
+/** Stores why a call failed, for the errors of the calls that are then rejected. */
 async function noteCause(breaker: Breaker, call: () => Promise<HeldAnswer>): Promise<HeldAnswer> {
   try {
     const held = await call();
@@ -112,7 +112,7 @@ function eitherBreaker(failures: number): IBreaker {
       share.success(state);
     },
     failure(state) {
-      const opens = [row.failure(), share.failure(state)]; // both must hear of it
+      const opens = [row.failure(), share.failure(state)]; // both must count it
       return opens.includes(true);
     },
   };
@@ -124,7 +124,7 @@ function isOriginsFault(error: unknown): boolean {
 }
 
 function isFailedAnswer(result: unknown): boolean {
-  const { status } = (result as HeldAnswer).answer; // the only thing that the breaker is given
+  const { status } = (result as HeldAnswer).answer; // the breaker reads nothing else
   return status >= 500 || status === 408 || status === 429;
 }
 

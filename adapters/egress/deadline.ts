@@ -1,14 +1,14 @@
-/** One end for a whole exchange: its time, or the caller's signal, whichever comes first. */
+/** The deadline of a whole exchange: its time limit or the caller's signal, whichever comes first. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 
-/** The end of an exchange. */
+/** The deadline of an exchange. */
 export interface Deadline {
   /** Aborts with a `PinnaceError`, `deadline_exceeded` or `cancelled`, or with the caller's own reason. */
   readonly signal: AbortSignal;
-  /** Returns what comes first, the result or the end. */
+  /** Resolves with the result, or rejects at the deadline if that is first. */
   readonly race: <T>(work: Promise<T>) => Promise<T>;
-  /** Lets go of timer and signal. */
+  /** Releases timer and signal. */
   readonly release: () => void;
 }
 
@@ -21,7 +21,7 @@ export interface DeadlineOptions {
   readonly keepsReason?: boolean;
 }
 
-/** Starts the clock. */
+/** Starts the timer. */
 export function createDeadline({ signal: outer, timeoutMs, keepsReason = false }: DeadlineOptions): Deadline {
   const own = new AbortController();
   const onAbort = (): void =>

@@ -15,15 +15,15 @@ import { unreachable } from './refusals.ts';
 
 /** What can be replaced, for tests and for networks with rules of their own. */
 export interface DenoEgressOptions extends GuardedFetchOptions {
-  /** The system's resolver when absent. */
+  /** Resolves names; the system's resolver when absent. */
   readonly resolve?: Resolve;
   /** Which addresses a name may lead to; those of the public internet when absent. */
   readonly isPublicAddress?: (ip: string) => boolean;
-  /** Whether the platform asks our look-up; probed when absent. */
+  /** Whether the platform calls our look-up; probed when absent. */
   readonly canPin?: () => Promise<boolean>;
 }
 
-/** An egress that knows whether its platform lets it check. */
+/** An egress that knows whether its platform lets it check addresses. */
 export interface PinnedEgress extends Egress {
   /** For `readyz`: without it, every request is `unavailable`. */
   readonly isReady: () => Promise<boolean>;
@@ -45,13 +45,13 @@ export function denoEgress(options: DenoEgressOptions = {}): PinnedEgress {
   return { ...egress, isReady: () => pinning };
 }
 
-/** Opens no socket: the probe's own look-up fails, and only a platform that asks it reports that failure. */
+/** Opens no socket: the probe's own look-up fails, and only a platform that calls it reports that failure. */
 function probePinning(): Promise<boolean> {
-  const asked = new Error('The look-up was asked');
+  const called = new Error('The look-up was called');
   const probe = (send: typeof httpRequest, url: string): Promise<boolean> =>
     new Promise((resolve) => {
-      const request = send(url, { agent: false, lookup: (_host, _options, done) => done(asked, '', 0) });
-      request.on('error', (error) => resolve(error === asked));
+      const request = send(url, { agent: false, lookup: (_host, _options, done) => done(called, '', 0) });
+      request.on('error', (error) => resolve(error === called));
       request.end();
     });
   const both = [probe(httpRequest, 'http://probe.invalid/'), probe(httpsRequest, 'https://probe.invalid/')];
@@ -74,12 +74,12 @@ function sendPinned({ url, method, headers, body }: Hop, { signal, lookup }: Ter
   const request = send(url, {
     method,
     lookup,
-    agent: false, // a socket of its own: one that was kept was checked for another request
+    agent: false, // a new socket: a pooled one was checked for another request
     rejectUnauthorized: true,
     headers: {
       'user-agent': 'pinnace',
       ...Object.fromEntries(headers),
-      'accept-encoding': 'identity', // what is read is what is counted
+      'accept-encoding': 'identity', // so the bytes that are read are the bytes that are counted
       ...(body !== undefined && { 'content-length': String(body.byteLength) }),
     },
   });

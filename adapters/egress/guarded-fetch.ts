@@ -12,19 +12,19 @@ import { checkLoopback } from './loopback.ts';
 import { hostOf, refused, unreachable } from './refusals.ts';
 import { checkSecrets, withSecrets } from './secrets.ts';
 
-/** Sends one hop and follows nothing. What it throws besides a `PinnaceError` is told as `unavailable`. */
+/** Sends one hop and follows no redirect. Errors other than a `PinnaceError` become `unavailable`. */
 export type Send = (hop: Hop, signal: AbortSignal, terms: Pick<EgressOptions, 'origins'>) => Promise<Response>;
 
 /** What the platforms' adapters have in common. */
 export interface GuardedFetchOptions {
-  /** Names without a colon. Plain http needs to be asked for. */
+  /** Names without a colon; `['https']` by default. */
   readonly schemes?: readonly ('http' | 'https')[];
   readonly circuit?: CircuitOptions;
   /** Origins on this machine that may be reached where a request lists them; for development. `http://127.0.0.1:3001` */
   readonly loopback?: readonly string[];
 }
 
-/** Returns the guarded fetch over a platform's way to send. */
+/** Creates the guarded fetch over a platform's sender. */
 export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Egress {
   const { schemes = ['https'], circuit = {}, loopback = [] } = settings;
   checkLoopback(loopback);
@@ -88,7 +88,7 @@ async function sendHop(
   }
 }
 
-/** A redirect's body is of no interest, and must not keep its socket. */
+/** A redirect's body is not read, and must not keep its socket. */
 async function nextOrCancel(hop: Hop, answer: Response, reach: Reach): Promise<Hop | undefined> {
   const giveUp = async (): Promise<void> => await answer.body?.cancel().catch(() => {});
   try {

@@ -2,7 +2,7 @@
 
 import { malformed, unusable } from './refusals.ts';
 
-/** Headers that belong to the connection, to proxies and clouds, to tracing, or that turn a request into another. */
+/** Headers of the connection, of proxies, clouds and tracing, and those that change the meaning of a request. */
 const denied = new Set(
   ('host connection keep-alive te trailer transfer-encoding upgrade expect content-length cookie cookie2 set-cookie ' +
     'forwarded via x-real-ip metadata-flavor traceparent tracestate baggage http2-settings ' +
@@ -36,14 +36,14 @@ export function checkHeaderValue(name: string, value: string): void {
   throw malformed('header_value', `the value of the header "${name}" must have no line breaks and no other alphabet`);
 }
 
-/** What another origin may get: what says nothing of the caller. */
+/** The headers that another origin may receive: none of them identifies the caller. */
 export function harmlessRequestHeaders(headers: Headers): Headers {
   return pick(headers, (name) => harmless.has(name));
 }
 
 const harmless = new Set(['accept', 'accept-language']);
 
-/** What of an answer's headers reaches a tool. */
+/** The response headers that a tool may read. */
 export function allowedResponseHeaders(headers: Headers): Headers {
   let length = 0;
   for (const [name, value] of headers) length += name.length + value.length + 4;

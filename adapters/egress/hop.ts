@@ -1,4 +1,4 @@
-/** One request of an exchange: where it goes, with what, and where an answer sends it next. */
+/** One request of an exchange: its target, its content, and the target of its redirect. */
 
 import { checkUrl } from '../../src/base/check-url.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
@@ -6,19 +6,19 @@ import { isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/priv
 import { checkRequestHeaders, harmlessRequestHeaders } from './headers.ts';
 import { refused } from './refusals.ts';
 
-/** What is sent to one URL. It holds no secret. */
+/** What is sent to one URL. It contains no secret. */
 export interface Hop {
   readonly url: URL;
   readonly method: string;
   readonly headers: Headers;
   readonly body: Uint8Array<ArrayBuffer> | undefined;
-  /** Whether the exchange never left the origin that it began at: only then secrets may go along. */
+  /** Whether the exchange never left its first origin: only then it may carry secrets. */
   readonly home: boolean;
   /** The composition lets this origin lead to a private address. */
   readonly isPrivate: boolean;
 }
 
-/** Where an exchange may go. */
+/** The targets that an exchange may have. */
 export interface Reach {
   readonly schemes: readonly string[];
   readonly origins: readonly string[] | 'any';
@@ -34,7 +34,7 @@ export async function firstHop(request: Request, reach: Reach): Promise<Hop> {
   return { ...target, method: request.method.toUpperCase(), headers: new Headers(request.headers), body, home: true };
 }
 
-/** Returns the hop that an answer asks for, checked; `undefined` when it asks for none. */
+/** Returns the hop of a redirect, checked; `undefined` when the response is not a redirect. */
 export function nextHop(hop: Hop, answer: Response, reach: Reach): Hop | undefined {
   const { status } = answer;
   const location = answer.headers.get('location');
@@ -48,7 +48,7 @@ export function nextHop(hop: Hop, answer: Response, reach: Reach): Hop | undefin
   if (safe.has(hop.method)) return next;
   if (hop.method !== 'POST') throw redirectRefused(`a ${hop.method} follows none`);
   if (status <= 303) return asGet(next);
-  // What acts may act again where a person let it act, and nowhere else.
+  // A request with side effects may be repeated at its own origin, and nowhere else.
   if (!sameOrigin) throw redirectRefused('a POST is not repeated at another origin');
   return next;
 }

@@ -1,4 +1,4 @@
-/** The servers of this machine: out of reach, unless whoever composes lists them one by one. */
+/** Servers on this machine: unreachable unless the composition lists them one by one. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 

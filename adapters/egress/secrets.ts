@@ -1,4 +1,4 @@
-/** Puts secrets where they belong: header values and named fields of a body, nowhere else. */
+/** Inserts secrets into header values and named fields of a body, nowhere else. */
 
 import type { EgressOptions } from '../../src/contracts/egress.ts';
 import type { SecretText } from '../../src/contracts/secret-source.ts';
@@ -9,7 +9,7 @@ import { malformed } from './refusals.ts';
 
 type Secrets = Pick<EgressOptions, 'secretHeaders' | 'secretFields' | 'origins'>;
 
-/** Checks what needs no value: secrets go to listed origins that may receive them, in headers that a tool may set. */
+/** Checks, before any value is resolved, that secrets go to listed origins that may receive them, in headers that a tool may set. */
 export function checkSecrets({ origin }: URL, { secretHeaders = {}, secretFields = {}, origins }: Secrets): void {
   const names = Object.keys(secretHeaders);
   if (origins === 'any' && names.length + Object.keys(secretFields).length > 0) {
@@ -22,7 +22,7 @@ export function checkSecrets({ origin }: URL, { secretHeaders = {}, secretFields
   }
 }
 
-/** Returns the hop with its secrets: the last step before the socket. A hop away from home gets none. */
+/** Returns the hop with its secrets: the last step before the socket. A hop to another origin gets none. */
 export function withSecrets(hop: Hop, { secretHeaders = {}, secretFields = {} }: Secrets): Hop {
   if (!hop.home) return hop;
   const headers = new Headers(hop.headers);
@@ -32,7 +32,7 @@ export function withSecrets(hop: Hop, { secretHeaders = {}, secretFields = {} }:
     headers.set(name, value);
   }
   const fields = Object.entries(secretFields);
-  const hasBody = hop.method !== 'GET' && hop.method !== 'HEAD'; // a redirect may have turned it into one without
+  const hasBody = hop.method !== 'GET' && hop.method !== 'HEAD'; // a redirect may have removed it
   if (fields.length === 0 || !hasBody) return { ...hop, headers };
   return { ...hop, headers, body: new TextEncoder().encode(fill(hop, fields)) };
 }
@@ -57,7 +57,7 @@ function parseObject(text: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // said below, without the text
+    // reported below, without the text
   }
   throw malformed('body_not_fields', 'a secret belongs into its body, which must be a JSON object or form data');
 }

@@ -1,12 +1,12 @@
-/** Reads what a tool call came to. */
+/** Reads the result of a tool call. */
 
 import type { McpCallResult } from '../../src/contracts/mcp-connector.ts';
 import { invalidAnswer } from './failures.ts';
 
 /**
- * Returns the parts of a result that a run may look at, as they came.
+ * Returns the parts of a result that a run reads, unchanged.
  *
- * @throws PinnaceError `unavailable` for what is no result, and for a question in its place.
+ * @throws PinnaceError `unavailable` for anything else, such as a question in place of a result.
  */
 export function readCallResult(data: unknown): McpCallResult {
   const { content = [], structuredContent, isError, resultType } = (data ?? {}) as Readonly<Record<string, unknown>>;

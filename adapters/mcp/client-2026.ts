@@ -18,8 +18,8 @@ import {
 export type { McpConnectorOptions } from './connector.ts';
 
 /**
- * Creates a connector for servers that speak Streamable HTTP. It asks for 2026-07-28, without sessions, and falls back to what a
- * server of an older revision speaks; that costs one request more for each connection to such a server.
+ * Creates a connector for servers with Streamable HTTP. It tries 2026-07-28, without sessions, and falls back to older revisions;
+ * that costs one more request for each connection to such a server.
  *
  * @example
  * const connector = mcpConnector2026({ egress: denoEgress() });
@@ -30,9 +30,9 @@ export function mcpConnector2026(options: McpConnectorOptions): McpConnector {
 
 async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSession> {
   const client = new Client(clientInfo, {
-    capabilities: {}, // so that the server can ask for nothing
+    capabilities: {}, // so that the server cannot send requests
     inputRequired: { autoFulfill: false },
-    jsonSchemaValidator: linearValidator, // the library's own choice may compile code
+    jsonSchemaValidator: linearValidator, // the library's default may compile code
     versionNegotiation: { mode: 'auto' },
   });
   const transport = new StreamableHTTPClientTransport(url, { fetch });
@@ -58,13 +58,13 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
         ...progressOf(call),
       }),
     async close() {
-      await transport.terminateSession().catch(() => {}); // it may be gone, and then need not be ended
+      await transport.terminateSession().catch(() => {}); // it may have ended already
       await client.close();
     },
   };
 }
 
-/** What a call is sent with depends on the pinned definition (`x-mcp-header`); what comes back is checked by whoever called. */
+/** The request headers depend on the pinned definition (`x-mcp-header`); the caller checks the result. */
 function forHeaders(
   { name, definition }: McpCall,
 ): { readonly name: string; readonly inputSchema: { type: 'object' } } {

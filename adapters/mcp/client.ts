@@ -18,8 +18,8 @@ import {
 export type { McpConnectorOptions } from './connector.ts';
 
 /**
- * Creates a connector for servers that speak Streamable HTTP. A server that speaks 2026-07-28 only is `protocol_unsupported` to it:
- * see `client-2026.ts`.
+ * Creates a connector for servers with Streamable HTTP. A server that supports only 2026-07-28 is `protocol_unsupported`: see
+ * `client-2026.ts`.
  *
  * @example
  * const connector = mcpConnector({ egress: denoEgress() });
@@ -29,7 +29,7 @@ export function mcpConnector(options: McpConnectorOptions): McpConnector {
 }
 
 async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSession> {
-  // The validator of the library's choice compiles code; and no capabilities: the server can ask for nothing.
+  // The library's default validator compiles code. Without capabilities, the server cannot send requests.
   const client = new Client(clientInfo, { capabilities: {}, jsonSchemaValidator: linearValidator });
   const transport = new StreamableHTTPClientTransport(url, { fetch });
   await connectUntil({
@@ -41,7 +41,7 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
     protocolVersion: transport.protocolVersion ?? '',
     serverInfo: serverInfoOf(client.getServerVersion()),
     instructions: client.getInstructions(),
-    // Its own `listTools` drops fields that it does not know, and the whole list for one tool that it does not like.
+    // The library's `listTools` drops unknown fields, and rejects the whole list for one invalid tool.
     listPage: async (cursor, until) =>
       await client.request(
         { method: 'tools/list', ...(cursor !== undefined && { params: { cursor } }) },
@@ -55,7 +55,7 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
         ...progressOf(call),
       }),
     async close() {
-      await transport.terminateSession().catch(() => {}); // it may be gone, and then need not be ended
+      await transport.terminateSession().catch(() => {}); // it may have ended already
       await client.close();
     },
   };

@@ -12,9 +12,9 @@ import type { OpenSession } from './session.ts';
 import { createSessions, type LiveSession } from './sessions.ts';
 import { inOurWords, within } from './within.ts';
 
-/** What a connector is made of. */
+/** The options of a connector. */
 export interface McpConnectorOptions {
-  /** The guarded way out; everything goes through it. */
+  /** The guarded egress; every request goes through it. */
   readonly egress: Egress;
   /** The longest answer and the longest list, in bytes; 4 MiB when absent. */
   readonly maxBytes?: number;
@@ -24,7 +24,7 @@ export interface McpConnectorOptions {
   readonly listTimeoutMs?: number;
 }
 
-/** Returns the connector over a library's way to open a session. */
+/** Creates the connector over a library that opens sessions. */
 export function connectorOver(open: OpenSession, options: McpConnectorOptions): McpConnector {
   return {
     async connect(server, { secret, signal, onToolsChanged = () => {} }) {
@@ -47,7 +47,7 @@ interface Context extends Required<McpConnectorOptions> {
   readonly life: AbortController;
 }
 
-/** The longest answer in time. Every call has a shorter time of its own. */
+/** The longest time of a response. Every call has its own, shorter time limit. */
 const maxAnswerMs = 900_000;
 
 async function openSession(context: Context, ...signals: readonly AbortSignal[]): Promise<LiveSession> {
@@ -70,8 +70,8 @@ function toConnection(first: LiveSession, context: Context): McpConnection {
   const list = async ({ session, bytesRead, faultBehind, resultBehind }: LiveSession, signal: AbortSignal) => {
     const page = async (cursor: string | undefined): Promise<unknown> =>
       resultBehind(await session.listPage(cursor, signal));
-    const asked = { method: 'tools/list', faultBehind };
-    return await inOurWords(asked, () => listAllTools({ page, bytesRead, maxBytes }));
+    const attempt = { method: 'tools/list', faultBehind };
+    return await inOurWords(attempt, () => listAllTools({ page, bytesRead, maxBytes }));
   };
   const callOnce = async (live: LiveSession, call: McpCall, signal: AbortSignal) => {
     const { session, faultBehind, resultBehind } = live;
@@ -99,7 +99,7 @@ function toConnection(first: LiveSession, context: Context): McpConnection {
   };
 }
 
-/** By hints of the server that a person has approved: one that lies in them is called twice. */
+/** By the server's hints, which a person has approved: a tool with wrong hints may be called twice. */
 function mayRepeat({ definition }: McpCall): boolean {
   const { annotations } = definition as { readonly annotations?: Readonly<Record<string, unknown>> };
   return annotations?.['idempotentHint'] === true || annotations?.['readOnlyHint'] === true;

@@ -1,33 +1,33 @@
-/** One message on its way to an MCP server, and what is known of its answer. */
+/** One message to an MCP server, and the state of its response. */
 
 /** A message that was sent. */
 export interface Exchange {
-  /** Of the request; a notification and an answer to the server have none. */
+  /** The id of the request; a notification and a response to the server have none. */
   readonly id: string | number | undefined;
   readonly method: string;
   readonly abort: AbortController;
-  /** From which the server can go on with an answer that broke off. */
+  /** The event from which the server can continue a response that broke off. */
   lastEventId: string | undefined;
-  /** How often it has gone on. */
+  /** How often the response was resumed. */
   resumes: number;
-  /** What the server has asked meanwhile. */
-  asked: number;
-  /** Nothing more is expected, or wanted. */
+  /** How many requests the server has sent meanwhile. */
+  serverRequests: number;
+  /** The response is complete, or no longer wanted. */
   ended: boolean;
 }
 
-/** The exchanges of one connection that wait for an answer. */
+/** The exchanges of one connection that wait for a response. */
 export interface Exchanges {
-  /** Begins an exchange for a message as it is sent. */
-  begin(text: string): Exchange;
-  /** The exchange whose answer goes on behind an event. */
+  /** Starts an exchange for a message as it is sent. */
+  start(text: string): Exchange;
+  /** Returns the exchange whose response continues after an event. */
   resumed(eventId: string): Exchange | undefined;
-  /** Notes the event behind which the answer can go on. */
+  /** Records the event after which the response can continue. */
   mark(exchange: Exchange, eventId: string): void;
   end(exchange: Exchange): void;
 }
 
-/** Creates the book of exchanges. */
+/** Creates the list of exchanges. */
 export function createExchanges(): Exchanges {
   const open = new Map<string | number, Exchange>();
   const marks = new Map<string, Exchange>();
@@ -37,12 +37,12 @@ export function createExchanges(): Exchanges {
     if (exchange.lastEventId !== undefined) marks.delete(exchange.lastEventId);
   };
   return {
-    begin(text) {
+    start(text) {
       const message = JSON.parse(text) as Outgoing; // safe: our library wrote it
       const cancelled = message.method === cancelledMethod ? open.get(message.params?.requestId ?? '') : undefined;
       if (cancelled !== undefined) {
         end(cancelled);
-        cancelled.abort.abort(); // a server without sessions learns of it by this alone
+        cancelled.abort.abort(); // the only way to cancel at a server without sessions
       }
       const exchange = toExchange(message);
       if (exchange.id !== undefined) open.set(exchange.id, exchange);
@@ -74,7 +74,7 @@ function toExchange({ id, method }: Outgoing): Exchange {
     abort: new AbortController(),
     lastEventId: undefined,
     resumes: 0,
-    asked: 0,
+    serverRequests: 0,
     ended: false,
   };
 }

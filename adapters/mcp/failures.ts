@@ -1,30 +1,30 @@
-/** The errors of connections to MCP servers. None says a word of the server's. */
+/** The errors of connections to MCP servers. None contains text of the server. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 
-/** The error of an answer that is not what the protocol says. */
+/** The error of a response that breaks the protocol. */
 export function invalidAnswer(why: string): PinnaceError {
   return unavailable('mcp_invalid_answer', why, { retryable: false });
 }
 
-/** The error of an answer that ended before it was one. */
+/** The error of a response that ended early. */
 export function unanswered(): PinnaceError {
   return unavailable('mcp_unanswered', 'it ended its answer before the result');
 }
 
-/** The error of a session that the server does not know any more. */
+/** The error of a session that the server no longer knows. */
 export function sessionExpired(): PinnaceError {
-  return unavailable(sessionExpiredReason, 'it has forgotten the session; the next call begins another');
+  return unavailable(sessionExpiredReason, 'it no longer knows the session; the next call starts another');
 }
 
-/** Whether an error says that the session is gone. */
+/** Whether the error means that the session has expired. */
 export function isSessionExpired(error: unknown): boolean {
   return error instanceof PinnaceError && error.details?.['reason'] === sessionExpiredReason;
 }
 
 const sessionExpiredReason = 'mcp_session_expired';
 
-/** The error of a server that speaks none of our revisions. */
+/** The error of a server that supports none of our protocol revisions. */
 export function protocolUnsupported(): PinnaceError {
   return unavailable('protocol_unsupported', 'it speaks no revision of MCP that this connector knows', {
     retryable: false,
@@ -36,24 +36,24 @@ export function connectionClosed(): PinnaceError {
   return new PinnaceError('cancelled', 'Cannot use the MCP server: the connection is closed');
 }
 
-/** The error of something that would not end. */
+/** The error of work that exceeds a limit. */
 export function tooMuch(why: string, details: Readonly<Record<string, unknown>>): PinnaceError {
   return new PinnaceError('budget_exceeded', `Cannot use the MCP server: ${why}`, { details });
 }
 
-/** The error of what our own library should never ask for: another URL, another method. */
+/** The error of a request that the library should never send: another URL, another method. */
 export function notOurs(): PinnaceError {
   return new PinnaceError('forbidden', "Cannot send the request: it does not go to the MCP server's own URL", {
     details: { reason: 'mcp_other_url' },
   });
 }
 
-/** The error that an HTTP status stands for. */
+/** Returns the error of an HTTP status. */
 export function statusError(answer: Response): PinnaceError {
   const { status } = answer;
   if (status === 401 || status === 403) return unavailable('mcp_auth', 'it refuses the secret', { retryable: false });
   if (status === 429) {
-    return new PinnaceError('rate_limited', 'Cannot use the MCP server: it wants to be asked less often', {
+    return new PinnaceError('rate_limited', 'Cannot use the MCP server: it limits the rate of requests', {
       details: { reason: 'mcp_rate_limited' },
       ...retryAfterOf(answer),
     });
@@ -68,10 +68,10 @@ function retryAfterOf({ headers }: Response): { readonly retryAfterMs?: number }
   return /^\d{1,6}$/.test(seconds) ? { retryAfterMs: Number(seconds) * 1000 } : {};
 }
 
-/** Codes of JSON-RPC and MCP, as far as they make a difference. */
+/** The codes of JSON-RPC and MCP that matter here. */
 const rpc = { methodNotFound: -32601, invalidParams: -32602, unsupportedVersion: -32022 };
 
-/** The error that a JSON-RPC error stands for. `method` is what was asked. */
+/** Returns the error of a JSON-RPC error. `method` is the method of the request. */
 export function rpcError(code: number, method: string): PinnaceError {
   const unknown = code === rpc.methodNotFound || code === rpc.invalidParams;
   if (code === rpc.unsupportedVersion || (method === 'initialize' && unknown)) return protocolUnsupported();

@@ -1,6 +1,6 @@
 /**
- * Keeps what a server lists and answers away from the libraries, which drop fields that they do not know, and a whole list for one
- * tool that they do not like. They are given the frame of a result, and the way back to all of it.
+ * Holds the server's results back from the libraries, which drop unknown fields, and reject a whole list for one invalid tool. A
+ * library gets an empty result with a key, and the key leads back to the held result.
  */
 
 import { isRecord } from '../../src/base/is-record.ts';
@@ -8,9 +8,9 @@ import type { Message } from './messages.ts';
 
 /** The results of one session. */
 export interface HeldResults {
-  /** Returns the answer to `tools/list` or `tools/call` without what it says. */
+  /** Returns the response to `tools/list` or `tools/call` without its content. */
   readonly hold: (message: Message) => Message;
-  /** Returns the result that a library was given the frame of, once. */
+  /** Returns the held result, once. */
   readonly take: (frame: unknown) => unknown;
 }
 
@@ -22,7 +22,7 @@ export function createHeldResults(): HeldResults {
       const { result } = message;
       if (!isRecord(result)) return message;
       const { tools, content, structuredContent: _, ...frame } = result;
-      const key = crypto.randomUUID(); // a server cannot know it, and so cannot pretend
+      const key = crypto.randomUUID(); // a server cannot know it, so it cannot forge one
       held.set(key, result);
       const lists = { ...(tools !== undefined && { tools: [] }), ...(content !== undefined && { content: [] }) };
       return { ...message, result: { ...frame, ...lists, _meta: { [heldKey]: key } } };

@@ -2,10 +2,10 @@
 
 import { invalidAnswer, tooMuch } from './failures.ts';
 
-/** Where the pages come from, and how much of them is read. */
+/** The source of the pages, and the limits of reading them. */
 export interface ListOptions {
   readonly page: (cursor: string | undefined) => Promise<unknown>;
-  /** How much was read so far, in bytes. */
+  /** The bytes that were read so far. */
   readonly bytesRead: () => number;
   /** The longest list, in bytes. */
   readonly maxBytes: number;
@@ -16,9 +16,9 @@ const maxTools = 2000;
 const maxCursorLength = 4096;
 
 /**
- * Returns the definitions of all pages as they came: nothing of them was read.
+ * Returns the definitions of all pages, unparsed.
  *
- * @throws PinnaceError `budget_exceeded` for a list without end, `unavailable` for an answer that is no list.
+ * @throws PinnaceError `budget_exceeded` for a list without end, `unavailable` for a response that is not a list.
  */
 export async function listAllTools({ page, bytesRead, maxBytes }: ListOptions): Promise<readonly unknown[]> {
   const before = bytesRead();
@@ -42,5 +42,5 @@ function readPage(data: unknown): { readonly tools: readonly unknown[]; readonly
   if (!Array.isArray(tools)) throw invalidAnswer('its list has no tools');
   if (nextCursor === undefined || nextCursor === null) return { tools, cursor: undefined };
   if (typeof nextCursor === 'string' && nextCursor.length <= maxCursorLength) return { tools, cursor: nextCursor };
-  throw invalidAnswer('its list goes on at something that is no cursor');
+  throw invalidAnswer(`the cursor of its list is not a string of at most ${maxCursorLength} characters`);
 }

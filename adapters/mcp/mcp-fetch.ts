@@ -1,6 +1,6 @@
 /**
- * The `fetch` that MCP libraries are given: it goes to one URL only, over the guarded way out, adds the secret there and nowhere
- * else, and lets every request have an end. Redirects, OAuth discovery and streams that wait for news get nowhere.
+ * The `fetch` for MCP libraries. It sends to one URL only, over the guarded egress, adds the secret there and nowhere else, and ends
+ * every request. It refuses redirects, OAuth discovery and streams that wait for notifications.
  */
 
 import { PinnaceError } from '../../src/base/errors.ts';
@@ -13,27 +13,27 @@ import { createHeldResults, type HeldResults } from './held-results.ts';
 import { answers, errorCodeOf, type Message, readMessages } from './messages.ts';
 import { eventOf, relayEvents, type RelayOptions } from './relay.ts';
 
-/** Where to, and over what. */
+/** The target and the egress. */
 export interface McpFetchOptions {
   readonly egress: Egress;
   readonly url: URL;
   readonly secret: Secret | undefined;
-  /** Is called when the server says so while it answers; no stream is held open to hear of it. */
+  /** Called when a response contains the notification; no stream is held open for it. */
   readonly onToolsChanged: () => void;
-  /** The longest answer, in bytes. */
+  /** The longest response, in bytes. */
   readonly maxBytes: number;
-  /** The longest time that an answer may take; calls have times of their own. */
+  /** The longest time of a response; calls have their own time limits. */
   readonly maxMs: number;
 }
 
 /** The `fetch` of one session. */
 export interface McpFetch {
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
-  /** Returns the error that the session's library was told of as one of the server's, by the data of that. */
+  /** Returns our error behind a server error that the library reports, by the data of that error. */
   readonly faultBehind: (data: unknown) => PinnaceError | undefined;
-  /** Returns the result that came, for what the session's library gives for one. */
+  /** Returns the server's result for the empty result that the library returns. */
   readonly resultBehind: (frame: unknown) => unknown;
-  /** How much was read so far, in bytes. */
+  /** The bytes that were read so far. */
   readonly bytesRead: () => number;
 }
 
@@ -48,7 +48,7 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
     hold: held.hold,
     count: (length) => (bytes += length),
     toMessage: (error, id) => {
-      const fault = crypto.randomUUID(); // a server cannot know it, and so cannot pretend
+      const fault = crypto.randomUUID(); // a server cannot know it, so it cannot forge one
       faults.set(fault, error);
       return JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_000, message: 'See data', data: { fault } } });
     },
@@ -77,7 +77,7 @@ interface Context extends McpFetchOptions {
 
 async function post(init: RequestInit, context: Context): Promise<Response> {
   const { exchanges } = context;
-  const exchange = exchanges.begin(typeof init.body === 'string' ? init.body : '{}');
+  const exchange = exchanges.start(typeof init.body === 'string' ? init.body : '{}');
   try {
     const answer = await send(init, context, exchange.abort.signal);
     if (exchange.id === undefined) return await taken(answer);
@@ -85,7 +85,7 @@ async function post(init: RequestInit, context: Context): Promise<Response> {
     return await readAnswer(answer, exchange, context);
   } catch (error) {
     exchanges.end(exchange);
-    // In a browser, a server of the older revisions may forbid the headers of the newer: the older are worth a try.
+    // In a browser, a server of an older revision may forbid the headers of the newer one, so the older are tried.
     if (exchange.method === discover && isUnreachable(error)) return new Response(null, { status: 400 });
     throw error;
   }
@@ -95,7 +95,7 @@ function isUnreachable(error: unknown): boolean {
   return error instanceof PinnaceError && error.details?.['reason'] === 'unreachable';
 }
 
-/** What a message is answered with that asks for nothing. */
+/** The response to a message that expects none. */
 async function taken(answer: Response): Promise<Response> {
   await letGo(answer);
   if (!answer.ok) throw statusError(answer);
@@ -121,7 +121,7 @@ async function readAnswer(answer: Response, exchange: Exchange, context: Context
   return Response.json(toAnswer(message, exchange, context), { headers });
 }
 
-/** A session begins with its first answer; later ones cannot change it. */
+/** A session starts with its first response; later responses cannot change it. */
 function sessionOf(answer: Response, { method }: Exchange): Readonly<Record<string, string>> {
   const id = answer.headers.get('mcp-session-id') ?? '';
   return method === 'initialize' && /^[\x21-\x7e]{1,1024}$/.test(id) ? { 'mcp-session-id': id } : {};
@@ -129,7 +129,7 @@ function sessionOf(answer: Response, { method }: Exchange): Readonly<Record<stri
 
 const discover = 'server/discover';
 
-/** An error of JSON-RPC counts more than the status that it came with. */
+/** A JSON-RPC error takes precedence over the status of its response. */
 async function readRefusal(
   answer: Response,
   { init, exchange, context }: {
@@ -147,7 +147,7 @@ async function readRefusal(
   await letGo(answer);
   context.exchanges.end(exchange);
   if (error !== undefined) return Response.json({ jsonrpc: '2.0', id: exchange.id, error });
-  // A server of the older revisions may say anything to the question for the newer; the library then asks for the older.
+  // A server of an older revision may respond with any error to the newer one; the library then tries the older.
   if (exchange.method === discover && isWorthReading(status)) return new Response(null, { status });
   throw statusError(answer);
 }
@@ -156,7 +156,7 @@ function isWorthReading(status: number): boolean {
   return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
 }
 
-/** Returns code and data of the error; the data tells which revisions the server speaks. */
+/** Returns code and data of the error; the data names the revisions of the server. */
 async function readError(answer: Response, { id }: Exchange): Promise<object | undefined> {
   if (mediaTypeOf(answer) !== 'application/json') return undefined;
   try {
@@ -166,11 +166,11 @@ async function readError(answer: Response, { id }: Exchange): Promise<object | u
     const { data } = message.error as { readonly data?: unknown }; // safe: it has a code, so it is an object
     return { code, message: 'See code', ...(data !== undefined && { data }) };
   } catch {
-    return undefined; // the status says enough
+    return undefined; // the status is enough
   }
 }
 
-/** Only an answer that broke off is asked for again; news is not waited for. */
+/** Resumes a response that broke off; never waits for notifications. */
 async function resume(init: RequestInit, context: Context): Promise<Response> {
   const exchange = context.exchanges.resumed(new Headers(init.headers).get('last-event-id') ?? '');
   if (exchange === undefined || exchange.ended) return new Response(null, { status: 405 });
@@ -182,7 +182,7 @@ async function resume(init: RequestInit, context: Context): Promise<Response> {
     if (!answer.ok) throw statusError(answer);
     if (mediaTypeOf(answer) !== headers['content-type'] || answer.body === null) {
       await letGo(answer);
-      throw invalidAnswer('it does not go on with its answer');
+      throw invalidAnswer('it does not continue its response');
     }
     return new Response(relayEvents(answer.body, relayOptions(exchange, context)), { headers });
   } catch (error) {
@@ -209,7 +209,7 @@ function toAnswer(message: Message, { id, method }: Exchange, { hold }: Context)
   return method.startsWith('tools/') ? hold(answer) : answer;
 }
 
-/** Ends the session. Whatever the server says to it, it is over. */
+/** Ends the session, whatever the server responds. */
 async function end(init: RequestInit, context: Context): Promise<Response> {
   await letGo(await send(init, { ...context, maxMs: Math.min(context.maxMs, maxEndMs) }));
   return new Response(null, { status: 200 });

@@ -1,4 +1,4 @@
-/** What an MCP server says, before anyone believes it: JSON-RPC messages of a bounded depth. */
+/** Parses the messages of an MCP server: JSON-RPC of a bounded depth. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { checkJsonDepth } from '../../src/base/json.ts';
@@ -31,7 +31,7 @@ function isMessage(data: unknown): data is Message {
   return typeof data === 'object' && data !== null;
 }
 
-/** Whether a message is the answer to the request with this id. An error may come without any id. */
+/** Whether a message is the response to the request with this id. An error may have no id. */
 export function answers(message: Message, id: unknown): boolean {
   if (message.method !== undefined) return false;
   if (message.error !== undefined) return message.id === id || message.id === null || message.id === undefined;

@@ -1,6 +1,6 @@
 /**
- * Hands on an answer of server-sent events, event by event: what does not belong to the request is left out, and whatever ends
- * the answer early becomes its result. A client that reads events by itself would wait for its time to run out.
+ * Relays a response of server-sent events, event by event. Events of other requests are left out, and an error that ends the
+ * response early becomes its result: a client that reads the events itself would wait until its timeout.
  */
 
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
@@ -16,15 +16,15 @@ export interface RelayOptions {
   readonly exchange: Exchange;
   readonly exchanges: Exchanges;
   readonly onToolsChanged: () => void;
-  /** Returns the answer as the library may see it. */
+  /** Returns the response as the library may read it. */
   readonly toAnswer: (message: Message) => Message;
-  /** Returns the message that answers the request with an error of ours. */
+  /** Returns the message that ends the request with our error. */
   readonly toMessage: (error: PinnaceError) => string;
-  /** Counts what came, in bytes. */
+  /** Counts the received bytes. */
   readonly count: (length: number) => void;
 }
 
-/** Returns the events of an answer that matter, as a body. */
+/** Returns the relevant events of a response, as a body. */
 export function relayEvents(body: ReadableStream<Bytes>, options: RelayOptions): ReadableStream<Bytes> {
   const { exchange, exchanges, toMessage, count } = options;
   const reader = body.getReader();
@@ -69,15 +69,15 @@ export function eventOf(data: string, { id }: { readonly id?: string } = {}): st
   return `${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
 }
 
-/** A server says when to come back; neither at once nor never. */
+/** Bounds the time after which the server wants the client to reconnect. */
 const minRetryMs = 100;
 const maxRetryMs = 10_000;
 
 const maxResumes = 16;
-/** Answers that a server may ask of its client during one request, of which `ping` is the only useful one. */
-const maxAsked = 32;
+/** The most requests of a server to its client during one request; only `ping` is useful. */
+const maxServerRequests = 32;
 
-/** A server may end an answer and go on with it later (SEP-1699); so may one whose connection broke. */
+/** A server may end a response and continue it later (SEP-1699), also after its connection broke. */
 function canResume({ lastEventId, resumes }: Exchange, error: unknown): boolean {
   const reason = error instanceof PinnaceError ? error.details?.['reason'] : undefined;
   return lastEventId !== undefined && resumes < maxResumes && resumable.has(reason);
@@ -86,7 +86,7 @@ function canResume({ lastEventId, resumes }: Exchange, error: unknown): boolean 
 const resumable = new Set<unknown>(['mcp_unanswered', 'unreachable']);
 
 function readEvent(event: EventSourceMessage, { exchange, exchanges, onToolsChanged, toAnswer }: RelayOptions): string {
-  if (exchange.ended) return ''; // behind the answer
+  if (exchange.ended) return ''; // after the response
   const id = event.id !== undefined && /^[\x21-\x7e]{1,256}$/.test(event.id) ? event.id : undefined;
   if (id !== undefined) exchanges.mark(exchange, id);
   const messages = event.data === '' || (event.event ?? 'message') !== 'message' ? [] : readMessages(event.data);
@@ -104,5 +104,5 @@ function isWanted(message: Message, exchange: Exchange): boolean {
   if (answers(message, exchange.id)) return true;
   if (message.method === undefined) return false;
   if (message.id === undefined) return message.method === 'notifications/progress';
-  return ++exchange.asked <= maxAsked;
+  return ++exchange.serverRequests <= maxServerRequests;
 }

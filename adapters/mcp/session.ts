@@ -1,33 +1,33 @@
-/** What the two MCP libraries have in common, as the connector needs it. */
+/** The interface of the two MCP libraries that the connector uses. */
 
 import type { McpCall } from '../../src/contracts/mcp-connector.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 
-/** What a session is opened with. */
+/** The options of opening a session. */
 export interface OpenOptions {
   readonly url: URL;
-  /** The only way out. */
+  /** The only `fetch` of the session. */
   readonly fetch: McpFetch['fetch'];
   readonly signal: AbortSignal;
 }
 
-/** A session with a server. What it rejects with is for {@link toFailure} to read. */
+/** A session with a server. `inOurWords` maps its errors. */
 export interface McpSession {
   readonly protocolVersion: string;
   readonly serverInfo: { readonly name: string; readonly version: string };
   readonly instructions: string | undefined;
-  /** One page of `tools/list`, or its frame. */
+  /** One page of `tools/list`, or the key of the held page. */
   listPage(cursor: string | undefined, signal: AbortSignal): Promise<unknown>;
-  /** The result of `tools/call`, or its frame. */
+  /** The result of `tools/call`, or the key of the held result. */
   call(call: McpCall, signal: AbortSignal): Promise<unknown>;
-  /** Takes leave of the server, where the protocol knows that, and lets go of everything. */
+  /** Ends the session at the server, where the protocol supports it, and releases everything. */
   close(): Promise<void>;
 }
 
-/** Opens a session. It takes care of what it has opened when it rejects. */
+/** Opens a session. Closes what it has opened when it rejects. */
 export type OpenSession = (options: OpenOptions) => Promise<McpSession>;
 
-/** Connects; a library looks at the signal in some of its requests, and in others not at all. */
+/** Connects. The libraries observe the signal in some of their requests only. */
 export async function connectUntil(
   { signal, transport, connect }: {
     readonly signal: AbortSignal;
@@ -44,20 +44,22 @@ export async function connectUntil(
   }
 }
 
-/** Who we are to a server: no version, for it is none of its business. */
+/** The client information for servers, without the real version. */
 export const clientInfo = { name: 'pinnace', version: '0' } as const;
 
-/** Returns what a server says of itself, as text. */
+/** Returns the server's information about itself, as text. */
 export function serverInfoOf(info: unknown): McpSession['serverInfo'] {
   const { name, version } = (info ?? {}) as { readonly name?: unknown; readonly version?: unknown };
   return { name: typeof name === 'string' ? name : '', version: typeof version === 'string' ? version : '' };
 }
 
-/** Returns what a library calls with progress, as a part of its options. The numbers and the text are the server's. */
+/** Returns the progress callback as a part of a library's options. The numbers and the text are the server's. */
 export function progressOf(
   { onProgress }: McpCall,
 ): {
-  readonly onprogress?: (told: { progress: number; total?: number | undefined; message?: string | undefined }) => void;
+  readonly onprogress?: (
+    progress: { progress: number; total?: number | undefined; message?: string | undefined },
+  ) => void;
 } {
   if (onProgress === undefined) return {};
   return {

@@ -1,26 +1,26 @@
-/** The session of one connection: a server may forget it, and then another takes its place. */
+/** The session of one connection. It is replaced when the server no longer knows it. */
 
 import { withAttempts } from '../../src/tools/retry.ts';
 import { connectionClosed, isSessionExpired } from './failures.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 import type { McpSession } from './session.ts';
 
-/** A session, and its way out. */
+/** A session and its `fetch`. */
 export interface LiveSession extends McpFetch {
   readonly session: McpSession;
 }
 
-/** The session of now. */
+/** The current session. */
 export interface Sessions {
   /**
-   * Works with the session. Where the server has forgotten it, the next work begins another, and where `again` allows it, this
-   * work is that next one.
+   * Runs work with the session. When the server no longer knows it, the next work starts another; where `again` allows it, this
+   * work is repeated in the new session.
    */
   use<T>(work: (live: LiveSession) => Promise<T>, options: { readonly again: boolean }): Promise<T>;
   close(): Promise<void>;
 }
 
-/** Creates the sessions that begin with this one. */
+/** Creates the sessions of a connection, starting with this one. */
 export function createSessions(first: LiveSession, open: () => Promise<LiveSession>): Sessions {
   let current: Promise<LiveSession> | undefined = Promise.resolve(first);
   let closed = false;
@@ -42,7 +42,7 @@ export function createSessions(first: LiveSession, open: () => Promise<LiveSessi
   }
 
   function forget(lost: Promise<LiveSession>): void {
-    if (current === lost) current = undefined; // not closed: others may wait for what it still answers
+    if (current === lost) current = undefined; // not closed: other calls may wait for its responses
   }
 
   return {

@@ -1,18 +1,18 @@
-/** Does one thing with an MCP server in its time, and says in our own words why it could not be done. */
+/** Runs one operation with an MCP server within its time, and maps its errors to ours. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { createDeadline } from '../egress/deadline.ts';
 import { invalidAnswer, protocolUnsupported, rpcError } from './failures.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 
-/** Whatever ends the work. */
+/** What ends the work. */
 export interface Terms {
   readonly signals: readonly AbortSignal[];
   readonly timeoutMs: number;
 }
 
 /**
- * Does the work, and lets go of it when it is over.
+ * Runs the work, and releases its timer and signal afterwards.
  *
  * @throws PinnaceError `cancelled` or `deadline_exceeded`, or what the work throws.
  */
@@ -29,27 +29,27 @@ export async function within<T>({ signals, timeoutMs }: Terms, work: (signal: Ab
   }
 }
 
-/** What an error is read with. */
-export interface Asked {
-  /** What was asked, as MCP calls it. */
+/** What mapping an error depends on. */
+export interface Attempt {
+  /** The MCP method of the request. */
   readonly method: string;
   readonly faultBehind: McpFetch['faultBehind'];
 }
 
 /**
- * Does what a library does. Its errors quote the server: they are read for their kind, and dropped.
+ * Runs work of a library. Its errors quote the server, so they are mapped by kind and dropped.
  *
  * @throws PinnaceError only; see `McpConnector`.
  */
-export async function inOurWords<T>(asked: Asked, work: () => Promise<T>): Promise<T> {
+export async function inOurWords<T>(attempt: Attempt, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw toFailure(error, asked);
+    throw toFailure(error, attempt);
   }
 }
 
-function toFailure(error: unknown, { method, faultBehind }: Asked): PinnaceError {
+function toFailure(error: unknown, { method, faultBehind }: Attempt): PinnaceError {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const known = cause instanceof PinnaceError ? cause : faultBehind('data' in cause ? cause.data : undefined);
     if (known !== undefined) return known;

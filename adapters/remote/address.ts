@@ -1,4 +1,4 @@
-/** Where another service is, and where in it a record is. */
+/** The address of another service, and of a record in it. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 
@@ -22,7 +22,7 @@ export function baseOf(url: string | URL, what: string): string {
   );
 }
 
-/** Returns an id as one segment of a path; nothing for text that no segment can be, such as `..`. */
+/** Returns an id as one segment of a path; `undefined` for text that cannot be a segment, such as `..`. */
 export function segmentOf(id: string): string | undefined {
   if (id === '' || id === '.' || id === '..' || !id.isWellFormed()) return undefined;
   return encodeURIComponent(id);

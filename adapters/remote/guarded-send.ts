@@ -6,7 +6,7 @@ import type { Egress } from '../../src/contracts/egress.ts';
 import { checkPrivateOrigins, isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/private-origins.ts';
 import { browserEgress } from '../egress/browser.ts';
 
-/** How a service of the composition is reached. */
+/** How to reach a service of the composition. */
 export interface GuardedSendOptions {
   /**
    * The guarded egress; `browserEgress()` when absent, which checks URLs and refuses redirects. `denoEgress()` also checks the address
@@ -20,7 +20,7 @@ export interface GuardedSendOptions {
 }
 
 /**
- * Creates what sends requests to the origin of `base`, and to no other.
+ * Creates a sender for requests to the origin of `base`, and to no other.
  *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_private_origin`, or `private_origin` for a base URL that is not
  * public and not allowed.

@@ -11,7 +11,7 @@ import {
   type UnboundSecrets,
 } from '../../src/base/secret-origins.ts';
 import { baseOf, segmentOf } from '../remote/address.ts';
-import { ask, type HeaderRecord, invalidAnswer, type Remote, type Reply } from '../remote/ask.ts';
+import { type HeaderRecord, invalidAnswer, type Remote, type Reply, requestJson } from '../remote/request-json.ts';
 import { guardedSend, type GuardedSendOptions } from '../remote/guarded-send.ts';
 
 /** Where the secret manager is, and how to ask it. */
@@ -55,7 +55,7 @@ export function httpSecrets(options: HttpSecretsOptions): SecretSource {
       const query = ref.version === undefined ? '' : `?${new URLSearchParams({ version: ref.version })}`;
       const question = { url: `${base}/${segment}${query}`, what, headers: () => headers(scope), signal };
       const asked = { ref, what, bound: boundBy(ref.id), unboundSecrets };
-      return requireDestination(readReply(remote, await ask(remote, question), asked), scope.origin);
+      return requireDestination(readReply(remote, await requestJson(remote, question), asked), scope.origin);
     },
   };
 }

@@ -24,7 +24,7 @@ export interface AuthenticatorOptions {
   readonly audience: string;
   /** The hosts, with port where it is not the default, under which the endpoint is reached. */
   readonly authorities: readonly string[];
-  /** Where used nonces and revocations are kept; instances that share it refuse each other's. */
+  /** Stores used nonces and revocations. Instances that share it reject each other's used nonces. */
   readonly storage: Storage;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -32,23 +32,23 @@ export interface AuthenticatorOptions {
   readonly maxBodyBytes?: number | ((request: Request) => number);
   /** The most certificates to remember. */
   readonly maxCertificates?: number;
-  /** How long a copy of the list of revocations is believed. */
+  /** How long a copy of the list of revocations is used. */
   readonly revocationMaxAgeMs?: number;
-  /** Repeats a task until the function that it gives is called; used while sessions are watched. */
+  /** Repeats a task until the returned function is called. Used while sessions are watched. */
   readonly every?: NonNullable<RevocationOptions['every']>;
 }
 
 /** An authenticator whose certificates can be revoked. */
 export interface SignedAuthenticator extends Authenticator {
-  /** Stops believing certificates, subjects or keys, and tells the listeners of their sessions. */
+  /** Revokes certificates, subjects or keys, and calls the listeners of their sessions. */
   revoke(revocation: Revocation): Promise<void>;
   isRevoked(principal: Principal): Promise<boolean>;
-  /** Calls the listener once when the principal's session is found revoked. Call what it gives when the run has ended. */
+  /** Calls the listener once when the principal's session is revoked. Returns the function that removes it: call it when the run has ended. */
   onRevoked(principal: Principal, listener: () => void): () => void;
 }
 
 /**
- * Creates the authenticator for requests signed after the profile. Instances that share a storage refuse what another has seen.
+ * Creates the authenticator for signed requests. Instances that share a storage reject nonces that another instance has accepted.
  *
  * @throws PinnaceError `invalid_argument` for root keys that cannot be trusted.
  */
@@ -72,8 +72,8 @@ export function createAuthenticator(options: AuthenticatorOptions): SignedAuthen
 }
 
 /**
- * Creates the procedure. Each step ends a request that fails it, the cheap ones first; the nonce counts as used only when everything
- * else was right, so that nobody can use up another's.
+ * Creates the verifier. Each step rejects a request that fails it, the cheap steps first. The nonce is used up last, so that a
+ * request that fails cannot use up the nonce of another caller.
  */
 function createVerifier(
   { audience, storage, now, maxBodyBytes = bodyLimitOf, revocations, ...options }: AuthenticatorOptions & {
@@ -112,7 +112,7 @@ function tokenOf({ headers }: Request): string {
   return token;
 }
 
-/** The digest is of the bytes that are parsed, so nothing may decode them in between. */
+/** The digest covers the bytes that are parsed, so content encodings are rejected. */
 function requirePlainBody({ headers }: Request): void {
   if (headers.has('content-encoding')) throw refusal('content_encoding_not_allowed');
 }
@@ -129,7 +129,7 @@ async function requireBody(request: Request, options: BodyOptions): Promise<void
   if (body.length > 0 || digest !== null) await verifyContentDigest(digest, body);
 }
 
-/** Servers hide the body of a GET; its length still says that there was one. */
+/** Servers hide the body of a GET, but its `content-length` shows it. */
 function announcesBody(headers: Headers): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
 }
@@ -141,7 +141,7 @@ function principalOf(certificate: Certificate): Principal {
   return createPrincipal({ via: 'http', tenant, subject, agents, scopes, ...(deployment && { deployment }), session });
 }
 
-/** The facts that a revocation may name; a principal that came in process has none. */
+/** The facts that a revocation may name; an in-process principal has none. */
 function revocableOf({ subject, session }: Principal): Revocable | undefined {
   return session && { ...session, subject, issuedAt: session.issuedAt / 1000 };
 }

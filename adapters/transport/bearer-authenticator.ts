@@ -1,11 +1,11 @@
-/** Tokens that are bound to principals, for clients that cannot sign requests, as those of MCP. Only digests of tokens are kept. */
+/** Tokens that are bound to principals, for clients that cannot sign requests, such as MCP clients. Only their digests are stored. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import { createPrincipal, type Scope } from '../../src/base/principal.ts';
 import { sha256 } from '../../src/base/hash.ts';
 
-/** Whom a token stands for. */
+/** A token and its principal. */
 export interface BearerToken {
   /** SHA-256 of the token in hexadecimal digits: {@link digestOfToken}. */
   readonly digest: string;
@@ -15,15 +15,14 @@ export interface BearerToken {
   readonly scopes: readonly Scope[];
   /** Whether it speaks for the deployment, and so writes the registry's shared records; takes the scope `admin`. */
   readonly deployment?: boolean;
-  /** Milliseconds since 1970; absent, the token is good until it is taken from the list. */
+  /** Milliseconds since 1970; absent, the token never expires. */
   readonly expiresAt?: number;
 }
 
 /**
- * Creates an authenticator that lets in whoever knows a token, as the principal that it is bound to. Serve it over TLS only.
+ * Creates an authenticator that accepts listed tokens, each as the principal that it is bound to. Serve it over TLS only.
  *
- * @throws PinnaceError `invalid_argument` for a digest that is none, two tokens that are the same, and `deployment` without the scope
- * `admin`.
+ * @throws PinnaceError `invalid_argument` for a malformed digest, a repeated token, and `deployment` without the scope `admin`.
  * @example
  * const token = crypto.randomUUID(); // give it to the client, keep the digest
  * const digest = await digestOfToken(token);
@@ -49,7 +48,7 @@ export function bearerAuthenticator(
     async authenticate(request) {
       const given = /^Bearer ([\x21-\x7e]{1,512})$/.exec(request.headers.get('authorization') ?? '')?.[1];
       if (given === undefined) throw refused('authentication_required', 'Send a token as "Authorization: Bearer …"');
-      const token = byDigest.get(await digestOfToken(given)); // of digests, the time that it takes tells nothing
+      const token = byDigest.get(await digestOfToken(given)); // comparing digests leaks no timing
       if (!token) throw refused('token_invalid', 'The token is not known here');
       if (token.expiresAt !== undefined && token.expiresAt <= now()) {
         throw refused('token_expired', 'The token has expired');

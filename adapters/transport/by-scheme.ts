@@ -1,4 +1,4 @@
-/** Several ways to authenticate on one endpoint, told apart by the scheme of `Authorization`. */
+/** Several ways to authenticate on one endpoint, selected by the scheme of `Authorization`. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Principal } from '../../src/base/principal.ts';
@@ -6,7 +6,7 @@ import type { HandlerOptions } from './http/handler.ts';
 
 type RequestAuthenticator = HandlerOptions['authenticator'];
 
-/** Creates an authenticator that hands each request to the one for its scheme, and refuses every other scheme. */
+/** Creates an authenticator that passes each request to the authenticator of its scheme, and rejects every other scheme. */
 export function authenticateByScheme(schemes: Readonly<Record<string, RequestAuthenticator>>): RequestAuthenticator {
   const authenticators = Object.values(schemes);
   return {

@@ -1,4 +1,4 @@
-/** The client of an endpoint: signs, retries and resumes, so that whoever uses it sees one run and one stream. */
+/** The client of an endpoint. It signs, retries and resumes, so that its caller has one run and one stream. */
 
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
@@ -7,7 +7,7 @@ import type { CallOptions } from './client/call-options.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import { createRemoteAudit, type RemoteAudit } from './client/audit.ts';
-import { ask, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
+import { callRoute, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
 import { type CertificateSource, createCredentials } from './client/credential.ts';
 import { parseEventId, type Position } from './client/follow.ts';
 import { createRemoteGrounding, type RemoteGrounding } from './client/grounding.ts';
@@ -19,27 +19,27 @@ import { type Wait, wait as platformWait } from './client/wait.ts';
 
 export type { CallOptions } from './client/call-options.ts';
 
-/** Where the endpoint is, who asks, and what stands in for the platform in tests. */
+/** The endpoint, the caller's credentials, and replacements of the platform for tests. */
 export interface ClientOptions {
   /** The address of the endpoint, without `/v1`. */
   readonly url: string | URL;
-  /** The session certificate, or a function that gives a fresh one, alone or with the key that belongs to it. */
+  /** The session certificate, or a function that returns a fresh one, alone or with its key. */
   readonly certificate: CertificateSource;
   /** The private key of the session. */
   readonly key?: CryptoKey;
   readonly fetch?: (request: Request) => Promise<Response>;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** From 0 to 1: spreads the attempts. */
+  /** From 0 to 1: spreads the retries. */
   readonly random?: () => number;
   readonly wait?: Wait;
   /** The most attempts in a row that may fail. */
   readonly attempts?: number;
-  /** Without a byte for so long, a connection is dead. */
+  /** A connection without a byte for so long is dead. */
   readonly silenceMs?: number;
 }
 
-/** What a run is doing. */
+/** The state of a run. */
 export interface RunStatus extends Readonly<Record<string, unknown>> {
   readonly state: string;
 }
@@ -50,48 +50,48 @@ export interface ApprovalDecision {
   readonly reason?: string;
 }
 
-/** An endpoint as its callers see it, which is also a transport for AI SDK chats: `body.agentId` names the agent. */
+/** The client of an endpoint, which is also a transport for AI SDK chats: `body.agentId` names the agent. */
 export interface Client extends ChatTransport<UIMessage> {
   /**
-   * Runs an agent and gives the chunks, each once and in order, over as many connections as it takes. The same idempotency key
-   * never runs anything twice: a run that is going on is joined, one that has ended is replayed.
+   * Runs an agent and returns the chunks, each once and in order, over as many connections as needed. The same idempotency key
+   * never starts a second run: a run in progress is joined, one that has ended is replayed.
    */
   run(
     request: RunRequestInput,
     options?: CallOptions & { readonly idempotencyKey?: string },
   ): Promise<ReadableStream<UIMessageChunk>>;
-  /** Returns the chunks of a run, those behind `lastEventId` where one is given; `null` when there are none. */
+  /** Returns the chunks of a run, those after `lastEventId` where it is given; `null` when there are none. */
   resume(
     runId: string,
     options?: CallOptions & { readonly lastEventId?: string },
   ): Promise<ReadableStream<UIMessageChunk> | null>;
-  /** Stops a run. Stopping it twice equals once. */
+  /** Stops a run. Repeating the call changes nothing. */
   cancel(runId: string, options?: CallOptions): Promise<void>;
   status(runId: string, options?: CallOptions): Promise<RunStatus>;
   /** Decides on a tool call that waits for it. */
   approve(runId: string, approvalId: string, decision: ApprovalDecision, options?: CallOptions): Promise<void>;
   /** Answers a question of the plan that a run follows. */
   reply(runId: string, reply: PlanReply, options?: CallOptions): Promise<void>;
-  /** Looks at what an MCP server offers, and with `approve` pins it. */
+  /** Checks what an MCP server offers, and with `approve` pins it. */
   validateMcpServer(serverId: string, request?: McpValidationInput, options?: CallOptions): Promise<McpValidation>;
-  /** The plans that runs of the endpoint have begun. */
+  /** The plans that runs of the endpoint have started. */
   readonly plans: RemotePlans;
   /**
-   * Watches what happens at the endpoint, for the caller's tenant: each event once, over as many connections as it takes, and a
-   * `gap` where some were missed. Takes the scope `admin`.
+   * Observes the events of the caller's tenant: each event once, over as many connections as needed, and a `gap` where some were
+   * missed. Needs the scope `admin`.
    */
   events(options?: Partial<WatchOptions>): Promise<ReadableStream<Watched>>;
-  /** The audit of the caller's tenant. Takes the scope `admin`. */
+  /** The audit of the caller's tenant. Needs the scope `admin`. */
   readonly audit: RemoteAudit;
   /** The registries of the endpoint. */
   readonly registry: RemoteRegistry;
   /** The data sources of the endpoint. */
   readonly grounding: RemoteGrounding;
-  /** Calls any other route, as `call('GET', '/v1/agents/helper/manifest')`, and gives the JSON of its answer, or its plain text. */
+  /** Calls any other route, such as `call('GET', '/v1/agents/helper/manifest')`. Returns the JSON of the response, or its plain text. */
   call(method: string, path: string, options?: CallOptions & { readonly body?: unknown }): Promise<unknown>;
 }
 
-/** The most messages that a transport sends: the last ones. */
+/** A transport sends at most this many messages: the last ones. */
 const maxMessages = 200;
 
 /**
@@ -106,11 +106,11 @@ export function createClient(options: ClientOptions): Client {
   const join = (path: string, { signal = never(), position }: CallOptions & { readonly position?: Position }) =>
     joinRun(connection, { path, signal, ...(position && { position }) });
   const call: Client['call'] = (method, path, { signal = never(), body } = {}) =>
-    ask(connection, { method, path, body, signal });
+    callRoute(connection, { method, path, body, signal });
   return {
     call,
     plans: createRemotePlans(call),
-    registry: createRemoteRegistry((question) => ask(connection, question)),
+    registry: createRemoteRegistry((request) => callRoute(connection, request)),
     grounding: createRemoteGrounding(connection),
     run: (request, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
       startRun(connection, { request, idempotencyKey, signal }),
@@ -126,7 +126,7 @@ export function createClient(options: ClientOptions): Client {
         ...given,
         body,
       }) as McpValidation, // safe: as `status`
-    audit: createRemoteAudit((question) => ask(connection, question)),
+    audit: createRemoteAudit((request) => callRoute(connection, request)),
     events: ({ signal = never(), ...wanted } = {}) => watchEvents(connection, { ...wanted, signal }),
     sendMessages: async ({ chatId, messages, abortSignal: signal = never(), body }) => {
       const request = { ...agentOf(body), chat: { id: chatId, messages: messages.slice(-maxMessages) } };
@@ -146,7 +146,7 @@ function connect(options: ClientOptions): Connection {
   return { base: new URL(options.url), send, reading };
 }
 
-/** A signal of its own for each call: combined signals hold on to what they are made of. */
+/** Each call has its own signal, because combined signals keep references to their sources. */
 function never(): AbortSignal {
   return new AbortController().signal;
 }

@@ -1,4 +1,4 @@
-/** The way between a page and its agent worker: runs go in, streams come out by transfer, errors cross as data. */
+/** Connects a page with its agent worker. Streams cross by transfer, errors cross as data. */
 
 import { type Endpoint, expose, type Remote, transfer, wrap } from 'comlink';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
@@ -10,10 +10,10 @@ import { localPrincipal } from '../../src/base/principal.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { HostedRuntime, Manifest, Runtime } from '../../src/runtime/runtime.ts';
 
-/** Comlink keeps an error's name and text and drops its code: so a call answers with data either way. */
+/** Comlink drops an error's code, so calls return errors as data. */
 type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ErrorData };
 
-/** What the worker's side answers to. `callId` names a run until its stream has been handed over, and after it for `cancel`. */
+/** The worker's side. `callId` names a run until its stream is transferred, and afterwards for `cancel`. */
 interface Wire {
   run(
     callId: string,
@@ -30,12 +30,12 @@ interface Wire {
   events(options: Omit<WatchOptions, 'signal'>): Answer<ReadableStream<RingEvent>>;
 }
 
-/** The most messages that a transport sends: the last ones. */
+/** A transport sends at most this many messages: the last ones. */
 const maxMessages = 200;
 
 /**
- * Serves a runtime on a worker's own port, or on the one given. Whoever holds the other end is the local principal: hand it to
- * nobody else.
+ * Serves a runtime on a worker's own port, or on the given one. The owner of the other end is the local principal, so do not pass
+ * it on.
  */
 export function exposeRuntime(
   runtime: Runtime & Partial<Pick<HostedRuntime, 'events'>>,
@@ -43,7 +43,7 @@ export function exposeRuntime(
 ): void {
   const runs = new Map<string, AbortController>();
   const principal = localPrincipal();
-  /** Hands a run's stream over, and knows how to stop it until then and until its end. */
+  /** Transfers a run's stream, and keeps what stops it until its end. */
   async function handOver(
     callId: string,
     open: (signal: AbortSignal) => Promise<ReadableStream<UIMessageChunk>>,
@@ -85,7 +85,7 @@ async function answerOf<T>(work: () => Promise<T>): Promise<Answer<T>> {
   }
 }
 
-/** Returns the same stream, and a call when it has ended or was cancelled. */
+/** Returns the same stream, and calls back when it has ended or was canceled. */
 function whenEnded<T>(stream: ReadableStream<T>, ended: () => void): ReadableStream<T> {
   const reader = stream.getReader();
   return new ReadableStream<T>({
@@ -104,13 +104,13 @@ function whenEnded<T>(stream: ReadableStream<T>, ended: () => void): ReadableStr
 
 /** A runtime in a worker, which is also a transport for AI SDK chats: `body.agentId` names the agent, `body.planner` says how it plans. */
 export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & {
-  /** Returns what happens there, until the stream is cancelled or the signal aborts. Rejects with `unavailable` where nobody tells. */
+  /** Streams the worker's events until the stream is canceled or the signal aborts. Rejects with `unavailable` where it emits none. */
   events(options?: WatchOptions): Promise<ReadableStream<RingEvent>>;
 };
 
 /**
- * Returns the runtime that the worker exposes. Aborting a run's signal stops it there, and so does cancelling its stream. A page is
- * the local principal whatever it passes.
+ * Returns the runtime that the worker exposes. Aborting a run's signal stops the run, and so does canceling its stream. A page is
+ * always the local principal, whatever it passes.
  */
 export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
   const wire = wrap<Wire>(endpoint);
@@ -118,9 +118,9 @@ export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
     run: (request, _principal, options = {}) => runOver(wire, request, options),
     resume: async (runId, after, { signal }) => {
       const callId = crypto.randomUUID();
-      const asked = wire.resume(callId, runId, after);
+      const resumed = wire.resume(callId, runId, after);
       cancelOn(signal, { wire, callId });
-      return valueOf(await asked);
+      return valueOf(await resumed);
     },
     manifest: async (agentId) => valueOf(await wire.manifest(agentId)),
     decide: async (runId, approvalId, decision) => valueOf(await wire.decide(runId, approvalId, decision)),
@@ -135,7 +135,7 @@ export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
       const chat = { id: chatId, messages: messages.slice(-maxMessages) };
       return runOver(wire, { ...agentOf(body), ...plannerOf(body), chat }, { signal: abortSignal });
     },
-    // A run ends with the page that asked for it: there is nothing to come back to.
+    // A run ends with its page, so there is nothing to resume.
     reconnectToStream: async () => null,
   };
 }
@@ -148,13 +148,13 @@ async function runOver(
     readonly idempotencyKey?: string | undefined;
   },
 ): Promise<ReadableStream<UIMessageChunk>> {
-  if (signal?.aborted) throw new PinnaceError('cancelled', 'The run was stopped before it began');
+  if (signal?.aborted) throw new PinnaceError('cancelled', 'The run was stopped before it started');
   const callId = crypto.randomUUID();
   cancelOn(signal, { wire, callId });
   return valueOf(await wire.run(callId, request, idempotencyKey));
 }
 
-/** A signal that has aborted already stops at once. */
+/** Calls back at once for a signal that has already aborted. */
 function cancelOn(
   signal: AbortSignal | undefined,
   { wire, callId }: { readonly wire: Remote<Wire>; readonly callId: string },
@@ -164,7 +164,7 @@ function cancelOn(
   signal?.addEventListener('abort', cancel, { once: true });
 }
 
-/** Ends the stream, on the other side too. */
+/** Ends the stream on both sides. */
 function stopped<T>(stream: ReadableStream<T>, signal: AbortSignal): ReadableStream<T> {
   const { readable, writable } = new TransformStream<T, T>();
   void stream.pipeTo(writable, { signal, preventAbort: true }).catch(() => writable.close()).catch(() => undefined);
@@ -172,7 +172,7 @@ function stopped<T>(stream: ReadableStream<T>, signal: AbortSignal): ReadableStr
 }
 
 function unwatched(): PinnaceError {
-  return new PinnaceError('unavailable', 'Cannot watch the runtime: it tells nobody what happens there', {
+  return new PinnaceError('unavailable', 'Cannot observe the runtime: it emits no events', {
     retryable: false,
   });
 }
@@ -191,7 +191,7 @@ function agentOf(body: object | undefined): { agentId: string } {
   throw new PinnaceError('invalid_argument', 'Cannot send the messages: name the agent in "body.agentId"');
 }
 
-/** What it says is read by the planner. */
+/** The planner parses its content. */
 function plannerOf(body: object | undefined): Pick<RunRequestInput, 'planner'> {
   const planner = body && 'planner' in body ? body.planner : undefined;
   return typeof planner === 'object' && planner !== null ? { planner: { ...planner } } : {};

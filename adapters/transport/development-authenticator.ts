@@ -1,4 +1,4 @@
-/** Who may call an endpoint on a developer's own machine, until the endpoint has issuers of certificates. */
+/** Authenticates a developer on the developer's own machine, with one token. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
@@ -10,8 +10,8 @@ const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 export const minTokenLength = 16;
 
 /**
- * Creates an authenticator that lets in whoever knows the token, under a loopback host name only: a page that a rebinding name
- * server points at this machine carries its own name in `Host`. The server must also bind a loopback address.
+ * Creates an authenticator that accepts one token, under loopback host names only: a page that a rebinding name server points at
+ * this machine carries its own name in `Host`. The server must also bind a loopback address.
  *
  * @throws PinnaceError `invalid_argument` for a token of less than 16 characters.
  */
@@ -40,7 +40,7 @@ function refused(code: string, message: string): PinnaceError {
   return new PinnaceError(code, message, { status: 401 });
 }
 
-/** Compares digests, so that the time taken says nothing of where the texts differ. */
+/** Compares digests, so that the time taken does not reveal where the texts differ. */
 async function sameText(a: string, b: string): Promise<boolean> {
   const [x, y] = await Promise.all([sha256(a), sha256(b)]);
   return x.every((byte, i) => byte === y[i]);

@@ -6,13 +6,13 @@ import { PinnaceError } from '../../src/base/errors.ts';
 /** The fewest and most characters that a key may have. */
 export const idempotencyKeyLength = { min: 16, max: 255 } as const;
 
-/** Every character escaped, and the quotes. */
+/** Room for every character escaped, and the quotes. */
 const longestHeader = 2 * idempotencyKeyLength.max + 2;
 
 /**
  * Returns the key without its quotes.
  *
- * @throws PinnaceError with status 400: `idempotency_key_missing`, or `idempotency_key_malformed` for anything else than one
+ * @throws PinnaceError with status 400: `idempotency_key_missing`, or `idempotency_key_malformed` for anything other than one
  * string of 16 to 255 characters without parameters.
  */
 export function parseIdempotencyKey(header: string | null): string {

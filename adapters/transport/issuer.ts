@@ -1,4 +1,4 @@
-/** Issues session certificates: for development and tests, and for Group Controllers that have no issuer of their own. */
+/** Issues session certificates, for development, tests, and Group Controllers without an issuer. */
 
 import { calculateJwkThumbprint, exportJWK, importJWK, SignJWT } from 'jose';
 import { PinnaceError } from '../../src/base/errors.ts';
@@ -6,7 +6,7 @@ import type { Scope } from '../../src/base/principal.ts';
 import { certificateType, maxCertificateSeconds } from './signed/profile.ts';
 import type { Issuer, RootKey } from './signed/roots.ts';
 
-/** A private root key as a JWK, to be kept as the secret that it is. */
+/** A private root key as a JWK. Store it as a secret. */
 export interface PrivateRootKey {
   readonly kty: 'OKP' | (string & {});
   readonly crv?: string;
@@ -14,35 +14,35 @@ export interface PrivateRootKey {
   readonly d?: string;
 }
 
-/** Who issues, and for which endpoint. */
+/** The issuer and its endpoint. */
 export interface IssuerOptions {
   /** The `iss` of the certificates. */
   readonly iss: string;
   /** The `aud` of the certificates: the audience that the endpoint is configured with. */
   readonly audience: string;
-  /** The root key; a new one, which ends with this object, when absent. */
+  /** The root key; a new one, which is lost with this object, when absent. */
   readonly privateKey?: PrivateRootKey;
   /** Whether its certificates may speak for the deployment: `trusted` then says so. `false` when absent. */
   readonly deployment?: boolean;
   readonly now?: () => number;
 }
 
-/** What a certificate says. */
+/** The content of a certificate. */
 export interface CertificateClaims {
   /** The session. */
   readonly sub: string;
   readonly tenant: string;
   readonly agents: '*' | readonly string[];
   readonly scopes: readonly Scope[];
-  /** Speaks for the deployment, which writes the registry's shared records. Takes the scope `admin` and an issuer that may. */
+  /** Speaks for the deployment, which writes the registry's shared records. Needs the scope `admin` and an issuer that may. */
   readonly deployment?: boolean;
-  /** At most 900, advised 600. */
+  /** At most 900; 600 is recommended. */
   readonly ttlSeconds?: number;
 }
 
-/** What a certificate is issued for. */
+/** The content of a certificate, and its key. */
 export interface CertificateRequest extends CertificateClaims {
-  /** The session's key pair; a new one, whose private key cannot be exported, when absent. */
+  /** The session's key pair; when absent, a new one whose private key cannot be exported. */
   readonly keys?: CryptoKeyPair;
 }
 
@@ -54,14 +54,14 @@ export interface SessionCredential {
 
 /** Issues certificates with one root key. */
 export interface CertificateIssuer {
-  /** Whom to trust: an entry for the `issuers` of `createAuthenticator`. */
+  /** The entry for the `issuers` of `createAuthenticator`. */
   readonly trusted: Issuer;
   issue(request: CertificateRequest): Promise<SessionCredential>;
-  /** Certifies a key whose private half is somebody else's, and gives the certificate. */
+  /** Returns a certificate for a public key whose private key another party holds. */
   certify(request: CertificateClaims & { readonly publicKey: CryptoKey }): Promise<string>;
 }
 
-/** Returns a new private root key, for whoever keeps it longer than an issuer. */
+/** Returns a new private root key, to be stored for more than one issuer object. */
 export async function generateRootKey(): Promise<PrivateRootKey> {
   const { privateKey } = await generateKeys(true);
   const { kty = 'OKP', crv = '', x = '', d = '' } = await exportJWK(privateKey);
@@ -71,7 +71,7 @@ export async function generateRootKey(): Promise<PrivateRootKey> {
 /**
  * Creates an issuer.
  *
- * @throws PinnaceError `invalid_argument` when the key is no private Ed25519 JWK.
+ * @throws PinnaceError `invalid_argument` when the key is not a private Ed25519 JWK.
  * @example
  * const issuer = await createIssuer({ iss: 'https://gc.example', audience: 'agents-worker' });
  * const { certificate, key } = await issuer.issue({ sub: 's1', tenant: 't1', agents: '*', scopes: ['run:create'] });

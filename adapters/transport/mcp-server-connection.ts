@@ -1,4 +1,4 @@
-/** Tools for an MCP client on one connection, in process or over a `MessagePort`: what it loads joins its list of tools. */
+/** Serves tools to one MCP client, in process or over a `MessagePort`. Loaded tools join its list of tools. */
 
 import type { Principal } from '../../src/base/principal.ts';
 import { linearValidator } from '../linear-validator.ts';
@@ -13,14 +13,14 @@ import { createCatalogues, openToolbox, type Toolbox } from './mcp-server/toolbo
 export { messagePortTransport } from './mcp-server/message-port.ts';
 export type { McpHost } from './mcp-server/host.ts';
 
-/** A client that is served. */
+/** A connection that is served. */
 export interface McpServerConnection {
-  /** Stops the calls that are under way, and tells the client. */
+  /** Stops the calls in progress, and notifies the client. */
   close(): Promise<void>;
 }
 
 /**
- * Serves one client until it or we close the connection.
+ * Serves one client until either side closes the connection.
  *
  * @example
  * const host = { tools: (principal) => runtime.tools('helper', principal), storage };
@@ -57,14 +57,14 @@ export async function serveMcp(
 
 interface Session {
   list(): Promise<readonly McpTool[]>;
-  /** `changed`: the call has made tools active. */
+  /** `changed`: the call has activated tools. */
   call(
     request: CallRequest,
     context: Parameters<typeof callActive>[1]['context'],
   ): Promise<{ readonly result: CallResult; readonly changed: boolean }>;
 }
 
-/** The tools are asked for anew each time: what was loaded may be gone by now. */
+/** The tools are fetched for each request: loaded tools may have been removed. */
 function createSession(host: McpHost, principal: Principal): Session {
   const catalogueOf = createCatalogues(host);
   const active = new Set<string>();
@@ -84,7 +84,7 @@ function createSession(host: McpHost, principal: Principal): Session {
       const { toolbox } = await open();
       return definitionsOf(toolbox).map(toMcpTool);
     },
-    // One load after another, so that each knows what it has changed; all other calls at once.
+    // Loads run one after another, so that each knows what it has changed; other calls run in parallel.
     call: (request, context) =>
       request.name === 'tool_load' ? inTurn(() => call(request, context)) : unchanged(call(request, context)),
   };
@@ -98,7 +98,7 @@ async function unchanged(called: ReturnType<Session['call']>): ReturnType<Sessio
   return { ...await called, changed: false };
 }
 
-/** Creates a function that does one work after another. */
+/** Returns a function that runs tasks one after another. */
 function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -1,4 +1,4 @@
-/** Tools over Streamable HTTP for any MCP client, in both eras of the protocol: a verified caller's `Request` in, a `Response` out. */
+/** Tools over Streamable HTTP for MCP clients of all protocol revisions: a verified caller's `Request` in, a `Response` out. */
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -17,22 +17,22 @@ import { createCatalogues } from './mcp-server/toolbox.ts';
 
 export type { McpHost } from './mcp-server/host.ts';
 
-/** Answers MCP requests over HTTP. It holds nothing between them. */
+/** Answers MCP requests over HTTP. Holds no state between them. */
 export interface McpEndpoint {
   /** Never rejects. The request's signal, when it aborts, stops the tool. */
   fetch(request: Request, caller: McpCaller): Promise<Response>;
 }
 
-/** Who asks, and what they sent. */
+/** The caller and its message. */
 export interface McpCaller {
   readonly principal: Principal;
-  /** What the host gave for this principal. */
+  /** The tools that the host returned for this principal. */
   readonly tools: AgentTools;
   /** The body, read and parsed; `undefined` for a request without one. */
   readonly body: unknown;
 }
 
-/** How long a client may keep the list of tools, where the protocol lets it know. */
+/** How long a client may cache the list of tools, where the protocol has a field for it. */
 const listTtlMs = 10_000;
 
 /** Creates the endpoint of a host. */
@@ -62,7 +62,7 @@ function buildServer(
   stateless: StatelessServer,
 ): Server {
   const server = new Server({ ...info }, {
-    // No `listChanged`: nothing that a request does changes the list.
+    // No `listChanged`: requests do not change the list.
     capabilities: { tools: {}, logging: {} },
     instructions,
     jsonSchemaValidator: linearValidator,
@@ -87,5 +87,5 @@ function contextOf({ mcpReq: { signal, _meta, envelope = {}, notify, log } }: Se
   };
 }
 
-/** The SDK knows the envelope under names that its types keep to themselves. */
+/** The SDK accepts the envelope under names that its types do not export. */
 type Envelope = { readonly [CLIENT_CAPABILITIES_META_KEY]?: Readonly<Record<string, unknown>> };

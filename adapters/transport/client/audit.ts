@@ -7,23 +7,23 @@ import type { Verification } from '../../../src/events/verify-chain.ts';
 import type { Page } from '../../../src/base/page.ts';
 import { queryOf } from './query.ts';
 
-/** What was done, and whether what is written there is whole. Errors are those of the log; `not_found` where none is kept. */
+/** What was done, and whether the audit is complete. Errors are those of the log; `not_found` where the endpoint has no audit. */
 export interface RemoteAudit extends Pick<EventLog, 'verify'> {
   /** Returns a page, the oldest first. */
   list(query?: EventQuery, options?: CallOptions): Promise<Page<LoggedEvent>>;
 }
 
-/** Sends one request, and gives the JSON of its answer. */
-type Ask = (question: {
+/** Sends one request and returns the JSON of the response. */
+type CallRoute = (request: {
   readonly method: string;
   readonly path: string;
   readonly signal: AbortSignal;
 }) => Promise<unknown>;
 
-/** Creates the audit of the endpoint that is asked. */
-export function createRemoteAudit(ask: Ask): RemoteAudit {
+/** Creates the audit of a remote endpoint. */
+export function createRemoteAudit(callRoute: CallRoute): RemoteAudit {
   const get = (path: string, { signal = new AbortController().signal }: CallOptions): Promise<unknown> =>
-    ask({ method: 'GET', path, signal });
+    callRoute({ method: 'GET', path, signal });
   return {
     async list({ from, until, ...query } = {}, options = {}) {
       const times = { from: timeOf(from), until: timeOf(until) };

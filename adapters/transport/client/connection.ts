@@ -1,4 +1,4 @@
-/** The ways to speak with an endpoint: ask for an answer, start a run, join one. */
+/** Requests to an endpoint: call a route, start a run, join a run. */
 
 import { serializeItem } from 'structured-headers';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
@@ -8,7 +8,7 @@ import { idempotencyKeyLength } from '../idempotency-key.ts';
 import { type FollowOptions, followRun, type Position } from './follow.ts';
 import type { Send } from './send.ts';
 
-/** An endpoint, and how to speak with it. */
+/** An endpoint and the means to send requests to it. */
 export interface Connection {
   /** The address of the endpoint, without `/v1`. */
   readonly base: URL;
@@ -16,15 +16,15 @@ export interface Connection {
   readonly reading: Pick<FollowOptions, 'wait' | 'silenceMs' | 'backoff'>;
 }
 
-/** Asks for an answer and gives its JSON, or what is plain text as that; `undefined` when it has no content. */
-export async function ask(
+/** Calls a route and returns the JSON or the plain text of the response; `undefined` when it has no content. */
+export async function callRoute(
   { base, send }: Connection,
   { method, path, body, signal, ifMatch }: {
     readonly method: string;
     readonly path: string;
     readonly body?: unknown;
     readonly signal: AbortSignal;
-    /** The revision that is to be changed. */
+    /** The revision to change. */
     readonly ifMatch?: number | undefined;
   },
 ): Promise<unknown> {
@@ -37,7 +37,7 @@ export async function ask(
   return text === '' ? undefined : JSON.parse(text);
 }
 
-/** Asks for an answer that is told as events. */
+/** Calls a route that responds with an event stream. */
 export function openEvents(
   { base, send }: Connection,
   { path, body, signal }: { readonly path: string; readonly body: unknown; readonly signal: AbortSignal },
@@ -46,7 +46,7 @@ export function openEvents(
   return send({ method: 'POST', url: resolvePath(base, path), body, headers, signal });
 }
 
-/** Starts a run, or joins it where the key has started it before, and follows it to its end. */
+/** Starts a run, or joins the run that the key has started, and follows it to its end. */
 export async function startRun(
   connection: Connection,
   { request, idempotencyKey, signal }: {
@@ -68,7 +68,7 @@ export async function startRun(
   return follow(await start(), { connection, position: beginning, again: start, signal });
 }
 
-/** Follows what the path names from a position on; `null` when nothing is behind it. */
+/** Follows the stream at this path from a position on; `null` when nothing is after it. */
 export async function joinRun(
   connection: Connection,
   { path, position = beginning, signal }: {
@@ -93,7 +93,7 @@ const beginning: Position = { runId: undefined, seq: 0 };
 interface Following {
   readonly connection: Connection;
   readonly position: Position;
-  /** Does what began it, for as long as the run has no id. */
+  /** Repeats the first request, for as long as the run has no id. */
   readonly again: () => Promise<Response>;
   readonly signal: AbortSignal;
 }
@@ -120,12 +120,12 @@ function openStream(
   return send({ method: 'GET', url, headers: { accept: 'text/event-stream', ...after }, signal });
 }
 
-/** Returns the address of a path; the endpoint's may have a path of its own. */
+/** Returns the address of a path; the endpoint's address may have a base path. */
 export function resolvePath(base: URL, path: string): URL {
   return new URL(base.pathname.replace(/\/$/, '') + path, base);
 }
 
-/** Where the run goes on that this key has started; any other error is thrown on. */
+/** Returns where to join the run that this key has started. Rethrows any other error. */
 function locationOf(error: unknown, base: URL): URL {
   const joinable = error instanceof PinnaceError && error.code === 'run_in_progress';
   const location = joinable ? error.details?.['location'] : undefined;
@@ -135,7 +135,7 @@ function locationOf(error: unknown, base: URL): URL {
   throw new PinnaceError('forbidden', 'Cannot join the run: the endpoint points to another origin', { cause: error });
 }
 
-/** A key as the header's quoted string. */
+/** Returns the key as the header's quoted string. */
 function quote(key: string): string {
   const { min, max } = idempotencyKeyLength;
   if (/^[\x20-\x7e]*$/.test(key) && key.length >= min && key.length <= max) return serializeItem(key);

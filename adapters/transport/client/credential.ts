@@ -1,41 +1,41 @@
-/** The certificate in use and the key that goes with it, renewed before it ends. */
+/** The current certificate with its key, renewed before it expires. */
 
 import { calculateJwkThumbprint, decodeJwt, type JWK } from 'jose';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { SessionCredential } from '../issuer.ts';
 
-/** A certificate, or a function that gives a fresh one, alone or with its new key. */
+/** A certificate, or a function that returns a fresh one, alone or with its new key. */
 export type CertificateSource = string | (() => Promise<string | SessionCredential>);
 
 /** What signs a request. Times are seconds. */
 export interface Credential extends SessionCredential {
   readonly keyThumbprint: string;
-  /** From here on a fresh certificate should be used. */
+  /** Renew the certificate from this time on. */
   readonly renewAt: number;
   readonly expiresAt: number;
 }
 
-/** Returns credentials. */
+/** The credentials of a client. */
 export interface Credentials {
   current(nowSeconds: number): Promise<Credential>;
-  /** Makes the next call of `current` ask for a fresh one, where there is somebody to ask. */
+  /** Makes the next call of `current` fetch a fresh certificate, where the source is a function. */
   renew(): void;
 }
 
 /** Where credentials come from. */
 export interface CredentialOptions {
   readonly certificate: CertificateSource;
-  /** The private key; may be absent when the function gives one with each certificate. */
+  /** The private key; may be absent when the function returns one with each certificate. */
   readonly key?: CryptoKey | undefined;
 }
 
-/** Keeps one credential and asks for the next at two thirds of its life, once for all who need it. */
+/** Holds one credential and fetches the next at two thirds of its lifetime, once for all callers that wait. */
 export function createCredentials({ certificate, key }: CredentialOptions): Credentials {
   let known: Credential | undefined;
   let stale = false;
-  let asking: Promise<Credential> | undefined;
+  let renewing: Promise<Credential> | undefined;
 
-  async function ask(): Promise<Credential> {
+  async function renew(): Promise<Credential> {
     known = await readCredential(typeof certificate === 'string' ? certificate : await certificate(), key);
     stale = false;
     return known;
@@ -46,9 +46,9 @@ export function createCredentials({ certificate, key }: CredentialOptions): Cred
       const last = stale ? undefined : known;
       if (last !== undefined && (typeof certificate === 'string' || nowSeconds < last.renewAt)) return last;
       try {
-        return await (asking ??= ask().finally(() => asking = undefined));
+        return await (renewing ??= renew().finally(() => renewing = undefined));
       } catch (error) {
-        if (last !== undefined && nowSeconds < last.expiresAt) return last; // the next request asks again
+        if (last !== undefined && nowSeconds < last.expiresAt) return last; // the next request tries again
         throw error;
       }
     },

@@ -1,4 +1,4 @@
-/** Server-sent events as they come over a connection that may end at any point. */
+/** Reads server-sent events from a connection that may end at any point. */
 
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { unexpected } from './send.ts';
@@ -8,7 +8,7 @@ import { type Wait, within } from './wait.ts';
 export interface ReadOptions {
   readonly signal: AbortSignal;
   readonly wait: Wait;
-  /** Without a byte for so long, not even a comment, the connection is dead. */
+  /** A connection without a byte for so long, not even a comment, is dead. */
   readonly silenceMs: number;
 }
 
@@ -16,8 +16,8 @@ export interface ReadOptions {
 const maxEventLength = 1_048_576;
 
 /**
- * Returns the events of a body as they are asked for, until it ends. A connection that breaks, falls silent or is let go of ends
- * too: only who reads the events knows whether there was more to come. An unfinished event is never given.
+ * Yields the events of a body until it ends. A connection that breaks, falls silent or is aborted ends as well: only the reader
+ * knows from the events whether more was to come. An unfinished event is never yielded.
  *
  * @throws PinnaceError `internal` for an event without end.
  */
@@ -38,7 +38,7 @@ export async function* readEvents(
   const decoder = new TextDecoder();
   try {
     for (;;) {
-      const next = await within(reader.read(), silenceMs, wait).catch(() => undefined); // broken is as good as silent
+      const next = await within(reader.read(), silenceMs, wait).catch(() => undefined); // a broken connection counts as silent
       if (next === undefined || next.done || signal.aborted) return;
       parser.feed(decoder.decode(next.value, { stream: true }));
       yield* events.splice(0);
@@ -49,7 +49,7 @@ export async function* readEvents(
   }
 }
 
-/** Fields that are not known are passed over, as the format asks. */
+/** Unknown fields are ignored, as the format requires. */
 function requireBearable({ type }: { readonly type: string }): void {
   if (type === 'max-buffer-size-exceeded') throw unexpected('an event has no end');
 }

@@ -1,4 +1,4 @@
-/** Follows a run over as many connections as it takes, so that each of its chunks arrives once and in order. */
+/** Follows a run over as many connections as needed, so that each of its chunks arrives once and in order. */
 
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
@@ -11,7 +11,7 @@ import { type Backoff, pauseMs } from './wait.ts';
 export interface Position {
   /** Known from the first event on, or sooner from the headers. */
   readonly runId: string | undefined;
-  /** The number of the last chunk; none is 0. */
+  /** The number of the last chunk; 0 before the first. */
   readonly seq: number;
 }
 
@@ -19,22 +19,22 @@ export interface Position {
 export interface FollowOptions extends ReadOptions {
   readonly backoff: Backoff;
   readonly position: Position;
-  /** Opens the next connection, from behind the position. An answer without content says that there is nothing behind it. */
+  /** Opens the next connection, after the position. A response without content means that nothing is after it. */
   readonly reopen: (position: Position) => Promise<Response>;
 }
 
 /** The position while it moves. */
 type Cursor = { -readonly [name in keyof Position]: Position[name] } & {
-  /** The run has said that it is over. */
+  /** The last chunk of the run has arrived. */
   ended: boolean;
   /** Chunks came without a number. */
   unnumbered: boolean;
 };
 
 /**
- * Returns the chunks of a run from its first connection on. A connection that is cut is opened anew; attempts that bring nothing
- * are counted, and the last of them is an error, unless the run is over anyway; so is a cut where the endpoint numbers nothing.
- * Cancelling lets go of the run and does not stop it.
+ * Yields the chunks of a run from its first connection on. It reconnects after a cut. Attempts that bring nothing are counted, and
+ * the last of them is an error unless the run has ended; a cut is an error at once where the endpoint numbers no events. Canceling
+ * does not stop the run.
  */
 export function followRun(first: Response, options: FollowOptions): ReadableStream<UIMessageChunk> {
   const detach = new AbortController();
@@ -71,13 +71,13 @@ async function* chunksOf(first: Response, options: FollowOptions): AsyncGenerato
       await wait(pauseMs(failures, backoff), signal);
       response = await options.reopen(cursor);
     } catch (error) {
-      if (cursor.ended && !signal.aborted) return; // only the farewell was lost
+      if (cursor.ended && !signal.aborted) return; // only the end of the stream was lost
       throw error;
     }
   }
 }
 
-/** Returns the chunks of one connection that are new; returns whether it said that these were the last. */
+/** Yields the new chunks of one connection; returns whether these were the last. */
 async function* readChunks(
   response: Response,
   cursor: Cursor,
@@ -87,8 +87,8 @@ async function* readChunks(
   for await (const { id, data } of readEvents(response.body, options)) {
     if (data === '[DONE]') return cursor.ended || cursor.seq === 0; // a run ends with a chunk that says so
     const step = id === undefined ? 1 : stepTo(id, cursor);
-    if (step > 1) return false; // something is missing: ask again from here
-    if (step < 1) continue; // had before
+    if (step > 1) return false; // something is missing: reconnect from here
+    if (step < 1) continue; // a repeated chunk
     if (id === undefined) cursor.unnumbered = true;
     else cursor.seq++;
     const chunk = parseChunk(data);
@@ -100,12 +100,12 @@ async function* readChunks(
 
 const terminal: ReadonlySet<string> = new Set(['finish', 'abort', 'error']);
 
-/** How many chunks lie between the last one and this, counting this: 1 for the next. */
+/** The distance from the last chunk to this one: 1 for the next. */
 function stepTo(id: string, cursor: Cursor): number {
   const { runId, seq } = parseEventId(id);
   cursor.runId ??= runId;
   if (cursor.runId !== runId) {
-    throw new PinnaceError('conflict', 'Cannot go on reading: the endpoint sent the events of another run');
+    throw new PinnaceError('conflict', 'Cannot resume reading: the endpoint sent the events of another run');
   }
   return seq - cursor.seq;
 }
@@ -124,15 +124,15 @@ export function parseEventId(id: string): { readonly runId: string; readonly seq
 function parseChunk(data: string): UIMessageChunk {
   try {
     const chunk: unknown = JSON.parse(data);
-    // Safe enough: the endpoint sends what the AI SDK's types say, and the SDK checks it where it is read.
+    // The endpoint sends what the AI SDK's types say, and the SDK checks it when it reads it.
     if (typeof chunk === 'object' && chunk !== null && 'type' in chunk) return chunk as UIMessageChunk;
   } catch {
-    // It is no JSON: the same as JSON of another form.
+    // Not JSON: treated like JSON of another form.
   }
   throw unexpected('an event holds no chunk');
 }
 
-/** The run that an answer belongs to. */
+/** The run that a response belongs to. */
 function runIdOf({ headers }: Response): string | undefined {
   const inLocation = /\/v1\/runs\/([^/]+)\/stream$/.exec(headers.get('location') ?? '')?.[1];
   return headers.get('x-run-id') ?? (inLocation === undefined ? undefined : decodeURIComponent(inLocation));

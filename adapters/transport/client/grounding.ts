@@ -1,18 +1,18 @@
-/** The data sources of an endpoint: asked as in process, and filled with files while whoever sends them is told how far it is. */
+/** The data sources of an endpoint: queried as in process, and filled with files while the caller reads the progress. */
 
 import type { CallOptions } from './call-options.ts';
 import { type ErrorData, fromData } from '../../../src/base/errors.ts';
 import type { IngestProgress, IngestReport } from '../../../src/grounding/ingest/ingest.ts';
 import type { GroundingAnswer, RetrieveInput } from '../../../src/grounding/request.ts';
-import { ask, type Connection, openEvents } from './connection.ts';
+import { callRoute, type Connection, openEvents } from './connection.ts';
 import { readEvents } from './events.ts';
 import { unreachable } from './problem.ts';
 import { unexpected } from './send.ts';
 import { pauseMs } from './wait.ts';
 
-/** A file to be sent, as text. */
+/** A file to ingest, as text. */
 export interface RemoteFile {
-  /** With its ending, which says how it is read. Sent again under the same name, it takes the place of what was there. */
+  /** The file name; its extension selects the reader. A file of the same name replaces the earlier one. */
   readonly name: string;
   readonly type?: string;
   /** Where it can be opened; its name when absent. */
@@ -22,15 +22,15 @@ export interface RemoteFile {
 
 /** The data sources of an endpoint. */
 export interface RemoteGrounding {
-  /** Asks one data source. Rejects with `not_found` for one that there is not. */
+  /** Queries one data source. Rejects with `not_found` for an unknown one. */
   retrieve(
     dataSourceId: string,
     question: Omit<RetrieveInput, 'dataSourceId' | 'dataSourceIds'>,
     options?: CallOptions,
   ): Promise<GroundingAnswer>;
   /**
-   * Fills a data source. Gives what is known of one file after the other as it goes on, and returns the report. A connection that
-   * is cut is opened anew: what was ingested before is then told as `unchanged`.
+   * Ingests files into a data source. Yields the progress of each file, and returns the report. It reconnects after a cut: files
+   * that were ingested before are then reported as `unchanged`.
    *
    * @example
    * for await (const { file, state, done, total } of client.grounding.ingest('handbook', files)) show(file, state, done / total);
@@ -42,12 +42,12 @@ export interface RemoteGrounding {
   ): AsyncGenerator<IngestProgress, IngestReport>;
 }
 
-/** Creates the data sources of the endpoint that is asked. */
+/** Creates the data sources of a remote endpoint. */
 export function createRemoteGrounding(connection: Connection): RemoteGrounding {
   return {
     async retrieve(dataSourceId, body, { signal = new AbortController().signal } = {}) {
       const path = `/v1/grounding/${encodeURIComponent(dataSourceId)}/retrieve`;
-      return await ask(connection, { method: 'POST', path, body, signal }) as GroundingAnswer; // the endpoint's schema says so
+      return await callRoute(connection, { method: 'POST', path, body, signal }) as GroundingAnswer; // the endpoint's schema says so
     },
     ingest: (dataSourceId, files, { signal = new AbortController().signal } = {}) =>
       ingest(connection, { path: `/v1/data-sources/${encodeURIComponent(dataSourceId)}/ingest`, files, signal }),
@@ -73,7 +73,7 @@ async function* ingest(
       if (event === 'report') return parsed(data) as IngestReport; // the endpoint's schema says so
       if (event === 'error') throw fromData(parsed(data) as ErrorData); // as above
       if (event !== 'progress') continue;
-      failures = 0; // it goes on, however often it is cut
+      failures = 0; // progress resets the count of failures
       yield parsed(data) as IngestProgress; // as above
     }
     signal.throwIfAborted();

@@ -1,26 +1,26 @@
-/** The plans of an endpoint: looked at and steered over signed requests by those for whom they work. */
+/** The plans of an endpoint: read and steered over signed requests by their owners. */
 
 import type { CallOptions } from './call-options.ts';
 import type { PlanView } from '../../../src/planner/view/plan-view.ts';
 
-/** The plans of an endpoint. A plan that works for somebody else is `not_found`; asking for something again changes nothing. */
+/** The plans of an endpoint. A plan of another owner is `not_found`. Repeating a call changes nothing. */
 export interface RemotePlans {
-  /** How the plan stands, with its tasks. */
+  /** The state of the plan, with its tasks. */
   view(planId: string, options?: CallOptions): Promise<PlanView>;
-  /** Starts no more activities, until `resume`. Deadlines go on. */
+  /** Starts no more activities until `resume`. Deadlines keep running. */
   pause(planId: string, options?: CallOptions): Promise<void>;
   resume(planId: string, options?: CallOptions): Promise<void>;
-  /** Cancels the plan, or with an `address` one agent and all below it. */
+  /** Cancels the plan, or with an `address` one agent and its sub-agents. */
   cancel(
     planId: string,
     options?: CallOptions & { readonly address?: string; readonly reason?: string },
   ): Promise<void>;
 }
 
-/** Sends one request, and gives the JSON of its answer. */
+/** Sends one request and returns the JSON of the response. */
 type Call = (method: string, path: string, options: CallOptions & { readonly body?: unknown }) => Promise<unknown>;
 
-/** Creates the plans of the endpoint that is called. */
+/** Creates the plans of a remote endpoint. */
 export function createRemotePlans(call: Call): RemotePlans {
   const pathOf = (planId: string): string => `/v1/plans/${encodeURIComponent(planId)}`;
   return {

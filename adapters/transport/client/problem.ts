@@ -1,18 +1,18 @@
-/** What an endpoint answers when it refuses: a problem (RFC 9457), or whatever a proxy on the way says. */
+/** Reads error responses: a problem (RFC 9457), or what a proxy sends. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 
 /** A refused request. */
 export interface Refused {
   readonly error: PinnaceError;
-  /** What time it is at the endpoint, in milliseconds. */
+  /** The time of the endpoint, in milliseconds. */
   readonly serverTime?: number;
 }
 
-/** Statuses that say nothing of the request: it was not served, and may be sent again. */
+/** Statuses of requests that were not served: they may be sent again. */
 const transient: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Reads a refusal. `details.location` is where it points to. */
+/** Reads an error response. `details.location` is its `Location`. */
 export async function readRefusal(response: Response, now: number): Promise<Refused> {
   const { status, headers } = response;
   const problem = await readObject(response);
@@ -30,12 +30,12 @@ export async function readRefusal(response: Response, now: number): Promise<Refu
   return { error, ...(Number.isFinite(serverTime) && { serverTime }) };
 }
 
-/** Whether the same request may be sent again as it is, signed anew. */
+/** Whether the same request may be sent again as it is, with a new signature. */
 export function isTransient({ status, retryable }: PinnaceError): boolean {
   return retryable && transient.has(status);
 }
 
-/** The error of a request that got no answer. */
+/** The error of a request without a response. */
 export function unreachable(cause?: unknown): PinnaceError {
   return new PinnaceError('unavailable', 'Cannot reach the endpoint', { details: { reason: 'network' }, cause });
 }

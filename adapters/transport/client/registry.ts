@@ -1,4 +1,4 @@
-/** The registries of an endpoint, as in process: what is registered, found, changed and retired over signed requests. */
+/** The registries of an endpoint: records are registered, read, changed and disabled over signed requests, as in process. */
 
 import type { CallOptions } from './call-options.ts';
 import type { FoundRecords, Patch, Registration } from '../../../src/registry/collection.ts';
@@ -11,14 +11,14 @@ import type { CatalogRecords, RecordKind } from '../../../src/tools/records/reco
 import type { ToolDefinition } from '../../../src/base/schema.ts';
 import { queryOf } from './query.ts';
 
-/** A call that changes a version that the caller has seen: the record's `revision`. */
+/** A call that changes a version that the caller has read: the record's `revision`. */
 interface VersionOptions extends CallOptions {
   readonly version: number;
 }
 
 /** The records of one kind. Errors are those of the registry. */
 export interface RemoteCollection<Kind extends RecordKind> {
-  /** Registers a record. One that is sent again, because its answer was lost, is a `conflict` and never a second record. */
+  /** Registers a record. A retry after a lost response is a `conflict`, never a second record. */
   register(record: Registration<Kind>, options?: CallOptions): Promise<CatalogRecords[Kind]>;
   get(id: string, options?: CallOptions): Promise<FoundRecords[Kind]>;
   list(query?: RegistryQuery, options?: CallOptions): Promise<Page<CatalogRecords[Kind]>>;
@@ -43,8 +43,8 @@ export interface RemoteRegistry {
   import(document: unknown, options?: CallOptions & { readonly dryRun?: boolean }): Promise<ImportReport>;
 }
 
-/** Sends one request, and gives the JSON of its answer. */
-type Ask = (question: {
+/** Sends one request and returns the JSON of the response. */
+type CallRoute = (request: {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
@@ -52,10 +52,10 @@ type Ask = (question: {
   readonly ifMatch?: number | undefined;
 }) => Promise<unknown>;
 
-/** Creates the registries of the endpoint that is asked. */
-export function createRemoteRegistry(ask: Ask): RemoteRegistry {
+/** Creates the registries of a remote endpoint. */
+export function createRemoteRegistry(callRoute: CallRoute): RemoteRegistry {
   const call: Call = async (method, path, { signal = new AbortController().signal, body, version } = {}) =>
-    await ask({ method, path, body, signal, ifMatch: version }) as never; // the endpoint's schema says what it is
+    await callRoute({ method, path, body, signal, ifMatch: version }) as never; // the endpoint's schema says what it is
   return {
     agents: createCollection('agents', call),
     tools: createCollection('tools', call),
@@ -83,7 +83,7 @@ function createCollection<Kind extends RecordKind>(name: string, call: Call): Re
   const base = `/v1/${name}`;
   const pathOf = (id: string): string => `${base}/${encodeURIComponent(id)}`;
   return {
-    // An id of its own: sent twice, it is the same record.
+    // The client chooses the id, so a retry is the same record.
     register: async (record, given) => await call('POST', base, { ...given, body: { id: newId(name), ...record } }),
     get: async (id, given) => await call('GET', pathOf(id), given),
     list: async (query = {}, given = {}) => await call('GET', `${base}${queryOf(query)}`, given),

@@ -1,4 +1,4 @@
-/** Sends signed requests, each as often as it takes and is allowed. */
+/** Sends signed requests, and retries those that may be sent again. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { createContentDigest } from '../signed/digest.ts';
@@ -18,32 +18,32 @@ export interface Call {
   readonly signal: AbortSignal;
 }
 
-/** Sends a request and gives its answer of success; any other rejects with a `PinnaceError`, an abort with its reason. */
+/** Sends a request and returns its successful response. Rejects with a `PinnaceError`, or with the reason of an abort. */
 export type Send = (call: Call) => Promise<Response>;
 
-/** What sending works with. */
+/** What sending depends on. */
 export interface SendOptions {
   readonly credentials: Credentials;
   readonly fetch: (request: Request) => Promise<Response>;
   readonly now: () => number;
   readonly wait: Wait;
   readonly backoff: Backoff;
-  /** Without an answer for so long, a connection is dead. */
+  /** A connection without a response for so long is dead. */
   readonly silenceMs: number;
 }
 
-/** An endpoint that asks for a longer pause is left to the caller. */
+/** A longer `Retry-After` is an error for the caller to handle. */
 const longestPauseMs = 60_000;
 
-/** A clock that follows the endpoint's where the two differ. */
+/** A clock that follows the endpoint's clock where the two differ. */
 interface Clock {
   offsetMs: number;
 }
 
 /**
- * Creates the function that sends. Every attempt has a time, a nonce and a signature of its own, and the same body and headers.
- * Network errors and answers that say nothing of the request are tried again with full jitter, or when `Retry-After` says so. A
- * signature or certificate that came at the wrong time is made anew once, by the endpoint's clock.
+ * Creates the function that sends. Every attempt has its own time, nonce and signature, and the same body and headers. Network
+ * errors and responses of requests that were not served are retried with full jitter, or after `Retry-After`. A signature or
+ * certificate that was rejected for its time is renewed once, by the endpoint's clock.
  */
 export function createSend(options: SendOptions): Send {
   const { wait, backoff } = options;
@@ -110,7 +110,7 @@ async function toRequest(
     method,
     headers: signed,
     signal,
-    redirect: 'error', // a signature is for one address
+    redirect: 'error', // a signature is valid for one address
     credentials: 'omit',
     cache: 'no-store',
     ...(body !== undefined && { body }),
@@ -123,7 +123,7 @@ function createNonce(): string {
   return btoa(bits).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
-/** Refusals that a new signature can cure, and whether the clock or the certificate is to blame. */
+/** Errors that a new signature can fix, and whether the clock or the certificate is the cause. */
 const curable: Readonly<Record<string, 'clock' | 'certificate' | 'nonce'>> = {
   certificate_expired: 'certificate',
   signature_expired: 'clock',
@@ -131,7 +131,7 @@ const curable: Readonly<Record<string, 'clock' | 'certificate' | 'nonce'>> = {
   signature_replayed: 'nonce',
 };
 
-/** Learns from a refusal; whether a new signature may now pass. */
+/** Adjusts the clock or the certificate after an error. Returns whether a new signature may now pass. */
 function adapt({ error, serverTime }: Refused, { clock, now, credentials }: SendOptions & { clock: Clock }): boolean {
   const cause = error.status === 401 && Object.hasOwn(curable, error.code) ? curable[error.code] : undefined;
   if (cause === undefined) return false;
@@ -140,7 +140,7 @@ function adapt({ error, serverTime }: Refused, { clock, now, credentials }: Send
   return true;
 }
 
-/** Adds to a refusal that may be due to a clock how far the two clocks are apart. */
+/** Adds the difference of the clocks to an error that may be due to it. */
 function namingSkew({ error, serverTime }: Refused, now: number): PinnaceError {
   const { code, status, retryable, retryAfterMs, details } = error;
   const skewMs = serverTime === undefined || typeof details?.['serverTime'] !== 'string' ? 0 : now - serverTime;
@@ -155,10 +155,10 @@ function namingSkew({ error, serverTime }: Refused, now: number): PinnaceError {
   });
 }
 
-/** A difference below this is the network's, or of no consequence. */
+/** Smaller differences come from the network, or do not matter. */
 const noticeableSkewMs = 5_000;
 
-/** The error of an answer that is not what the contract says. */
+/** The error of a response that breaks the contract. */
 export function unexpected(what: string): PinnaceError {
   return new PinnaceError('internal', `Cannot read the answer of the endpoint: ${what}`);
 }

@@ -1,4 +1,4 @@
-/** Waiting: for a while, for something unless it takes too long, and how long before the next attempt. */
+/** Waits: for a time, for work up to a time, and before the next attempt. */
 
 /** Resolves after a time; rejects with the signal's reason as soon as it aborts. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
@@ -19,12 +19,12 @@ export function wait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What a signal was aborted with, whatever that is. */
+/** The reason of an aborted signal. */
 function reasonOf(signal: AbortSignal): Error {
-  return signal.reason as Error; // safe enough: it is passed on, never looked at
+  return signal.reason as Error; // passed on, never read
 }
 
-/** Returns what the work gives, or `undefined` when that takes longer. The work itself goes on. */
+/** Returns the result of the work, or `undefined` when it takes longer. The work itself continues. */
 export async function within<T>(work: Promise<T>, ms: number, waitFor: Wait): Promise<T | undefined> {
   const done = new AbortController();
   try {
@@ -34,7 +34,7 @@ export async function within<T>(work: Promise<T>, ms: number, waitFor: Wait): Pr
   }
 }
 
-/** How attempts are spread. */
+/** How retries are spread. */
 export interface Backoff {
   /** The most attempts in a row that may fail. */
   readonly attempts: number;
@@ -44,7 +44,7 @@ export interface Backoff {
   readonly random: () => number;
 }
 
-/** The pause after so many failed attempts, with full jitter: of those who failed together, few come back together. */
+/** The pause after so many failed attempts, with full jitter, so that clients that failed together do not return together. */
 export function pauseMs(failures: number, { baseMs, capMs, random }: Backoff): number {
   return random() * Math.min(capMs, baseMs * 2 ** failures);
 }

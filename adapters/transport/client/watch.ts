@@ -1,4 +1,4 @@
-/** Watches what happens at an endpoint, over as many connections as it takes. */
+/** Observes the events of an endpoint, over as many connections as needed. */
 
 import type { GapReason } from '../../../src/events/event-feed.ts';
 import type { EventFilter } from '../../../src/events/event-query.ts';
@@ -9,31 +9,31 @@ import { queryOf } from './query.ts';
 import { unexpected } from './send.ts';
 import { pauseMs } from './wait.ts';
 
-/** What a watcher gets: an event with its id, or that some were missed before the next. */
+/** An observed event with its id, or the fact that some were missed before the next. */
 export type Watched =
   | { readonly type: 'event'; readonly id: string; readonly event: ObservedEvent }
-  /** So many; unknown when absent, as after a restart of an endpoint that stores none. */
+  /** How many; unknown when absent, as after a restart of an endpoint that stores none. */
   | { readonly type: 'gap'; readonly reason?: GapReason; readonly dropped?: number }
-  /** All that was kept has been given: what follows happens now. Told with every connection. */
+  /** All stored events have been sent: what follows happens now. Sent with every connection. */
   | { readonly type: 'live' };
 
-/** What is watched, and from where on. */
+/** Which events, and from where on. */
 export interface WatchOptions extends EventFilter {
-  /** The id of the last event that was seen, or `0` for all that are still there; absent, those that come from now on. */
+  /** The id of the last event that was read, or `0` for all stored events; absent, only later events. */
   readonly lastEventId?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** How far a watcher has read. */
+/** How far an observer has read. */
 interface Position {
   id: string | undefined;
-  /** Connections in a row that brought nothing. */
+  /** Connections in a row without an event. */
   quiet: number;
 }
 
 /**
- * Returns what happens, each event once, until the stream is cancelled or the signal aborts. A connection that is cut is opened anew
- * behind the last event. Rejects as the first connection is refused; the stream fails as a later one is.
+ * Streams each event once, until the stream is canceled or the signal aborts. It reconnects after a cut, from the last event on.
+ * Rejects when the first connection is rejected; the stream fails when a later one is.
  */
 export async function watchEvents(
   connection: Connection,
@@ -97,7 +97,7 @@ function read(data: string): object {
     const value: unknown = JSON.parse(data);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // It is no JSON: the same as JSON of another form.
+    // Not JSON: treated like JSON of another form.
   }
   throw unexpected('an event holds no object');
 }

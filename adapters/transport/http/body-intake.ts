@@ -1,4 +1,4 @@
-/** Limits on bodies that are being received: how long one may take, how many may arrive at once, and how much they may hold. */
+/** Limits on request bodies: how long one may take, how many may arrive at once, and how many bytes they may hold. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 
@@ -6,7 +6,7 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 export interface BodyLimits {
   /** A body may take this long, and longer only while it keeps to the rate. */
   readonly deadlineMs: number;
-  /** What has arrived extends the deadline at this rate: an import over a slow line may go on, a trickle may not. */
+  /** Received bytes extend the deadline at this rate: an import over a slow line may continue, a trickle may not. */
   readonly bytesPerSecond: number;
   /** Bodies at once of one tenant, of one client address where it is known, and of the endpoint. */
   readonly perTenant: number;
@@ -26,7 +26,7 @@ export const defaultBodyLimits: BodyLimits = {
   totalBytes: 134_217_728,
 };
 
-/** Who sends a body. */
+/** The sender of a body, as far as it is known. */
 export interface BodySender {
   readonly tenant?: string | undefined;
   readonly address?: string | undefined;
@@ -34,9 +34,9 @@ export interface BodySender {
 
 /** One body that is being received. */
 export interface Arrival {
-  /** Counts bytes. @throws PinnaceError `overloaded` when the endpoint holds as many as it may. */
+  /** Counts bytes. @throws PinnaceError `overloaded` when the endpoint holds the most that it may. */
   take(bytes: number): void;
-  /** Ends it: its place and its bytes are free again. */
+  /** Frees its slot and its bytes. */
   leave(): void;
 }
 
@@ -60,9 +60,9 @@ export function createBodyIntake(given: Partial<BodyLimits> = {}): BodyIntake {
   return {
     limits,
     enter({ tenant, address }) {
-      const places = placesOf({ tenant, address }, limits);
-      for (const { name, most, error } of places) if ((counts.get(name) ?? 0) >= most) throw error();
-      for (const { name } of places) add(name, 1);
+      const slots = slotsOf({ tenant, address }, limits);
+      for (const { name, most, error } of slots) if ((counts.get(name) ?? 0) >= most) throw error();
+      for (const { name } of slots) add(name, 1);
       let own = 0;
       let left = false;
       return {
@@ -75,22 +75,22 @@ export function createBodyIntake(given: Partial<BodyLimits> = {}): BodyIntake {
           if (left) return;
           left = true;
           bytes -= own;
-          for (const { name } of places) add(name, -1);
+          for (const { name } of slots) add(name, -1);
         },
       };
     },
   };
 }
 
-interface Place {
+interface Slot {
   readonly name: string;
   readonly most: number;
   readonly error: () => PinnaceError;
 }
 
-/** What one body counts against. */
-function placesOf({ tenant, address }: BodySender, { total, perTenant, perAddress }: BodyLimits): readonly Place[] {
-  const all: Place[] = [{ name: 'total', most: total, error: () => busy('instance_bodies') }];
+/** The limits that one body counts against. */
+function slotsOf({ tenant, address }: BodySender, { total, perTenant, perAddress }: BodyLimits): readonly Slot[] {
+  const all: Slot[] = [{ name: 'total', most: total, error: () => busy('instance_bodies') }];
   if (tenant !== undefined) {
     all.push({ name: `tenant:${tenant}`, most: perTenant, error: () => tooMany('tenant_bodies', 'this tenant') });
   }

@@ -1,13 +1,13 @@
 /**
- * Closes connections whose senders go on sending a body that nobody reads, and limits what a body in small pieces holds. Deno by itself
- * would read on until the body ends, and allocate 64 KiB for each piece.
+ * Closes connections that keep sending a body without a reader, and limits the memory of a body in small pieces. Deno itself would
+ * read until the body ends, and allocate 64 KiB for each piece.
  */
 
 import type { Handler } from './handler.ts';
 
 /**
- * Returns the same handler for `Deno.serve`. When the handler has stopped reading the body before its end, the client gets the whole
- * answer with the next bytes that arrive from it, and the connection is closed.
+ * Wraps the handler for `Deno.serve`. When the handler stops reading the body before its end, the client gets the whole response
+ * with the next bytes that arrive from it, and the connection is closed.
  */
 export function cutSenders(handler: Handler): Handler {
   return async (request, connection) => {
@@ -16,7 +16,7 @@ export function cutSenders(handler: Handler): Handler {
     const observed = new Request(request, { body, duplex: 'half' } as RequestInit); // the type does not know `duplex` yet
     const response = await handler(observed, connection);
     if (isRead() || await within(rest)) return response;
-    const bytes = new Uint8Array(await response.arrayBuffer()); // a problem, for the body was not read: it is short
+    const bytes = new Uint8Array(await response.arrayBuffer()); // a problem, and so short: the body was not read
     const headers = new Headers(response.headers);
     headers.set('content-length', String(bytes.length));
     return new Response(cutAfter(bytes), { status: response.status, headers });
@@ -26,7 +26,7 @@ export function cutSenders(handler: Handler): Handler {
 interface ObservedBody {
   readonly body: ReadableStream<Uint8Array>;
   readonly isRead: () => boolean;
-  /** Resolves when nothing of the body is read any more: whether it was read to its end. */
+  /** Resolves when reading the body has stopped: whether it was read to its end. */
   readonly rest: Promise<boolean>;
 }
 
@@ -56,16 +56,16 @@ function observeBody(source: ReadableStream<Uint8Array>): ObservedBody {
   return { body, isRead: () => read, rest };
 }
 
-/** Copies bytes that fill less than half of their buffer: readers keep the pieces of a body, and with each its whole buffer. */
+/** Copies bytes that fill less than half of their buffer: readers hold the pieces of a body, and with each its whole buffer. */
 function compact(piece: Uint8Array): Uint8Array {
   return piece.length * 2 < piece.buffer.byteLength ? piece.slice() : piece;
 }
 
-/** What is on its way may still arrive for this long, up to so many bytes: then the connection can be used again. */
+/** The rest of a body may arrive for this long, up to so many bytes: then the connection can be reused. */
 const discardMs = 1_000;
 const discardBytes = 65_536;
 
-/** Reads and drops the rest of a body; whether that was all. No read is pending when it resolves. */
+/** Reads and drops the rest of a body. Returns whether it reached the end. No read is pending when it resolves. */
 async function discard(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   pending: Promise<Piece | undefined>,
@@ -89,7 +89,7 @@ async function discard(
   }
 }
 
-/** A sender that sends nothing at all is answered without an end of its body, and Deno holds the connection until it leaves. */
+/** A sender that sends nothing more gets its response after this time, and Deno holds the connection until it leaves. */
 const longestWaitMs = 2_000;
 
 async function within(rest: Promise<boolean>): Promise<boolean> {
@@ -98,7 +98,7 @@ async function within(rest: Promise<boolean>): Promise<boolean> {
   return await Promise.race([rest, late]).finally(() => clearTimeout(timer));
 }
 
-/** The bytes, and then an error: that is what closes a connection. The client knows the length, so its answer is whole. */
+/** Streams the bytes and then an error, which closes the connection. The client knows the length, so its response is complete. */
 function cutAfter(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
   let sent = bytes.length === 0;
   return new ReadableStream<Uint8Array<ArrayBuffer>>({

@@ -27,9 +27,9 @@ import { registryRoutes } from './routes/registry.ts';
 import { runRoutes } from './routes/runs.ts';
 import { setTrace } from './trace.ts';
 
-/** What an endpoint needs besides the runtime. */
+/** The options of an endpoint. */
 export interface HandlerOptions {
-  /** Verifies every request but those for health. There is no endpoint without one. */
+  /** Verifies every request but those for health and the OpenAPI document. */
   readonly authenticator: Authenticator & Partial<Revocable>;
   /** The largest body that a request may have. */
   readonly maxBodyBytes?: number;
@@ -37,7 +37,7 @@ export interface HandlerOptions {
   readonly bodies?: Partial<BodyLimits>;
   /** The time without an event after which a stream sends a comment. */
   readonly keepAliveMs?: number;
-  /** How many runs may go on at once. */
+  /** How many runs may be in progress at once. */
   readonly quotas?: Partial<QuotaLimits>;
   /** The origins whose pages may call the endpoint from a browser; none when absent. */
   readonly origins?: readonly string[];
@@ -47,21 +47,21 @@ export interface HandlerOptions {
   readonly registry?: Registry;
   /** Serves grounding, at `/v1/grounding` and `/v1/data-sources/:id/ingest`; absent, it is not served. */
   readonly grounding?: GroundingRouteOptions;
-  /** Serves the plans that this planner keeps, at `/v1/plans/:id`; absent, they are not served. */
+  /** Serves the plans of this planner, at `/v1/plans/:id`; absent, they are not served. */
   readonly planner?: Planner;
-  /** What `GET /v1/readyz` tells besides, as what the platform can do. */
+  /** What the platform can do, for `GET /v1/readyz`. */
   readonly capabilities?: () => Promise<Readonly<Record<string, unknown>>>;
   readonly now?: () => number;
   /** From 0 to 1, for the spread of `Retry-After`; `Math.random` when absent. */
   readonly random?: () => number;
 }
 
-/** What a server knows of the connection of a request, as `Deno.serve` passes it. */
+/** The connection of a request, as `Deno.serve` passes it. */
 export interface ConnectionInfo {
   readonly remoteAddr?: object;
 }
 
-/** Serves one request. Never throws: what goes wrong is a problem answer (RFC 9457). */
+/** Serves one request. Never rejects: errors are problem responses (RFC 9457). */
 export type Handler = (request: Request, connection?: ConnectionInfo) => Promise<Response>;
 
 /**
@@ -174,8 +174,8 @@ const exposeHeaders = [
 ];
 
 /**
- * Hono answers HEAD as GET and drops the body: a stream that nobody reads or cancels would hold its run. A request's body that no
- * route has read is stopped too, so that a refused sender does not go on sending.
+ * Hono serves HEAD as GET and drops the body: a stream without a reader would hold its run. A request's body that no route has read
+ * is canceled too, so that a rejected sender stops sending.
  */
 const dropUnreadBodies: MiddlewareHandler = async (c, next) => {
   await next();

@@ -37,7 +37,7 @@ export function problemResponse(
   return c.body(JSON.stringify(problem), problem.status as 500, headers);
 }
 
-/** The average pause that the endpoint asks for when the error names none. */
+/** The average `Retry-After` when the error has none. */
 const usualRetryMs = 1000;
 
 /** Spreads retries by 20 %, so that rejected clients do not come back all at once. */

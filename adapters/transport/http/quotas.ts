@@ -1,4 +1,4 @@
-/** How many runs, and other things that go on, an endpoint lets go on at once. */
+/** Limits how many runs, or event streams, an endpoint has at once. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 
@@ -11,14 +11,14 @@ export interface QuotaLimits {
 /** Counts runs. */
 export interface Quotas {
   /**
-   * Counts a run of this tenant, and gives the function that counts it off.
+   * Counts a run of this tenant, and returns the function that releases it.
    *
-   * @throws PinnaceError `rate_limited` when the tenant has as many as it may, `overloaded` (503) when the instance has.
+   * @throws PinnaceError `rate_limited` when the tenant is at its limit, `overloaded` (503) when the instance is.
    */
   enter(tenant: string): () => void;
 }
 
-/** Creates quotas with nothing running, of runs or of what else goes on. */
+/** Creates quotas with nothing counted yet; `what` is counted, in errors. */
 export function createQuotas(
   { runsPerTenant = 16, runs = 200 }: Partial<QuotaLimits> = {},
   what = 'runs',

@@ -1,20 +1,20 @@
-/** Encodes what happens as server-sent events, for as long as somebody reads. */
+/** Encodes observed events as server-sent events, for as long as the client reads. */
 
 import type { Followed } from '../../../src/events/event-feed.ts';
 import type { Metrics } from '../../../src/base/metrics.ts';
 
 /** What an encoder needs besides the events. */
 export interface EventStreamOptions {
-  /** Who numbers these events: a number means nothing elsewhere. */
+  /** The origin of the event numbers: a number means nothing elsewhere. */
   readonly origin: string;
   /** The first of the feed. */
   readonly ready: IteratorResult<Followed, void>;
   /** The time without an event after which a comment is sent. */
   readonly keepAliveMs: number;
-  /** Whether the watcher may watch no longer; asked with every comment. */
+  /** Whether the observer's session has expired; called with every comment. */
   readonly isOver: () => boolean;
   readonly metrics: Metrics;
-  /** Nobody reads any more: the feed must end. Called once. */
+  /** The stream has ended, so the feed must end. Called once. */
   readonly onClosed: () => void;
 }
 
@@ -22,8 +22,8 @@ const encoder = new TextEncoder();
 const keepAlive = encoder.encode(': keep-alive\n\n');
 
 /**
- * Returns the bytes: an event `ready` with the number to go on from, each event with the id `<origin>:<seq>`, and `live` once what
- * was kept has been told. Where events are missing, an event `gap` stands before the next. A slow reader fills no buffer.
+ * Returns the bytes: an event `ready` with the number to resume from, each event with the id `<origin>:<seq>`, and `live` after the
+ * stored events. Where events are missing, an event `gap` precedes the next. A slow reader fills no buffer.
  */
 export function encodeEvents(
   followed: AsyncGenerator<Followed, void>,
@@ -46,7 +46,7 @@ export function encodeEvents(
       controller.enqueue(encoder.encode(`retry: 1000\n\n${first}`));
       timer = setInterval(() => {
         if (isOver()) return close(); // the reader's next event is the end
-        const isRead = (controller.desiredSize ?? -1) >= 0; // to a reader that stalls, comments would pile up
+        const isRead = (controller.desiredSize ?? -1) >= 0; // comments would pile up for a reader that stalls
         if (idle && isRead) controller.enqueue(keepAlive);
         idle = true;
       }, keepAliveMs);
@@ -75,7 +75,7 @@ function frameOf(followed: Followed, origin: string): string {
     case 'live':
       return `id: ${origin}:${followed.seq}\nevent: ${followed.type}\ndata: {}\n\n`;
     case 'gap': {
-      // Has no id: whoever loses the connection here asks once more from before the gap, and is told of it once more.
+      // Has no id: a client that reconnects here resumes before the gap, and receives it again.
       const { type, ...data } = followed;
       return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
     }

@@ -1,4 +1,4 @@
-/** Encodes a run's events as server-sent events, the way the AI SDK's clients and `EventSource` read them. */
+/** Encodes a run's events as server-sent events, for the AI SDK's clients and `EventSource`. */
 
 import type { Metrics } from '../../../src/base/metrics.ts';
 import type { RunCursor } from '../../../src/runtime/log/runs.ts';
@@ -25,8 +25,8 @@ const keepAlive = encoder.encode(': keep-alive\n\n');
 const done = encoder.encode('data: [DONE]\n\n');
 
 /**
- * Returns the bytes of a run's events, each with the id `<runId>:<seq>`. Events are read when they are asked for, so a slow reader
- * holds nothing up and fills no buffer. Cancelling the bytes leaves the run, which goes on for a while.
+ * Returns the bytes of a run's events, each with the id `<runId>:<seq>`. Events are read on demand, so a slow reader fills no buffer.
+ * Canceling the stream leaves the run, which continues for `detachGraceMs`.
  */
 export function encodeSse(cursor: RunCursor, options: SseOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
   const { runId, keepAliveMs, metrics } = options;
@@ -42,7 +42,7 @@ export function encodeSse(cursor: RunCursor, options: SseOptions): ReadableStrea
     start(controller) {
       controller.enqueue(opening);
       timer = setInterval(() => {
-        const isRead = (controller.desiredSize ?? -1) >= 0; // to a reader that stalls, comments would pile up
+        const isRead = (controller.desiredSize ?? -1) >= 0; // comments would pile up for a reader that stalls
         if (idle && isRead) controller.enqueue(keepAlive);
         idle = true;
       }, keepAliveMs);

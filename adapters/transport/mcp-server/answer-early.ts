@@ -1,9 +1,9 @@
 /**
- * Begins an answer before it is known, when it takes long. A server that has not begun to answer may not notice that its client
- * has left (Deno's does not, of clients that send headers and body apart); one that streams does, and the tool can be stopped.
+ * Starts a slow response as a stream. A server that has not started to respond may not notice that its client has left (Deno's
+ * does not, for clients that send headers and body apart); a server that streams does, and then the tool can be stopped.
  */
 
-/** When to begin, and what to do when the client leaves after that. */
+/** When to start the stream, and what to do when the client leaves after that. */
 export interface EarlyOptions {
   readonly waitMs: number;
   readonly onLeave: () => void;
@@ -11,7 +11,7 @@ export interface EarlyOptions {
 
 const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
 
-/** Returns the answer if it comes in time, else an event stream that it will stand in. */
+/** Returns the response if it comes in time, else an event stream that it will be written to. */
 export async function answerEarly(answer: Promise<Response>, { waitMs, onLeave }: EarlyOptions): Promise<Response> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), waitMs);
@@ -19,7 +19,7 @@ export async function answerEarly(answer: Promise<Response>, { waitMs, onLeave }
   clearTimeout(timer);
   if (inTime) return inTime;
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  void pass(answer, writable, onLeave).catch(() => undefined); // the client is gone
+  void pass(answer, writable, onLeave).catch(() => undefined); // the client has left
   return new Response(readable, { headers });
 }
 

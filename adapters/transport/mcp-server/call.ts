@@ -1,4 +1,4 @@
-/** One `tools/call`, from the name to the answer, the same for every way in. */
+/** One `tools/call`, from the name to the result, the same for every transport. */
 
 import { type PinnaceError, toData } from '../../../src/base/errors.ts';
 import type { AgentTools } from '../../../src/runtime/resolve/agent-tools.ts';
@@ -12,9 +12,9 @@ import type { Toolbox } from './toolbox.ts';
 export interface CallContext {
   readonly signal: AbortSignal;
   readonly progressToken: string | number | undefined;
-  /** The `traceparent` of the request's `_meta`, whatever it is. */
+  /** The `traceparent` of the request's `_meta`, not validated. */
   readonly traceparent?: unknown;
-  /** What the client says that it can do; `undefined` where the protocol lets it say nothing. */
+  /** The capabilities that the client declares; `undefined` where the protocol has none. */
   readonly clientCapabilities: Readonly<Record<string, unknown>> | undefined;
   /** Sends a notification that belongs to the call. */
   readonly notify: (method: string, params: Readonly<Record<string, unknown>>) => Promise<void>;
@@ -22,21 +22,21 @@ export interface CallContext {
   readonly log: (level: 'debug' | 'info' | 'warning' | 'error', text: string) => Promise<void>;
 }
 
-/** A call as it was asked for. */
-export interface AskedCall {
+/** A requested call. */
+export interface RequestedCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** Whether it was asked for by `tool_call`: then what is wrong with the name is told to the model too. */
+  /** Whether `tool_call` requested it: then the model also reads what is wrong with the name. */
   readonly nested?: boolean;
 }
 
 /**
- * Calls one of the four or an active tool, and gives the answer.
+ * Calls a discovery tool or an active tool, and returns the result.
  *
- * @throws Error with `code` -32602 and `data` for a name that stands for no tool, -32021 for a tool that needs more of the client.
+ * @throws Error with `code` -32602 and `data` for an unknown name, -32021 for a tool that needs a capability of the client.
  */
 export async function callActive(
-  { name, input, nested = false }: AskedCall,
+  { name, input, nested = false }: RequestedCall,
   { toolbox, call, context }: {
     readonly toolbox: Toolbox;
     readonly call: AgentTools['call'];
@@ -67,9 +67,9 @@ async function callTool(
     context: CallContext;
   },
 ): Promise<CallResult> {
-  const ignore = (): void => undefined; // the client is gone, and the call ends with it
-  const progress = (told: Progress): void =>
-    void notify('notifications/progress', { ...told, progressToken }).catch(ignore);
+  const ignore = (): void => undefined; // the client has left, and the call ends with it
+  const progress = (update: Progress): void =>
+    void notify('notifications/progress', { ...update, progressToken }).catch(ignore);
   const outcome = await call(tool, input, {
     toolCallId: crypto.randomUUID(),
     signal,

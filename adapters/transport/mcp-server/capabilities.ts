@@ -1,12 +1,12 @@
-/** What a tool needs its client to be able to do: a server never relies on a capability that the client has not declared. */
+/** Checks client capabilities that tools need: a server never relies on a capability that the client has not declared. */
 
 import type { ToolDefinition } from '../../../src/base/schema.ts';
 
 const missingClientCapability = -32021;
 
 /**
- * Checks that the client can do what the tool needs: the names in `config.clientCapabilities` of the tool's definition. Where the
- * protocol does not say what a client can do, `declared` is `undefined` and the tool is called.
+ * Checks that the client has the capabilities in `config.clientCapabilities` of the tool's definition. Where the protocol has no
+ * capabilities, `declared` is `undefined` and the tool is called.
  *
  * @throws Error with `code` -32021 (protocol 2026-07-28) and the missing capabilities as `data`.
  */

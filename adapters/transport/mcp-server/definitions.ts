@@ -1,11 +1,11 @@
-/** Tool definitions as MCP writes them, and those that only an MCP server has. */
+/** Tool definitions in the form of MCP, and those that only an MCP server has. */
 
 import * as v from 'valibot';
 import { jsonSchemaOf } from '../../../src/base/json-schema-of.ts';
 import type { JsonSchema, ToolDefinition } from '../../../src/base/schema.ts';
 import { toolCallName } from './toolbox.ts';
 
-/** A tool in an answer to `tools/list`. */
+/** A tool in the result of `tools/list`. */
 export interface McpTool {
   readonly [key: string]: unknown;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface McpTool {
   readonly annotations?: Readonly<Record<string, boolean>>;
 }
 
-/** Returns a definition as MCP writes it: the schemas as they are, and nothing of who may use the tool. */
+/** Returns a definition in the form of MCP: the schemas unchanged, without anything about permissions. */
 export function toMcpTool(
   { name, title, description, paramsSchema, outputSchema, annotations }: ToolDefinition,
 ): McpTool {
@@ -26,18 +26,18 @@ export function toMcpTool(
     description,
     inputSchema: { ...paramsSchema, type: 'object' },
     ...(isOfObject(outputSchema) && { outputSchema }),
-    ...(annotations && { annotations: { ...annotations } as Record<string, boolean> }), // no key is there without a value
+    ...(annotations && { annotations: { ...annotations } as Record<string, boolean> }), // every key has a value
   };
 }
 
-/** Whether clients of every revision accept it as the schema of a structured result. */
+/** Whether clients of every revision accept the schema for structured results. */
 export function isOfObject(schema: JsonSchema | undefined): schema is JsonSchema & { readonly type: 'object' } {
   return schema?.['type'] === 'object';
 }
 
 const toolsetDescription = 'The "toolset" that tool_load gave, so that what was loaded counts';
 
-/** Returns a discovery tool that takes the handle of the loaded set besides. */
+/** Returns a discovery tool that also takes the handle of the loaded set. */
 export function withToolset(tool: McpTool): McpTool {
   const { properties, ...schema } = tool.inputSchema;
   const toolset = { type: 'string', description: toolsetDescription };
@@ -51,7 +51,7 @@ export const ToolCallInput = v.strictObject({
   arguments: v.optional(v.pipe(v.record(v.string(), v.unknown()), v.description('The input of that tool')), {}),
 });
 
-/** The definition of `tool_call`: it never changes, and so keeps the list of tools stable while tools are loaded. */
+/** The definition of `tool_call`: it never changes, so the list of tools stays stable while tools are loaded. */
 export const toolCallDefinition: McpTool = {
   name: toolCallName,
   description: 'Calls a tool that was loaded with tool_load.',

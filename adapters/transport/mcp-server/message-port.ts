@@ -1,8 +1,8 @@
-/** MCP's messages over a `MessagePort`, for either side of it: plain JSON goes in, and a mark says that the other side is gone. */
+/** MCP's messages over a `MessagePort`, for either side: plain JSON, and a marker when a side closes. */
 
 import type { JSONRPCMessage, Transport } from './sdk.ts';
 
-/** What is sent when a side closes: a port does not tell by itself. */
+/** The marker that a closing side sends: a port has no close event everywhere. */
 const closeMark = null;
 
 /**
@@ -24,14 +24,14 @@ export function messagePortTransport(port: MessagePort): Transport {
     async start() {
       port.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
         if (data === closeMark) end();
-        else transport.onmessage?.(data as JSONRPCMessage); // the SDK looks at every message before it believes it
+        else transport.onmessage?.(data as JSONRPCMessage); // the SDK validates every message
       });
       port.addEventListener('messageerror', () => transport.onerror?.(new Error('A message could not be read')));
       port.start();
     },
     async send(message) {
       if (closed) throw new Error('Cannot send: the connection is closed');
-      // What is no JSON would pass a port, and break the peers that are behind something else.
+      // A port also passes values that are not JSON, but peers behind other transports would fail.
       port.postMessage(JSON.parse(JSON.stringify(message)));
     },
     async close() {

@@ -1,4 +1,4 @@
-/** What became of a tool call, as MCP writes it. */
+/** The outcome of a tool call in the form of MCP. */
 
 import { isRecord } from '../../../src/base/is-record.ts';
 import type { ErrorData, PinnaceError } from '../../../src/base/errors.ts';
@@ -7,7 +7,7 @@ import { type ContentBlock, readContent } from '../../../src/tools/content.ts';
 import type { ToolOutcome } from '../../../src/tools/tool.ts';
 import { isOfObject } from './definitions.ts';
 
-/** The answer to `tools/call`. */
+/** The result of `tools/call`. */
 export interface CallResult {
   readonly [key: string]: unknown;
   readonly content: ContentBlock[];
@@ -16,12 +16,12 @@ export interface CallResult {
   readonly _meta?: Record<string, unknown>;
 }
 
-/** Returns the answer for an outcome. */
+/** Returns the result for an outcome. */
 export function toCallResult(outcome: ToolOutcome, definition: ToolDefinition): CallResult {
   return outcome.ok ? toOutput(outcome.output, definition) : toErrorResult(outcome.error);
 }
 
-/** Returns the answer for a call that failed: a model reads why, a program the code. */
+/** Returns the result for a call that failed: the message for models, the code for programs. */
 export function toErrorResult({ code, message, retryable, retryAfterMs, details }: ErrorData): CallResult {
   const error = {
     code,
@@ -44,7 +44,7 @@ function toOutput(output: unknown, { type, outputSchema }: ToolDefinition): Call
   };
 }
 
-/** Tools whose output is what somebody else has sent: it never counts as blocks of content. */
+/** Tools whose output comes from elsewhere: it is never read as MCP content blocks. */
 const foreign: ReadonlySet<ToolDefinition['type']> = new Set(['http', 'mcp', 'code']);
 
 function textOf(output: unknown): string {
@@ -53,7 +53,7 @@ function textOf(output: unknown): string {
 
 const invalidParams = -32602;
 
-/** Returns the JSON-RPC error for a name that stands for no tool: the SDKs send `code` and `data` as they are. */
+/** Returns the JSON-RPC error for an unknown tool name: the SDKs send `code` and `data` unchanged. */
 export function toProtocolError({ message, details }: PinnaceError): Error {
   const { reason, suggestions = [] } = (details ?? {}) as { reason?: string; suggestions?: readonly string[] }; // the lookup's
   const [suggest] = suggestions;

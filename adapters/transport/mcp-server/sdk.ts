@@ -1,4 +1,4 @@
-/** What is taken of version 1 of the MCP SDK to serve a connection. Deno finds the types by the paths in the comments. */
+/** The parts of version 1 of the MCP SDK that serve a connection. Deno finds the types by the paths in the comments. */
 
 export { Server } from '@modelcontextprotocol/sdk/server';
 // @ts-types="@modelcontextprotocol/sdk/types"

@@ -1,4 +1,4 @@
-/** An MCP server that remembers nothing: what was loaded travels as a handle, and the list of tools depends on the caller alone. */
+/** A stateless MCP server: the loaded set is passed as a handle, and the list of tools depends only on the caller. */
 
 import type { InferOutput } from 'valibot';
 import { toData } from '../../../src/base/errors.ts';
@@ -10,7 +10,7 @@ import type { McpHost } from './host.ts';
 import { type CallResult, toErrorResult } from './result.ts';
 import { type Offer, openToolbox, toolCallName } from './toolbox.ts';
 
-/** One request's view of the server. */
+/** The server for one request. */
 export interface StatelessServer {
   list(): readonly McpTool[];
   call(request: CallRequest, context: CallContext): Promise<CallResult>;
@@ -40,10 +40,14 @@ export function openStateless(
     },
     async call({ name, arguments: given = {}, _meta: meta = {} }, context) {
       if (name === toolCallName) {
-        const asked = readToolCall(given);
-        if ('content' in asked) return asked;
-        const toolbox = open(asked.toolset ?? handleOf(meta));
-        return await callActive({ name: asked.name, input: asked.arguments, nested: true }, { toolbox, call, context });
+        const requested = readToolCall(given);
+        if ('content' in requested) return requested;
+        const toolbox = open(requested.toolset ?? handleOf(meta));
+        return await callActive({ name: requested.name, input: requested.arguments, nested: true }, {
+          toolbox,
+          call,
+          context,
+        });
       }
       const { handle, input } = splitToolset(given, catalogue.byName.get(name)?.definition.paramsSchema);
       const toolbox = open(handle ?? handleOf(meta));

@@ -1,4 +1,4 @@
-/** The tools of one caller as an MCP server sees them: the discovery four, those that are always listed, those that are loaded. */
+/** The tools of one caller on an MCP server: the discovery tools, those that are always listed, and those that are loaded. */
 
 import { discoveryToolNames, type DiscoveryTools, discoveryTools } from '../../../src/discovery/discovery-tools.ts';
 import { toIndexedTool } from '../../../src/discovery/index/fields.ts';
@@ -9,9 +9,9 @@ import { toolsOf } from '../../../src/tools/tool-source.ts';
 import type { Tool } from '../../../src/tools/tool.ts';
 import type { McpHost } from './host.ts';
 
-/** The tools that there are, whoever has loaded what. */
+/** The tools of a host, independent of what is loaded. */
 export interface Catalogue {
-  /** All but the discovery tools and `tool_call`, whose names nothing else can take. */
+  /** All but the discovery tools and `tool_call`, whose names are reserved. */
   readonly byName: ReadonlyMap<string, Tool>;
   /** Those that need no loading. */
   readonly listed: readonly Tool[];
@@ -35,7 +35,7 @@ const mostLoaded = 128;
 
 const reserved: ReadonlySet<string> = new Set([...discoveryToolNames, toolCallName]);
 
-/** Creates the function that makes catalogues. The same array of tools is indexed once. */
+/** Returns the function that creates catalogs. The same array of tools is indexed once. */
 export function createCatalogues({ sources = [], listed = [] }: McpHost): (tools: readonly Tool[]) => Catalogue {
   const fromSources = sources.flatMap(toolsOf);
   const isListed = createMatcher(listed);
@@ -94,7 +94,7 @@ export function openToolbox(
   };
 }
 
-/** The tools that a host gives for a caller, with the catalogue of them. */
+/** The tools that a host returns for a caller, with their catalog. */
 export interface Offer {
   readonly catalogue: Catalogue;
   readonly call: AgentTools['call'];

@@ -4,7 +4,7 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 import { type BodyIntake, type BodyLimits, type BodySender, createBodyIntake } from '../http/body-intake.ts';
 import { refusal } from './refusal.ts';
 
-/** How a body is received. */
+/** Options of receiving a body. */
 export interface BodyOptions {
   readonly maxBytes: number;
   /** The tenant that authentication has found, when the intake does not know it yet. */
@@ -19,17 +19,17 @@ interface Reception extends BodySender {
 const received = new WeakMap<Request, Promise<Uint8Array<ArrayBuffer>>>();
 const receptions = new WeakMap<Request, Reception>();
 
-/** Counts the body of this request in the intake of an endpoint. Call it again when more is known of the sender. */
+/** Counts the body of this request in the intake of an endpoint. Call it again when more of the sender is known. */
 export function receiveBy(intake: BodyIntake, request: Request, sender: BodySender): void {
   receptions.set(request, { ...receptions.get(request), ...sender, intake });
 }
 
 /**
- * Returns the whole body of a request; none is no bytes. The first call receives it, from a clone, so that a reader who does not
- * know this function can still read the request's own; every later call for the same `Request` returns the same bytes.
+ * Returns the whole body of a request; empty without one. The first call receives it from a clone, so that other readers can still
+ * read the request's own body. Every later call for the same `Request` returns the same bytes.
  *
- * @throws PinnaceError `body_too_large` as soon as more than `maxBytes` have come, `body_timeout` when they come too slowly,
- * `rate_limited` or `overloaded` as the intake says, `invalid_argument` when the body breaks off.
+ * @throws PinnaceError `body_too_large` as soon as more than `maxBytes` have arrived, `body_timeout` when they arrive too slowly,
+ * `rate_limited` or `overloaded` from the intake, `invalid_argument` when the body breaks off.
  */
 export async function readBody(request: Request, options: BodyOptions): Promise<Uint8Array<ArrayBuffer>> {
   const receiving = received.get(request) ?? receive(request, options);
@@ -39,7 +39,7 @@ export async function readBody(request: Request, options: BodyOptions): Promise<
   return bytes;
 }
 
-/** Stops a body that nobody has read and nobody will, without reading it. Does nothing for a body that is being read. */
+/** Cancels a body that has no reader, without reading it. Does nothing for a body that is being read. */
 export function dropBody({ body, bodyUsed }: Request): void {
   if (body !== null && !bodyUsed && !body.locked) void body.cancel().catch(() => undefined);
 }
@@ -72,13 +72,13 @@ async function receive(request: Request, { maxBytes, tenant }: BodyOptions): Pro
   }
 }
 
-/** Rejects when a body takes longer than the limits allow for what has arrived. */
+/** Rejects when a body takes longer than the limits allow for the bytes that have arrived. */
 function startDeadline(
   { deadlineMs, bytesPerSecond }: BodyLimits,
   arrived: () => number,
 ): { readonly late: Promise<never>; readonly clear: () => void } {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  late.catch(() => undefined); // after the last read nobody waits for it
+  late.catch(() => undefined); // after the last read nothing awaits it
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = (passedMs: number): void => {
     const allowedMs = deadlineMs + arrived() / bytesPerSecond * 1000;

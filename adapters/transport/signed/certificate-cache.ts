@@ -1,14 +1,14 @@
-/** Certificates that were read before: reading one costs two signatures' worth of time. */
+/** Caches parsed certificates: parsing one costs as much as two signatures. */
 
 import { BoundedMap } from '../../../src/base/bounded-map.ts';
 import { type Certificate, type CertificateOptions, readCertificate, requireCurrent } from './certificate.ts';
 
-/** Returns the certificate of a token, or refuses it. */
+/** Returns the certificate of a token, or rejects it. */
 export type VerifyCertificate = (token: string, options: CertificateOptions) => Promise<Certificate>;
 
 /**
- * Remembers the certificates used last, at most `maxEntries`. Whatever can change is checked every time: a certificate that has
- * expired, or whose root key was removed, is refused although it is remembered.
+ * Caches the certificates used last, at most `maxEntries`. Facts that can change are checked every time: a certificate that has
+ * expired, or whose root key was removed, is rejected although it is cached.
  */
 export function createCertificateCache(
   { maxEntries }: { readonly maxEntries: number },

@@ -7,7 +7,7 @@ import { certificateAlgorithms, certificateType, clockSkewSeconds, maxCertificat
 import { refusal, type RefusalOptions, type RefusalReason } from './refusal.ts';
 import { type FindRoot, mayDeploy, type Root } from './roots.ts';
 
-/** A certificate whose signature and claims were right when it was read. Times are seconds. */
+/** A certificate whose signature and claims were valid when it was parsed. Times are seconds. */
 export interface Certificate {
   readonly issuer: string;
   /** The `jti`. */
@@ -39,8 +39,8 @@ export interface CertificateOptions {
 const requiredClaims = ['iss', 'sub', 'aud', 'iat', 'nbf', 'exp', 'jti', 'cnf', 'tenant', 'agents', 'scope'];
 
 /**
- * Reads a certificate and checks everything that never changes: signature, type, claims, lifetime, key. Whether it is valid now
- * is for {@link requireCurrent}.
+ * Parses a certificate and checks everything that never changes: signature, type, claims, lifetime, key. {@link requireCurrent}
+ * checks whether it is valid now.
  *
  * @throws PinnaceError `certificate_malformed`, `certificate_untrusted`, `certificate_expired` or `certificate_invalid`.
  */
@@ -71,8 +71,8 @@ export async function readCertificate(token: string, options: CertificateOptions
 }
 
 /**
- * Checks what may have changed since the certificate was read: the time, and whether its root key is still trusted, for the
- * deployment too where it speaks for it.
+ * Checks what may have changed since the certificate was parsed: the time, and whether its root key is still trusted, also for
+ * the deployment where the certificate speaks for it.
  *
  * @throws PinnaceError `certificate_expired`, `certificate_invalid` before its time, or `certificate_untrusted`.
  */
@@ -105,7 +105,7 @@ function headerOf(token: string): ReturnType<typeof decodeProtectedHeader> {
   }
 }
 
-/** The claims; that these four are there, and of these types, has been checked. */
+/** The claims; these four are checked to be present and of these types. */
 type Claims = JWTPayload & { readonly iss: string; readonly iat: number; readonly nbf: number; readonly exp: number };
 
 async function verifiedClaims(token: string, { key, issuer }: Root, options: CertificateOptions): Promise<Claims> {
@@ -133,7 +133,7 @@ function invalid(reason: RefusalReason, more: Omit<RefusalOptions, 'reason'> = {
   return refusal('certificate_invalid', { reason, ...more });
 }
 
-/** Which check of the library failed. */
+/** Returns which check of the library failed. */
 function reasonOf(error: unknown): RefusalReason {
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'certificate_signature_invalid';
   if (!(error instanceof errors.JWTClaimValidationFailed)) return 'certificate_claims_invalid';
@@ -161,14 +161,14 @@ function agentsOf(claim: unknown): '*' | readonly string[] {
   return Object.freeze(claim.map(textOf));
 }
 
-/** Scopes that are not known here grant nothing. */
+/** Unknown scopes grant nothing. */
 function scopesOf(claim: unknown): readonly Scope[] {
   if (typeof claim !== 'string') throw invalid('certificate_claims_invalid');
   const granted = claim.split(' ');
   return Object.freeze(knownScopes.filter((scope) => granted.includes(scope)));
 }
 
-/** The claim counts only together with the scope `admin`, from an issuer that may make it; else the certificate is refused. */
+/** The claim needs the scope `admin` and an issuer that may make it; otherwise the certificate is rejected. */
 function deploymentOf(claim: unknown, { issuer }: Root, scopes: readonly Scope[]): boolean {
   if (claim === undefined || claim === false) return false;
   if (claim !== true || !mayDeploy(issuer) || !scopes.includes('admin')) {

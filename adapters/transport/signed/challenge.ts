@@ -1,4 +1,4 @@
-/** What a 401 answer tells a client besides its problem: what is wrong, what to sign, what time it is here. */
+/** The headers of a 401 response: what is wrong, what to sign, and the time of the endpoint. */
 
 import type { PinnaceError } from '../../../src/base/errors.ts';
 import {
@@ -10,16 +10,16 @@ import {
   signatureTag,
 } from './profile.ts';
 
-/** Left out of what is asked for: who does not resume or change anything has none, and must not send it. */
+/** Left out of the requested components: most requests do not have these headers. */
 const rarely: ReadonlySet<string> = new Set(['last-event-id', 'if-match']);
 
 const wanted = [...alwaysCovered, ...coveredWherePresent.filter((name) => !rarely.has(name))];
 
-/** The signature that the endpoint asks for (RFC 9421, section 5). */
+/** The signature that the endpoint requests (RFC 9421, section 5). */
 export const acceptSignature = `${signatureLabel}=(${wanted.map((name) => `"${name}"`).join(' ')})` +
   `;created;expires;keyid;alg="${signatureAlgorithm}";tag="${signatureTag}"`;
 
-/** Returns the headers to add to a problem answer: those of a challenge for 401, none for any other status. */
+/** Returns the headers to add to a problem response: a challenge for 401, none for any other status. */
 export function challengeHeaders({ status, code }: PinnaceError, now: number): Readonly<Record<string, string>> {
   if (status !== 401) return {};
   return {

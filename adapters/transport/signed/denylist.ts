@@ -1,10 +1,10 @@
-/** What is no longer to be believed before its time, as it stands in a storage. */
+/** The stored list of what is revoked before it expires. */
 
 import type { Key } from '../../../src/base/key.ts';
 import type { Change, Storage } from '../../../src/contracts/storage.ts';
 import { clockSkewSeconds, maxCertificateSeconds } from './profile.ts';
 
-/** One thing that is revoked. Times are seconds, as in certificates. */
+/** One revocation. Times are seconds, as in certificates. */
 export type Revocation =
   | { readonly kind: 'certificate'; readonly issuer: string; readonly certificateId: string }
   | { readonly kind: 'subject'; readonly issuer: string; readonly subject: string }
@@ -31,13 +31,13 @@ export interface Denylist {
 const prefix: Key = ['auth', 'revoked'];
 const pageSize = 1000;
 
-/** Returns the change that adds to the list. What names certificates alone leaves it when they would have expired anyway. */
+/** Returns the change that adds to the list. A revocation of certificates leaves it when they have expired. */
 export function toChange(revocation: Revocation, now: number): Change {
   const ttlMs = lifetimeOf(revocation, now);
   return { key: [...prefix, ...nameOf(revocation)], value: revocation, ...(ttlMs !== undefined && { ttlMs }) };
 }
 
-/** Reads the whole list: it is short, since certificates do not live long. */
+/** Reads the whole list: it is short, because certificates are short-lived. */
 export async function readDenylist(storage: Storage): Promise<Denylist> {
   const names = new Set<string>();
   const issuedBefore = new Map<string, number>();
@@ -56,7 +56,7 @@ export async function readDenylist(storage: Storage): Promise<Denylist> {
   };
 }
 
-/** Every revocation that would name this session. */
+/** Every revocation that would match this session. */
 function revocationsOf({ issuer, certificateId, subject, keyThumbprint, rootKeyId }: Revocable): Revocation[] {
   return [
     { kind: 'certificate', issuer, certificateId },
@@ -88,7 +88,7 @@ function nameOf(revocation: Revocation): readonly string[] {
   }
 }
 
-/** A day more than needed costs nothing, and forgives a store whose clock is not ours. */
+/** A day more than needed allows for a store whose clock differs. */
 const certificateLifeMs = (maxCertificateSeconds + 2 * clockSkewSeconds) * 1000 + 86_400_000;
 
 function lifetimeOf(revocation: Revocation, now: number): number | undefined {

@@ -3,10 +3,10 @@
 import { type Dictionary, isInnerList, parseDictionary, serializeDictionary } from 'structured-headers';
 import { refusal } from './refusal.ts';
 
-/** The algorithms that count; others are passed over. */
+/** The supported algorithms; others are ignored. */
 const algorithms: ReadonlyMap<string, string> = new Map([['sha-256', 'SHA-256'], ['sha-512', 'SHA-512']]);
 
-/** Both digests take 140 characters; the rest is room for algorithms that are passed over. */
+/** Both digests take 140 characters; the rest is room for algorithms that are ignored. */
 const longestHeader = 1024;
 
 /** Creates the header for a body. */
@@ -16,9 +16,9 @@ export async function createContentDigest(body: Uint8Array<ArrayBuffer>): Promis
 }
 
 /**
- * Checks the header against the body: every known digest must match, and one must be there.
+ * Checks the header against the body: every known digest must match, and there must be one.
  *
- * @throws PinnaceError `digest_missing` without a known digest, `digest_mismatch` when one is of something else.
+ * @throws PinnaceError `digest_missing` without a known digest, `digest_mismatch` when one differs.
  */
 export async function verifyContentDigest(header: string | null, body: Uint8Array<ArrayBuffer>): Promise<void> {
   const digests = header === null || header.length > longestHeader ? undefined : readDictionary(header);

@@ -1,4 +1,4 @@
-/** Which signatures have been used: each nonce counts once, whatever the instance that saw it. */
+/** Stores used nonces: each is accepted once, by one instance. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { commitOwn } from '../../../src/log/own-commit.ts';
@@ -7,28 +7,28 @@ import { clockSkewSeconds, maxSignatureSeconds } from './profile.ts';
 import { refusal } from './refusal.ts';
 
 /**
- * A signature from the edge of the future is accepted until `expires` and the skew behind it have passed: 120 s. A clock that is
- * read in whole seconds adds one; the rest is for a store whose clock is not ours.
+ * A signature at the limit of the future is accepted until `expires` plus the skew: 120 s. Reading a clock in whole seconds adds
+ * one; the rest is for a store whose clock differs.
  */
 const nonceTtlMs = (maxSignatureSeconds + 2 * clockSkewSeconds + 5) * 1000;
 
-/** Remembers nonces. */
+/** The used nonces. */
 export interface NonceStore {
   /**
-   * Takes a nonce of a key. Of all who ask for the same, one gets it.
+   * Claims a nonce of a key. One caller of those that claim the same nonce gets it.
    *
-   * @throws PinnaceError `signature_replayed` for all others; `replay_store_full` or `overloaded` where the store cannot tell:
-   * then nobody gets it.
+   * @throws PinnaceError `signature_replayed` for all others; `replay_store_full` or `overloaded` where the store fails: then no
+   * caller gets it.
    */
   claim(keyThumbprint: string, nonce: string): Promise<void>;
 }
 
-/** Keeps nonces in a storage, for as long as their signatures could be used again. */
+/** Stores nonces for as long as their signatures could be replayed. */
 export function createNonceStore({ storage }: { readonly storage: Storage }): NonceStore {
   return {
     async claim(keyThumbprint, nonce) {
       const key = ['auth', 'nonce', keyThumbprint, nonce];
-      const mark = crypto.randomUUID(); // finds a claim whose answer was lost
+      const mark = crypto.randomUUID(); // finds a claim whose response was lost
       const change = { key, value: mark, ttlMs: nonceTtlMs, ifVersion: null };
       const written = async (): Promise<string | undefined> => {
         const found = await storage.get(key);

@@ -21,7 +21,7 @@ export const signatureLabel = 'gc';
 /** The `alg` parameter of the signature. */
 export const signatureAlgorithm = 'ed25519';
 
-/** The `tag` parameter of the signature: it is meant for this and nothing else. */
+/** The `tag` parameter of the signature: its only purpose. */
 export const signatureTag = 'agents-worker-v1';
 
 /** The longest `Signature` and `Signature-Input` header, in characters. */
@@ -36,10 +36,10 @@ export const clockSkewSeconds = 30;
 /** The form of a nonce. */
 export const nonceForm = /^[A-Za-z0-9_-]{16,64}$/;
 
-/** What every signature covers. Not the scheme: TLS may end before the endpoint. */
+/** What every signature covers. The scheme is not covered, because TLS may end before the endpoint. */
 export const alwaysCovered: readonly string[] = ['@method', '@authority', '@path', '@query', 'authorization'];
 
-/** What a signature covers besides when the request has a body. */
+/** What a signature also covers when the request has a body. */
 export const coveredWithBody: readonly string[] = ['content-type', 'content-digest'];
 
 /** What a signature covers wherever the header is present. */

@@ -1,4 +1,4 @@
-/** Why a signed request is refused: the codes, each with its status, and whether the same request signed anew may pass. */
+/** The codes of rejected requests, each with its status, and whether the same request with a new signature may pass. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { maxCertificateSeconds, maxSignatureSeconds } from './profile.ts';
@@ -46,10 +46,10 @@ const refusals = {
   overloaded: { status: 503, retryable: true, message: 'Cannot check the request now' },
 } as const satisfies Record<string, Refusal>;
 
-/** Every code with which a signed request is refused. */
+/** Every code with which a signed request is rejected. */
 export type RefusalCode = keyof typeof refusals;
 
-/** Finer causes than a code, each with its own text. They are in `details.reason`. */
+/** The causes in `details.reason`, each with its own text. */
 const reasons = {
   certificate_from_future: 'The certificate is not valid yet: compare the clock of its issuer with "serverTime"',
   certificate_lifetime_too_long:
@@ -69,18 +69,18 @@ const reasons = {
   signature_lifetime_negative: 'The signature ends before it starts: "expires" must be after "created"',
 } as const;
 
-/** Every finer cause. */
+/** Every cause. */
 export type RefusalReason = keyof typeof reasons;
 
-/** What a refusal says besides its code. */
+/** What a rejection carries besides its code. */
 export interface RefusalOptions {
   readonly reason?: RefusalReason;
-  /** The time here, when the cause may be a clock: `details.serverTime` names it. */
+  /** The time of the endpoint, when the cause may be a clock; sent as `details.serverTime`. */
   readonly nowSeconds?: number;
   readonly cause?: unknown;
 }
 
-/** Returns the error of a refused request. It carries nothing that was received. */
+/** Returns the error of a rejected request. It contains nothing that was received. */
 export function refusal(code: RefusalCode, { reason, nowSeconds, ...caused }: RefusalOptions = {}): PinnaceError {
   const { status, message, retryable = false }: Refusal = refusals[code];
   const serverTime = nowSeconds === undefined ? {} : { serverTime: new Date(nowSeconds * 1000).toISOString() };

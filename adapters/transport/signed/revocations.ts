@@ -1,4 +1,4 @@
-/** Revoking sessions: who adds to the denylist, who asks it, and who hears of it while a run goes on. */
+/** Revokes sessions: adds to the denylist, checks it, and calls listeners during runs. */
 
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { type Denylist, readDenylist, type Revocable, type Revocation, toChange } from './denylist.ts';
@@ -6,15 +6,15 @@ import { refusal } from './refusal.ts';
 
 /** The denylist of an endpoint. */
 export interface Revocations {
-  /** Adds to the list: it counts here at once, on other instances as soon as their copy is too old. */
+  /** Adds to the list. It takes effect here at once, and on other instances when their copy is too old. */
   revoke(revocation: Revocation): Promise<void>;
   /**
    * Whether this session is revoked.
    *
-   * @throws PinnaceError `overloaded` where the list cannot be read: nobody is believed then.
+   * @throws PinnaceError `overloaded` where the list cannot be read: no session is accepted then.
    */
   isRevoked(session: Revocable): Promise<boolean>;
-  /** Calls the listener once, when this session is found revoked. Call what it gives when nobody needs to hear of it. */
+  /** Calls the listener once when this session is revoked. Returns the function that removes it. */
   onRevoked(session: Revocable, listener: () => void): () => void;
 }
 
@@ -22,17 +22,17 @@ export interface Revocations {
 export interface RevocationOptions {
   readonly storage: Storage;
   readonly now: () => number;
-  /** How long a copy of the list is believed. */
+  /** How long a copy of the list is used. */
   readonly maxAgeMs?: number;
-  /** Repeats a task until the function that it gives is called; used only while somebody listens. */
+  /** Repeats a task until the returned function is called. Used only while there are listeners. */
   readonly every?: (intervalMs: number, task: () => void) => () => void;
 }
 
-/** Keeps the denylist in a storage, and a copy of it for moments. */
+/** Stores the denylist, and caches a copy of it for a short time. */
 export function createRevocations(options: RevocationOptions): Revocations {
   const { storage, now } = options;
   const watchers = createWatchers(options);
-  const copy = createCopy({ ...options, onRead: (list) => watchers.tell(list) });
+  const copy = createCopy({ ...options, onRead: (list) => watchers.notify(list) });
   return {
     async revoke(revocation) {
       await storage.commit([toChange(revocation, now())]);
@@ -44,7 +44,7 @@ export function createRevocations(options: RevocationOptions): Revocations {
       });
       return list.has(session);
     },
-    // What cannot be read now is read the next time; requests are refused meanwhile.
+    // A failed read is repeated the next time; requests are rejected meanwhile.
     onRevoked: (session, listener) => watchers.add({ session, listener }, () => void copy.current().catch(() => {})),
   };
 }
@@ -68,7 +68,7 @@ function createCopy(
   async function renew(): Promise<Denylist> {
     const [turn, readAt] = [++turns, now()];
     const list = await readDenylist(storage);
-    // A slow read that began before another must not undo it.
+    // A slow read that started before another must not overwrite its result.
     if (last === undefined || last.turn < turn) last = { list, readAt, turn };
     onRead(list);
     return list;
@@ -90,8 +90,8 @@ interface Watcher {
 
 interface Watchers {
   add(watcher: Watcher, check: () => void): () => void;
-  /** Calls those whose session is on the list. */
-  tell(list: Denylist): void;
+  /** Calls the listeners whose session is on the list. */
+  notify(list: Denylist): void;
 }
 
 function createWatchers({ maxAgeMs = defaultMaxAgeMs, every = repeat }: RevocationOptions): Watchers {
@@ -108,7 +108,7 @@ function createWatchers({ maxAgeMs = defaultMaxAgeMs, every = repeat }: Revocati
       stop ??= every(Math.max(maxAgeMs, 1000), check);
       return () => remove(watcher);
     },
-    tell(list) {
+    notify(list) {
       for (const watcher of [...watchers].filter(({ session }) => list.has(session))) {
         remove(watcher);
         watcher.listener();

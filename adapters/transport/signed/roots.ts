@@ -1,4 +1,4 @@
-/** Whom the endpoint trusts to issue certificates. */
+/** The issuers that the endpoint trusts. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 
@@ -11,21 +11,21 @@ export interface RootKey {
   readonly kid: string;
 }
 
-/** A deployment that issues certificates. While it changes its root key it has two. */
+/** An issuer of certificates. While it changes its root key it has two. */
 export interface Issuer {
   /** The `iss` of its certificates. */
   readonly iss: string;
   readonly keys: readonly RootKey[];
-  /** The tenants that it may speak for; absent: any. Name them where there are several issuers. */
+  /** The tenants that it may issue for; any when absent. Name them where there are several issuers. */
   readonly tenants?: readonly string[];
   /**
-   * Whether its certificates may claim to speak for the deployment, which writes the registry's shared records. `false` when absent;
-   * never together with `tenants`.
+   * Whether its certificates may speak for the deployment, which writes the registry's shared records. `false` when absent; never
+   * together with `tenants`.
    */
   readonly deployment?: boolean;
 }
 
-/** The issuers, or a function that gives those of now: a key that it no longer gives is no longer trusted. */
+/** The issuers, or a function that returns the current ones: a key that it no longer returns is no longer trusted. */
 export type Issuers = readonly Issuer[] | (() => readonly Issuer[]);
 
 /** Whether the issuer's certificates may speak for the deployment. */
@@ -33,20 +33,20 @@ export function mayDeploy({ tenants, deployment }: Issuer): boolean {
   return deployment === true && tenants === undefined;
 }
 
-/** A root key and whose it is. */
+/** A root key and its issuer. */
 export interface Root {
   readonly issuer: Issuer;
   readonly key: RootKey;
 }
 
-/** Finds root keys by `kid`, always among those of now. */
+/** Finds root keys by `kid`, always among the current ones. */
 export type FindRoot = (kid: string) => Root | undefined;
 
 /**
  * Creates the look-up of root keys.
  *
- * @throws PinnaceError `invalid_argument` for a key that is no public Ed25519 key with a `kid`, a `kid` of two issuers, or an issuer
- * with both `tenants` and `deployment`.
+ * @throws PinnaceError `invalid_argument` for a key that is not a public Ed25519 key with a `kid`, a repeated `kid`, or an issuer with
+ * both `tenants` and `deployment`.
  */
 export function createRoots(issuers: Issuers): FindRoot {
   const list = typeof issuers === 'function' ? issuers : () => issuers;

@@ -1,4 +1,4 @@
-/** HTTP message signatures (RFC 9421), made and verified after the profile. */
+/** Creates and verifies HTTP message signatures (RFC 9421) of the profile. */
 
 import { createSignature, isSignatureError, SignatureErrorCode, verifySignature, webcrypto } from 'http-message-sig';
 import { type InnerList, parseDictionary, serializeDictionary } from 'structured-headers';
@@ -17,14 +17,14 @@ import {
 } from './profile.ts';
 import { refusal, type RefusalCode } from './refusal.ts';
 
-/** A request to be signed, complete but for the signature. */
+/** A request to sign, complete but for the signature. */
 export interface UnsignedRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Headers;
 }
 
-/** Who signs, and when. */
+/** The signer and the time. */
 export interface SigningOptions {
   readonly key: CryptoKey;
   readonly keyThumbprint: string;
@@ -32,7 +32,7 @@ export interface SigningOptions {
   readonly nonce: string;
 }
 
-/** Returns the headers with those of the signature added. It covers all that the profile asks for and the request has. */
+/** Returns the headers with those of the signature added. It covers every component of the profile that the request has. */
 export async function signRequest(
   { method, url, headers }: UnsignedRequest,
   options: SigningOptions,
@@ -61,7 +61,7 @@ export async function signRequest(
 }
 
 /**
- * Checks that there is a signature of bearable size, before anything is computed.
+ * Checks that there is a signature within the size limit, before anything is computed.
  *
  * @throws PinnaceError `signature_missing` or `signature_malformed`.
  */
@@ -73,7 +73,7 @@ export function requireSignature({ headers }: Request): void {
   }
 }
 
-/** Whose signature it must be, and the time. */
+/** The expected signer, and the time. */
 export interface VerificationOptions {
   readonly key: CryptoKey;
   readonly keyThumbprint: string;
@@ -81,9 +81,9 @@ export interface VerificationOptions {
 }
 
 /**
- * Verifies the signature of a request and gives its nonce, which is not yet known to be unused.
+ * Verifies the signature of a request and returns its nonce, which is not yet checked to be unused.
  *
- * @throws PinnaceError with the code for what is wrong.
+ * @throws PinnaceError with the code of what is wrong.
  */
 export async function verifyRequest(
   request: Request,
@@ -123,10 +123,10 @@ function componentsOf({ method, headers, body }: Request): readonly string[] {
   return [...alwaysCovered, ...new Set([...present, ...hasBody ? coveredWithBody : []])];
 }
 
-/** Methods of which servers give a body that turns out to be empty. */
+/** Methods for which servers provide a body that turns out to be empty. */
 export const methodsWithoutBody: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE']);
 
-/** The last character of base64 has bits that mean nothing: of the spellings of one signature, one counts. */
+/** The last character of base64 has unused bits: only one spelling of a signature is accepted. */
 function isSpelledSo({ headers }: Request, signature: Uint8Array): boolean {
   const member = serializeDictionary(new Map([[signatureLabel, [signature.slice(), new Map()]]]));
   return headers.get('signature')?.includes(member) === true;
@@ -153,7 +153,7 @@ function codeOf(error: unknown, facts: Facts): RefusalCode {
   }
 }
 
-/** Which rule of the policy was broken: the library says it in words only. It has read the header, so this can too. */
+/** Returns which rule of the policy was broken: the library has only a text for it. The library could parse the header, so this can. */
 function violationOf({ request, requiredComponents, nowSeconds }: Facts): RefusalCode {
   const inputs = parseDictionary(request.headers.get('signature-input') ?? '');
   const [components, parameters] = inputs.get(signatureLabel) as InnerList; // safe: so the library found it

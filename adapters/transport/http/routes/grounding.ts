@@ -148,7 +148,7 @@ export function groundingRoutes(options: GroundingRoutesOptions): Hono<SignedEnv
   return app;
 }
 
-/** The runtime's hook is asked as well, and the events have the span of the caller. */
+/** Passes the runtime's permission hook, and a span in the caller's trace. */
 function callOf(
   c: Context<SignedEnv>,
   { authorize, place }: Pick<GroundingRoutesOptions['runtime'], 'authorize' | 'place'>,
@@ -169,7 +169,7 @@ interface Ingestion {
   readonly call: Call;
 }
 
-/** The hook is asked once about the whole, which the audit records, and about each write within it. */
+/** Calls the permission hook for the whole ingestion, which is audited, and for each write within it. */
 async function ingestGuarded({ runtime, grounding, options, call }: Ingestion): Promise<IngestReport> {
   const { principal, trace } = call;
   const { dataSourceId: id, files } = options;

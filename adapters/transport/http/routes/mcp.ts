@@ -14,8 +14,8 @@ import type { SignedEnv } from '../env.ts';
 /** What is served at `/mcp`, and under which names. */
 export interface McpRouteOptions extends McpHost {
   /**
-   * The host names, without a port, under which the endpoint is reached; those of this machine when absent. A page that a
-   * rebinding name server points here carries its own name, and is refused.
+   * The host names, without a port, of the endpoint; those of this machine when absent. A page that a rebinding name server points
+   * here sends its own host name, and is rejected.
    */
   readonly hosts?: readonly string[];
 }

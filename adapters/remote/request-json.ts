@@ -1,4 +1,4 @@
-/** Asks another service for JSON: one bounded answer, and one error for each way to get none. No error repeats what was sent or came. */
+/** Requests JSON from another service: one bounded response, and one error for each kind of failure. No error contains what was sent or received. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { parseJson } from '../../src/base/json.ts';
@@ -10,9 +10,9 @@ export type HeaderRecord = Readonly<Record<string, string>>;
 
 /** A service that answers GET requests. */
 export interface Remote {
-  /** What it is, in messages. */
+  /** Its name in messages. */
   readonly name: 'catalog' | 'secret manager';
-  /** Begins the reasons of its errors. */
+  /** The prefix of its error reasons. */
   readonly kind: 'catalog' | 'secrets';
   /** The longest body that is read. */
   readonly maxBytes: number;
@@ -20,19 +20,19 @@ export interface Remote {
   readonly now: () => number;
 }
 
-/** What is asked. */
-export interface Question {
+/** A request for JSON. */
+export interface JsonRequest {
   readonly url: string;
-  /** What is asked for, in messages: `agent "helper"`. */
+  /** What is requested, in messages: `agent "helper"`. */
   readonly what: string;
-  /** Asked for each request, so that tokens can be renewed. */
+  /** Called for each request, so that tokens can be renewed. */
   readonly headers: () => Promise<HeaderRecord> | HeaderRecord;
-  /** The entity tag of what is already here. */
+  /** The entity tag of the cached response. */
   readonly etag?: string | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What was answered; everything else is an error. */
+/** A usable response; everything else is an error. */
 export type Reply =
   | { readonly type: 'found'; readonly data: unknown; readonly etag: string | undefined }
   | { readonly type: 'unchanged' }
@@ -41,18 +41,18 @@ export type Reply =
   | { readonly type: 'busy'; readonly retryAfterMs: number | undefined };
 
 /**
- * Asks once. Nothing is followed, cached or tried again, and no cookies are sent.
+ * Sends one request, without redirects, caching, retries and cookies.
  *
  * @throws PinnaceError `unavailable`, with the reason `<kind>_unreachable` or `<kind>_failed` where trying again may help,
  * `<kind>_refused`, `<kind>_too_large`, `<kind>_invalid` or `<kind>_headers` where it does not; what {@link untilAborted} says of
  * an abort.
  */
-export async function ask(remote: Remote, question: Question): Promise<Reply> {
-  const { signal, what } = question;
-  return await untilAborted(() => exchange(remote, question), { signal, action: `load ${what}` });
+export async function requestJson(remote: Remote, request: JsonRequest): Promise<Reply> {
+  const { signal, what } = request;
+  return await untilAborted(() => exchange(remote, request), { signal, action: `load ${what}` });
 }
 
-/** The error of an answer that is not as agreed. */
+/** The error of a response that breaks the contract. */
 export function invalidAnswer(
   { name, kind }: Pick<Remote, 'name' | 'kind'>,
   { what, why, details }: { readonly what: string; readonly why: string; readonly details?: object | undefined },
@@ -63,33 +63,33 @@ export function invalidAnswer(
   });
 }
 
-async function exchange(remote: Remote, question: Question): Promise<Reply> {
-  const request = await toRequest(remote, question);
-  const response = await reach(remote, question, () => remote.fetch(request));
+async function exchange(remote: Remote, request: JsonRequest): Promise<Reply> {
+  const sent = await toRequest(remote, request);
+  const response = await reach(remote, request, () => remote.fetch(sent));
   if (response.status === 200) {
-    const bytes = await reach(remote, question, () => readLimited(response, remote.maxBytes));
-    return { type: 'found', data: readData(remote, question, bytes), etag: response.headers.get('etag') ?? undefined };
+    const bytes = await reach(remote, request, () => readLimited(response, remote.maxBytes));
+    return { type: 'found', data: readData(remote, request, bytes), etag: response.headers.get('etag') ?? undefined };
   }
   void response.body?.cancel().catch(() => undefined);
-  return readStatus(remote, question, response);
+  return readStatus(remote, request, response);
 }
 
-async function toRequest(remote: Remote, question: Question): Promise<Request> {
-  const { url, etag, signal } = question;
-  const headers = await readHeaders(remote, question);
+async function toRequest(remote: Remote, request: JsonRequest): Promise<Request> {
+  const { url, etag, signal } = request;
+  const headers = await readHeaders(remote, request);
   if (!headers.has('accept')) headers.set('accept', 'application/json');
   if (etag !== undefined) headers.set('if-none-match', etag);
   return new Request(url, {
     headers,
-    redirect: 'error', // the headers are for one address
+    redirect: 'error', // the headers are for one origin
     credentials: 'omit',
-    cache: 'no-store', // caching is the runtime's, where an invalidation reaches it
+    cache: 'no-store', // the runtime caches, so that invalidations reach it
     ...(signal && { signal }),
   });
 }
 
-/** `Headers` quotes what it refuses, and whoever makes the headers may say more: their errors are dropped. */
-async function readHeaders(remote: Remote, { headers, what }: Question): Promise<Headers> {
+/** `Headers` quotes the values that it rejects, and the caller's function may say more, so their errors are dropped. */
+async function readHeaders(remote: Remote, { headers, what }: JsonRequest): Promise<Headers> {
   let given: HeaderRecord;
   try {
     given = await headers();
@@ -105,8 +105,8 @@ async function readHeaders(remote: Remote, { headers, what }: Question): Promise
   }
 }
 
-/** The original error is dropped: a `fetch` of the caller's own may put the request into it. */
-async function reach<T>(remote: Remote, { what }: Question, call: () => Promise<T>): Promise<T> {
+/** The original error is dropped: the caller's own `fetch` may put the request into it. */
+async function reach<T>(remote: Remote, { what }: JsonRequest, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch {
@@ -115,7 +115,7 @@ async function reach<T>(remote: Remote, { what }: Question, call: () => Promise<
   }
 }
 
-function readData(remote: Remote, { what }: Question, bytes: Uint8Array<ArrayBuffer> | undefined): unknown {
+function readData(remote: Remote, { what }: JsonRequest, bytes: Uint8Array<ArrayBuffer> | undefined): unknown {
   if (!bytes) {
     const why = `it answered more than the ${remote.maxBytes} bytes that are allowed`;
     throw unavailable(remote, 'too_large', `Cannot load ${what} from the ${remote.name}: ${why}`, { retryable: false });
@@ -127,7 +127,7 @@ function readData(remote: Remote, { what }: Question, bytes: Uint8Array<ArrayBuf
   }
 }
 
-function readStatus(remote: Remote, { what, etag }: Question, { status, headers }: Response): Reply {
+function readStatus(remote: Remote, { what, etag }: JsonRequest, { status, headers }: Response): Reply {
   const retryAfterMs = retryAfterOf(headers, remote.now());
   if (status === 304 && etag !== undefined) return { type: 'unchanged' };
   if (status === 404 || status === 410) return { type: 'missing' };
