@@ -15,14 +15,14 @@ export type { CodeFile, CodeTree, OpenTree } from './code/tree.ts';
 /** What a source of code is made of. */
 export interface CodeSourceOptions {
   readonly id: string;
-  /** Gives the repository of a tenant; `undefined` for who has none. */
+  /** Returns the repository of a tenant; `undefined` for who has none. */
   readonly tree: (tenant: string) => CodeTree | undefined;
   readonly limits?: Partial<CodeLimits>;
 }
 
 /** A source of code. */
 export interface CodeSource extends GroundingSource {
-  /** Reads the repository anew; questions until then are answered from what was read before. */
+  /** Reads the repository again; until then queries are answered from the earlier index. */
   refresh(tenant: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface CodeSource extends GroundingSource {
 const defaultLimits: CodeLimits = { files: 20_000, fileBytes: 16_777_216, bytes: 67_108_864 };
 
 /**
- * Gives the source. A query is words, `"exact text"`, `/regular expression/`, `sym:name`, and may say `path:src/*.ts` or
+ * Returns the source. A query is words, `"exact text"`, `/regular expression/`, `sym:name`, and may say `path:src/*.ts` or
  * `lang:go`; filters read `repo`, `path`, `language`, `symbol` and `symbolKind`. What is read is pinned: to a commit, or by a hash.
  *
  * @example
@@ -43,7 +43,7 @@ export function codeSource({ id, tree, limits }: CodeSourceOptions): CodeSource 
     const open = tree(tenant);
     return open && await indexTree(await open(signal), { ...defaultLimits, ...limits }, signal);
   };
-  /** The first question builds, and others wait for it; whoever comes after one that was stopped builds again. */
+  /** The first query builds the index, and others wait for it; the query after a stopped one builds again. */
   const indexOf = async (tenant: string, signal: AbortSignal): Promise<CodeIndex | undefined> => {
     requireRunning(signal);
     for (;;) {
@@ -85,7 +85,7 @@ export function codeSource({ id, tree, limits }: CodeSourceOptions): CodeSource 
   };
 }
 
-/** Filters on symbols can be told of hits only, all others of files before anything is searched. */
+/** Filters on symbols apply to hits, all others to files before the search. */
 function splitFilters(filters: readonly Filter[], repo: string) {
   const isOfHit = (filter: Filter): boolean =>
     ('any' in filter ? filter.any : [filter]).some(({ field }) => field.startsWith('symbol'));

@@ -13,7 +13,7 @@ export interface EmbedderOptions {
   readonly dimensions?: number;
 }
 
-/** Gives an embedder of a model. What the provider says of a failure may quote the texts: it is the `cause`, and told to nobody. */
+/** Creates an embedder of a model. What the provider says of a failure may quote the texts: it is the `cause`, which no caller receives. */
 export function createEmbedder(
   model: EmbeddingModelV4,
   { maxRetries = 2, dimensions }: EmbedderOptions = {},

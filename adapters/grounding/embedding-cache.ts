@@ -1,4 +1,4 @@
-/** Makes each vector once: texts go to the embedder in batches, and what it gave is kept by the hash of the text. */
+/** Creates each vector once: texts go to the embedder in batches, and results are cached by the hash of the text. */
 
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
@@ -7,7 +7,7 @@ import type { Storage } from '../../src/contracts/storage.ts';
 import { sha256 } from '../../src/base/hash.ts';
 import { requireRunning } from './turns.ts';
 
-/** Gives the vectors of texts, in their order. */
+/** Returns the vectors of texts, in their order. */
 export type Embed = (
   texts: readonly string[],
   options: { readonly tenant: string; readonly signal: AbortSignal },
@@ -20,8 +20,8 @@ const mostInMemory = 2_000;
 const weekMs = 7 * 86_400_000;
 
 /**
- * Gives an `Embed` over the embedder. Without a storage the latest vectors are remembered for as long as the process lives. The
- * tenant is part of the key: how quick an answer is tells nobody what others have asked. What is no vector is not kept: it is
+ * Returns an `Embed` over the embedder. Without a storage the latest vectors are remembered for as long as the process lives. The
+ * tenant is part of the key: response times do not disclose what other tenants asked. What is no vector is not kept: it is
  * `unavailable` with the reason `invalid_embeddings`.
  */
 export function cacheEmbeddings(

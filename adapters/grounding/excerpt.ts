@@ -8,7 +8,7 @@ export interface Excerpt {
   readonly ranges: readonly (readonly [number, number])[];
 }
 
-/** Gives at most `most` code units of the text, from a line's or a word's beginning before the densest matches. */
+/** Returns at most `most` code units of the text, from a line's or a word's beginning before the densest matches. */
 export function excerptOf(
   text: string,
   ranges: readonly (readonly [number, number])[],

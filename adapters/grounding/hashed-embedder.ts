@@ -4,7 +4,7 @@ import type { Embedder } from '../../src/contracts/embedder.ts';
 import { normalizeWord, tokenize } from './words.ts';
 
 /**
- * Gives an embedder in plain code. Texts with the same words, or words that look alike, are near each other; it knows nothing of
+ * Returns an embedder in plain code. Texts with the same words, or words that look alike, are near each other; it knows nothing of
  * meaning. For pages that are offline, and for tests.
  */
 export function hashedEmbedder({ dimensions = 256 }: { readonly dimensions?: number } = {}): Embedder {
@@ -14,7 +14,7 @@ export function hashedEmbedder({ dimensions = 256 }: { readonly dimensions?: num
   };
 }
 
-/** Gives the vector of one text. */
+/** Returns the vector of one text. */
 export function hashedVector(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
   const add = (feature: string, weight: number): void => {

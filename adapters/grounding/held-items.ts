@@ -11,13 +11,13 @@ export interface HeldItems {
   /** Does what a change says, in turns; to its end, for half a change is none. */
   apply(change: LogChange): Promise<void>;
   clear(): void;
-  /** The engine is told nothing of what comes and goes, until `follow`. */
+  /** The engine receives no changes until `follow`. */
   leave(): void;
-  /** From now on the engine follows. With `restored` it has the items of before, and without, it is told of them all. */
+  /** From now on the engine receives changes; without `restored`, it first receives all items. */
   follow(given: { readonly restored: boolean }): Promise<void>;
   /** Drops what is past its time. */
   expire(): void;
-  /** The rows that the log has and nobody needs; begins to count anew. */
+  /** The rows of the log that nothing needs; starts counting again. */
   dead: number;
 }
 

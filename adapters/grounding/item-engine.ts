@@ -4,16 +4,16 @@ import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-
 import { originOf, type StoredItem } from './item.ts';
 import type { StoredRow } from './log-part.ts';
 
-/** What finds items. It is told of every row that comes and of every item that goes. */
+/** What finds items. It receives every row that is added and every item that is removed. */
 export interface ItemEngine {
   /** Throws `invalid_argument` for rows that it cannot hold. */
   require?(rows: readonly StoredRow[]): void;
   /** The id is not there yet. */
   add(row: StoredRow): void;
   remove(item: StoredItem): void;
-  /** Gives an item with what the engine keeps of it. */
+  /** Returns an item with what the engine keeps of it. */
   rowOf?(item: StoredItem): StoredRow;
-  /** Gives the best hits for a query or an embedding; filters hold before anything is cut. */
+  /** Returns the best hits for a query or an embedding; filters hold before anything is cut. */
   search(request: GroundingRequest, context: SearchContext): Promise<SourceHit[]>;
   /** Makes ready what is better made before the next question; with `measure` also what takes seconds, where it is worth it. */
   settle?(signal: AbortSignal, options: { readonly measure: boolean }): Promise<void>;
@@ -22,7 +22,7 @@ export interface ItemEngine {
   /** Takes such bytes in the place of all that it has; false where it cannot, and then it has what it had. */
   restore?(bytes: Uint8Array): Promise<boolean>;
   has?(id: string): boolean;
-  /** What whoever operates it may want to know. */
+  /** Figures for the operator. */
   stats?(): Readonly<Record<string, unknown>>;
 }
 

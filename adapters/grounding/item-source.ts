@@ -35,9 +35,9 @@ export interface ItemKind {
   readonly kind: GroundingKind;
   readonly capabilities: GroundingCapabilities;
   readonly createEngine: () => ItemEngine;
-  /** Gives the rows of items that are new, or refuses them. */
+  /** Returns the rows of items that are new, or refuses them. */
   readonly toRows?: (items: readonly StoredItem[], given: Preparing) => Promise<readonly StoredRow[]>;
-  /** Gives the request as the engine takes it. */
+  /** Returns the request as the engine takes it. */
   readonly toRequest?: (request: GroundingRequest, signal: AbortSignal) => Promise<GroundingRequest>;
 }
 
@@ -54,7 +54,7 @@ export interface ItemSource extends WritableGroundingSource {
   settle(tenant: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Gives the source. */
+/** Returns the source. */
 export function createItemSource(options: ItemSourceOptions, kind: ItemKind): ItemSource {
   const { id, now = Date.now } = options;
   const shelfOf = createShelves(options, kind);

@@ -30,7 +30,7 @@ export function readItem(item: StoredItem, field: string): unknown {
 }
 
 /**
- * Gives the items as they are kept.
+ * Returns the items as they are kept.
  *
  * @throws PinnaceError `invalid_argument` when one is no item, or two have the same id.
  */

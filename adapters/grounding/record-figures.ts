@@ -8,7 +8,7 @@ import type { DataRecord } from '../../src/grounding/ingest/csv.ts';
 
 type Figure = GroundingAggregate['figures'][number];
 
-/** Gives one hit for each value of `by`, in the order of the values, or one hit for all. */
+/** Returns one hit for each value of `by`, in the order of the values, or one hit for all. */
 export function addUp(
   records: readonly DataRecord[],
   { aggregate: { by, figures }, topK, id, version }: {

@@ -18,9 +18,9 @@ import { normalizeWord, tokenize } from './words.ts';
 /** What a source of records is made of. */
 export interface RecordSourceOptions {
   readonly id: string;
-  /** Gives the records of a tenant, and of nobody else. What it throws is the source's error. */
+  /** Returns the records of this tenant only. What it throws is the source's error. */
   readonly list: (tenant: string, signal: AbortSignal) => readonly DataRecord[] | Promise<readonly DataRecord[]>;
-  /** The field that tells records apart; `id` when absent. */
+  /** The field that identifies a record; `id` when absent. */
   readonly key?: string;
   /** The field that names a record to people. */
   readonly title?: string;
@@ -46,7 +46,7 @@ interface Table {
 }
 
 /**
- * Gives the source. A query that is a key finds that record with certainty; other queries find records by their words.
+ * Returns the source. A query that is a key finds that record with certainty; other queries find records by their words.
  *
  * @example
  * const orders = recordSource({ id: 'orders', list: (tenant) => tenant === 'acme' ? parseCsv(text) : [] });

@@ -43,7 +43,7 @@ function innerOf(index: object): Internals {
 
 const format = 1;
 
-/** Gives the bytes of an index, which must not change meanwhile. */
+/** Returns the bytes of an index, which must not change meanwhile. */
 export async function writeIndex<T>(index: MiniSearch<T>, turns: Turns): Promise<Uint8Array<ArrayBuffer>> {
   const { terms, ids, lengths, averageLengths, documents, nextId } = innerOf(index);
   const out = new ByteWriter();
@@ -68,7 +68,7 @@ export async function writeIndex<T>(index: MiniSearch<T>, turns: Turns): Promise
   return out.bytes();
 }
 
-/** Gives the index of these bytes, made with the same options; `undefined` for those of another format. */
+/** Returns the index of these bytes, made with the same options; `undefined` for those of another format. */
 export async function readIndex<T>(
   bytes: Uint8Array,
   { options, turns }: { readonly options: Options<T>; readonly turns: Turns },
@@ -106,7 +106,7 @@ export async function readIndex<T>(
   return index;
 }
 
-/** Gives for each term the number of documents that have it, in whichever field. */
+/** Returns for each term the number of documents that have it, in whichever field. */
 export async function documentFrequencies<T>(index: MiniSearch<T>, turns: Turns): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   for (const [term, fields] of innerOf(index).terms) {

@@ -14,7 +14,7 @@ import { createTurns, requireRunning } from './turns.ts';
 import { normalizeWord, tokenize, wordsOf } from './words.ts';
 
 /**
- * Gives a source that finds items by their words.
+ * Returns a source that finds items by their words.
  *
  * @example
  * const handbook = textSource({ id: 'handbook', storage });
@@ -46,7 +46,7 @@ const indexOptions: Options<Indexed> = {
   searchOptions: { boost: { title: 2 } },
 };
 
-/** Gives an engine without items. */
+/** Returns an engine without items. */
 function createTextEngine(): ItemEngine {
   let frequencies = new Map<string, number>();
   let index = new MiniSearch<Indexed>(indexOptions);

@@ -12,12 +12,12 @@ export interface Turns {
   next(): Promise<void> | undefined;
 }
 
-/** When a turn began last, whoever's it was: the next piece of work may still be in it. */
+/** When the last turn started, of any caller: the next piece of work may still be in it. */
 let latestStart = -Infinity;
-/** A turn that began longer ago is over. */
+/** A turn that started longer ago is over. */
 const longAgoMs = 20;
 
-/** Gives turns of about `turnMs` milliseconds, 4 when absent; the first goes on with what others have begun. */
+/** Returns turns of about `turnMs` milliseconds, 4 when absent; the first continues the current turn. */
 export function createTurns(signal?: AbortSignal, { turnMs = 4 }: { readonly turnMs?: number } = {}): Turns {
   const now = performance.now();
   const ago = now - latestStart;
@@ -44,7 +44,7 @@ export function requireRunning(signal: AbortSignal | undefined): void {
 
 /**
  * Lets everything else that is ready run first. `scheduler.yield` would come back before messages and timers that wait, so that
- * nobody could stop the work; a timer waits longer than need be.
+ * the work could not be stopped; a timer waits longer than necessary.
  */
 function yieldTurn(): Promise<void> {
   const { setImmediate: soon = viaMessage } = globalThis as { setImmediate?: (work: () => void) => unknown };

@@ -25,7 +25,7 @@ export interface VectorSourceOptions extends ItemSourceOptions {
 }
 
 /**
- * Gives a source that finds items by the cosine of their vectors.
+ * Returns a source that finds items by the cosine of their vectors.
  *
  * @example
  * const memory = vectorSource({ id: 'memory', storage, embedder: createEmbedder(model) });

@@ -10,7 +10,7 @@ const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 const run =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+|[[\p{L}\p{N}\p{M}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]]+/gv;
 
-/** Gives the words of a text. Scripts without spaces are cut into pairs of characters, which overlap. */
+/** Returns the words of a text. Scripts without spaces are cut into pairs of characters, which overlap. */
 export function wordsOf(text: string): Word[] {
   const words: Word[] = [];
   for (const { 0: found, index } of text.matchAll(run)) {
@@ -25,7 +25,7 @@ export function tokenize(text: string): string[] {
   return wordsOf(text).map((word) => word.text);
 }
 
-/** Gives the form that is indexed: in one case and width, without the mark of an English plural. */
+/** Returns the form that is indexed: in one case and width, without the mark of an English plural. */
 export function normalizeWord(word: string): string {
   const form = word.normalize('NFKC').toLowerCase();
   if (form.length > 4 && form.endsWith('ies')) return `${form.slice(0, -3)}y`;

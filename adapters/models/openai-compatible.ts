@@ -8,7 +8,7 @@ import { modelFetch } from './model-fetch.ts';
 export interface OpenAiCompatibleOptions {
   /** Everything before `/chat/completions`. */
   readonly baseUrl: string;
-  /** Sent as a bearer token. A function is asked anew for every request, and nowhere else. */
+  /** Sent as a bearer token. A function is called for every request. */
   readonly apiKey?: string | (() => string);
   readonly model: string;
   /** Sent with every request, after the key. */
@@ -17,7 +17,7 @@ export interface OpenAiCompatibleOptions {
 }
 
 /**
- * Gives the model. Neither the model nor an error made here shows the key or a header's value.
+ * Returns the model. Neither the model nor an error made here shows the key or a header's value.
  *
  * @throws PinnaceError `invalid_argument` for a base URL or a header that no request can carry; an unusable key is the same, when
  * a request is sent.
@@ -29,7 +29,7 @@ export function openAiCompatible(
 ): LanguageModel {
   checkHeaders(headers);
   const baseURL = checkBaseUrl(baseUrl);
-  /** Its code is fetched with the first request: whoever asks no such model, as a page with the built-in one, needs none of it. */
+  /** Its code is loaded with the first request: a page with the built-in model needs none of it. */
   const inner = async (): Promise<LanguageModel> => {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     return createOpenAICompatible({

@@ -14,7 +14,7 @@ export interface RehearsalOptions {
 }
 
 /**
- * Gives the model. It calls the active tools that the words of the last user message match, fills their inputs by their
+ * Returns the model. It calls the active tools that the words of the last user message match, fills their inputs by their
  * JSON Schemas, and then reports what they returned. Asked, or without anything to do, it says that it is no intelligence.
  *
  * A call that is spelt out (`call name with {json}`, `/name {json}`) is made as it stands, so that failures can be rehearsed.

@@ -9,11 +9,11 @@ import { type Cell, createSandbox, type ProbedSandbox, type Spawn } from './sand
 
 /** What a run may take. */
 export interface DenoSandboxOptions {
-  /** Memory for objects, and for all of the process where the system tells how much it takes. */
+  /** Memory for objects, and for all of the process where the system reports how much it takes. */
   readonly maxMemoryMb?: number;
 }
 
-/** Gives the sandbox for Deno. It needs permission to run Deno itself; without it, and on Node, every run is `unavailable`. */
+/** Returns the sandbox for Deno. It needs permission to run Deno itself; without it, and on Node, every run is `unavailable`. */
 export function denoSandbox({ maxMemoryMb = 128 }: DenoSandboxOptions = {}): ProbedSandbox {
   return createSandbox('Deno' in globalThis ? spawnProcess(maxMemoryMb) : undefined);
 }
@@ -43,7 +43,7 @@ function spawnProcess(maxMemoryMb: number): Spawn {
 function start(args: string[]): Deno.ChildProcess {
   try {
     const env = { NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1' };
-    const io = { stdin: 'piped', stdout: 'piped', stderr: 'null' } as const; // what it prints would tell of code and input
+    const io = { stdin: 'piped', stdout: 'piped', stderr: 'null' } as const; // its output could disclose code and input
     return new Deno.Command(Deno.execPath(), { args, env, clearEnv: true, ...io }).spawn();
   } catch (cause) {
     throw new PinnaceError(
@@ -67,7 +67,7 @@ async function send({ stdin }: Deno.ChildProcess, source: string): Promise<void>
   try {
     await new Blob([source]).stream().pipeTo(stdin);
   } catch {
-    // told by `replyOf`
+    // reported by `replyOf`
   }
 }
 
@@ -135,7 +135,7 @@ interface Watch {
   readonly onExceeded: () => void;
 }
 
-/** Linux tells what a process takes, to whom it may be read; elsewhere the time alone is the limit. */
+/** Linux reports what a process takes, where this may be read; elsewhere only the time is limited. */
 function watchMemory(pid: number, { maxMb, onExceeded }: Watch): () => void {
   const timer = setInterval(() => {
     const takenMb = residentMb(pid);

@@ -14,7 +14,7 @@ const kept = (
 /** The permissions of Deno. A platform that has them and denies not all of them is no sandbox. */
 const permissions = ['net', 'read', 'write', 'env', 'run', 'sys', 'ffi', 'import'];
 
-/** What the prelude is told. */
+/** The settings of the prelude. */
 export interface PreludeSettings {
   /** As JSON. */
   readonly input: string;
@@ -23,7 +23,7 @@ export interface PreludeSettings {
   readonly codeUrl?: string;
 }
 
-/** Gives the module that has run to its end before the first line of the code. */
+/** Returns the module that has run to its end before the first line of the code. */
 export function prelude(given: PreludeSettings): string {
   const settings = JSON.stringify({ kept, permissions, ...given });
   return `const settings = JSON.parse(${JSON.stringify(settings)});\n${body}`;

@@ -3,9 +3,9 @@
 import { PinnaceError } from '../../src/base/errors.ts';
 
 /**
- * Gives the output that a reply carries. Of code that threw, the error tells the line and the column where that can be known.
+ * Returns the output that a reply carries. The error of code that threw names line and column where they are known.
  *
- * @throws PinnaceError for a reply that tells of a failure, is too long, or is none.
+ * @throws PinnaceError for a reply that reports a failure, is too long or malformed.
  */
 export function readReply(data: unknown, { maxOutputLength, linesBefore }: ReplyOptions): unknown {
   const { ok, output, reason, text, at } = parseReply(data, maxOutputLength);

@@ -24,7 +24,7 @@ export interface ProbedSandbox extends Sandbox {
   readonly isReady: () => Promise<boolean>;
 }
 
-/** Gives the sandbox for a way to build walls; `undefined`: there are none, and every run is `unavailable`. */
+/** Creates the sandbox for a way to build walls; `undefined`: there are none, and every run is `unavailable`. */
 export function createSandbox(spawn: Spawn | undefined): ProbedSandbox {
   const run = async (code: string, options: SandboxOptions): Promise<unknown> => {
     if (spawn === undefined) throw cannotIsolate();

@@ -11,9 +11,9 @@ interface Rules {
 }
 
 /**
- * Gives what marks the sandbox's own frame and modules as trusted; the browser then refuses those of anybody else.
+ * Returns what marks the sandbox's own frame and modules as trusted; the browser then refuses those of anybody else.
  *
- * Throws where the policy is forbidden, or somebody else has made it.
+ * Throws where the policy is forbidden, or another script has created it.
  */
 export function trustOwn(): Rules {
   const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypePolicies };

@@ -3,7 +3,7 @@
  *
  * Two walls stand around the code. The first is the same everywhere: the prelude takes away all that reaches out, in a realm whose
  * origin is its own, so that no storage, cache or lock of the page belongs to it. The second is a Content-Security-Policy, and a
- * worker made of data has that of whoever makes it. In a page, a hidden frame makes it, whose policy allows no connection. A worker
+ * worker made of data has that of its creator. In a page, a hidden frame makes it, whose policy allows no connection. A worker
  * has no frame: there the code runs under that worker's own policy, which came with its script (a page's `<meta>` does not reach
  * it), and which must let the agent reach its models. So in a worker the first wall stands alone, unless the policy that its
  * script is served with forbids connections to all but the few hosts that the agent needs.
@@ -21,7 +21,7 @@ let rules: ReturnType<typeof trustOwn> | undefined;
 /** One policy a realm: its name can be taken once. */
 const trusted = (): ReturnType<typeof trustOwn> => rules ??= trustOwn();
 
-/** Gives the sandbox for a page or a worker. Deno's workers go on in an endless loop after `terminate`: there it is none. */
+/** Returns the sandbox for a page or a worker. Deno's workers go on in an endless loop after `terminate`: there it is none. */
 export function workerSandbox(): ProbedSandbox {
   return createSandbox(findSpawn());
 }
@@ -45,7 +45,7 @@ function startWorker(WorkerOfRealm: typeof Worker, ...[code, settings]: Paramete
     started.addEventListener('message', ({ data }: MessageEvent<unknown>) => resolve(data));
     started.addEventListener('messageerror', () => resolve(undefined));
     started.addEventListener('error', (event) => {
-      event.preventDefault(); // it is told to the caller; the console would show code and input
+      event.preventDefault(); // the caller receives it; the console would show code and input
       // Without a message the script could not be read, or a browser under load could not load it: nothing of it has run.
       if (mayTryAgain && !ended && !(event instanceof ErrorEvent)) worker = start(false);
       else reject(invalidCode('it is not the body of an async function'));

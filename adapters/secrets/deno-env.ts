@@ -27,7 +27,7 @@ export interface DenoEnvSecretsOptions extends UnboundSecrets {
 }
 
 /**
- * Gives a source that reads `openai-key` from `PINNACE_SECRET_OPENAI_KEY`: the id in capitals, everything but letters and digits as
+ * Creates a source that reads `openai-key` from `PINNACE_SECRET_OPENAI_KEY`: the id in capitals, everything but letters and digits as
  * `_`. So `a-b` and `a.b` are one variable, with the same origins. An environment knows no tenants.
  *
  * A variable that is missing or empty is `not_found`, one that the process may not read (`--allow-env`) or delete `forbidden`;

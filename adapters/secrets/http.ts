@@ -20,7 +20,7 @@ export interface HttpSecretsOptions extends GuardedSendOptions, UnboundSecrets {
   readonly url: string | URL;
   /** By secret id, the origins that may receive it, for a secret manager that does not say; these count more than its answer. */
   readonly origins?: Readonly<Record<string, readonly string[]>>;
-  /** Asked before each request, with who asks and for what: a secret manager that knows tenants can tell them apart. */
+  /** Asked before each request, with who asks and for what: a secret manager can distinguish tenants. */
   readonly headers?: (scope: SecretScope) => Promise<HeaderRecord> | HeaderRecord;
   /** Milliseconds since 1970, for a `Retry-After` that is a date. */
   readonly now?: () => number;
@@ -29,7 +29,7 @@ export interface HttpSecretsOptions extends GuardedSendOptions, UnboundSecrets {
 const maxBytes = 64 * 1024;
 
 /**
- * Gives a source that asks `GET {url}/{id}?version={version}`, which answers
+ * Creates a source that asks `GET {url}/{id}?version={version}`, which answers
  * `{ "value": "…", "version": "…", "origins": ["https://…"] }`; without a version in the reference, the latest. Nothing is cached,
  * and no redirect is followed.
  *

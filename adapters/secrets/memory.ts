@@ -16,7 +16,7 @@ export interface MemorySecrets extends SecretSource {
 }
 
 /**
- * Gives a source of secrets that holds them in memory.
+ * Creates a source of secrets that holds them in memory.
  *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_secret_origin`, here and from `set`.
  * @example

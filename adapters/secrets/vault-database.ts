@@ -14,7 +14,7 @@ export type VaultDatabase = <T>(mode: IDBTransactionMode, work: (stores: VaultSt
 const storeNames = ['keys', 'secrets'];
 
 /**
- * Gives the database of this name.
+ * Returns the database of this name.
  *
  * Its calls reject with `unavailable` and the reason `vault_full` or `vault_unavailable`, or as the work does where that throws a
  * `PinnaceError`.
@@ -34,7 +34,7 @@ export function vaultDatabase(name: string, indexedDB: IDBFactory | undefined): 
   };
 }
 
-/** Gives what a request gives. */
+/** Returns what a request gives. */
 export function settled<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));
@@ -52,7 +52,7 @@ async function open(name: string, factory: IDBFactory | undefined): Promise<IDBD
 
 async function transact<T>(transaction: IDBTransaction, work: (stores: VaultStores) => Promise<T>): Promise<T> {
   const ending = ended(transaction);
-  ending.catch(() => undefined); // told below, unless the work fails first
+  ending.catch(() => undefined); // reported below, unless the work fails first
   const stores = { keys: transaction.objectStore('keys'), secrets: transaction.objectStore('secrets') };
   try {
     const result = await work(stores);

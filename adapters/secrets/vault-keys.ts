@@ -46,7 +46,7 @@ export async function createKey(passphrase: string): Promise<{ wrapped: WrappedK
 }
 
 /**
- * Gives the data key.
+ * Returns the data key.
  *
  * @throws PinnaceError `forbidden` with the reason `wrong_passphrase`; `unavailable` with the reason `vault_key_lost` where the
  * browser's key is not the one that it was wrapped with.
@@ -56,7 +56,7 @@ export async function openKey(wrapped: WrappedKey, passphrase: string): Promise<
   return { kid: wrapped.kid, key: await unwrap(wrapped, inner) };
 }
 
-/** Gives the same data key for another passphrase. @throws PinnaceError as `openKey` does for a wrong one. */
+/** Returns the same data key for another passphrase. @throws PinnaceError as `openKey` does for a wrong one. */
 export async function rewrapKey(
   wrapped: WrappedKey,
   { current, next }: { readonly current: string; readonly next: string },

@@ -14,7 +14,7 @@ export interface SecretVersion {
 
 /** The one row of the keys. */
 interface KeyRow extends WrappedKey {
-  /** Counts the versions that were begun with this key. */
+  /** Counts the versions that were created with this key. */
   readonly writes: number;
 }
 
@@ -36,13 +36,13 @@ const keyName = 'key';
 /** As often may one AES-GCM key be used with random IVs (NIST SP 800-38D, 8.3). */
 const maxWrites = 2 ** 32;
 
-/** Gives the key's row, if the vault has been made. */
+/** Returns the key's row, if the vault has been made. */
 export async function readKey({ keys }: VaultStores): Promise<KeyRow | undefined> {
   const request: IDBRequest<KeyRow | undefined> = keys.get(keyName); // safe: only this file writes here
   return await settled(request);
 }
 
-/** Keeps a first key, and gives the one that is there already instead. Secrets of an earlier key are dropped: none can be read. */
+/** Stores a first key, or returns the one that exists. Secrets of an earlier key are dropped: none can be read. */
 export async function addKey(stores: VaultStores, wrapped: WrappedKey): Promise<WrappedKey | undefined> {
   const row = await readKey(stores);
   if (row) return row;
@@ -57,7 +57,7 @@ export async function replaceKey(stores: VaultStores, wrapped: WrappedKey): Prom
   await putKey(stores, { ...wrapped, writes });
 }
 
-/** Gives the next version. They are counted for the whole vault, so that none is ever used again, not even after a removal. */
+/** Returns the next version. They are counted for the whole vault, so that none is ever used again, not even after a removal. */
 export async function countWrite(stores: VaultStores, dataKey: DataKey): Promise<string> {
   const row = await requireKey(stores, dataKey);
   const writes = row.writes + 1;
@@ -92,14 +92,14 @@ export async function replaceSecrets(stores: VaultStores, found: readonly FoundS
   }
 }
 
-/** Gives the version that is referred to: the latest where none is named. */
+/** Returns the version that is referred to: the latest where none is named. */
 export async function findSecret({ secrets }: VaultStores, ref: SecretRef): Promise<FoundSecret | undefined> {
   const range = rangeOf(ref);
   const cursor = range && await settled(secrets.openCursor(range, 'prev'));
   return cursor ? toFound(cursor.primaryKey, cursor.value) : undefined;
 }
 
-/** Gives all versions of one secret, or without an id of all. */
+/** Returns all versions of one secret, or without an id of all. */
 export async function listSecrets({ secrets }: VaultStores, id?: string): Promise<FoundSecret[]> {
   const range = id === undefined ? undefined : rangeOf({ id });
   const [keys, rows] = await Promise.all([settled(secrets.getAllKeys(range)), settled(secrets.getAll(range))]);
@@ -125,7 +125,7 @@ function rangeOf({ id, version }: SecretRef): IDBKeyRange | undefined {
 
 async function requireKey(stores: VaultStores, { kid }: { readonly kid: string }): Promise<KeyRow> {
   const row = await readKey(stores);
-  if (row?.kid !== kid) throw keyLost(); // cleared, or made anew, in another tab
+  if (row?.kid !== kid) throw keyLost(); // cleared or created again in another tab
   return row;
 }
 

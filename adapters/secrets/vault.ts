@@ -42,7 +42,7 @@ export interface Vault extends SecretSource {
    * characters; `unavailable` with the reason `vault_key_lost` where only `clear` helps.
    */
   unlock(passphrase: string): Promise<void>;
-  /** Forgets the key, here. Call the runtime's `invalidate(['secrets'])` too: it goes on with what it has resolved. */
+  /** Drops the key, here. Call the runtime's `invalidate(['secrets'])` too: it keeps what it has resolved. */
   lock(): void;
   /** Sets another passphrase, locked or not. @throws PinnaceError as `unlock` does. */
   changePassphrase(change: { readonly current: string; readonly next: string }): Promise<void>;
@@ -60,7 +60,7 @@ export interface Vault extends SecretSource {
   remove(secretId: string, version?: string): Promise<void>;
   /** What there is, locked or not; never a value. */
   list(): Promise<SecretVersion[]>;
-  /** Forgets everything, the key and the passphrase too. */
+  /** Deletes everything, the key and the passphrase too. */
   clear(): Promise<void>;
 }
 
@@ -82,10 +82,10 @@ const minLength = 8;
 const maxLength = 65_536;
 
 /**
- * Gives a vault, locked. Values are encrypted with AES-GCM-256, each for its id and version; the key to them opens only with the
+ * Creates a vault, locked. Values are encrypted with AES-GCM-256, each for its id and version; the key to them opens only with the
  * passphrase (PBKDF2-SHA-256, 600,000 rounds) *and* a key of this browser that no script can export.
  *
- * It protects what lies on the disk: of a stolen computer, a backup or a profile, whoever has it must guess the passphrase, and
+ * It protects what lies on the disk: of a stolen computer, a backup or a profile, the thief must guess the passphrase, and
  * of rows that a script has carried off, even the passphrase opens nothing elsewhere. It does not protect from script that runs in
  * this origin while the vault is unlocked, or that reads the passphrase as it is typed; nor does it hide ids, versions and lengths.
  * A browser may delete what a site keeps: then the vault is empty, secrets are `not_found`, and a person must set them again.
@@ -173,7 +173,7 @@ async function write(
   return place;
 }
 
-/** Encrypted anew, as the origins belong to what is encrypted. */
+/** Encrypts again, as the origins are part of the encrypted data. */
 async function bind(state: VaultState, id: string, origins: readonly string[]): Promise<void> {
   const dataKey = requireUnlocked(state);
   secretOrigins(id, origins);

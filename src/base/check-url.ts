@@ -74,7 +74,7 @@ function checkOrigin({ origin, port }: URL, origins: readonly string[] | undefin
 function checkHost(hostname: string, authority: string): UrlRule | undefined {
   if (hostname.startsWith('[')) return isPublicAddress(hostname.slice(1, -1)) ? undefined : 'address_not_public';
   if (!isIpv4(hostname)) return isPublicName(hostname) ? undefined : 'host_not_public';
-  // `0x7f.1`, `2130706433` and full-width digits are the same address to `URL`, but to no honest author.
+  // `0x7f.1`, `2130706433` and full-width digits are the same address to `URL`, but serve only to disguise it.
   if (authority.replace(/:\d*$/, '') !== hostname) return 'address_not_canonical';
   return isPublicAddress(hostname) ? undefined : 'address_not_public';
 }

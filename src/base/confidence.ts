@@ -1,6 +1,6 @@
 /** From scores to confidence: monotone maps to the probability that a hit is relevant, so that kinds of scores can be compared. */
 
-/** Gives a number between 0 and 1, and its inverse the log-odds. */
+/** Returns a number between 0 and 1, and its inverse the log-odds. */
 export function sigmoid(x: number): number {
   return 1 / (1 + Math.exp(-x));
 }

@@ -92,13 +92,13 @@ export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(facts, code);
 }
 
-/** Gives the error as a `PinnaceError`; whatever is not one becomes `internal` with a fixed text and the original as `cause`. */
+/** Returns the error as a `PinnaceError`; whatever is not one becomes `internal` with a fixed text and the original as `cause`. */
 export function toPinnaceError(error: unknown): PinnaceError {
   if (error instanceof PinnaceError) return error;
   return new PinnaceError('internal', 'An internal error occurred', { cause: error });
 }
 
-/** Gives the error as data. What is not a `PinnaceError` says nothing of itself: its text may hold a secret. */
+/** Returns the error as data. What is not a `PinnaceError` says nothing of itself: its text may hold a secret. */
 export function toData(error: unknown): ErrorData {
   const { code, message, retryable, retryAfterMs, details } = toPinnaceError(error);
   return {
@@ -110,7 +110,7 @@ export function toData(error: unknown): ErrorData {
   };
 }
 
-/** Gives what may be logged of an error: its code and the reason, and of its text nothing that a tool or a caller wrote. */
+/** Returns what may be logged of an error: its code and the reason, and of its text nothing that a tool or a caller wrote. */
 export function toLoggable({ code, retryable, retryAfterMs, details }: ErrorData): ErrorData {
   const reason = details?.['reason'];
   return {
@@ -122,7 +122,7 @@ export function toLoggable({ code, retryable, retryAfterMs, details }: ErrorData
   };
 }
 
-/** Gives the error that {@link toData} described. */
+/** Returns the error that {@link toData} described. */
 export function fromData(data: ErrorData): PinnaceError {
   return new PinnaceError(data.code, data.message, data);
 }
@@ -141,7 +141,7 @@ export interface Problem {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Gives the problem answer for an error, without stack, cause or any value that the caller sent. */
+/** Returns the problem answer for an error, without stack, cause or any value that the caller sent. */
 export function toProblem(error: unknown, { traceId, now }: { traceId: string; now: number }): Problem {
   const known = toPinnaceError(error);
   const { message: detail, ...data } = toData(known);

@@ -1,4 +1,4 @@
-/** SHA-256, for ids that follow from the content, for chains, and for telling whether something is what it was. */
+/** SHA-256, for ids that follow from the content, for chains, and for detecting changes. */
 
 /** The hash of bytes, or of a text as UTF-8, as hexadecimal digits. */
 export async function sha256(data: string | Uint8Array<ArrayBuffer>): Promise<string> {

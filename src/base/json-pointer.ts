@@ -3,7 +3,7 @@
 /** What a pointer is: empty for the whole, else parts that each begin with `/`. */
 export const pointerForm = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
-/** Gives the value that the pointer names, own properties and members of lists only; `undefined` when there is none. */
+/** Returns the value that the pointer names, own properties and members of lists only; `undefined` when there is none. */
 export function readPointer(data: unknown, pointer: string): unknown {
   let value = data;
   for (const part of pointer.split('/').slice(1)) {

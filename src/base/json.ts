@@ -10,8 +10,8 @@ const reservedKeys = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * Parses JSON text and checks the data as {@link checkData} does. The depth is counted on the text first: V8 parses 200,000 levels
- * and whoever walks the result then overflows the stack. A name that an object has twice is refused (RFC 7493, 2.3): whoever looked
- * at the text before may have read the other value.
+ * and a reader that walks the result then overflows the stack. A name that an object has twice is refused (RFC 7493, 2.3): a check of
+ * the text before may have read the other value.
  *
  * @throws PinnaceError `invalid_argument` that names the rule and quotes nothing of the text.
  */
@@ -81,7 +81,7 @@ export function checkJsonDepth(text: string): number {
   return members;
 }
 
-/** Gives JSON whose text is the same for the same data: keys sorted, nothing between. */
+/** Returns JSON whose text is the same for the same data: keys sorted, nothing between. */
 export function canonicalJson(data: unknown): string {
   return JSON.stringify(data, (_key, value: unknown) => isRecord(value) ? sorted(value) : value) ?? 'null';
 }

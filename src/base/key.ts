@@ -25,7 +25,7 @@ export function encodeKey(key: Key): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Encodes a prefix, which unlike a key may be empty: then it begins every key. */
+/** Encodes a prefix, which unlike a key may be empty: then every key starts with it. */
 export function encodePrefix(prefix: Key): Uint8Array<ArrayBuffer> {
   return prefix.length === 0 ? new Uint8Array() : encodeKey(prefix);
 }

@@ -54,7 +54,7 @@ interface Gauge {
 /** The series of every metric of one type, by their labels as text. */
 type All<Name, Series> = Map<Name, Map<string, Series>>;
 
-/** Gives metrics, all at zero. */
+/** Returns metrics, all at zero. */
 export function createMetrics(): Metrics {
   const counters: All<CounterName, number> = new Map();
   const histograms: All<HistogramName, Histogram> = new Map();

@@ -25,7 +25,7 @@ const maxLimit = 200;
 /** What a token holds: a digest of the query, and the place where the next page starts. */
 const Token = v.strictObject({ q: v.string(), a: v.string() });
 
-/** Gives the limit of a page. @throws PinnaceError `invalid_argument` for one that no page has. */
+/** Returns the limit of a page. @throws PinnaceError `invalid_argument` for one that no page has. */
 export function limitOf({ limit = defaultLimit }: PageOptions): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= maxLimit) return limit;
   throw new PinnaceError('invalid_argument', `Cannot list: "limit" must be 1 to ${maxLimit}`, {
@@ -33,7 +33,7 @@ export function limitOf({ limit = defaultLimit }: PageOptions): number {
   });
 }
 
-/** Gives the token of the page that starts behind `after`. */
+/** Returns the token of the page that starts behind `after`. */
 export async function writePageToken(query: unknown, after: string): Promise<string> {
   const text = JSON.stringify({ q: await digestOf(query), a: after });
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');

@@ -12,7 +12,7 @@ export interface Issue {
 }
 
 /**
- * Gives the parsed data.
+ * Returns the parsed data.
  *
  * @throws PinnaceError `invalid_argument` whose message names the first issue and whose `details.issues` lists up to 20.
  */

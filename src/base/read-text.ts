@@ -1,6 +1,6 @@
 /** Reads a body as text. */
 
-/** Gives the text of a body, or the error that broke it: `Response.text()` puts another in its place in some browsers. */
+/** Returns the text of a body, or the error that broke it: `Response.text()` puts another in its place in some browsers. */
 export async function readText(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Promise<string> {
   if (body === null) return '';
   const decoder = new TextDecoder();

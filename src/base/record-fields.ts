@@ -34,7 +34,7 @@ export const Semver = v.pipe(
 export const Text = v.pipe(v.string(), v.maxLength(65_536));
 /** Counts the changes of a record. */
 export const Revision = v.pipe(v.number(), v.integer(), v.minValue(1));
-/** A disabled record keeps everything and is used by nobody. */
+/** A disabled record keeps its fields and is not used. */
 export const State = v.optional(v.picklist(['active', 'disabled']), 'active');
 /** A time as ISO 8601. */
 export const Timestamp = v.pipe(v.string(), v.isoTimestamp());

@@ -87,7 +87,7 @@ export type AgentInput = v.InferInput<typeof Agent>;
 
 const price = v.optional(v.pipe(v.number(), v.minValue(0)));
 
-/** What a provider takes for a million tokens, in its currency (ISO 4217). Pinnace bills nobody: it is for people to see. */
+/** What a provider takes for a million tokens, in its currency (ISO 4217). Pinnace does not bill; it shows the costs. */
 const Prices = v.strictObject({
   input: price,
   output: price,
@@ -153,7 +153,7 @@ export const ToolDefinition = v.strictObject({
   boundAgents: v.optional(v.array(Id)),
   /** Tells people what credentials it needs. */
   authn: v.optional(v.pipe(v.string(), v.maxLength(1000))),
-  /** Names of before, which are told the new one. */
+  /** Earlier names; calls of them learn the new one. */
   renamedFrom: v.optional(v.array(ToolName)),
   /** Whether a person must approve calls: none, those of a tool that does not only read, or all. */
   approval: v.optional(v.picklist(['never', 'mutating', 'always'])),

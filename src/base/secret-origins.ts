@@ -14,7 +14,7 @@ export interface UnboundSecrets {
 }
 
 /**
- * Gives the destinations of a secret for {@link Secret}: those that its definition declares, and without any what the source says of
+ * Returns the destinations of a secret for {@link Secret}: those that its definition declares, and without any what the source says of
  * unbound secrets.
  *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_secret_origin`.
@@ -41,7 +41,7 @@ export function isDestination(text: string): boolean {
 }
 
 /**
- * Gives the secret if this origin may receive it; without an origin, if functions of the composition may.
+ * Returns the secret if this origin may receive it; without an origin, if functions of the composition may.
  *
  * @throws PinnaceError `forbidden` with the reason `secret_origin_mismatch`.
  */

@@ -9,7 +9,7 @@ export interface UntilAbortedOptions {
 }
 
 /**
- * Does the work, unless the signal aborts first. Work that has not begun then never does.
+ * Does the work, unless the signal aborts first. Work that has not started then never starts.
  *
  * @throws PinnaceError the signal's reason where it is one; `unavailable` with the reason `timeout` where its time was over;
  * else `cancelled`.
@@ -30,7 +30,7 @@ export async function untilAborted<T>(
   }
 }
 
-/** Goes on only where nobody has given up. @throws PinnaceError as `untilAborted` does. */
+/** Returns unless the signal has aborted. @throws PinnaceError as `untilAborted` does. */
 export function throwIfAborted(signal: AbortSignal, action: string): void {
   if (signal.aborted) throw abortError(signal, action);
 }

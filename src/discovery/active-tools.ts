@@ -11,7 +11,7 @@ export interface ActiveTools {
   has(name: string): boolean;
   /** What is active and allowed, in the order in which it became active. */
   names(): readonly string[];
-  /** Makes all of these active, or with one that is unknown none, and gives them. Those that are active stay so. */
+  /** Activates all of these, or none if one is unknown, and returns them. Active tools stay active. */
   load(names: readonly string[]): Promise<readonly IndexedTool[]>;
   handle(): string | undefined;
 }

@@ -39,7 +39,7 @@ export interface DiscoveryOptions {
 
 /** The discovery tools of one run. */
 export interface DiscoveryTools extends ToolSource {
-  /** The four as tools, for whoever calls tools by `invokeTool`. */
+  /** The four as tools, for callers of `invokeTool`. */
   readonly tools: readonly Tool[];
   /** Puts what was loaded in earlier requests into `active`, as far as it is allowed today. Every call does it first by itself. */
   restore(): Promise<void>;
@@ -54,7 +54,7 @@ export interface DiscoveryTools extends ToolSource {
 const dayMs = 86_400_000;
 
 /**
- * Gives the discovery tools of one run over an index that many runs share.
+ * Returns the discovery tools of one run over an index that many runs share.
  *
  * @example
  * const active = new Set<string>();

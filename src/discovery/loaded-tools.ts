@@ -10,7 +10,7 @@ import { hexOf } from '../base/hash.ts';
 export interface LoadedToolsOptions {
   readonly storage: Storage;
   readonly principal: { readonly tenant: string; readonly subject: string };
-  /** The chat that the set belongs to. Without one, whoever holds the handle must carry it from request to request. */
+  /** The chat that the set belongs to. Without one, the caller must send the handle with each request. */
   readonly chatId?: string | undefined;
   /** A handle from an earlier request. */
   readonly handle?: string | undefined;

@@ -5,7 +5,7 @@ import type { IndexedTool } from './index/fields.ts';
 import type { ToolIndex } from './index/tool-index.ts';
 import { discoveryToolNames } from './tool-names.ts';
 
-/** Gives a tool by name. What is not allowed is as if it did not exist. */
+/** Returns a tool by name. What is not allowed is as if it did not exist. */
 export interface Lookup {
   find(name: string): IndexedTool | undefined;
   /** The error for a name that `find` does not know: the new name of a renamed tool, or the nearest names. */

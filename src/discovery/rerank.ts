@@ -9,7 +9,7 @@ export interface FoundTool extends ToolHit {
 }
 
 /**
- * Gives the hits in another order, with scores of its own, as by embeddings. Names that were not among the hits are dropped, and
+ * Returns the hits in another order, with scores of its own, as by embeddings. Names that were not among the hits are dropped, and
  * hits that it leaves out come last. When it fails, the order stays as it was; it must honour the signal.
  */
 export type Rerank = (

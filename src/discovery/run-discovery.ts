@@ -1,4 +1,4 @@
-/** Discovery for runs: one index for all runs with the same tools, and the four tools anew for each run. */
+/** Discovery for runs: one index for all runs with the same tools, and four tools per run. */
 
 import type { Discovery } from '../contracts/discovery.ts';
 import type { Storage } from '../contracts/storage.ts';

@@ -29,15 +29,15 @@ export interface AccessHooks {
   };
 }
 
-/** For whom a call works. Without a principal it is whoever composes in process: the tenant `local`. */
+/** For whom a call works. Without a principal it works for the tenant `local`. */
 export interface GroundingCallOptions {
   readonly principal?: Principal | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Who asks, where it is an agent: the hooks are told. */
+  /** The agent that asks, for the hooks. */
   readonly agentId?: string | undefined;
   /** Is asked besides the host's own hook. */
   readonly authorize?: Authorize | undefined;
-  /** Where it is told of. */
+  /** Where events are emitted. */
   readonly span?: SpanContext | undefined;
 }
 
@@ -54,7 +54,7 @@ export function tenantOf({ principal }: GroundingCallOptions): string {
 }
 
 /**
- * Gives the caller's rights as filters.
+ * Returns the caller's rights as filters.
  *
  * @throws PinnaceError `forbidden`, also for a source that is disabled, and what the records throw.
  */
@@ -69,7 +69,7 @@ export async function requireAccess(
     if (!principal) throw forbidden(id, 'it is not known for whom');
     const context = agentId === undefined ? {} : { agentId };
     const ruling = await askPermission(ask, { action, principal, resource: { type: 'data-source', id }, context });
-    // Nobody can be asked here: what would have to be is denied.
+    // No person can approve here: what needs an approval is denied.
     if (ruling.decision !== 'allow') {
       throw refusal({ ...ruling, decision: 'deny' }, `Cannot use the data source "${id}"`);
     }

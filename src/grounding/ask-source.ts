@@ -16,11 +16,11 @@ export interface AskOptions {
   /** Aborts when the time is up or the caller is gone. */
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** Gives the request to this source, or rejects when it may not be asked. */
+  /** Returns the request to this source, or rejects when it may not be asked. */
   readonly prepare: () => Promise<GroundingRequest>;
 }
 
-/** Gives the source's hits; never rejects, and never waits longer than the signal. */
+/** Returns the source's hits; never rejects, and never waits longer than the signal. */
 export async function askSource(source: GroundingSource, { signal, now, prepare }: AskOptions): Promise<Asked> {
   const start = now();
   const about = { dataSourceId: source.id, kind: source.kind };
@@ -54,7 +54,7 @@ async function ask(source: GroundingSource, { prepare, signal }: Pick<AskOptions
   return { given: (await source.retrieve(request, signal)).slice(0, request.topK), version };
 }
 
-/** A source of somebody else may give anything; a hit without an honest confidence or a source is none. */
+/** Drops hits that break the port's rules: without an id, content or source, or with a confidence outside 0 to 1. */
 function keepRules(hits: readonly SourceHit[]): readonly SourceHit[] {
   const ids = new Set<string>();
   return hits.filter((hit) => {

@@ -3,7 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import { logit, sigmoid } from '../base/confidence.ts';
 
-/** A hit that somebody judged, with the confidence that it had. */
+/** A hit that a person judged, with its confidence. */
 export interface JudgedHit {
   readonly confidence: number;
   readonly relevant: boolean;
@@ -20,7 +20,7 @@ export interface Calibration {
 /** The fewest judged hits that a fit is worth something with. */
 export const fewestJudged = 200;
 
-/** Gives the confidence by the fitted map. */
+/** Returns the confidence by the fitted map. */
 export function calibrated(confidence: number, { slope, offset }: Pick<Calibration, 'slope' | 'offset'>): number {
   return sigmoid(slope * logit(confidence) + offset);
 }

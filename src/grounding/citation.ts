@@ -4,10 +4,10 @@ import type { CitedSource } from '../tools/tool.ts';
 import type { GroundingHit } from './request.ts';
 import { sha256 } from '../base/hash.ts';
 
-/** One hit, so that it can be found again and told whether it has changed. */
+/** One hit, identified so that a change of it can be detected. */
 export type Citation = CitedSource;
 
-/** Gives the citations of hits, in their order. */
+/** Returns the citations of hits, in their order. */
 export function citationsOf(hits: readonly GroundingHit[]): Promise<Citation[]> {
   return Promise.all(
     hits.map(async ({ id, dataSourceId, title, source: { uri, path, version, lines }, confidence, content }) => ({

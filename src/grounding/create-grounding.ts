@@ -20,19 +20,19 @@ export interface Grounding {
   readonly sources: readonly GroundingSource[];
   readonly descriptions: Readonly<Record<string, string>>;
   /**
-   * Gives the best hits of the sources. One that fails or is too slow is reported, and the others answer.
+   * Returns the best hits of the sources. One that fails or is too slow is reported, and the others answer.
    *
    * @throws PinnaceError `invalid_argument` for a request that breaks its schema or asks nothing, `cancelled` with the signal.
    */
   retrieve(request: RetrieveInput, options?: GroundingCallOptions): Promise<GroundingAnswer>;
-  /** Keeps items in a source that can be written, and gives their ids. */
+  /** Keeps items in a source that can be written, and returns their ids. */
   remember(input: RememberInput, options?: GroundingCallOptions): Promise<{ readonly ids: readonly string[] }>;
-  /** Removes items of the caller's tenant by their ids or by filters, and gives how many there were. */
+  /** Removes items of the caller's tenant by their ids or by filters, and returns how many there were. */
   forget(input: ForgetInput, options?: GroundingCallOptions): Promise<{ readonly forgotten: number }>;
 }
 
 /**
- * Gives grounding over these sources.
+ * Returns grounding over these sources.
  *
  * @throws PinnaceError `invalid_argument` when two sources share an id.
  * @example
@@ -78,12 +78,12 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
   };
 }
 
-/** A source that may not be asked is told of by itself: the others answer all the same. */
+/** A source that may not be queried is reported; the others answer. */
 function denied(id: string, error: ErrorData): SpanEvent {
   return { action: 'grounding.retrieve', target: { type: 'data-source', id }, status: 'denied', error };
 }
 
-/** What is told of a call: which sources, and how many. */
+/** The facts of a call in events: which sources, and how many. */
 function factsOf(action: string, id: string | undefined, others: readonly string[] = []): InnerFacts {
   const all = [...(id === undefined ? [] : [id]), ...others];
   return { action, target: { type: 'data-source', id: all[0] ?? '' }, payload: { sources: all.length } };

@@ -30,7 +30,7 @@ interface Group {
 }
 
 /**
- * Gives one list. Order: the sum of `weight / (60 + rank)` over the sources, then source and id; one source keeps its own. Several
+ * Returns one list. Order: the sum of `weight / (60 + rank)` over the sources, then source and id; one source keeps its own. Several
  * sources that give the same lines of a uri, or the same content, count as one hit of more confidence. Confidence never rises
  * down the list. Neither the order of the sources nor one without hits changes anything.
  */
@@ -72,7 +72,7 @@ function groupAlike(entries: readonly Entry[]): Group[] {
   };
   for (const [at, { hit: { source: { uri, lines }, content } }] of entries.entries()) {
     join(content.trim(), at);
-    if (lines) join(`\n${lines[0]} ${lines[1]} ${uri}`, at); // no trimmed content begins so
+    if (lines) join(`\n${lines[0]} ${lines[1]} ${uri}`, at); // no trimmed content starts so
   }
   const members = new Map<number, Entry[]>();
   for (const [at, entry] of entries.entries()) {

@@ -1,4 +1,4 @@
-/** The tools by which an agent asks, keeps and forgets: `retrieve`, `remember`, `forget`. */
+/** The tools by which an agent queries, stores and deletes: `retrieve`, `remember`, `forget`. */
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Authorize } from '../contracts/authorize.ts';
@@ -14,16 +14,16 @@ import { retrieveTool } from './retrieve-tool.ts';
 
 /** What the tools may reach. */
 export interface GroundingToolsOptions extends Omit<ContextOptions, 'number'> {
-  /** The ids of the sources; all when absent. One that there is not is told of as such. */
+  /** The ids of the sources; all when absent. An unknown one is reported. */
   readonly dataSources?: readonly string[];
-  /** The agent whose tools they are: hooks are told. */
+  /** The agent whose tools they are, for the hooks. */
   readonly agentId?: string;
   /** Is asked before every access, besides the hook of the grounding. */
   readonly authorize?: Authorize;
 }
 
 /**
- * Gives the three tools. What `retrieve` finds comes as numbered blocks of data that is not trusted; no hits are said to be none.
+ * Returns the three tools. What `retrieve` finds comes as numbered blocks of data that is not trusted; no hits are said to be none.
  * `remember` and `forget` wait for a person, unless the definition is changed.
  */
 export function groundingTools(grounding: Grounding, options: GroundingToolsOptions = {}): readonly Tool[] {
@@ -67,7 +67,7 @@ export function groundingTools(grounding: Grounding, options: GroundingToolsOpti
   ];
 }
 
-/** Nobody is asked to approve what could not be done: the model chooses among the sources that can be written. */
+/** The model chooses among writable sources, so no person approves a call that cannot succeed. */
 function writableId({ sources }: Grounding, ids: readonly string[]): v.GenericSchema<string> {
   const writable = sources.filter((source) => ids.includes(source.id) && isWritable(source)).map(({ id }) => id);
   return writable.length > 0 ? v.picklist(writable) : RememberInput.entries.dataSourceId;

@@ -1,6 +1,6 @@
 /** Makes confidence fall down a list: pool adjacent violators. */
 
-/** Gives the non-rising values nearest to those given: neighbours out of order take their mean. */
+/** Returns the non-rising values nearest to those given: neighbours out of order take their mean. */
 export function monotone(values: readonly number[]): number[] {
   const pools: { sum: number; size: number }[] = [];
   for (const value of values) {

@@ -82,7 +82,7 @@ export const RememberInput = v.strictObject({
 });
 export type RememberInput = v.InferInput<typeof RememberInput>;
 
-/** What is to be forgotten. */
+/** What to delete. */
 export const ForgetInput = v.strictObject({
   dataSourceId: SourceId,
   ids: v.optional(v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(256))), v.maxLength(1000))),

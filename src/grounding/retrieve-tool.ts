@@ -11,7 +11,7 @@ import type { Grounding } from './create-grounding.ts';
 import { type GroundingAnswer, type RetrieveInput, RetrieveRequest, type SourceReport } from './request.ts';
 
 const { entries: asked } = RetrieveRequest;
-/** An agent has words, not vectors; it is told of sources by their ids. */
+/** An agent sends words, not vectors, and knows sources by their ids. */
 const AgentQuestion = v.strictObject({
   dataSourceIds: v.pipe(asked.dataSourceIds, v.description('Where to look; everywhere when absent')),
   query: v.pipe(asked.query, v.description('What to look for, in words')),
@@ -29,7 +29,7 @@ interface RetrieveToolOptions {
   readonly callOf: (context: ToolContext) => GroundingCallOptions;
 }
 
-/** Gives `retrieve`, over these sources and no others. */
+/** Returns `retrieve`, over these sources and no others. */
 export function retrieveTool(grounding: Grounding, options: RetrieveToolOptions): Tool {
   const { ids, requireKnown, callOf } = options;
   return defineTool({
@@ -44,7 +44,7 @@ export function retrieveTool(grounding: Grounding, options: RetrieveToolOptions)
       const input = { ...question, dataSourceIds } as RetrieveInput;
       const answer = await grounding.retrieve(input, callOf(context));
       requireAny(answer.sources);
-      // Redacted before it is cut: afterwards nobody would know the beginning of a secret.
+      // Redact before truncating, so partial secrets cannot leak.
       const hits = answer.hits.map((hit) => ({ ...hit, content: context.redact(hit.content) }));
       return toOutput(await createContext(hits, { ...options.budget, number: context.cite }), answer);
     },
@@ -64,7 +64,7 @@ function describe({ sources, descriptions }: Grounding, ids: readonly string[]):
   return `${what} Data sources:\n${known.join('\n') || 'none'}`.slice(0, 4096);
 }
 
-/** Some hits are an answer, and so are none; that nobody could be asked is an error. */
+/** No hits are an answer too; it is an error when no source could be queried. */
 function requireAny(sources: readonly SourceReport[]): void {
   const errors = sources.flatMap(({ status, error }) => status === 'error' && error ? [error] : []);
   const [first] = errors;

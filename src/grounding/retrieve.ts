@@ -20,7 +20,7 @@ export interface RetrievalRecord {
 export interface RetrieveOptions extends AccessHooks {
   /** What each source counts for in the common order, by id; 1 where nothing is said. */
   readonly weights?: Readonly<Record<string, number>>;
-  /** What `fitCalibration` gave, by source id. */
+  /** What `fitCalibration` returned, by source id. */
   readonly calibrations?: Readonly<Record<string, Calibration>>;
   /** Keeps which hits were given, contents by their hash; it is waited for, and an error in it fails the call. */
   readonly record?: (retrieval: RetrievalRecord) => void | Promise<void>;
@@ -34,7 +34,7 @@ interface Circumstances extends RetrieveOptions {
 }
 
 /**
- * Gives the answer of the sources.
+ * Returns the answer of the sources.
  *
  * @throws PinnaceError `invalid_argument` for a request that asks nothing, `cancelled` with the signal.
  */
@@ -110,7 +110,7 @@ async function askAll(
   } finally {
     clearTimeout(timer);
     call.signal?.removeEventListener('abort', stop);
-    limit.abort(cancelled()); // whoever is still at it may stop
+    limit.abort(cancelled()); // stops the sources that still work
   }
 }
 

@@ -7,7 +7,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil((text.length - wide) / 4 + wide);
 }
 
-/** Gives the longest beginning of a text that takes at most so many tokens, ended at a word where one is near. */
+/** Returns the longest beginning of a text that takes at most so many tokens, ended at a word where one is near. */
 export function cutToTokens(text: string, most: number): string {
   let [wide, end] = [0, 0];
   for (; end < text.length; end++) {

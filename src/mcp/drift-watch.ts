@@ -13,7 +13,7 @@ export interface DriftWatch {
   isDue(server: McpServer): boolean;
   /** From now on it is due, as after the server says that its tools have changed. */
   flag(server: McpServer): void;
-  /** Compares with what `list` gives; whoever asks meanwhile waits for the same answer. Rejects as `list` does. */
+  /** Compares with what `list` gives; concurrent callers share the answer. Rejects as `list` does. */
   compare(server: McpServer, list: () => Promise<Offer>): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface DriftWatchOptions {
   /** How long a comparison is good for. */
   readonly ttlMs: number;
   readonly now: () => number;
-  /** Is told what differs, when it differs from what was told before. Must not reject. */
+  /** Receives the differences when they have changed. Must not reject. */
   readonly onDrift: (server: McpServer, drift: Drift) => Promise<void>;
 }
 
@@ -36,13 +36,13 @@ interface Known {
   readonly changed: Set<string>;
   /** Are not offered at present. */
   removed: ReadonlySet<string>;
-  told: string;
+  reported: string;
   marked: WeakMap<McpServer, McpServer>;
 }
 
 const maxServers = 1000;
 
-/** Gives a watch that knows nothing yet. It is kept apart for every approval: a server that is approved anew begins anew. */
+/** Creates a watch without state. Each approval has its own state: a server that is approved again starts over. */
 export function createDriftWatch({ ttlMs, now, onDrift }: DriftWatchOptions): DriftWatch {
   const all = new BoundedMap<string, Known>(maxServers);
   const knownOf = (server: McpServer): Known => all.getOrCreate(keyOf(server), newlyKnown);
@@ -58,8 +58,8 @@ export function createDriftWatch({ ttlMs, now, onDrift }: DriftWatchOptions): Dr
     known.removed = new Set(drift.tools.filter(({ kind }) => kind === 'removed').map(({ name }) => name));
     if (hiddenIn(known) !== before) known.marked = new WeakMap();
     const news = JSON.stringify(drift);
-    if (news === known.told) return;
-    known.told = news;
+    if (news === known.reported) return;
+    known.reported = news;
     await onDrift(server, drift);
   };
   return {
@@ -99,7 +99,7 @@ function newlyKnown(): Known {
     flags: 0,
     changed: new Set(),
     removed: new Set(),
-    told: JSON.stringify({ tools: [], instructionsChanged: false }),
+    reported: JSON.stringify({ tools: [], instructionsChanged: false }),
     marked: new WeakMap(),
   };
 }

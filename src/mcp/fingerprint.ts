@@ -4,14 +4,14 @@ import { canonicalJson } from '../base/json.ts';
 import { sha256 } from '../base/hash.ts';
 
 /**
- * Gives the fingerprint of a raw definition: SHA-256, as hexadecimal digits, over `mcp-tool/v1`, a line feed and the canonical JSON
- * of everything in it, fields that nobody knows too. The order of keys does not matter; one space in a description does.
+ * Returns the fingerprint of a raw definition: SHA-256, as hexadecimal digits, over `mcp-tool/v1`, a line feed and the canonical JSON
+ * of everything in it, unknown fields too. The order of keys does not matter; one space in a description does.
  */
 export async function fingerprintOf(definition: unknown): Promise<string> {
   return await sha256(`mcp-tool/v1\n${canonicalJson(definition)}`);
 }
 
-/** Gives the digest of a whole offer. */
+/** Returns the digest of a whole offer. */
 export async function digestOf(offer: unknown): Promise<string> {
   return await sha256(`mcp-offer/v1\n${canonicalJson(offer)}`);
 }

@@ -128,7 +128,7 @@ function checkTexts(value: unknown, others: ReadonlySet<string>, path = ''): rea
   });
 }
 
-/** Only names that are no everyday words can be told from them. */
+/** Everyday words are no evidence of a name. */
 function checkMentions(
   { text, path }: { readonly text: string; readonly path: string },
   others: ReadonlySet<string>,

@@ -30,7 +30,7 @@ export interface McpServersOptions {
   readonly timeoutMs?: number;
   /** The longest text of a result, in UTF-16 code units. */
   readonly maxLength?: number;
-  /** Is told after the record of a server was written. */
+  /** Called after the record of a server was written. */
   readonly onWritten: (server: Pick<McpServer, 'id' | 'tenant'>) => void | Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export interface McpServers {
 
 const defaultTtlMs = 300_000;
 
-/** Gives the servers. Nothing is connected before a tool is called. */
+/** Returns the servers. Nothing is connected before a tool is called. */
 export function createMcpServers(options: McpServersOptions): McpServers {
   const { connector, now, driftTtlMs = defaultTtlMs, timeoutMs = 60_000, maxLength = 32_768 } = options;
   const drift = createDriftWatch({
@@ -97,7 +97,7 @@ function implement(server: McpServer, pinned: PinnedDefinition, options: McpTool
   try {
     return createMcpTool(server, pinned, options);
   } catch {
-    return undefined; // the manifest tells that there is no implementation
+    return undefined; // the manifest says that there is no implementation
   }
 }
 

@@ -26,7 +26,7 @@ export interface McpToolOptions {
 }
 
 /**
- * Gives the tool.
+ * Returns the tool.
  *
  * @throws PinnaceError `invalid_argument` when a pinned schema is none.
  */
@@ -111,7 +111,7 @@ async function compareNow(
 const maxProgressLines = 50;
 
 function callOver(connection: McpConnection, call: PinnedCall, options: McpToolOptions): Promise<McpCallResult> {
-  const { pinned: { pinned: { definition } }, input, span, context: { signal, log, progress: tell } } = call;
+  const { pinned: { pinned: { definition } }, input, span, context: { signal, log, progress: onProgress } } = call;
   let lines = 0;
   return connection.callTool({
     name: definition.name,
@@ -121,7 +121,7 @@ function callOver(connection: McpConnection, call: PinnedCall, options: McpToolO
     timeoutMs: options.timeoutMs,
     traceparent: span && toTraceparent(span),
     onProgress({ progress, total }) {
-      tell?.({ progress, ...(total !== undefined && { total }) }); // the message is the server's words
+      onProgress?.({ progress, ...(total !== undefined && { total }) }); // the message is the server's words
       if (++lines <= maxProgressLines) {
         log(total === undefined ? `At ${progress}` : `At ${progress} of ${total}`, 'debug');
       }

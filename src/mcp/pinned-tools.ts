@@ -35,7 +35,7 @@ export function exposedName(alias: string, name: string): string | undefined {
   return v.is(ToolName, exposed) ? exposed : undefined;
 }
 
-/** Gives the definitions of a server's pin, in its order. What cannot be offered under a name that models can say is left out. */
+/** Returns the definitions of a server's pin, in its order. What cannot be offered under a name that models can say is left out. */
 export async function pinnedDefinitions(server: McpServer): Promise<readonly PinnedDefinition[]> {
   const all = await Promise.all((server.pinned?.tools ?? []).map(async (pinned) => {
     const definition = toDefinition(server, pinned);
@@ -45,7 +45,7 @@ export async function pinnedDefinitions(server: McpServer): Promise<readonly Pin
 }
 
 /**
- * Gives the definition of one pinned tool; `undefined` when it cannot be offered. The fingerprint stands in its `config`, so that an
+ * Returns the definition of one pinned tool; `undefined` when it cannot be offered. The fingerprint stands in its `config`, so that an
  * approval of a call is bound to the whole raw definition.
  */
 export function toDefinition({ id, alias, secret }: McpServer, pinned: PinnedTool): ToolDefinition | undefined {
@@ -72,7 +72,7 @@ export function toDefinition({ id, alias, secret }: McpServer, pinned: PinnedToo
 
 /**
  * What calls may do. The server's hints are claims: they can only make it stricter than the person who approved the tool has said,
- * and where nobody has said anything the worst holds, as MCP defines it.
+ * and without any statement the strictest holds, as MCP defines it.
  */
 function policyOf(
   { effect = 'destructive' }: PinnedTool,

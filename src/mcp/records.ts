@@ -24,7 +24,7 @@ export function requireWriter(catalog: Catalog): McpServerWriter {
 
 /**
  * Marks pinned tools as drifted in the record, so that every instance hides them. Never rejects: where the catalog cannot be
- * written, or somebody else has written it, each instance finds out by itself.
+ * written, or another instance has written it, each instance finds out by itself.
  */
 export async function storeDrift(catalog: Catalog, server: McpServer, changed: readonly string[]): Promise<boolean> {
   try {

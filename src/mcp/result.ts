@@ -40,7 +40,7 @@ export interface ResultOptions extends Pick<ToolContext, 'redact'> {
 }
 
 /**
- * Gives the output for a result.
+ * Returns the output for a result.
  *
  * @throws PinnaceError `unavailable` with the reason `mcp_output_invalid` for a result that breaks the pinned output schema. A
  * result that says that the tool failed is not held to it.

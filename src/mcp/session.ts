@@ -15,11 +15,11 @@ export interface McpSession extends Closable {
 /** What sessions are made of. */
 export interface McpSessionOptions {
   readonly connector: McpConnector;
-  /** Is told when a server says that its list of tools has changed. */
+  /** Called when a server says that its list of tools has changed. */
   readonly onToolsChanged: (server: McpServer) => void;
 }
 
-/** Gives a session without connections. */
+/** Creates a session without connections. */
 export function openSession({ connector, onToolsChanged }: McpSessionOptions): McpSession {
   const open = new Map<string, Promise<McpConnection>>();
   const closing = new AbortController();

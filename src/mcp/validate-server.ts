@@ -190,7 +190,7 @@ function requireKnownEffects({ effects }: McpValidationRequest, { tools }: Candi
   );
 }
 
-/** Without it, nobody could say which offer was approved. */
+/** Without the digest, it is unknown which offer was approved. */
 function requireDigest({ digest }: McpValidationRequest): void {
   if (digest !== undefined) return;
   throw new PinnaceError(

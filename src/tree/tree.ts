@@ -27,7 +27,7 @@ export interface CreateTreeOptions {
   readonly rows?: readonly TreeRow[];
   /** `trusted` rows are not checked against their schemas, and not copied. */
   readonly source?: 'checked' | 'trusted';
-  /** How many mutations are remembered for `undo` and for what a conflict tells. */
+  /** How many mutations are kept for `undo` and for the details of conflicts. */
   readonly historyLimit?: number;
   /**
    * What makes a version token stale for the tools: any change of the tree (`tree`, the default), or only a change of what the call
@@ -60,12 +60,12 @@ export interface Tree {
   /** @throws PinnaceError `not_found`, `invalid_argument` or `conflict`; the tree is then as before. */
   apply(ops: readonly TreeOp[], origin?: Origin): Mutation;
   view(options?: { readonly defaultExpanded?: boolean }): TreeView;
-  /** Tells every mutation, in order; gives the function that ends it. */
+  /** Emits every mutation, in order; returns the function that unsubscribes. */
   subscribe(listener: (event: TreeEvent) => void): () => void;
 }
 
 /**
- * Gives a tree.
+ * Creates a tree.
  *
  * @throws PinnaceError `invalid_argument` for rows that do not fit their schemas or are no tree in pre-order.
  * @example
@@ -125,7 +125,7 @@ function load(core: Core, rows: readonly TreeRow[]): void {
   core.history.clear();
 }
 
-/** Checks rows and payloads, and gives them as the schemas make them. */
+/** Checks rows and payloads, and returns them as the schemas make them. */
 export function checkOps(core: Core, ops: readonly TreeOp[]): readonly TreeOp[] {
   return ops.map((op) => checkOp(core, op));
 }

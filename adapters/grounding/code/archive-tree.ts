@@ -7,7 +7,7 @@ import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 const mostBytes = 16_777_216;
 
 /**
- * Gives the archive's files. A folder that all of them are in is left out of their paths. Nothing is unpacked before it is read.
+ * Returns the archive's files. A folder that all of them are in is left out of their paths. Nothing is unpacked before it is read.
  *
  * Opening throws `invalid_argument` for what is no archive; reading, for a file that is damaged, encrypted or packed otherwise than
  * by deflate.

@@ -39,7 +39,7 @@ const mostPerFile = 3;
 const mostFindings = 1_000;
 const mostByWords = 200;
 
-/** Gives what was found, the surest first, at most three places in a file. */
+/** Returns what was found, the surest first, at most three places in a file. */
 export async function searchCode(index: CodeIndex, text: string, options: CodeSearchOptions): Promise<CodeFinding[]> {
   const query = parseCodeQuery(text);
   const turns = createTurns(options.signal);
@@ -141,7 +141,7 @@ function matchTexts(line: string, texts: readonly string[]): readonly [number, n
   return at >= 0 && texts.every((text) => line.includes(text)) ? [at, at + first.length] : undefined;
 }
 
-/** A line is given to the machine in pieces, so that one of megabytes holds nobody up. */
+/** A line is given to the machine in pieces, so that a line of megabytes does not block other work. */
 const longestPiece = 20_000;
 
 function matchRegex(program: Program, line: string): readonly [number, number] | undefined {

@@ -4,7 +4,7 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 
 /**
- * Gives the folder's files as they are when the repository is opened. Links are not followed, and what is hidden or was installed
+ * Returns the folder's files as they are when the repository is opened. Links are not followed, and what is hidden or was installed
  * is left out.
  */
 export function folderTree(folder: string, { repo }: { readonly repo: string }): CodeTree {

@@ -1,4 +1,4 @@
-/** A repository behind the HTTP API of GitHub, or of whoever speaks it, at one commit. */
+/** A repository behind the HTTP API of GitHub, or of a host with the same API, at one commit. */
 
 import * as v from 'valibot';
 import { PinnaceError } from '../../../src/base/errors.ts';
@@ -30,7 +30,7 @@ const Blob = v.object({ content: v.string(), encoding: v.literal('base64') });
 
 const mostBytes = 24_000_000;
 
-/** Gives the repository. Each file is one request, sent when it is read, through the guarded way out and nowhere else. */
+/** Returns the repository. Each file is one request, sent when it is read, through the guarded way out and nowhere else. */
 export function gitHubTree(options: GitHubTreeOptions): CodeTree {
   const { owner, repo, ref = 'HEAD' } = options;
   const base = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`;

@@ -2,7 +2,7 @@
 
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 
-/** Gives the files behind a directory handle; what is hidden or was installed is left out. */
+/** Returns the files behind a directory handle; what is hidden or was installed is left out. */
 export function handleTree(
   handle: FileSystemDirectoryHandle,
   { repo = handle.name }: { readonly repo?: string } = {},

@@ -3,7 +3,7 @@
 const identifier = /[\p{L}\p{N}_$]+/gu;
 const part = /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?\p{Ll}+|\p{Lu}+|\p{N}+|[\p{L}]+/gu;
 
-/** Gives the identifiers of a text in small letters, each with its parts: `parseHTMLNode2` is also parse, html, node, 2. */
+/** Returns the identifiers of a text in small letters, each with its parts: `parseHTMLNode2` is also parse, html, node, 2. */
 export function identifierTokens(text: string): string[] {
   const tokens: string[] = [];
   for (const [found] of text.matchAll(identifier)) {

@@ -109,7 +109,7 @@ const byEnding = new Map(
   ),
 );
 
-/** Gives the language of a path; `unknown`, without symbols, for other files. */
+/** Returns the language of a path; `unknown`, without symbols, for other files. */
 export function languageOf(path: string): Language {
   const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
   return byEnding.get(ending) ?? { name: 'unknown', symbols: [] };

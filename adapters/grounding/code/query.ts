@@ -17,7 +17,7 @@ export interface CodeQuery {
 const part = /(sym|path|lang):("[^"]*"|\S+)|"([^"]+)"|(?:^|\s)\/((?:\\.|[^/\\])+)\/(i?)(?=\s|$)|(\S+)/g;
 
 /**
- * Gives the parts.
+ * Returns the parts.
  *
  * @throws PinnaceError `invalid_argument` for a question of more than 1,000 characters.
  */

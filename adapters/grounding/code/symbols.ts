@@ -1,6 +1,6 @@
 /**
  * Where symbols are defined, line by line, as ctags finds them. Parsers of languages are programs of their own (most of them
- * WebAssembly), so a definition that spans lines, or stands in a string, is not told from others.
+ * WebAssembly), so a definition that spans lines, or is inside a string, is not recognized as such.
  */
 
 /** How one kind of symbol is written; the first group is its name. */
@@ -26,7 +26,7 @@ const longestLine = 400;
 /** A definition goes on for at most so many lines. */
 const longestBody = 400;
 
-/** Gives the definitions in the lines of a file. */
+/** Returns the definitions in the lines of a file. */
 export function symbolsOf(lines: readonly string[], rules: readonly SymbolRule[]): CodeSymbol[] {
   if (rules.length === 0) return [];
   const symbols: CodeSymbol[] = [];

@@ -6,7 +6,7 @@ export interface CodeFile {
   readonly path: string;
   /** In bytes. */
   readonly size: number;
-  /** Gives the bytes. */
+  /** Returns the bytes. */
   readonly read: (signal: AbortSignal) => Promise<Uint8Array>;
 }
 
@@ -25,7 +25,7 @@ export type CodeTree = (signal: AbortSignal) => Promise<OpenTree>;
 /** Folders that hold no code of one's own. */
 const skipped = new Set(['node_modules', 'vendor', 'dist', 'build', 'target', '__pycache__']);
 
-/** Whether a path is worth reading: nothing hidden, and nothing of somebody else. */
+/** Whether a path is worth reading: not hidden, and not vendored. */
 export function isWanted(path: string): boolean {
   return path.split('/').every((part) => part !== '' && !part.startsWith('.') && !skipped.has(part));
 }

@@ -6,14 +6,14 @@ import type { Turns } from '../turns.ts';
 export interface Trigrams {
   /** Takes the files in the order of their numbers. */
   add(file: number, text: string, turns: Turns): Promise<void>;
-  /** The files that may hold the text, whatever the case of its letters; `undefined` where it is too short to tell. */
+  /** The files that may hold the text, whatever the case of its letters; `undefined` where it is too short. */
   filesWith(text: string): readonly number[] | undefined;
 }
 
-/** Places that runs are hashed to: others than those asked for may share one, and are told apart on reading. */
+/** Places that runs are hashed to: others than those asked for may share one, and are distinguished on reading. */
 const places = 1 << 20;
 
-/** Gives trigrams of no files. */
+/** Returns trigrams of no files. */
 export function createTrigrams(): Trigrams {
   const postings = new Map<number, number[]>();
   return {

@@ -28,10 +28,10 @@ export interface WordIndex {
 }
 
 const bestPerWord = 1.2 + 1 + 0.5; // of BM25+, times the rarity
-/** A minified file has no words that somebody asks for. */
+/** Nobody searches for the words of a minified file. */
 const longestBody = 20_000;
 
-/** Gives an index without chunks. */
+/** Creates an index without chunks. */
 export function createWordIndex(): WordIndex {
   const frequencies = new Map<string, number>();
   const index = new MiniSearch<IndexedChunk>({

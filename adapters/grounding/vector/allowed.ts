@@ -10,7 +10,7 @@ import { createTurns } from '../turns.ts';
 export interface AllowedRows {
   /** Forgets everything: the rows have changed. */
   clear(): void;
-  /** Gives the rows that pass, in order; `undefined` without filters. */
+  /** Returns the rows that pass, in order; `undefined` without filters. */
   find(filters: readonly Filter[], given: FindOptions): Promise<Uint32Array | undefined>;
 }
 
@@ -23,7 +23,7 @@ export interface FindOptions {
 
 const mostRemembered = 16;
 
-/** Gives an empty memory. */
+/** Creates an empty memory. */
 export function createAllowedRows(): AllowedRows {
   let known = new BoundedMap<string, Uint32Array>(mostRemembered);
   return {
@@ -36,7 +36,7 @@ export function createAllowedRows(): AllowedRows {
       const found = known.get(key);
       if (found) return found;
       const passes = compileFilters<StoredItem>(filters, readItem);
-      const into = known; // who clears meanwhile begins another
+      const into = known; // a later `clear` creates another
       const turns = createTurns(signal);
       const rows: number[] = [];
       for (const [row, id] of ids.entries()) {

@@ -12,7 +12,7 @@ export interface SegmentCodes {
   readonly words: Int32Array;
   readonly factors: Float32Array;
   readonly centre: Float64Array;
-  /** The rows that the centre is the mean of. */
+  /** The rows that the center is the mean of. */
   readonly centred: number;
   /** The rows that have codes. */
   coded: number;
@@ -73,7 +73,7 @@ function addTo(sum: Float64Array, floats: Float32Array, from: number): void {
   for (let i = 0; i < sum.length; i++) sum[i]! += floats[from + i]!;
 }
 
-/** Writes a row less the centre, and gives its factor. */
+/** Writes a row less the center, and returns its factor. */
 function subtract(
   difference: Float32Array,
   floats: Float32Array,
@@ -117,7 +117,7 @@ export function tablesOf(query: Float64Array): Float32Array {
   return tables;
 }
 
-/** How finely estimates are told apart: cosines from -1.5 (estimates overshoot) to 1.5 in so many steps. */
+/** The resolution of estimates: cosines from -1.5 (estimates overshoot) to 1.5 in so many steps. */
 export const buckets = 16_384;
 const perCosine = buckets / 3;
 

@@ -32,7 +32,7 @@ const perLook = 1_024;
 /** The bucket of rows that have no codes: always candidates. */
 const uncoded = buckets;
 
-/** Gives the best rows, by all their cosines. */
+/** Returns the best rows, by all their cosines. */
 export async function searchExactly(rows: Rows, query: Float64Array, options: SearchOptions): Promise<Scored[]> {
   const { allowed, turns, topK } = options;
   const total = allowed?.length ?? rows.ids.length;
@@ -52,7 +52,7 @@ export async function searchExactly(rows: Rows, query: Float64Array, options: Se
 }
 
 /**
- * Gives the best rows: the codes say which may be among them, and those are scored exactly. Rows that have no codes yet are scored
+ * Returns the best rows: the codes say which may be among them, and those are scored exactly. Rows that have no codes yet are scored
  * anyway. Equal estimates are all candidates.
  */
 export async function searchByCodes(
@@ -66,7 +66,7 @@ export async function searchByCodes(
   return await searchExactly(rows, query, { ...options, allowed: near });
 }
 
-/** Gives the bucket of every row. */
+/** Returns the bucket of every row. */
 export async function scanAll(
   rows: Rows,
   query: Float64Array,

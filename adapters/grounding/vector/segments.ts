@@ -32,12 +32,12 @@ export interface Rows {
   live: number;
 }
 
-/** Gives no rows. */
+/** Returns no rows. */
 export function createRows(dimensions: number, kept: Kept): Rows {
   return { dimensions, kept, segments: [], ids: [], live: 0 };
 }
 
-/** Adds a row of length one and gives its number. */
+/** Adds a row of length one and returns its number. */
 export function appendRow(rows: Rows, id: string, unit: ArrayLike<number>): number {
   const { dimensions, kept, segments, ids } = rows;
   let segment = segments.at(-1);
@@ -81,7 +81,7 @@ export function vectorAt({ dimensions, kept, segments }: Rows, row: number): Flo
 /** Rows without codes that are left as they are: scoring them is cheaper than it looks. */
 const fewestUncoded = 256;
 
-/** Makes codes where many rows have none; anew for a segment that has grown to twice what its mean was made of. */
+/** Creates codes where many rows have none, and again for a segment that has grown to twice what its mean was made of. */
 export async function codeRows(rows: Rows, turns: Turns): Promise<void> {
   const { dimensions } = rows;
   for (const segment of rows.segments) {

@@ -9,7 +9,7 @@ export interface Top {
   entries(): { readonly row: number; readonly score: number }[];
 }
 
-/** Gives a list of at most `size` rows; of equal scores the row comes first that `before` says. */
+/** Creates a list of at most `size` rows; of equal scores the row comes first that `before` says. */
 export function createTop(size: number, before: (a: number, b: number) => boolean): Top {
   const scores = new Float64Array(size).fill(-Infinity);
   const rows = new Int32Array(size).fill(-1);

@@ -3,7 +3,7 @@
 import { PinnaceError } from '../../../src/base/errors.ts';
 
 /**
- * Gives the vector at length one, in 64-bit floats.
+ * Returns the vector at length one, in 64-bit floats.
  *
  * @throws PinnaceError `invalid_argument` for another number of dimensions than `dimensions`, for none, for more than 8,192, for
  * numbers that are not finite, and for a vector of zeros, which points nowhere.

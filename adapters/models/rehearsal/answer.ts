@@ -20,7 +20,7 @@ import { hashOf } from './random.ts';
 import { isInPlan, leaderCalls, withoutPrimitives } from './lead-plan.ts';
 import { isRetryOf, reportOn, sayFailure } from './report.ts';
 import { readShape } from './shape.ts';
-import { treeStep } from './tree-errand.ts';
+import { treeStep } from './tree-request.ts';
 
 /** A call with the id that it gets. */
 export interface IdentifiedCall extends Call {
@@ -60,8 +60,8 @@ function answerAlone(options: ModelCallOptions, seed: number): Answer {
   const retries = retriesOf(situation);
   if (retries.calls.length > 0) return { reasoning: '', ...retries };
   const { conversation, tools, mustCall } = situation;
-  const errand = mustCall ? undefined : treeStep(conversation, tools) ?? sourcesStep(conversation, tools);
-  if (errand) return { reasoning: '', text: errand.text ?? '', calls: withIds(errand.calls ?? [], situation) };
+  const step = mustCall ? undefined : treeStep(conversation, tools) ?? sourcesStep(conversation, tools);
+  if (step) return { reasoning: '', text: step.text ?? '', calls: withIds(step.calls ?? [], situation) };
   const plan = hasFailed(situation) && !situation.mustCall ? nothing : nextStep(situation);
   const reasoning = reasoningOf(plan, situation);
   if (plan.calls.length > 0) return { reasoning, text: '', calls: withIds(plan.calls, situation) };
@@ -98,7 +98,7 @@ function isRetry(call: PastCall, before: readonly PastCall[] = []): boolean {
   return before.some((failed) => isRetryOf(call, failed));
 }
 
-/** The calls of the last step that failed for the first time and that the error tells how to mend. */
+/** The calls of the last step that failed for the first time and whose error says how to fix them. */
 function retriesOf(
   { conversation: { steps, message, callIds }, tools, stages, done }: Situation,
 ): Pick<Answer, 'text' | 'calls'> {
@@ -185,7 +185,7 @@ function textOf({ questions }: Plan, { conversation: { steps, message }, tools, 
   return echoOf(message) ?? introduction(tools);
 }
 
-/** What the model "thinks": how it came to its choice, which is all that there is to tell. */
+/** What the model "thinks": how it chose the calls. */
 function reasoningOf({ calls }: Plan, { conversation: { steps, message }, tools }: Situation): string {
   if (steps.length > 0 || !asksToThink(message)) return '';
   const names = tools.map(({ name }) => name).join(', ');

@@ -17,7 +17,7 @@ const run = new RegExp(
   'giu',
 );
 
-/** Gives the longest arithmetic expression of a text, operators in words written as signs. */
+/** Returns the longest arithmetic expression of a text, operators in words written as signs. */
 export function expressionIn(text: string): string | undefined {
   const signs = operatorWords.reduce((changed, [pattern, sign]) => changed.replace(pattern, sign), text);
   const all = [...signs.matchAll(run)].map(([found]) => balanced(found)).filter(isArithmetic);

@@ -17,7 +17,7 @@ export type SourcesStep =
 const asks = 'retrieve';
 
 /**
- * Gives the call that asks the sources, for a message that no other tool plainly fits; after it, the answer. `undefined` for
+ * Returns the call that asks the sources, for a message that no other tool plainly fits; after it, the answer. `undefined` for
  * everything that has to do with other tools.
  */
 export function sourcesStep(
@@ -49,7 +49,7 @@ interface Block {
   readonly content: string;
 }
 
-/** Under this, a hit is told of as a guess. */
+/** Below this confidence, a hit is presented as a guess. */
 const doubtful = 0.25;
 const mostSentences = 3;
 

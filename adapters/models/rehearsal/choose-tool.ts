@@ -22,18 +22,18 @@ export interface Match {
   readonly score: number;
 }
 
-/** Gives the tools that a text may ask for, the best first. */
+/** Returns the tools that a text may ask for, the best first. */
 export type ChooseTool = (text: string) => readonly Match[];
 
-/** The least that a text must share with a tool: one telling word of its description. */
+/** The least that a text must share with a tool: one distinctive word of its description. */
 const threshold = 1;
 
-/** Whether the text asks for the tool plainly, as by a telling word of its name. */
+/** Whether the text asks for the tool plainly, as with a distinctive word of its name. */
 export function isPlain({ score }: Match): boolean {
   return score >= 1.5;
 }
 
-/** Gives the tools that can be called now. */
+/** Returns the tools that can be called now. */
 export function activeToolsOf({ tools = [], toolChoice }: ModelCallOptions): readonly ActiveTool[] {
   if (toolChoice?.type === 'none') return [];
   return tools.flatMap((tool) =>

@@ -11,7 +11,7 @@ export interface Clause {
   readonly text: string;
   /** The text with quoted phrases and JSON as {@link quoted} and {@link bracketed}, and without what was taken. */
   open(): string;
-  /** Takes what the pattern matches in the open text and gives its first group; quotes around it are dropped. */
+  /** Takes what the pattern matches in the open text and returns its first group; quotes around it are dropped. */
   take(pattern: RegExp): string | undefined;
   /** What is left, with one space where something was taken. */
   rest(): string;
@@ -63,7 +63,7 @@ function maskJson(span: string): string {
   return masked;
 }
 
-/** Gives where the bracket that opens at `from` is closed; `undefined` when it never is. */
+/** Returns where the bracket that opens at `from` is closed; `undefined` when it never is. */
 export function endOfJson(text: string, from: number): number | undefined {
   let depth = 0;
   let inText = false;
@@ -77,14 +77,14 @@ export function endOfJson(text: string, from: number): number | undefined {
   return undefined;
 }
 
-/** Gives a text without the quotes around it. */
+/** Returns a text without the quotes around it. */
 export function unquote(text: string): string {
   const trimmed = text.trim();
   const inner = /^(?:"(.*)"|“(.*)”|«(.*)»|`(.*)`|'(.*)')$/su.exec(trimmed);
   return inner ? inner.slice(1).find((group) => group !== undefined) ?? '' : trimmed;
 }
 
-/** Gives the value of a JSON text, or `undefined`. */
+/** Returns the value of a JSON text, or `undefined`. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -6,14 +6,14 @@ import { numberOf } from './fill/fill-number.ts';
 /** Longer messages are texts to work on, not lists of things to do. */
 const maxLength = 4000;
 
-/** Gives the stages of a message: what stands behind "then" waits for what stands before. */
+/** Returns the stages of a message: what stands behind "then" waits for what stands before. */
 export function stagesOf(message: string): readonly string[] {
   if (message.length > maxLength) return [message];
   const marks = /(?:^|[\s,;.]+)(?:and\s+)?(?:then|after\s+that|afterwards|finally)(?:,)?\s+/giu;
   return cut(message, marks).map(({ text }) => text);
 }
 
-/** Gives the parts of a stage that may each ask for something, with what joins each to the one before. */
+/** Returns the parts of a stage that may each ask for something, with what joins each to the one before. */
 export function partsOf(stage: string): readonly { readonly text: string; readonly joint: string }[] {
   return cut(
     stage,

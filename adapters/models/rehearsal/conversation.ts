@@ -134,7 +134,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Gives a value as JSON text, also one that JSON does not know. */
+/** Returns a value as JSON text, also one that JSON does not know. */
 export function stringify(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);

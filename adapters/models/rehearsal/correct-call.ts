@@ -25,7 +25,7 @@ interface Failed {
   readonly stage: string;
 }
 
-/** Gives a corrected call, or `undefined` where the error does not tell how. */
+/** Returns a corrected call, or `undefined` where the error does not say how. */
 export function correctedCall(
   call: PastCall,
   { outcome, tools, stage }: {
@@ -51,7 +51,7 @@ function newNameIn(text: string): string | undefined {
     .exec(text)?.[1];
 }
 
-/** Each looks for one kind of advice and gives the input with it followed. */
+/** Each looks for one kind of advice and returns the input with it followed. */
 const corrections: readonly ((failed: Failed) => Input)[] = [
   followFacts,
   followOptions,
@@ -115,7 +115,7 @@ function followOptions(failed: Failed): Input {
   return { ...input, [name]: mostLike(value, options) };
 }
 
-/** Gives the quoted options, or those between commas, behind words that announce them. */
+/** Returns the quoted options, or those between commas, behind words that announce them. */
 function listed(text: string): readonly string[] {
   const found =
     /\b(?:(?:one of|did you mean|expected|must be|allowed(?: values)?|available|valid (?:values|options)|such as|try|known|exist|are)\b[:\s(]+)+([^\n]{1,800})/iu

@@ -31,7 +31,7 @@ export type Search =
   | { readonly state: 'found'; readonly name: string }
   | { readonly state: 'nothing' };
 
-/** Reads how far the search for a stage is, by the calls since the last stage. A single word is no errand. */
+/** Reads how far the search for a stage is, by the calls since the last stage. A single word is no task. */
 export function searchFor(stage: string, steps: readonly (readonly PastCall[])[]): Search | undefined {
   if (stemsOf(stage).size < 2) return undefined;
   const recent = steps.slice(steps.findLastIndex((calls) => !isSearch(calls)) + 1).flat();

@@ -21,7 +21,7 @@ const opening = new RegExp(
 const verb = /^(?:call|use|invoke|run|execute)$/iu;
 const behind = new RegExp(`^\\s*,?\\s*(?:(${number})\\s+times|(twice)|[x×](\\d{1,3}))\\b`, 'iu');
 
-/** Gives the calls in the order of the message. */
+/** Returns the calls in the order of the message. */
 export function explicitCallsOf(message: string): readonly Call[] {
   const calls: Call[] = [];
   let from = 0;

@@ -14,7 +14,7 @@ export function isInPlan({ prompt, tools = [] }: ModelCallOptions): boolean {
     /^You (?:lead a plan|are sub-agent [\d-]+ of a plan)\./.test(system.content);
 }
 
-/** The same options without the primitives: what is left is an errand like any other. */
+/** The same options without the primitives: the rest is a task like any other. */
 export function withoutPrimitives(options: ModelCallOptions): ModelCallOptions {
   return { ...options, tools: (options.tools ?? []).filter(({ name }) => !primitives.has(name)) };
 }
@@ -74,7 +74,7 @@ function callOf(toolName: string, input: unknown): Call {
   return { toolName, input: JSON.stringify(input) };
 }
 
-/** What the sub-agents have found or failed at, as the leader was told. */
+/** What the sub-agents have found or failed at, as the leader receives it. */
 function resultsOf(prompt: ModelCallOptions['prompt']): { readonly results: string[]; readonly cites: string[] } {
   const told = prompt.flatMap((message) =>
     message.role === 'user'

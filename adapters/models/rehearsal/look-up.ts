@@ -10,7 +10,7 @@ interface Candidate {
 
 const maxValues = 500;
 
-/** Gives the value whose name is most like the wanted one, of the latest result that has any; for an array, all of them. */
+/** Returns the value whose name is most like the wanted one, of the latest result that has any; for an array, all of them. */
 export function lookUp(
   results: readonly unknown[],
   { words, shape }: { words: ReadonlySet<string>; shape: Shape },

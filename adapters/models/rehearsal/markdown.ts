@@ -8,7 +8,7 @@ const maxColumns = 6;
 const maxEntries = 20;
 const maxText = 1500;
 
-/** Gives a value as a block, or as part of a line when `isInline` says that it is short. */
+/** Returns a value as a block, or as part of a line when `isInline` says that it is short. */
 export function toMarkdown(value: unknown, depth = 0): string {
   if (Array.isArray(value)) return listOf(value, depth);
   if (typeof value === 'object' && value !== null) return recordOf(value, depth);

@@ -2,7 +2,7 @@
 
 import type { Part } from './parts.ts';
 
-/** Gives the parts one by one as they are read, each word after a pause. Errors with the reason of the signal when that aborts. */
+/** Returns the parts one by one as they are read, each word after a pause. Errors with the reason of the signal when that aborts. */
 export function pacedStream(
   parts: readonly Part[],
   { delayMs, signal }: { readonly delayMs: number; readonly signal: AbortSignal | undefined },

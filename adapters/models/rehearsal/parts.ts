@@ -13,7 +13,7 @@ type Finish = Extract<Part, { type: 'finish' }>;
 /** One part of the stream. */
 export type Part = StreamResult['stream'] extends ReadableStream<infer P> ? P : never;
 
-/** Gives the parts in order; exactly one, the last, is `finish`. */
+/** Returns the parts in order; exactly one, the last, is `finish`. */
 export function partsOf({ reasoning, text, calls }: Answer, options: ModelCallOptions): readonly Part[] {
   const written = cutTo(text, options.maxOutputTokens ?? Infinity).toWellFormed();
   const isCut = written.length < text.length;
@@ -60,7 +60,7 @@ function finishReasonOf(isCut: boolean, calls: readonly IdentifiedCall[]): Finis
   return { unified: reason, raw: reason };
 }
 
-/** Words, for want of tokens: an honest measure of this model's work. */
+/** Words, as this model has no tokens. */
 function usageOf({ reasoning, text, calls }: Answer, { prompt, tools = [] }: ModelCallOptions): Finish['usage'] {
   const input = countWords(stringify(prompt)) + countWords(stringify(tools));
   const thought = countWords(reasoning);

@@ -17,7 +17,7 @@ export const stops =
 /** Up to six words that a preposition or a punctuation mark ends. */
 export const phrase = `(?:(?!(?:${stops})\\b)[^\\s,;:!?\\uE000-\\uE002]+(?<![.!?])(?:[ ]|(?=[.,;:!?]|$))){1,6}`;
 
-/** Gives the text as the shape allows it: shortened, in capitals or in small letters; `undefined` when none of these fits. */
+/** Returns the text as the shape allows it: shortened, in capitals or in small letters; `undefined` when none of these fits. */
 export function conform(value: string | undefined, { pattern, maxLength, kind }: Shape): string | undefined {
   if (value === undefined || (kind !== 'string' && kind !== 'any')) return undefined;
   const text = value.trim().slice(0, maxLength);

@@ -86,7 +86,7 @@ export function askFor({ tool, missing }: Question): string {
   return `To call \`${tool.name}\` I need ${lacks.join(' and ')}. Your message does not say it.`;
 }
 
-/** Gives the words that a part shares with a tool, to explain the choice. */
+/** Returns the words that a part shares with a tool, to explain the choice. */
 export function sharedWords(text: string, tool: ActiveTool): readonly string[] {
   const known = stemsOf(`${tool.name} ${tool.description}`);
   return [...new Set(wordsOf(text).filter((word) => known.has(stem(word)) && stemsOf(word).size > 0))];

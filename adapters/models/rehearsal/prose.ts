@@ -33,7 +33,7 @@ export function introduction(tools: readonly ActiveTool[]): string {
   ].join('\n');
 }
 
-/** Gives the text after "say" or "repeat", if the message asks for nothing else. */
+/** Returns the text after "say" or "repeat", if the message asks for nothing else. */
 export function echoOf(message: string): string | undefined {
   const found = /^\s*(?:please\s+)?(?:say|repeat(?:\s+after\s+me)?|echo)(?:\s*:\s*|\s+)(.+)$/isu.exec(message)?.[1];
   return found?.trim().replace(/^(["'“])(.*)["'”]$/su, '$2');
@@ -56,7 +56,7 @@ export function wordsAskedFor(message: string): number | undefined {
     : undefined;
 }
 
-/** Gives text about the topic that the message names: as many words as asked for, the same for the same seed. */
+/** Returns text about the topic that the message names: as many words as asked for, the same for the same seed. */
 export function longText(message: string, { words, seed }: { words: number; seed: string }): string {
   const pick = pickerOf(hashOf(`${seed}\n${message}`));
   const topic = /\b(?:about|on|of)\s+(.{2,80}?)\s*(?:[.!?,;\n]|\bin\s+\d|$)/iu.exec(message)?.[1] ??

@@ -1,13 +1,13 @@
 /** Deterministic numbers: the same text gives the same ones. */
 
-/** Gives a 32-bit hash of a text (FNV-1a). */
+/** Returns a 32-bit hash of a text (FNV-1a). */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash >>> 0;
 }
 
-/** Gives a function that picks from lists, in an order that the seed alone decides (mulberry32). */
+/** Returns a function that picks from lists, in an order that the seed alone decides (mulberry32). */
 export function pickerOf(seed: number): <T>(items: readonly [T, ...T[]]) => T {
   let state = seed;
   return (items) => {

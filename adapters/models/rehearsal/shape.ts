@@ -135,12 +135,12 @@ function asPattern(value: unknown): RegExp | undefined {
   }
 }
 
-/** Gives an own property of whatever it is. */
+/** Returns an own property of whatever it is. */
 export function own(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }
 
-/** Gives the value when it is an array, else an empty one. */
+/** Returns the value when it is an array, else an empty one. */
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -1,7 +1,7 @@
-/** The errands at a tree that a message can name. */
+/** The requests at a tree that a message can name. */
 
 /** What is to be done, with the names as the message gives them. */
-export type Errand =
+export type TreeRequest =
   | { readonly kind: 'add'; readonly name: string; readonly type: string; readonly place: string }
   | { readonly kind: 'rename'; readonly name: string; readonly newName: string }
   | { readonly kind: 'move'; readonly name: string; readonly place: string }
@@ -16,7 +16,7 @@ const kind = '(?:the\\s+)?(?:task|area|job|node)?';
 const please = '^\\s*(?:please\\s+|can you\\s+|could you\\s+)?';
 const end = '\\s*[.!?]?\\s*$';
 
-const patterns: readonly (readonly [RegExp, (parts: readonly string[], found: RegExpExecArray) => Errand])[] = [
+const patterns: readonly (readonly [RegExp, (parts: readonly string[], found: RegExpExecArray) => TreeRequest])[] = [
   [pattern(`(?:undo|take (?:it|that|this) back)\\b.*`), () => ({ kind: 'undo' })],
   [
     pattern(
@@ -47,15 +47,15 @@ function pattern(words: string): RegExp {
   return new RegExp(`${please}${words}${end}`, 'iu');
 }
 
-/** The longest message that is an errand. */
+/** The longest message that is a request. */
 const maxLength = 500;
 
-/** Gives the errand that the message names, if it names one. */
-export function errandIn(message: string): Errand | undefined {
+/** Returns the request that the message names, if it names one. */
+export function requestIn(message: string): TreeRequest | undefined {
   if (message.length > maxLength) return undefined;
-  for (const [words, toErrand] of patterns) {
+  for (const [words, toRequest] of patterns) {
     const found = words.exec(message);
-    if (found) return toErrand(namesIn(found), found);
+    if (found) return toRequest(namesIn(found), found);
   }
   return undefined;
 }

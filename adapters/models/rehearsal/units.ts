@@ -19,7 +19,7 @@ export interface Planner {
   readonly fill: (match: Match, text: string) => Filled;
 }
 
-/** Gives the requests in their order. */
+/** Returns the requests in their order. */
 export function unitsOf(stage: string, planner: Planner): readonly Unit[] {
   const units: Unit[] = [];
   let before = '';

@@ -38,7 +38,7 @@ const endings = [
 
 const cjk = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-/** Gives the words of a text in order; scripts without spaces come as pairs of characters. */
+/** Returns the words of a text in order; scripts without spaces come as pairs of characters. */
 export function wordsOf(text: string): readonly string[] {
   const split = text.replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2').replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2');
   const words = split.toLowerCase().replace(/[’']s\b/gu, '').match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
@@ -50,7 +50,7 @@ function pairsOf(word: string): readonly string[] {
   return characters.length < 3 ? [word] : characters.slice(1).map((next, i) => `${characters[i]}${next}`);
 }
 
-/** Gives a word without its ending: `calculator`, `calculating` and `calculation` are one. */
+/** Returns a word without its ending: `calculator`, `calculating` and `calculation` are one. */
 export function stem(word: string): string {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
   if (word.endsWith('ies')) return `${word.slice(0, -3)}y`;
@@ -60,12 +60,12 @@ export function stem(word: string): string {
   return base.length > 3 ? base.replace(/([bdfglmnprt])\1$/, '$1') : base;
 }
 
-/** Gives the stems of the words that carry meaning. */
+/** Returns the stems of the words that carry meaning. */
 export function stemsOf(text: string): ReadonlySet<string> {
   return new Set(wordsOf(text).filter((word) => !stopWords.has(word)).map(stem));
 }
 
-/** Gives the stems of all words. */
+/** Returns the stems of all words. */
 export function allStemsOf(text: string): ReadonlySet<string> {
   return new Set(wordsOf(text).map(stem));
 }
@@ -81,7 +81,7 @@ for (const group of groups) {
   for (const one of stems) relatives.set(one, stems.union(relatives.get(one) ?? new Set()));
 }
 
-/** Gives the stems of words with a like meaning, the stem itself among them. */
+/** Returns the stems of words with a like meaning, the stem itself among them. */
 export function relativesOf(stemmed: string): ReadonlySet<string> {
   return relatives.get(stemmed) ?? new Set([stemmed]);
 }

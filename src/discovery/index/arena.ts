@@ -1,8 +1,8 @@
 /** Hands out places in typed arrays: a block's room is its size rounded up to a power of two, and freed blocks are used again. */
 
-/** Where blocks begin and end; the arrays themselves belong to whoever uses it. */
+/** Where blocks begin and end; the arrays themselves belong to the caller. */
 export interface Arena {
-  /** Gives the start of a block that has room for `size` items. */
+  /** Returns the start of a block that has room for `size` items. */
   allocate(size: number): number;
   /** Takes back a block that had this size. */
   release(start: number, size: number): void;

@@ -22,7 +22,7 @@ export function createScratch(): Scratch {
   return { totals: new Float64Array(0), current: new Float64Array(0), places: new Int32Array(0) };
 }
 
-/** Gives the slots of the best tools, best first, equal ones in the order of registration. */
+/** Returns the slots of the best tools, best first, equal ones in the order of registration. */
 export function findCandidates(
   query: Query,
   collection: Collection,

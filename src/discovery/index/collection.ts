@@ -87,7 +87,7 @@ function saturate(frequency: number): number {
 }
 
 /**
- * How much a term tells among `total` tools of which `count` say it: the rarer the more, and never nothing, not even for a word
+ * How distinctive a term is among `total` tools of which `count` say it: the rarer the more, and never nothing, not even for a word
  * that is everywhere.
  */
 export function idfOf(count: number, total: number): number {

@@ -31,7 +31,7 @@ export function createDocuments(): Documents {
   return { ...lists, arena: createArena(), terms: new Uint32Array(0) };
 }
 
-/** Keeps a tool and gives its slot. */
+/** Keeps a tool and returns its slot. */
 export function insertDocument(
   documents: Documents,
   { tool, order, sequence }: { tool: IndexedTool; order: number; sequence: TermSequence },
@@ -53,7 +53,7 @@ export function insertDocument(
   return slot;
 }
 
-/** Forgets the tool in this slot. */
+/** Removes the tool in this slot. */
 export function removeDocument(documents: Documents, slot: number): void {
   documents.arena.release(documents.starts[slot]!, documents.lengths[slot]!);
   documents.tools[slot] = undefined;

@@ -17,7 +17,7 @@ export interface IndexedTool {
   readonly renamedFrom?: readonly string[] | undefined;
 }
 
-/** Gives a tool of a registry as an index takes it. */
+/** Returns a tool of a registry as an index takes it. */
 export function toIndexedTool(
   { name, title, description, paramsSchema, category, keywords, ...rest }: ToolDefinition & {
     readonly renamedFrom?: readonly string[] | undefined;
@@ -49,7 +49,7 @@ export const fieldRules: Readonly<Record<Field, FieldRule>> = {
   parameterTexts: { weight: 0.35, usualLength: 30, lengthEffect: 0.7 },
 };
 
-/** Gives what is read of every field, most often its terms. */
+/** Returns what is read of every field, most often its terms. */
 export function fieldsOf<T>(tool: IndexedTool, readTerms: (text: string) => readonly T[]): Record<Field, readonly T[]> {
   const read = (text: string | undefined): readonly T[] => text ? readTerms(text.slice(0, longestField)) : [];
   const { server, name } = splitName(tool.name);

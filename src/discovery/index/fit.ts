@@ -12,7 +12,7 @@ export const lowFit = 0.25;
 export const fitHits = 5;
 
 /**
- * Gives the share of the query's idf, 0 to 1, that the best hits together explain. A word that no tool says counts as the rarest
+ * Returns the share of the query's idf, 0 to 1, that the best hits together explain. A word that no tool says counts as the rarest
  * of all; a word said in a description counts for less than one in a name, and a synonym for half.
  */
 export function fitOf(

@@ -5,7 +5,7 @@ import { type Arena, createArena, grownLength, roomFor } from './arena.ts';
 /** Which tools (by slot) say which terms (by id), and how much. Those of one term stand together, in the order of slots. */
 export interface Postings {
   readonly arena: Arena;
-  /** Where each term's part of the arrays begins, and how many tools say the term. */
+  /** Where each term's part of the arrays starts, and how many tools say the term. */
   readonly starts: number[];
   readonly counts: number[];
   slots: Uint32Array;
@@ -64,7 +64,7 @@ function find({ starts, counts, slots }: Postings, term: number, slot: number): 
   return low;
 }
 
-/** Gives the term a block for its new count, with what the old one held. */
+/** Allocates a block for the term's new count, and copies the old one into it. */
 function resize(postings: Postings, term: number, count: number): void {
   const { arena, starts, counts } = postings;
   const [start, before] = [starts[term] ?? 0, counts[term] ?? 0];

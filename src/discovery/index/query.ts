@@ -100,7 +100,7 @@ function repair(word: string, { vocabulary }: Collection): Map<string, number> {
   return new Map(meant.map((term) => [term, repairFactor]));
 }
 
-/** Another word tells no more than the word itself, however rare it is: "ticket" must not find bugs before tickets. */
+/** Another word counts no more than the word itself, however rare it is: "ticket" must not find bugs before tickets. */
 function toAlternatives(
   asked: ReadonlyMap<string, number>,
   { collection, repetition }: { collection: Collection; repetition: number },

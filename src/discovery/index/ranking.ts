@@ -10,7 +10,7 @@
  * usual lengths are constants, not this catalogue's averages: so what a tool says depends on nothing but the tool, and adding
  * or removing another changes none of it.
  *
- * **How much a term tells.** `idf = ln(1 + (N - n + 0.5) / (n + 0.5))` when `n` of `N` tools say it.
+ * **How distinctive a term is.** `idf = ln(1 + (N - n + 0.5) / (n + 0.5))` when `n` of `N` tools say it.
  *
  * **The sum.** A word of the query gives a tool `factor * idf * how much`. The word itself has factor 1, a synonym of the small
  * thesaurus 0.5, a repaired typing slip 0.8, each with at most the idf of the word itself; only the best of these counts. A word that the query repeats counts
@@ -59,7 +59,7 @@ const serverShares = [1 / 2, 1 / 4, 1 / 8];
 const coveredLoss = 0.1;
 const fewestCandidates = 100;
 
-/** Gives the best tools for a query, best first. A smaller limit gives the beginning of the same list, up to a hundred. */
+/** Returns the best tools for a query, best first. A smaller limit gives the beginning of the same list, up to a hundred. */
 export function rank(
   query: Query,
   collection: Collection,

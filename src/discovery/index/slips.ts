@@ -4,7 +4,7 @@
 const shortestWord = 5;
 const longestWord = 24;
 
-/** Gives those of the terms that are one slip away from a word. Its first letter must be right. */
+/** Returns those of the terms that are one slip away from a word. Its first letter must be right. */
 export function slipsOf(word: string, terms: Iterable<string>): string[] {
   if (word.length < shortestWord || word.length > longestWord) return [];
   const found: string[] = [];

@@ -46,7 +46,7 @@ const step3Ending = new RegExp(`^(.+?)(${Object.keys(step3).join('|')})$`);
 const step4Ending =
   /^(.+?)(?:al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|ou|ism|ate|iti|ous|ive|ize|(?<=[st])ion)$/;
 
-/** Gives the stem of an English word in lower case; any other text stays as it is. */
+/** Returns the stem of an English word in lower case; any other text stays as it is. */
 export function stem(word: string): string {
   if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;
   const guarded = word.startsWith('y') ? `Y${word.slice(1)}` : word; // a first "y" is a consonant

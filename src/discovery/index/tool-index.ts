@@ -21,7 +21,7 @@ const mostExplained = 100;
 
 /** An index over tools. Make one with {@link createToolIndex}. */
 export interface ToolIndex {
-  /** Gives at most `limit` tools, best first; none when the query has no word that a tool says. */
+  /** Returns at most `limit` tools, best first; none when the query has no word that a tool says. */
   search(query: string, limit: number, options?: { readonly accept?: Accept }): ToolHit[];
   /** How well the best hits cover the query, 0 to 1: near 0, probably no tool fits. */
   fit(query: string, options?: { readonly accept?: Accept }): number;
@@ -39,7 +39,7 @@ export interface ToolIndex {
 }
 
 /**
- * Builds the index. It grows and shrinks without a rebuild, and gives the same answers as one built anew.
+ * Builds the index. It grows and shrinks without a rebuild, and returns the same results as a rebuilt one.
  *
  * @example
  * const index = createToolIndex([{ name: 'registry_list', description: 'Lists the tasks of the registry' }]);

@@ -4,7 +4,7 @@ import { stem } from './stem.ts';
 import { stopWords } from './stop-words.ts';
 import { wordsOf } from './words.ts';
 
-/** Numbers terms. A term that no tool says any more gives its number back. */
+/** Numbers terms. A term that no tool uses any more releases its number. */
 export interface Vocabulary {
   readonly ids: Map<string, number>;
   /** All terms by number; empty text where a number is free. */
@@ -19,7 +19,7 @@ export function createVocabulary(): Vocabulary {
   return { ids: new Map(), terms: [], free: [], wordIds: new Map() };
 }
 
-/** Gives the terms of a text by number; a term that is new gets one. */
+/** Returns the terms of a text by number; a term that is new gets one. */
 export function numberTerms(vocabulary: Vocabulary, text: string): number[] {
   const words = wordsOf(text);
   const found: number[] = [];
@@ -30,7 +30,7 @@ export function numberTerms(vocabulary: Vocabulary, text: string): number[] {
   return found.length > 0 ? found : words.map((word) => numberTerm(vocabulary, stem(word)));
 }
 
-/** Forgets the term with this number. */
+/** Removes the term with this number. */
 export function releaseTerm({ ids, terms, free, wordIds }: Vocabulary, id: number): void {
   ids.delete(terms[id]!);
   terms[id] = '';
@@ -57,14 +57,14 @@ function numberTerm({ ids, terms, free }: Vocabulary, term: string): number {
   return id;
 }
 
-/** Gives the words that say something. A text of nothing but stop words keeps them: a tool may be named "find". */
+/** Returns the words that say something. A text of nothing but stop words keeps them: a tool may be named "find". */
 export function contentWords(text: string): string[] {
   const words = wordsOf(text);
   const content = words.filter((word) => lookUp(word) !== stopped);
   return content.length > 0 ? content : words;
 }
 
-/** Gives the text as terms: the stems of its content words. */
+/** Returns the text as terms: the stems of its content words. */
 export function termsOf(text: string): string[] {
   const words = wordsOf(text);
   const terms: string[] = [];
@@ -75,7 +75,7 @@ export function termsOf(text: string): string[] {
   return terms.length > 0 ? terms : words.map(stem);
 }
 
-/** Gives the term for a word in lower case. */
+/** Returns the term for a word in lower case. */
 export function termOf(word: string): string {
   const term = lookUp(word);
   return term === stopped ? stem(word) : term;

@@ -9,7 +9,7 @@ const word = new RegExp(
 );
 const inCjk = new RegExp(`^[${cjk}]`, 'v');
 
-/** Gives the words in lower case: camelCase, snake_case and kebab-case are split, Chinese, Japanese and Korean become pairs. */
+/** Returns the words in lower case: camelCase, snake_case and kebab-case are split, Chinese, Japanese and Korean become pairs. */
 export function wordsOf(text: string): string[] {
   return asciiWords(text) ??
     (text.normalize('NFKC').match(word) ?? []).flatMap((found) =>
@@ -42,7 +42,7 @@ function asciiWords(text: string): string[] | undefined {
     const kind = at < text.length ? kinds[text.charCodeAt(at)] : other;
     if (kind === undefined) return undefined;
     if (kind === before) continue;
-    const begin = before === upper && kind === lower ? at - 1 : at; // the last capital begins the next word
+    const begin = before === upper && kind === lower ? at - 1 : at; // the last capital starts the next word
     if (before !== other && begin > start) {
       const found = text.slice(start, begin);
       words.push(kinds[text.charCodeAt(start)] === upper ? found.toLowerCase() : found);

@@ -6,7 +6,7 @@ import { PinnaceError } from '../../base/errors.ts';
 export type DataRecord = Readonly<Record<string, unknown>>;
 
 /**
- * Gives one record for each line after the first. What is written as a JSON number, `true` or `false` becomes one, unless it is
+ * Returns one record for each line after the first. What is written as a JSON number, `true` or `false` becomes one, unless it is
  * quoted; a field without text is absent.
  *
  * @throws PinnaceError `invalid_argument` that names the line: an open quote, more fields than names, or no or double names.

@@ -1,4 +1,4 @@
-/** Fills a data source with files: piece by piece, told as it goes, and taken up again where it was left. */
+/** Fills a data source with files: piece by piece, with progress, and resumable. */
 
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
 import type { Storage } from '../../contracts/storage.ts';
@@ -61,9 +61,9 @@ interface Mark {
 const perCall = 50;
 
 /**
- * Reads the files and remembers their pieces. A file whose content was ingested is passed over, one that was begun goes on after
- * the last piece that is noted, and of one that has changed the pieces that are no more are forgotten. A file that cannot be read
- * is told as failed, and the others go on. Rights are those of `remember` and `forget`.
+ * Reads the files and remembers their pieces. A file whose content was ingested is skipped, a started one continues after
+ * the last recorded piece, and the missing pieces of a changed one are deleted. A file that cannot be read
+ * is reported as failed, and the others continue. Rights are those of `remember` and `forget`.
  *
  * @throws PinnaceError what the data source throws, and `cancelled` with the signal; calling again goes on from there.
  */
@@ -84,7 +84,7 @@ export async function ingest(
 }
 
 /**
- * Removes what `ingest` has made of a file, and what it has noted: the same file is ingested anew afterwards. Gives how many pieces
+ * Removes what `ingest` has made of a file, and what it has noted: the same file is ingested anew afterwards. Returns how many pieces
  * there were. Rights are those of `forget`.
  */
 export async function forgetFile(
@@ -106,23 +106,23 @@ interface Circumstances {
 
 async function ingestFile(grounding: Grounding, file: IngestFile, circumstances: Circumstances) {
   const { options: { onProgress, pieceLength = 1_200 } } = circumstances;
-  const tell = (state: IngestProgress['state'], done: number, total: number, error?: ErrorData): IngestProgress => {
+  const report = (state: IngestProgress['state'], done: number, total: number, error?: ErrorData): IngestProgress => {
     const progress = { file: file.name, state, done, total, ...(error && { error }) };
     onProgress?.(progress);
     return progress;
   };
-  tell('reading', 0, 0);
+  report('reading', 0, 0);
   const read = await readPieces(file, pieceLength);
-  if ('error' in read) return { progress: tell('failed', 0, 0, read.error), count: 0 };
+  if ('error' in read) return { progress: report('failed', 0, 0, read.error), count: 0 };
   const { pieces, hash } = read;
   const mark = await readMark(file, hash, circumstances);
   if (mark.hash === hash && mark.done === pieces.length && mark.former === 0) {
-    return { progress: tell('unchanged', pieces.length, pieces.length), count: 0 };
+    return { progress: report('unchanged', pieces.length, pieces.length), count: 0 };
   }
   const start = mark.hash === hash ? mark.done : 0;
   const former = mark.hash === hash ? mark.former : Math.max(mark.total, mark.former);
   for (let done = start; done < pieces.length; done += perCall) {
-    tell('writing', done, pieces.length);
+    report('writing', done, pieces.length);
     const items = pieces.slice(done, done + perCall).map((piece, at) => toItem(file, piece, done + at));
     await grounding.remember({ dataSourceId: circumstances.options.dataSourceId, items }, circumstances.call);
     const reached = Math.min(pieces.length, done + perCall);
@@ -130,10 +130,10 @@ async function ingestFile(grounding: Grounding, file: IngestFile, circumstances:
   }
   await forgetFormer(grounding, file, { from: pieces.length, to: former, circumstances });
   await writeMark(file, { hash, done: pieces.length, total: pieces.length, former: 0 }, circumstances);
-  return { progress: tell('done', pieces.length, pieces.length), count: pieces.length - start };
+  return { progress: report('done', pieces.length, pieces.length), count: pieces.length - start };
 }
 
-/** What is wrong with one file is told of it; it is nobody else's error. */
+/** An error of one file is reported for that file only. */
 async function readPieces(file: IngestFile, length: number) {
   try {
     const read = readerOf(file.name, file.type);

@@ -20,7 +20,7 @@ const readers: readonly (readonly [types: readonly string[], endings: readonly s
 ];
 
 /**
- * Gives the reader of a file by its name, or by its media type where the name says nothing.
+ * Returns the reader of a file by its name, or by its media type where the name says nothing.
  *
  * @throws PinnaceError `invalid_argument` for other files.
  */

@@ -22,7 +22,7 @@ const named: Readonly<Record<string, string>> = {
   euro: '€',
 };
 
-/** Gives the pieces, under the title of the page. */
+/** Returns the pieces, under the title of the page. */
 export function readHtml(html: string, { length }: { readonly length: number }): Piece[] {
   const title = titleOf(html);
   const text = decode(textOf(html)).replace(/[ \t\f\v]+/g, ' ').replace(/ ?\n ?/g, '\n').replace(/\n{3,}/g, '\n\n');

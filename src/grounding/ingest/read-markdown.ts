@@ -2,7 +2,7 @@
 
 import { type NumberedLine, numberedLines, type Piece, piecesOf } from './pieces.ts';
 
-/** Gives the pieces; `#` within a fenced block of code is no heading. */
+/** Returns the pieces; `#` within a fenced block of code is no heading. */
 export function readMarkdown(text: string, { length }: { readonly length: number }): Piece[] {
   const pieces: Piece[] = [];
   const path: string[] = [];

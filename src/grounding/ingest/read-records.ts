@@ -5,12 +5,12 @@ import { type DataRecord, parseCsv } from './csv.ts';
 import { parseJson } from '../../base/json.ts';
 import { numberedLines, type Piece, piecesOf } from './pieces.ts';
 
-/** Gives a piece for each line of values. */
+/** Returns a piece for each line of values. */
 export function readCsv(text: string, { length }: { readonly length: number }): Piece[] {
   return parseCsv(text).flatMap((record) => pieceOf(record, length));
 }
 
-/** Gives a piece for each member of a list, of any other JSON those of its text. */
+/** Returns a piece for each member of a list, of any other JSON those of its text. */
 export function readJson(text: string, { length }: { readonly length: number }): Piece[] {
   const data = parseJson(text);
   if (Array.isArray(data)) {

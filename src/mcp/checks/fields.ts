@@ -1,4 +1,4 @@
-/** Rules for the other fields of a definition: annotations, icons, execution, and those that nobody knows. */
+/** Rules for the other fields of a definition: annotations, icons, execution, and unknown ones. */
 
 import { asRecord } from '../../base/is-record.ts';
 import { knownFields } from '../known-fields.ts';

@@ -16,7 +16,7 @@ const identifiers = new Set(['type', '$schema', '$ref', '$dynamicRef', '$id', '$
 /** What stands under these is for clients, not for models. */
 const forClients = new Set(['_meta', 'icons', 'execution']);
 
-/** Gives every text of a definition, the names of properties too. What was read has at most 64 levels. */
+/** Returns every text of a definition, the names of properties too. What was read has at most 64 levels. */
 export function textsOf(value: unknown, path = '', isWords = true): readonly PlacedText[] {
   if (typeof value === 'string') return [{ text: value, path, isWords }];
   if (typeof value !== 'object' || value === null) return [];

@@ -2,7 +2,7 @@
 
 /** The patterns as a trie whose failures lead to the longest suffix that is a prefix too. State 0 is the root. */
 export interface Automaton {
-  /** Gives the state after one more code unit. */
+  /** Returns the state after one more code unit. */
   readonly step: (state: number, unit: number) => number;
   /** How many of the last units may belong to a pattern. */
   readonly depth: Int32Array;

@@ -2,7 +2,7 @@
 
 import { foldCase } from './normalize.ts';
 
-/** Gives the forms of a secret, each once, itself first. */
+/** Returns the forms of a secret, each once, itself first. */
 export function patternsOf(secret: string): readonly string[] {
   const plain = [...new Set([secret, secret.trim()])].filter((text) => text.length >= 8).flatMap(longerCases);
   return [...new Set(plain.flatMap((text) => [text, ...jsonForms(text), ...writtenForms(text)]))];
@@ -105,7 +105,7 @@ function toHex(byte: number): string {
   return byte.toString(16).padStart(2, '0');
 }
 
-/** Where a secret begins inside base64, it begins at one of three places; characters that it shares with others are left. */
+/** A secret inside base64 starts at one of three offsets; characters that it shares with others are left. */
 function base64Forms(bytes: Uint8Array): string[] {
   const forms = [0, 1, 2].flatMap((shift) => {
     const padded = new Uint8Array(shift + bytes.length);

@@ -7,9 +7,9 @@ import { patternsOf } from './patterns.ts';
 
 /** Text that arrives piece by piece. */
 export interface Redaction {
-  /** Gives what is safe to pass on now; only what may be the beginning of a secret waits. */
+  /** Returns what is safe to pass on now; only what may be the beginning of a secret waits. */
   readonly push: (text: string) => string;
-  /** Gives the rest. The next piece begins another text. */
+  /** Returns the rest. The next piece starts another text. */
   readonly end: () => string;
 }
 
@@ -21,7 +21,7 @@ export interface Redactor {
   readonly begin: () => Redaction;
 }
 
-/** The shortest secret that can be told from ordinary text. */
+/** The shortest secret that can be distinguished from ordinary text. */
 const minSecretLength = 8;
 
 /** Whether a value is long enough to be removed from text: at least 8 visible code units. */
@@ -30,7 +30,7 @@ export function isRedactable(value: string): boolean {
 }
 
 /**
- * Gives a redactor; a secret becomes `[secret id]`. Build one for a set of secrets and keep it: it has no state of its own.
+ * Creates a redactor; a secret becomes `[secret id]`. Build one for a set of secrets and keep it: it has no state of its own.
  * Letter case does not matter, nor do invisible characters (zero-width, soft hyphen and the like) within a secret.
  *
  * @throws PinnaceError `invalid_argument` for a value shorter than 8 visible characters: ordinary text would go with it.
@@ -98,7 +98,7 @@ interface Progress {
   hidden: Invisible[];
   /** How many of them were passed on or removed. */
   hiddenDone: number;
-  /** Where what was not passed on begins. */
+  /** Where the text that is held back starts. */
   from: number;
   spans: readonly Span[];
 }
@@ -164,7 +164,7 @@ function cover(progress: Progress, { pattern, marker, end }: Pattern & { readonl
   progress.spans = [];
 }
 
-/** Spans that overlap are one: the marker is that of the one that began first. */
+/** Spans that overlap are one: the marker is that of the one that starts first. */
 function withSpan(spans: readonly Span[], added: Span): Span[] {
   const apart = spans.filter(({ end }) => end <= added.start);
   const joined = spans.slice(apart.length).reduce((one, { start, marker }) => ({
@@ -181,7 +181,7 @@ interface Piece {
   readonly upTo: number;
 }
 
-/** Gives what ends in a marker. */
+/** Returns what ends in a marker. */
 function pass(progress: Progress, { text, upTo }: Piece): string {
   let out = '';
   for (let [span] = progress.spans; span !== undefined && span.start < upTo; [span] = progress.spans) {
@@ -205,7 +205,7 @@ function write(progress: Progress, { text, upTo }: Piece): string {
   return out + text.slice(at, upTo);
 }
 
-/** Gives the text that no match can begin in, and holds the rest. */
+/** Returns the text that no match can begin in, and holds the rest. */
 function release(progress: Progress, { text, upTo }: Piece): string {
   const { from, spans } = progress;
   const limit = Math.max(from, Math.min(upTo, spans[0]?.start ?? upTo));

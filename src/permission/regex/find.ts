@@ -30,7 +30,7 @@ export function findMatch({ steps }: Program, text: string, from = 0): readonly 
   return found;
 }
 
-/** The steps at which threads stand, each once, and where they began. */
+/** The steps that threads have reached, each once, and where they started. */
 interface Threads {
   readonly order: Int32Array;
   readonly starts: Int32Array;
@@ -56,7 +56,7 @@ interface TextPosition {
   readonly at: number;
 }
 
-/** Threads come in the order of their beginnings: who is first at a step began first. */
+/** Threads are in the order of their starts: the first at a step started first. */
 function addThread(threads: Threads, { step, start }: { step: number; start: number }, place: TextPosition): void {
   const open = [step];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {

@@ -162,7 +162,7 @@ function holds(where: Assertion, { before, after }: Position): boolean {
   return ((before === 'word') !== (after === 'word')) === (where === 'word');
 }
 
-/** Whether no match begins after the start of a text: then there is nothing to look for once the first has failed. */
+/** Whether no match starts after the beginning of a text: then there is nothing to look for once the first has failed. */
 function startsOnlyAt(closure: Closure): boolean {
   const within: readonly Before[] = ['word', 'other'];
   const follows: readonly After[] = ['word', 'other', 'end'];

@@ -9,7 +9,7 @@ const maxParts = 32 * 1024 * 1024;
 type Step = { readonly text: string } | { readonly value: unknown; readonly depth: number };
 
 /**
- * Gives the canonical text. What JSON has no word for is left out, as `JSON.stringify` does.
+ * Returns the canonical text. What JSON has no word for is left out, as `JSON.stringify` does.
  *
  * @throws PinnaceError `invalid_argument` for data that is nested too deep (a cycle is) or too large.
  */

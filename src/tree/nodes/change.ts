@@ -15,7 +15,7 @@ export type TreeChange =
   /** Everything below the node was replaced, by so many nodes. */
   | { readonly kind: 'content'; readonly nodeId: string; readonly size: number };
 
-/** What a change means for one node; what a conflict tells. */
+/** What a change means for one node, as a conflict reports it. */
 export interface Touch {
   readonly nodeId: string;
   readonly kind: 'payload' | 'children' | 'place' | 'removed' | 'view';

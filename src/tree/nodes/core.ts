@@ -34,7 +34,7 @@ export interface CoreOptions {
   readonly conflictScope: 'tree' | 'node';
 }
 
-/** Gives an empty core. */
+/** Creates an empty core. */
 export function createCore({ payloadTypes, expected, historyLimit, conflictScope }: CoreOptions): Core {
   const [seed = 0, ...epoch] = crypto.getRandomValues(new Uint32Array(3));
   const store = createNodeStore({ expected, seed });
@@ -78,7 +78,7 @@ export function addView(core: Core, { defaultExpanded }: { readonly defaultExpan
   return view;
 }
 
-/** Forgets a view. */
+/** Removes a view. */
 export function dropView(core: Core, view: ViewState): void {
   core.views.delete(view);
   core.sequence.watchers.delete(view);

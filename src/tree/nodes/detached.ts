@@ -8,7 +8,7 @@ import type { Structure } from './structure.ts';
 /** Subtrees that stand in no order: not yet, or no longer. Their roots have depth 0. */
 export interface Detached {
   readonly numbers: Int32Array;
-  /** The first root, or -1 in an empty detached; and how many there are. */
+  /** The first root, or -1 without nodes; and the number of roots. */
   readonly root: number;
   readonly rootCount: number;
   readonly size: number;
@@ -47,7 +47,7 @@ function addBlocks({ sequence }: Structure, { slots, depths }: Block): Int32Arra
 }
 
 interface Builder {
-  /** Enters the row's node and gives its slot. */
+  /** Enters the row's node and returns its slot. */
   add(row: TreeRow): number;
   /** The depth of the node entered last. */
   depth(): number;
@@ -107,7 +107,7 @@ function notPreOrder({ parentId }: TreeRow): string {
   return `its parent "${parentId}" is neither the row before it nor above that one (rows stand in pre-order)`;
 }
 
-/** Frees everything about a detached that nobody will need again. */
+/** Frees detached subtrees that can no longer be restored. */
 export function discardDetached({ store, sequence }: Structure, { numbers }: Detached): void {
   for (const number of numbers) {
     for (const slot of sequence.layout.blocks[number]!.slots) store.free(slot);

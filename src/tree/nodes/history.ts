@@ -32,14 +32,14 @@ export interface HistoryEntry {
 export interface History {
   add(structure: Structure, entry: HistoryEntry): void;
   get(rev: number): HistoryEntry | undefined;
-  /** Those after the revision; `undefined` when some are forgotten already. */
+  /** Those after the revision; `undefined` when some are evicted already. */
   since(rev: number): readonly HistoryEntry[] | undefined;
   /** When the node was removed, as a revision, if that is remembered. */
   removedAt(structure: Structure, nodeId: string): number | undefined;
   clear(): void;
 }
 
-/** How many removals are remembered, and how many blocks of forgotten nodes a mutation frees at most. */
+/** How many removals are remembered, and how many blocks of evicted nodes a mutation frees at most. */
 const maxTombstones = 10_000;
 const freedAtOnce = 8;
 

@@ -7,13 +7,13 @@
 export interface IdIndex {
   /** The slot, or -1. */
   find(nodeId: string): number;
-  /** Points the id to the slot; gives the slot that it pointed to before, or -1. `ids[slot]` must be the id already. */
+  /** Points the id to the slot; returns the slot that it pointed to before, or -1. `ids[slot]` must be the id already. */
   set(nodeId: string, slot: number): number;
-  /** Forgets the id, if it points to this slot. */
+  /** Removes the id, if it points to this slot. */
   delete(nodeId: string, slot: number): void;
 }
 
-/** Gives an index over the ids that stand in `ids` by slot. The seed keeps strangers from choosing ids that collide. */
+/** Creates an index over the ids that stand in `ids` by slot. The seed keeps strangers from choosing ids that collide. */
 export function createIdIndex(
   ids: readonly string[],
   { expected, seed }: { readonly expected: number; readonly seed: number },

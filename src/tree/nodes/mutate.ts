@@ -21,7 +21,7 @@ export function mutate(core: Core, ops: Iterable<InverseOp>, origin?: Origin): M
 
 /** A mutation in the making. Nothing else may happen to the tree until it ends. */
 export interface Transaction {
-  /** Applies one operation; when it throws, all before it are taken back. Gives whether it changed anything. */
+  /** Applies one operation; when it throws, all before it are taken back. Returns whether it changed anything. */
   apply(op: InverseOp): boolean;
   /** Notes that it takes back the mutation that gave this revision. */
   undoes(rev: number): void;
@@ -34,7 +34,7 @@ export interface Transaction {
 /** The view part of an event's version: it is of no agent's view. */
 export const noView = { viewId: '0', viewRev: 0 };
 
-/** Begins a mutation. */
+/** Starts a mutation. */
 export function begin(core: Core): Transaction {
   const done: Applied[] = [];
   const ops: TreeOp[] = [];

@@ -3,14 +3,14 @@
 import type { TreeChange } from './change.ts';
 import type { TreeOp } from './op.ts';
 
-/** Who changes the tree, as the change feed tells it. */
+/** Who changes the tree, as the change feed reports it. */
 export interface Origin {
   readonly agentId: string;
   /** The tool, or what else the caller calls it. */
   readonly operation: string;
 }
 
-/** What the change feed tells: one mutation. */
+/** One mutation, as the change feed reports it. */
 export interface TreeEvent {
   readonly rev: number;
   /** The version that the mutation gave, as the tool `undo` takes it. */
@@ -21,7 +21,7 @@ export interface TreeEvent {
   readonly undoes?: string;
 }
 
-/** What became of a mutation. Without changes, the revision is as before. */
+/** The outcome of a mutation. Without changes, the revision is as before. */
 export interface Mutation {
   readonly rev: number;
   readonly changes: readonly TreeChange[];
@@ -43,7 +43,7 @@ export interface Attached {
   readonly answer?: { readonly id: string; readonly remembered: Remembered } | undefined;
 }
 
-/** Stands between a tree and its storage. */
+/** Keeps a tree and its storage the same. */
 export interface TreeStore {
   /** Runs one piece of work after the other; all that changes the tree runs here. */
   lock<T>(work: () => Promise<T>): Promise<T>;

@@ -31,15 +31,15 @@ export interface NodeStore {
   blocks: Int32Array;
   /** The records that open snapshots keep, by slot. */
   readonly overlays: Set<Map<number, NodeRecord>>;
-  /** Gives a slot for the node. The caller sets type and parent, and enters the id into the index. */
+  /** Allocates a slot for the node. The caller sets type and parent, and enters the id into the index. */
   allocate(nodeId: string, payload: Payload): number;
   /** Must be called before payload, type, parent or number of children of a slot change. */
   touch(slot: number): void;
-  /** Gives the slot back; no snapshot may know it. */
+  /** Frees the slot; no snapshot may still read it. */
   free(slot: number): void;
 }
 
-/** Gives an empty store with room for `expected` nodes. */
+/** Creates an empty store with room for `expected` nodes. */
 export function createNodeStore({ expected, seed }: { readonly expected: number; readonly seed: number }): NodeStore {
   const room = expected + (expected >> 4) + 64;
   const ids: string[] = [];

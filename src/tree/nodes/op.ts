@@ -33,7 +33,7 @@ export interface Applied {
   readonly inverse: InverseOp;
 }
 
-/** Makes a change; gives `undefined` when there was nothing to do. */
+/** Makes a change; returns `undefined` when there was nothing to do. */
 export function applyOp(structure: Structure, op: InverseOp): Applied | undefined {
   switch (op.kind) {
     case 'insert':
@@ -141,7 +141,7 @@ function setPayload(structure: Structure, op: Extract<TreeOp, { kind: 'payload' 
   };
 }
 
-/** Replaces what is below a node by another detached. */
+/** Replaces what is below a node by detached subtrees. */
 function setContent(structure: Structure, nodeId: string, make: (slot: number) => Detached): Applied | undefined {
   const { store, sequence } = structure;
   const slot = existing(structure, nodeId);

@@ -1,4 +1,4 @@
-/** Makes the payload that a changed property gives; the old one stays as it is. */
+/** Creates the payload with a changed property; the old one stays as it is. */
 
 import { PinnaceError } from '../../base/errors.ts';
 import { checkData } from '../../base/json.ts';
@@ -14,7 +14,7 @@ export interface PropertyEdit {
   readonly unset?: boolean | undefined;
 }
 
-/** Gives the payload with the change, or the same object when nothing differs. */
+/** Returns the payload with the change, or the same object when nothing differs. */
 export function editPayload(payload: Payload, { propertyName, newValue, unset = false }: PropertyEdit): Payload {
   const path = parsePath(propertyName);
   const copy = structuredClone(payload) as Record<string, unknown>; // safe: a copy of an object

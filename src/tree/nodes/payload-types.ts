@@ -48,7 +48,7 @@ export interface TypeRegistry {
 /** Names of a self-payload node that are the tree's own. */
 const reserved = new Set(['nodeid', 'children', 'parent', 'payloadtype', 'isexpanded', 'childrencount']);
 
-/** Gives the registry. */
+/** Returns the registry. */
 export function createTypeRegistry(payloadTypes: PayloadTypes): TypeRegistry {
   const names = Object.keys(payloadTypes);
   const types = Object.values(payloadTypes).map((type): PayloadType => ('schema' in type ? type : { schema: type }));

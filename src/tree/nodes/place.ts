@@ -16,7 +16,7 @@ export interface WantedPlace {
 }
 
 /**
- * Gives the place below a parent.
+ * Returns the place below a parent.
  *
  * @throws PinnaceError `invalid_argument` when more than one is wanted, or a sibling is no child of the parent.
  */

@@ -57,7 +57,7 @@ export function cutOut(structure: Structure, span: Span, parent: number): Detach
   return { numbers, root, rootCount, size };
 }
 
-/** Puts a detached at its place; gives the parent's slot. */
+/** Inserts a detached subtree at its place; returns the parent's slot. */
 export function join(structure: Structure, detached: Detached, place: Place): number {
   const { store } = structure;
   const { parent, at } = resolve(structure, place);
@@ -71,7 +71,7 @@ export function join(structure: Structure, detached: Detached, place: Place): nu
   return parent;
 }
 
-/** Puts a detached into the order and the views. */
+/** Inserts detached subtrees into the order and the views. */
 export function putIn(
   structure: Structure,
   detached: Detached,

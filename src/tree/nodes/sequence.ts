@@ -28,9 +28,9 @@ export interface Sequence {
   has(slot: number): boolean;
   /** Where the slot stands; `undefined` when it is cut out. */
   find(slot: number): Cursor | undefined;
-  /** Enters a block that is in no order yet and gives its number. */
+  /** Enters a block that is in no order yet and returns its number. */
   addBlock(block: Block): number;
-  /** Takes the span out of the order and gives the numbers of its blocks. */
+  /** Takes the span out of the order and returns the numbers of its blocks. */
   cut(span: Span): Int32Array;
   /** Puts blocks into the order, before the cursor. */
   paste(numbers: Int32Array, at: Cursor): void;
@@ -38,11 +38,11 @@ export interface Sequence {
   shift(numbers: Int32Array, depths: number): void;
   /** Marks the block's content as changed. */
   mark(number: number): void;
-  /** Gives the block's number back. */
+  /** Frees the block's number. */
   drop(number: number): void;
 }
 
-/** Gives an empty sequence for the nodes of a store. */
+/** Creates an empty sequence for the nodes of a store. */
 export function createSequence(store: NodeStore, { expected }: { readonly expected: number }): Sequence {
   const room = (expected >> 8) + 16;
   const layout = emptyLayout(room);
@@ -122,7 +122,7 @@ function growRoom(state: State): void {
   for (const watcher of state.watchers) watcher.grow(room);
 }
 
-/** Puts a block under a number, and what is derived from it. */
+/** Stores a block under a number, and what is derived from it. */
 function replace(state: State, number: number, block: Block): void {
   const { layout, store } = state;
   const { slots, depths } = block;
@@ -142,7 +142,7 @@ function replace(state: State, number: number, block: Block): void {
   mark(state, number);
 }
 
-/** Makes a border between blocks before the cursor, and gives its position. */
+/** Makes a border between blocks before the cursor, and returns its position. */
 function borderAt(state: State, { pos, index }: Cursor): number {
   const { layout } = state;
   if (index === 0) return pos;

@@ -117,7 +117,7 @@ export function limitOf({ limits }: CallContext, asked = limits.pageSize): numbe
   return Math.min(asked, limits.maxPageSize);
 }
 
-/** The lists of the call; where it gives none, those of the agent's view. */
+/** The lists of the call, or those of the agent's view. */
 export function filterOf(
   { filter }: Session,
   asked: { [Name in keyof PropertyFilter]?: readonly string[] | undefined },

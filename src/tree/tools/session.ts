@@ -37,7 +37,7 @@ export interface Desk {
   readonly rates: RateLimiter;
 }
 
-/** How many agents' views are kept; the least recently seen is forgotten, and its version tokens are stale then. */
+/** How many agents' views are kept; the least recently used is evicted, and its version tokens are stale then. */
 const maxSessions = 64;
 const maxViewTouches = 200;
 

@@ -28,7 +28,7 @@ const retryable: ReadonlySet<string> = new Set<TreeErrorCode>(['conflict', 'rate
 /** The longest message: what it quotes may come from a caller. */
 const maxMessage = 1000;
 
-/** Gives the error as data. What is none of ours says nothing of itself. */
+/** Returns the error as data. What is none of ours says nothing of itself. */
 export function toTreeError(error: unknown): TreeErrorData {
   const { code: own, message, retryAfterMs, details: given } = toData(error);
   const code = isTreeCode(own) ? own : 'internal';

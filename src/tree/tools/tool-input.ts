@@ -91,7 +91,7 @@ export const ExportView = v.strictObject({
 });
 
 export const ImportView = v.strictObject({
-  /** Text, or the data itself: what `export_view` gave. */
+  /** Text, or the data itself: what `export_view` returned. */
   viewJson: v.unknown(),
   payloadTypes: v.optional(v.array(v.string())),
   rootLookupStrategy: v.optional(v.picklist(['byNodeId', 'replaceSubtree'])),

@@ -12,7 +12,7 @@ type Schema = v.GenericSchema<unknown, Readonly<Record<string, unknown>>>;
 /** What all tools have. */
 interface SpecBase<S extends Schema> {
   readonly name: string;
-  /** Tells the model when to call the tool and what it gives. */
+  /** Tells the model when to call the tool and what it returns. */
   readonly description: string;
   readonly annotations: v.InferOutput<typeof ToolAnnotations>;
   readonly input: S;
@@ -40,7 +40,7 @@ export interface WriteSpec<S extends Schema> extends SpecBase<S> {
   readonly run: (context: CallContext, input: v.InferOutput<S>, transaction: Transaction) => Output;
 }
 
-/** A tool whose input type nobody needs to know: `check` and `run` belong together. */
+/** A tool whose input type is hidden: `input` and `run` belong together. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;

@@ -19,7 +19,7 @@ export interface TreeToolsOptions {
   readonly agentId: string;
   /** A reader reads; an editor changes, too. */
   readonly role: 'reader' | 'editor';
-  /** Nobody changes anything through these tools. */
+  /** These tools change nothing. */
   readonly readOnly?: boolean;
   /** Who may export; `export_view` stands among the changing tools of the specification. */
   readonly exportRole?: 'reader' | 'editor';

@@ -34,7 +34,7 @@ export function emptyHidden(room: number): Hidden {
     flags: [],
     min: new Int32Array(room),
     minCount: new Int32Array(room),
-    epoch: 1, // an array that nobody has copied is older than that
+    epoch: 1, // an array that was never copied is older
     ownEpoch: new Int32Array(room),
     flagsEpoch: new Int32Array(room),
   };
@@ -54,7 +54,7 @@ export function growHidden(hidden: Hidden, room: number): void {
   }
 }
 
-/** A copy of the columns, for a snapshot, which nobody writes to. */
+/** A copy of the columns, for a snapshot, which is never written to. */
 export function copyHidden(hidden: Hidden): Hidden {
   hidden.epoch++;
   return {

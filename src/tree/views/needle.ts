@@ -22,7 +22,7 @@ export function needleOf(text: string): Needle {
   return { text, tail: text.slice(offset), offset };
 }
 
-/** Where the needle begins in the text, not before `from`; -1: nowhere. */
+/** Where the needle starts in the text, not before `from`; -1: nowhere. */
 export function findNeedle(text: string, { text: whole, tail, offset }: Needle, from = 0): number {
   let at = text.indexOf(tail, from + offset);
   while (at >= 0 && !text.startsWith(whole, at - offset)) at = text.indexOf(tail, at + 1);

@@ -10,7 +10,7 @@ export interface PropertyFilter {
   readonly excludedProperties: readonly string[];
 }
 
-/** Picks the properties of payloads, and copies them: what an answer holds is nobody else's. */
+/** Picks the properties of payloads, and copies them, so an answer shares no data with the tree. */
 export interface Projection {
   /** Texts of more than `textBytes` are cut, and say so. */
   pick(payload: Payload, options?: { readonly textBytes: number }): Payload;
@@ -77,7 +77,7 @@ interface Picking {
   readonly depth: number;
 }
 
-/** Payloads are at most 64 levels deep, so this may call itself. Gives `undefined` for what is left out. */
+/** Payloads are at most 64 levels deep, so this may call itself. Returns `undefined` for what is left out. */
 function pick(value: unknown, picking: Picking): unknown {
   if (typeof value !== 'object' || value === null) return picking.included ? undefined : cut(value, picking.textBytes);
   if (picking.depth > maxJsonDepth) return undefined;

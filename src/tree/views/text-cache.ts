@@ -1,6 +1,6 @@
 /**
  * The texts at a path, of a block joined to one: then a search is one `indexOf` per block, ten times as fast as a look at every node.
- * Built when first asked for, built anew when the block changed. Indexes are in range by construction, hence the `!`.
+ * Built on first use, and again when the block has changed. Indexes are in range by construction, hence the `!`.
  */
 
 import { BoundedMap } from '../../base/bounded-map.ts';

@@ -41,7 +41,7 @@ export interface TreeView {
   close(): void;
 }
 
-/** Gives a view of the tree. */
+/** Creates a view of the tree. */
 export function createTreeView(core: Core, { defaultExpanded }: { readonly defaultExpanded: boolean }): TreeView {
   const view = addView(core, { defaultExpanded });
   const scene = { layout: core.sequence.layout, hidden: view.hidden };

@@ -27,7 +27,7 @@ export interface ViewState extends BlockWatcher {
   hiddenAt(at: Cursor): number;
   /** What `hiddenAt` says of the node's children. */
   hiddenBelow(at: Cursor): number;
-  /** Gives whether that changed anything. */
+  /** Returns whether that changed anything. */
   setExpanded(at: Cursor, expanded: boolean): boolean;
   /** The same for the node and all nodes below it. */
   setAll(at: Cursor, expanded: boolean): boolean;
@@ -36,7 +36,7 @@ export interface ViewState extends BlockWatcher {
   copy(): Hidden;
 }
 
-/** Gives a view whose nodes are all as `defaultExpanded` says. */
+/** Creates a view whose nodes are all as `defaultExpanded` says. */
 export function createViewState(sequence: Sequence, { defaultExpanded }: { defaultExpanded: boolean }): ViewState {
   const { layout } = sequence;
   const hidden = emptyHidden(sequence.room());

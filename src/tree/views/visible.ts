@@ -62,7 +62,7 @@ interface Collecting {
   readonly maxDepth: number;
 }
 
-/** Takes the rows of one block; gives the index of the first that is too many, or -1. */
+/** Takes the rows of one block; returns the index of the first that is too many, or -1. */
 function collect(
   { layout, hidden }: Scene,
   { number, index, stop, limit, level, maxDepth }: Collecting,

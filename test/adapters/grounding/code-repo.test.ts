@@ -138,7 +138,7 @@ describe('codeSource', () => {
     ]);
   });
 
-  it('gives at most three places in a file, and one where places touch', async () => {
+  it('returns at most three places in a file, and one where places touch', async () => {
     const text = Array.from({ length: 200 }, (_, at) => at % 20 === 0 ? `needle ${at}` : `line ${at}`).join('\n');
     const hits = await ask(treeOf({ 'a.txt': text, 'b.txt': 'needle\nneedle\nneedle' }), '"needle"');
     expect(hits.filter(({ source }) => source.path === 'a.txt')).toHaveLength(3);

@@ -58,7 +58,7 @@ const added = () => vi.spyOn(MiniSearch.prototype, 'add');
 const keysOf = async (storage: Storage, part: string) =>
   (await storage.list({ prefix: ['grounding', 'log', 'local', part], limit: 1_000 })).map(({ key }) => key);
 
-describe('textSource, opened anew', () => {
+describe('textSource, reopened', () => {
   it('answers as before, and indexes nothing again', async () => {
     const { storage, before } = await kept();
     const add = added();

@@ -46,7 +46,7 @@ function oracle(rows: Rows, vectors: readonly (readonly number[])[], query: Floa
 }
 
 describe('searchExactly', () => {
-  it('gives the best rows as all cosines in 64 bits do', async () => {
+  it('returns the best rows as all cosines in 64 bits do', async () => {
     for (const make of Object.values(shapes)) {
       const vectors = Array.from({ length: 700 }, make);
       const rows = rowsOf(vectors);
@@ -108,7 +108,7 @@ describe('vectorSource with thousands of vectors', () => {
     metadata: { at },
   });
 
-  it('finds the same as every cosine would, while items come, go and are gathered anew', async () => {
+  it('finds the same as every cosine would, while items are added, removed and compacted', async () => {
     const source = vectorSource({ id: 'v' });
     const held = new Map<string, GroundingItem>();
     const put = async (items: readonly GroundingItem[]): Promise<void> => {

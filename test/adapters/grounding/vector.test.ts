@@ -59,7 +59,7 @@ describe('vectorSource', () => {
     await expect(bare).rejects.toMatchObject({ details: { reason: 'no_embedding' } });
   });
 
-  it('holds vectors of one length for each tenant, also after it was opened anew', async () => {
+  it('holds vectors of one length for each tenant, also after it was reopened', async () => {
     const storage = memoryStorage();
     await vectorSource({ id: 'v', storage }).remember({ tenant: 'local', items: [item('a', [1, 2, 3])] }, quiet());
     const other = vectorSource({ id: 'v', storage });
@@ -86,7 +86,7 @@ describe('vectorSource', () => {
     expect(hits.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
   });
 
-  it('embeds each text once, in batches, also after it was opened anew', async () => {
+  it('embeds each text once, in batches, also after it was reopened', async () => {
     const storage = memoryStorage();
     const embedder = countingEmbedder();
     const items = Array.from({ length: 150 }, (_, at) => ({ id: `i${at}`, text: `Text ${at % 100}` }));
@@ -151,7 +151,7 @@ describe('vectorSource', () => {
     expect((await source.stats('local', quiet())).items).toBe(0);
   });
 
-  it('tells vectors that were changed in the storage from its own', async () => {
+  it('detects vectors that were changed in the storage', async () => {
     const storage = memoryStorage();
     const items = Array.from(
       { length: 100 },

@@ -3,7 +3,7 @@ import { openAiCompatible } from '../../../adapters/models/openai-compatible.ts'
 import { fault, only, run, secret, spy, statsOf } from './endpoint.ts';
 
 describe('the key of openAiCompatible', () => {
-  it('is read anew for every request and not before', async () => {
+  it('is read again for every request and not before', async () => {
     const { seen, fetch } = spy();
     let reads = 0;
     const apiKey = (): string => `${secret}-${++reads}`;

@@ -67,7 +67,7 @@ describe('openAiCompatible', () => {
     expect(await statsOf(scope, { disconnects: 1 })).toEqual({ requests: 1, disconnects: 1 });
   });
 
-  it('stops an endpoint whose answer nobody reads on', async () => {
+  it('stops an endpoint when the reader cancels', async () => {
     const scope = `cancel-${crypto.randomUUID()}`;
     const { stream } = await openAiCompatible(fault('stall', scope)).doStream({
       prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],

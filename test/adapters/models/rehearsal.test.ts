@@ -21,7 +21,7 @@ describe('rehearsal', () => {
     }
   });
 
-  it('gives the same chunks for the same seed and prompt, ids included', async () => {
+  it('returns the same chunks for the same seed and prompt, ids included', async () => {
     const options = { prompt: [user('Write a long story about tides and what is 2+2?')], tools: [...several] };
     expect(await stream(options, { seed: 5 })).toEqual(await stream(options, { seed: 5 }));
     const told = { prompt: [user('Tell me a long story about tides')] };
@@ -30,7 +30,7 @@ describe('rehearsal', () => {
     expect(await stream({ ...told, seed: 6 }, { seed: 5 })).toEqual(await stream({ ...told, seed: 6 }, { seed: 1 }));
   });
 
-  it('gives the same from doGenerate as from doStream', async () => {
+  it('returns the same from doGenerate as from doStream', async () => {
     const options = { prompt: [user('Think first: what is 2+2?')], tools: [calculator] };
     const parts = await stream(options);
     const { content, finishReason, usage } = await rehearsal({ delayMs: 0 }).doGenerate(options);
@@ -75,7 +75,7 @@ describe('rehearsal', () => {
     expect((await ask('What is 2+2?', [calculator])).reasoning).toBe('');
   });
 
-  it('says again what it is told to say', async () => {
+  it('repeats what the message asks it to say', async () => {
     expect((await ask('Say "good evening"')).text).toBe('good evening');
   });
 
@@ -106,7 +106,7 @@ describe('rehearsal', () => {
     expect(text).toBe('To call `get_weather` I need `city`. Your message does not say it.');
   });
 
-  it('gives calls ids that no other call of the conversation has', async () => {
+  it('assigns calls ids that no other call of the conversation has', async () => {
     const first = await ask('What is 2+2 and the weather in Oslo?', several);
     const ids = first.calls.map(({ toolCallId }) => toolCallId);
     const before = first.calls.flatMap(({ toolCallId }) =>

@@ -26,7 +26,7 @@ function refusal(make: () => unknown): PinnaceError {
 }
 
 describe('modelSource', () => {
-  it('gives a model of the endpoint for a provider of kind openai-compatible', async () => {
+  it('returns a model of the endpoint for a provider of kind openai-compatible', async () => {
     const baseUrl = `${inject('peers').faults}/source/v1`;
     const model = modelSource({ egress, privateOrigins: ['loopback'] }).model(
       provider({ baseUrl, model: 'text' }),
@@ -63,14 +63,14 @@ describe('modelSource', () => {
     }
   });
 
-  it('gives the rehearsal model with the options for it', async () => {
+  it('returns the rehearsal model with the options for it', async () => {
     const source = modelSource({ rehearsal: { delayMs: 0, seed: 3 } });
     const model = source.model(provider({ kind: 'rehearsal' }), undefined);
     expect(model.provider).toBe('rehearsal');
     expect(await model.doGenerate({ prompt })).toEqual(await rehearsal({ delayMs: 0, seed: 3 }).doGenerate({ prompt }));
   });
 
-  it('gives a custom model by the id of its provider', () => {
+  it('returns a custom model by the id of its provider', () => {
     const own = rehearsal();
     const secret = new Secret({ id: 'k', version: '1', value: 'v' });
     const acme = provider({ kind: 'custom' });

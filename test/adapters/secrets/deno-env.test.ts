@@ -69,7 +69,7 @@ describe('denoEnvSecrets', () => {
     await expect(resolve('a', { env })).rejects.toThrow('Cannot resolve secret "a": set PINNACE_SECRET_A');
   });
 
-  it('deletes the variable after reading it when told to, and goes on giving the value', async () => {
+  it('deletes the variable after reading it when asked to, and keeps returning the value', async () => {
     const { env, held } = fakeEnv({ PINNACE_SECRET_A: 'sk-live-1', PINNACE_SECRET_B: 'sk-live-2' });
     const source = denoEnvSecrets({ env, delete: true, unboundSecrets: 'allow' });
     const first = await resolveFrom(source, 'a');
@@ -84,7 +84,7 @@ describe('denoEnvSecrets', () => {
     await expect(resolveFrom(source, 'a')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('deletes nothing when not told to', async () => {
+  it('deletes nothing unless asked to', async () => {
     const { env, held } = fakeEnv({ PINNACE_SECRET_A: 'sk-live-1' });
     await resolve('a', { env });
     expect(held.size).toBe(1);
@@ -101,7 +101,7 @@ describe('denoEnvSecrets', () => {
     await expect(resolve('a', { env, delete: true })).rejects.toThrow('--allow-env=PINNACE_SECRET_A');
   });
 
-  it('gives two ids of one variable the same value, each under its own id', async () => {
+  it('resolves two ids of one variable to the same value, each under its own id', async () => {
     const { env } = fakeEnv({ PINNACE_SECRET_A_B: 'sk-live-1' });
     const source = denoEnvSecrets({ env, unboundSecrets: 'allow' });
     const both = [await resolveFrom(source, 'a-b'), await resolveFrom(source, 'a.b')];

@@ -79,7 +79,7 @@ describe('httpSecrets', () => {
     expect([requests[0]?.url, secret.version]).toEqual([`${url}/api-key`, '7']);
   });
 
-  it('makes the headers anew for each request, from who asks', async () => {
+  it('creates the headers for each request, for its caller', async () => {
     const { fetch, requests } = fakeFetch(() => json({ value, origins: [origin], version: '1' }));
     let made = 0;
     const headers = async ({ tenant }: SecretScope) => ({ authorization: `Bearer ${tenant}-${++made}` });
@@ -137,7 +137,7 @@ describe('httpSecrets', () => {
     expect(taken()).toBe(5);
   });
 
-  it('is unavailable, to be tried again, when nobody answers, and drops an error that holds the request', async () => {
+  it('is unavailable, to be tried again, when the server does not answer, and drops an error that holds the request', async () => {
     const error = await errorFor((request) => {
       throw Object.assign(new TypeError(`failed with ${request.headers.get('authorization')}`), { request, value });
     });
@@ -145,7 +145,7 @@ describe('httpSecrets', () => {
     expect(error).not.toHaveProperty('cause');
   });
 
-  it('repeats neither a header that no request can carry, nor an error of whoever makes the headers', async () => {
+  it('repeats neither a header that no request can carry, nor an error of the function that creates the headers', async () => {
     const ok = () => json({ value, origins: [origin], version: '1' });
     const odd = await errorFor(ok, { headers: () => ({ authorization: `${token}\n${token}` }) });
     expect(odd).toMatchObject({ code: 'unavailable', retryable: false, details: { reason: 'secrets_headers' } });

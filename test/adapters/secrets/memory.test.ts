@@ -22,7 +22,7 @@ describe('memorySecrets', () => {
   const scope = { tenant: 'acme', agentId: 'helper', origin: 'https://crm.example.com' };
   const signal = new AbortController().signal;
 
-  it('gives secrets without origins to any where the composition allows unbound ones, and bound ones still to their own', async () => {
+  it('resolves secrets without origins for any destination where the composition allows unbound ones, and bound ones still to their own', async () => {
     const bound = { value: 'sk-2', origins: ['https://other.example.com'] };
     const source = memorySecrets({ free: 'sk-1', bound }, { unboundSecrets: 'allow' });
     expect((await source.resolve({ id: 'free' }, { scope, signal })).reveal()).toBe('sk-1');

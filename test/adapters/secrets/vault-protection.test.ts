@@ -17,7 +17,7 @@ function dataOf(row: Readonly<Record<string, unknown>>): Uint8Array<ArrayBuffer>
 }
 
 describe.skipIf(!('indexedDB' in globalThis))('what vaultSecrets keeps', () => {
-  it('is one key that nobody can export, and nothing in clear', async () => {
+  it('is one key that cannot be exported, and nothing in clear', async () => {
     const name = freshName();
     const vault = await openVault(name);
     await vault.set('api-key', value);
@@ -71,7 +71,7 @@ describe.skipIf(!('indexedDB' in globalThis))('what vaultSecrets keeps', () => {
     }
   });
 
-  it('asks again after the key is gone: any passphrase makes a new vault, without the secrets that nobody can read', async () => {
+  it('asks again after the key is lost: any passphrase creates a new vault, without the unreadable secrets', async () => {
     const name = freshName();
     await (await openVault(name)).set('api-key', value);
     await rawVault(name).delete('keys', 'key');
@@ -96,7 +96,7 @@ describe.skipIf(!('indexedDB' in globalThis))('what vaultSecrets keeps', () => {
     await expect(vault.unlock(passphrase)).resolves.toBeUndefined();
   });
 
-  it('is lost, and says so, when the browser gives back a key row without its key', async () => {
+  it('is lost, and says so, when the browser returns a key row without its key', async () => {
     const name = freshName();
     await openVault(name);
     const raw = rawVault(name);
@@ -104,7 +104,7 @@ describe.skipIf(!('indexedDB' in globalThis))('what vaultSecrets keeps', () => {
     await expect(vaultSecrets({ name, unboundSecrets: 'allow' }).unlock(passphrase)).rejects.toMatchObject(lost);
   });
 
-  it('takes no more from a tab whose vault was made anew in another', async () => {
+  it('takes no more from a tab whose vault was created again in another', async () => {
     const name = freshName();
     const [old, tab] = [await openVault(name), vaultSecrets({ name, unboundSecrets: 'allow' })];
     await tab.clear();

@@ -64,7 +64,7 @@ function begins(prefix: Key, whole: Key): boolean {
 }
 
 describe('encodeKey', () => {
-  it('gives bytes that sort as the keys do', () => {
+  it('returns bytes that sort as the keys do', () => {
     fc.assert(
       fc.property(key, key, (a, b) => {
         expect(compareBytes(encodeKey(a), encodeKey(b))).toBe(compareKeys(a, b));
@@ -82,7 +82,7 @@ describe('encodeKey', () => {
     );
   });
 
-  it('gives the same bytes for the same key only', () => {
+  it('returns the same bytes for the same key only', () => {
     fc.assert(
       fc.property(key, key, (a, b) => {
         expect(encodeKey(a).join() === encodeKey(b).join()).toBe(compareKeys(a, b) === 0);
@@ -91,7 +91,7 @@ describe('encodeKey', () => {
     );
   });
 
-  it('tells a number from the text that spells it', () => {
+  it('distinguishes a number from the text that spells it', () => {
     fc.assert(fc.property(number, (n) => {
       expect(encodeKey([n])).not.toEqual(encodeKey([String(n)]));
     }));

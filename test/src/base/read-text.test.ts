@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readText } from '../../../src/base/read-text.ts';
 
 describe('readText', () => {
-  it('gives the text of chunks that cut characters, and none of no body', async () => {
+  it('returns the text of chunks that cut characters, and none of no body', async () => {
     const bytes = new TextEncoder().encode('ключ-✓-🔑');
     const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
       start(controller) {
@@ -14,7 +14,7 @@ describe('readText', () => {
     expect(await readText(null)).toBe('');
   });
 
-  it('gives the very error that broke the body', async () => {
+  it('throws the very error that broke the body', async () => {
     const broken = new Error('broken');
     const { body } = new Response(new ReadableStream({ pull: (controller) => controller.error(broken) }));
     await expect(readText(body)).rejects.toBe(broken);

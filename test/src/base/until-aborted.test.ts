@@ -5,7 +5,7 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 const action = 'load the thing';
 
 describe('untilAborted', () => {
-  it('gives what the work gives, and what it throws', async () => {
+  it('returns what the work returns, and throws what it throws', async () => {
     const { signal } = new AbortController();
     const mine = new Error('mine');
     expect(await untilAborted(async () => 1, { signal, action })).toBe(1);

@@ -18,7 +18,7 @@ function refuse(): never {
 }
 
 describe('discoveryTools', () => {
-  it('gives four small definitions that a tool registry takes', () => {
+  it('returns four small definitions that a tool registry takes', () => {
     const { definitions, tools } = testDiscovery().discovery;
     expect(definitions.map(({ name }) => name)).toEqual(discoveryToolNames);
     expect(tools.map(({ definition }) => definition)).toEqual(definitions);
@@ -81,7 +81,7 @@ describe('tool_find', () => {
     expect(await outputOf(discovery, 'tool_find', { query: 'validate specification' })).not.toHaveProperty('message');
   });
 
-  it('gives one line of a description', async () => {
+  it('returns one line of a description', async () => {
     const long = createToolIndex([
       { name: 'a', description: 'Sends mail. Then does more.' },
       { name: 'b', description: `Mail ${'and '.repeat(200)}` },
@@ -175,7 +175,7 @@ describe('the loaded set', () => {
     expect(await outputOf(discovery, 'tool_active', {})).toMatchObject({ count: 2 });
   });
 
-  it('is restored by the first call when nobody has asked for it', async () => {
+  it('is restored by the first call', async () => {
     const storage = memoryStorage();
     await outputOf(testDiscovery({ storage }).discovery, 'tool_load', { names: ['loop_get'] });
     expect(await outputOf(testDiscovery({ storage }).discovery, 'tool_active', {})).toMatchObject({ count: 1 });

@@ -14,7 +14,7 @@ function judgedBy(seed: number, count: number): JudgedHit[] {
 }
 
 describe('fitCalibration', () => {
-  it('gives an expected calibration error of at most 0.05 on hits that were held back', () => {
+  it('returns an expected calibration error of at most 0.05 on hits that were held back', () => {
     const heldBack = judgedBy(2, 4_000);
     const fit = fitCalibration(judgedBy(1, 1_000));
     expect(calibrationError(heldBack)).toBeGreaterThan(0.1); // before

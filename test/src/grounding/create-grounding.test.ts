@@ -35,7 +35,7 @@ describe('createGrounding', () => {
     expect(docs.asked[0]).toMatchObject({ tenant: 'local', topK: 5, filters: [] });
   });
 
-  it('reports a source that fails and one that there is not, and gives what the others found', async () => {
+  it('reports a source that fails and one that there is not, and returns what the others found', async () => {
     const broken = fakeSource('broken', () => Promise.reject(new PinnaceError('unavailable', 'Cannot reach it')));
     const leaky = fakeSource('leaky', () => Promise.reject(new Error('password hunter2')));
     const grounding = createGrounding({ sources: [broken, leaky, fakeSource('docs', [hitOf('a')])] });
@@ -158,7 +158,7 @@ describe('createGrounding', () => {
     }]);
   });
 
-  it('gives of the metadata what was asked for', async () => {
+  it('returns of the metadata what was asked for', async () => {
     const docs = fakeSource('docs', [hitOf('a', { metadata: { x: 1, y: 2 } })]);
     const grounding = createGrounding({ sources: [docs] });
     const { hits } = await grounding.retrieve({ dataSourceId: 'docs', query: 'x', include: ['y', '__proto__'] });

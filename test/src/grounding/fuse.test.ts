@@ -96,7 +96,7 @@ describe('fuse', () => {
 });
 
 describe('monotone', () => {
-  it('gives what falls as it is, and means where it rises', () => {
+  it('returns what falls as it is, and means where it rises', () => {
     expect(monotone([0.9, 0.5, 0.1])).toEqual([0.9, 0.5, 0.1]);
     expect(monotone([0.2, 0.4, 0.1])).toEqual([0.30000000000000004, 0.30000000000000004, 0.1]);
     expect(monotone([])).toEqual([]);

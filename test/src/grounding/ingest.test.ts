@@ -69,7 +69,7 @@ describe('ingest', () => {
     expect(await find('Bremen')).toMatchObject({ content: 'port: Bremen\ncrane: green', metadata: { crane: 'green' } });
   });
 
-  it('tells how far it is, and of a file that it cannot read why not, and goes on with the others', async () => {
+  it('reports progress, and why it cannot read a file, and continues with the others', async () => {
     const { run, find } = setUp();
     const told: IngestProgress[] = [];
     const { files, written } = await run([
@@ -94,7 +94,7 @@ describe('ingest', () => {
     expect(await find('very last')).toBeDefined();
   });
 
-  it('goes on where it was stopped, and does nothing twice', async () => {
+  it('continues where it was stopped, and does nothing twice', async () => {
     const { run, size } = setUp();
     const abort = new AbortController();
     const file = fileOf('big.txt', longText(120));

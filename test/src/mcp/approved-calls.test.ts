@@ -85,7 +85,7 @@ describe('a call of an MCP tool that a person has approved', () => {
     },
   );
 
-  it('is told as not known when its answer is lost', async () => {
+  it('is reported as unknown when its answer is lost', async () => {
     const mcp = fakeMcp({
       tools: [save],
       onCall: () => Promise.reject(new PinnaceError('unavailable', 'Cannot reach the MCP server')),

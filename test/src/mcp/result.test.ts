@@ -78,7 +78,7 @@ describe('shapeResult', () => {
     ]);
   });
 
-  it('gives a structured result once, not again as text', () => {
+  it('returns a structured result once, not again as text', () => {
     const content = [{ type: 'text', text: '{ "b": 2, "a": 1 }' }, { type: 'text', text: 'two' }];
     expect(shape({ content, structuredContent: { a: 1, b: 2 } })).toEqual({
       ...frame,
@@ -107,7 +107,7 @@ describe('shapeResult', () => {
     expect(shape({ content: [], structuredContent: { a: 1 } }, { listIssues })).toEqual({ ...frame, data: { a: 1 } });
   });
 
-  it('holds what says that the tool failed to no schema, and gives why as data', () => {
+  it('holds what says that the tool failed to no schema, and returns the reason as data', () => {
     const listIssues = compileJsonSchema({ type: 'object', required: ['a'] });
     expect(shape({ isError: true, content: [{ type: 'text', text: 'no such page' }] }, { listIssues })).toEqual({
       ...frame,

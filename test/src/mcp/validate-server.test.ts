@@ -127,7 +127,7 @@ describe('validateMcpServer', () => {
     expect(await manifest()).toEqual([{ id: 'docs__search' }]);
   });
 
-  it('approves nothing but what was looked at, when told what that was', async () => {
+  it('approves only the offer that the digest names', async () => {
     const mcp = fakeMcp();
     const { validate, catalog } = await unvalidated(mcp);
     const { digest } = await validate();
@@ -189,7 +189,7 @@ describe('validateMcpServer', () => {
     expect(await manifest()).toEqual([{ id: 'docs__read' }]);
   });
 
-  it('tells how the offer differs from the pin, and takes a change in with one call', async () => {
+  it('reports how the offer differs from the pin, and approves a change with one call', async () => {
     const mcp = fakeMcp({ tools: [rawTool(), rawTool({ name: 'read' }), rawTool({ name: 'old' })] });
     const { validate, run, manifest } = await unvalidated(mcp);
     await validate({ approve: true, effects: { search: 'read', read: 'read', old: 'read' } });
@@ -271,7 +271,7 @@ describe('validateMcpServer', () => {
     await expect(validate(request)).rejects.toMatchObject({ code });
   });
 
-  it('refuses an unknown server, and whoever may not write the registry', async () => {
+  it('refuses an unknown server, and a caller who may not write the registry', async () => {
     const { runtime } = await unvalidated(fakeMcp());
     await expect(runtime.validateMcpServer('nowhere', {}, me)).rejects.toMatchObject({ code: 'not_found' });
     const reader = createPrincipal({ ...me, scopes: ['registry:read'] });
@@ -314,7 +314,7 @@ describe('validateMcpServer', () => {
     expect(await stored(parts.catalog)).toMatchObject({ alias: 'other', status: 'pending' });
   });
 
-  it('tells nothing of the server in an answer that it could not give', async () => {
+  it('discloses nothing of the server when the answer fails', async () => {
     const mcp = fakeMcp();
     const { events, validate } = await unvalidated({
       ...mcp,

@@ -115,7 +115,7 @@ describe('hostile input', () => {
     }
   });
 
-  it('gives answers that nobody can use to change the tree', async () => {
+  it('returns copies, so writing to an answer does not change the tree', async () => {
     const tree = company();
     const tools = editor(tree);
     const input = { parentNodeId: 'root', payloadType: 'unit', payloadProps: { name: 'X', list: [{ a: 1 }] } };

@@ -66,7 +66,7 @@ describe('a defect of the older implementation', () => {
     expect(idsOf(await ok(tools, 'get_view', { rootNodeId: 'root' }))).toEqual(['root', 'sales', 'it', 'dev', 'ops']);
   });
 
-  it('is gone: a collapse does not project the whole tree anew', () => {
+  it('is evicted: a collapse does not project the whole tree again', () => {
     const tree = createTree({ payloadTypes, rows: chain(20_000), source: 'trusted' });
     const view = tree.view({ defaultExpanded: true });
     for (let i = 0; i < 4000; i++) view.toggle(`n${5 * i}`); // 80 million rows, were each projected

@@ -122,7 +122,7 @@ describe('checkpoints without a head', () => {
     };
   }
 
-  it('sweeps the blocks of a killed writer once nobody has written them for a minute, and not before', async () => {
+  it('sweeps the blocks of a killed writer once they have not been written for a minute, and not before', async () => {
     const { clock, storage, open } = start();
     const keeper = await open();
     const many = wide(3000).map((each) => ({ ...each, nodeId: `x${each.nodeId}`, parentId: each.parentId && 'xn0' }));

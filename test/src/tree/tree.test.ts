@@ -141,7 +141,7 @@ describe('createTree', () => {
     expect(make(['a', null], ['', 'a'])).toThrow('rows.1.nodeId');
   });
 
-  it('checks payloads against their schema and keeps what it gives', () => {
+  it('checks payloads against their schema and stores the parsed payload', () => {
     const types = { item: { schema: v.object({ name: v.string(), size: v.optional(v.number(), 1) }) } };
     const tree = createTree({ payloadTypes: types, rows: [item({ name: 'A' })] });
     expect(tree.get('a')?.payload).toEqual({ name: 'A', size: 1 });
@@ -157,7 +157,7 @@ describe('createTree', () => {
     expect([tree.rootId, tree.size, tree.sizeOf('n1')]).toEqual(['n0', 3, 2]);
   });
 
-  it('tells each mutation to whoever subscribed, and survives a listener that throws', () => {
+  it('emits each mutation to every listener, and survives one that throws', () => {
     const tree = createTree({ payloadTypes, rows: chain(3) });
     const events: unknown[] = [];
     tree.subscribe(() => {
@@ -172,7 +172,7 @@ describe('createTree', () => {
     expect(events).toEqual([{ rev: 1, version: expect.any(String), changes: [change] }]);
   });
 
-  it('gives freed places to new nodes, also with the ids of removed ones', () => {
+  it('reuses freed slots for new nodes, also with the ids of removed ones', () => {
     const tree = createTree({ payloadTypes, rows: chain(2), historyLimit: 4 });
     for (let i = 0; i < 200; i++) {
       tree.apply([{ kind: 'insert', rows: [row(`x${i % 3}`, null)], place: { parentId: 'n1', beforeId: null } }]);

@@ -9,7 +9,7 @@ import { allStemsOf, wordsOf } from '../words.ts';
 const sign = '\\s*(?:=|:)\\s*';
 const copula = `\\s+(?:${anyCase('is|are|to|as|be|of|equals?')})?\\s*`;
 
-/** Gives the value that the text assigns by the property's name: `limit=5`, `limit of 5`, `title "Tea"`, `5 rows`. */
+/** Returns the value that the text assigns by the property's name: `limit=5`, `limit of 5`, `title "Tea"`, `5 rows`. */
 export function assignedTo({ name, shape }: Field, clause: Clause): unknown {
   const label = `(?<![\\p{L}\\d_])(?:${
     wordsOf(name).map((word) => anyCase(escapeRegExp(word))).join('[\\s_-]*')
@@ -58,7 +58,7 @@ function listOf(text: string | undefined, shape: Shape): readonly string[] | und
 
 const kinds = new Set('type kind mode status state level format language color'.split(' '));
 
-/** Gives what stands behind a part of the name: "node n2" for `nodeId`, "property title" for `propertyName`, "type task" for `payloadType`. */
+/** Returns what stands behind a part of the name: "node n2" for `nodeId`, "property title" for `propertyName`, "type task" for `payloadType`. */
 export function labelled({ name, shape }: Field, clause: Clause): unknown {
   const words = wordsOf(name);
   const last = words.at(-1) ?? '';
@@ -87,7 +87,7 @@ function saysMore(clause: Clause, pattern: RegExp): boolean {
   return /\s/u.test(clause.text.slice(from, to).trim());
 }
 
-/** Gives what the text calls the property: `named X`, `called X`, `titled X`. */
+/** Returns what the text calls the property: `named X`, `called X`, `titled X`. */
 export function named({ words, shape }: Field, clause: Clause): unknown {
   if (shape.kind !== 'string' || words.isDisjointFrom(nameWords)) return undefined;
   const value = clause.take(

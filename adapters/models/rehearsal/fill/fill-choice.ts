@@ -6,7 +6,7 @@ import type { Field, Shape } from '../shape.ts';
 import { allStemsOf, isStopWord, stem, wordsOf } from '../words.ts';
 import { escapeRegExp } from '../patterns.ts';
 
-/** Gives the listed value that the text names first, or for an array all that it names. */
+/** Returns the listed value that the text names first, or for an array all that it names. */
 export function choiceFrom({ words, shape, required }: Field, clause: Clause): unknown {
   if (shape.kind === 'array') {
     const all = namedIn(shape.items().choices, clause);
@@ -80,7 +80,7 @@ const auxiliaries = new Set([
 /** Names of properties that a text turns on or off. */
 const switches = allStemsOf('on enabled active power');
 
-/** Gives true when the text names the property, false when it does so with a negation before or a "false" behind. */
+/** Returns true when the text names the property, false when it does so with a negation before or a "false" behind. */
 export function flagFrom({ words, shape }: Field, clause: Clause): unknown {
   if (shape.kind !== 'boolean') return undefined;
   const turned = words.isDisjointFrom(switches)

@@ -7,7 +7,7 @@ const month = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*';
 
 const isoPattern = '\\d{4}-\\d{2}-\\d{2}(?:[T ]\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?(?:Z|[+-]\\d{2}:?\\d{2})?)?';
 
-/** Gives the first date of the text, if there is one behind `after`, and takes it. "Tomorrow" would need a clock. */
+/** Returns the first date of the text, if there is one behind `after`, and takes it. "Tomorrow" would need a clock. */
 export function dateIn(
   clause: Clause,
   { withTime, after }: { withTime: boolean; after: string },

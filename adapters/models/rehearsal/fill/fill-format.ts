@@ -1,4 +1,4 @@
-/** Texts that a property's format, pattern or place in the request ("from", "to") tells apart. */
+/** Texts that a property's format, pattern or place in the request ("from", "to") identifies. */
 
 import { expressionIn } from '../arithmetic.ts';
 import { type Clause, quoted } from '../clause.ts';
@@ -25,7 +25,7 @@ const formatNames: readonly (readonly [string, RegExp])[] = [
   ['ipv4', /^ip$/],
 ];
 
-/** Gives the text that has the format or pattern of the property, in quotes or not. */
+/** Returns the text that has the format or pattern of the property, in quotes or not. */
 export function formatted(field: Field, clause: Clause, { verbs }: { verbs: ReadonlySet<string> }): unknown {
   const { shape, words } = field;
   if (shape.kind !== 'string' && shape.kind !== 'any') return undefined;
@@ -90,7 +90,7 @@ export function isTarget(words: ReadonlySet<string>): boolean {
   return !words.isDisjointFrom(targets);
 }
 
-/** Gives what stands behind "from" or "to" when the name says that the property is one of the two. */
+/** Returns what stands behind "from" or "to" when the name says that the property is one of the two. */
 export function directionOf({ words, shape }: Field, clause: Clause): unknown {
   const fromSource = isSource(words);
   if (!fromSource && !isTarget(words)) return undefined;

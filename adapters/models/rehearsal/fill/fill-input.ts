@@ -19,7 +19,7 @@ export interface Sources {
   readonly mayGuess: boolean;
   /** The stems of the tool's name: words that ask for the tool and are no value. */
   readonly verbs: ReadonlySet<string>;
-  /** Gives a text that is used nowhere else, the same for the same conversation. */
+  /** Returns a text that is used nowhere else, the same for the same conversation. */
   readonly uniqueId: () => string;
 }
 
@@ -152,7 +152,7 @@ function isKey({ name, shape }: Pick<Field, 'name' | 'shape'>): boolean {
   return /idempot|nonce/i.test(name) || (shape.format === 'uuid' && /unique|idempot/i.test(shape.hint));
 }
 
-/** Gives any value of the shape: its default, an example, or the simplest of its kind. */
+/** Returns any value of the shape: its default, an example, or the simplest of its kind. */
 function anyValueOf(shape: Shape, depth = 0): unknown {
   const known = shape.fallback ?? shape.examples[0] ?? shape.choices[0];
   if (known !== undefined) return known;
@@ -183,7 +183,7 @@ const formatExamples: Readonly<Record<string, string>> = {
   'ipv4': '192.0.2.1',
 };
 
-/** Gives the input with any value for what it lacks. */
+/** Returns the input with any value for what it lacks. */
 export function completed(shape: Shape, input: Readonly<Record<string, unknown>>, depth = 0): Record<string, unknown> {
   const whole: Record<string, unknown> = {};
   if (depth > maxDepth) return whole;

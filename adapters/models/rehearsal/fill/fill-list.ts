@@ -14,7 +14,7 @@ interface ListOptions {
   readonly fill: (shape: Shape, clause: Clause) => { readonly input: unknown; readonly missing: readonly unknown[] };
 }
 
-/** Gives the list that the text holds: JSON, numbers, quoted phrases, identifiers, or words between commas and "and". */
+/** Returns the list that the text holds: JSON, numbers, quoted phrases, identifiers, or words between commas and "and". */
 export function listFrom({ words, shape }: Field, clause: Clause, options: ListOptions): unknown {
   if (shape.kind !== 'array') return undefined;
   const isNamed = wordsOf(clause.text).some((word) => words.has(stem(word)));

@@ -16,7 +16,7 @@ const numberWords: readonly string[] =
 /** Words of properties that say how many. */
 const quantities = stemsOf('limit count max maximum top number size amount n quantity total times first rows results');
 
-/** Gives the next free number when the property is wanted, says how many, or speaks of what is counted. */
+/** Returns the next free number when the property is wanted, says how many, or speaks of what is counted. */
 export function numberFrom({ words, shape }: Field, clause: Clause, { wanted }: { wanted: boolean }): unknown {
   if (shape.kind !== 'number' && shape.kind !== 'integer') return undefined;
   const duration = durationFrom(words, clause);
@@ -65,7 +65,7 @@ function takeNumber(shape: Shape, clause: Clause, { isQuantity }: { isQuantity: 
   return chosen.value;
 }
 
-/** Gives the numbers of a text in order, those spelt in letters too. */
+/** Returns the numbers of a text in order, those spelt in letters too. */
 export function numbersIn(text: string): readonly { readonly text: string; readonly value: number }[] {
   const digits = [...text.matchAll(new RegExp(numberPattern, 'giu'))].map((found) => ({
     at: found.index,
@@ -80,7 +80,7 @@ export function numbersIn(text: string): readonly { readonly text: string; reado
   return [...digits, ...words].toSorted((one, other) => one.at - other.at);
 }
 
-/** Gives the number that a word or digits mean. */
+/** Returns the number that a word or digits mean. */
 export function numberOf(text: string): number {
   const value = numberWords.indexOf(text.toLowerCase());
   return value < 0 ? Number(text.replaceAll(',', '')) : value;

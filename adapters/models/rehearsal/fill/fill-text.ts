@@ -22,7 +22,7 @@ interface GuessOptions {
   readonly mayGuess: boolean;
 }
 
-/** Gives a text for a property that is wanted: quoted, behind a preposition, a name, or what is left of a request. */
+/** Returns a text for a property that is wanted: quoted, behind a preposition, a name, or what is left of a request. */
 export function textFrom(
   { words, shape, required }: Field,
   clause: Clause,
@@ -49,7 +49,7 @@ function wantsPlace({ words, shape }: Pick<Field, 'words' | 'shape'>): boolean {
 
 const authorWords = stemsOf('author artist writer singer band creator composer by');
 
-/** Gives a name that a preposition marks as what the property wants, wanted or not: "by Kafka", "in Paris". */
+/** Returns a name that a preposition marks as what the property wants, wanted or not: "by Kafka", "in Paris". */
 export function markedFrom({ words, shape }: Field, clause: Clause): unknown {
   if (shape.kind !== 'string' || shape.choices.length > 0 || isZone(shape, words)) return undefined;
   const before = !words.isDisjointFrom(authorWords)

@@ -34,7 +34,7 @@ export interface AuditTrail {
 
 const maxEntries = 10_000;
 
-/** Gives an empty trail. */
+/** Creates an empty trail. */
 export function createAuditTrail(): AuditTrail {
   const entries: AuditEntry[] = []; // a ring: entry `seq` stands at `seq % maxEntries`
   let last = 0;

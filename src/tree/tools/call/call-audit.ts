@@ -19,7 +19,7 @@ export interface Audited {
   readonly outcome: TreeOutcome;
   readonly versionBefore: string;
   readonly started: number;
-  /** Where it is told of, besides. */
+  /** Where events are emitted. */
   readonly span: SpanContext | undefined;
 }
 
@@ -39,11 +39,11 @@ export function auditCall(context: CallContext, call: Audited): void {
     ms: context.now() - started,
   };
   context.desk.audit.add(entry, context.audit);
-  tell(entry, call);
+  emitAudit(entry, call);
 }
 
 /** The nodes are ids of the tree's own making; the first of them names the target. */
-function tell(
+function emitAudit(
   { op, targets, ms, versionBefore, versionAfter }: Omit<AuditEntry, 'seq'>,
   { span, outcome }: Audited,
 ): void {

@@ -27,7 +27,7 @@ export interface Call {
   readonly name: string;
   readonly input: unknown;
   readonly signal: AbortSignal | undefined;
-  /** The call as it is told of. */
+  /** The span of the call. */
   readonly span: SpanContext | undefined;
 }
 

@@ -28,7 +28,7 @@ export function clashing(
   changes: readonly TreeChange[],
   dependencies: readonly Dependency[],
 ): readonly TreeChange[] {
-  // Of a node that is gone nobody can tell any more which change removed it: a node above it may have gone as well.
+  // Which change removed a missing node is unknown: a node above it may have been removed as well.
   const isGone = dependencies.some(({ nodeId, isDeep }) => isDeep === true && !find(core, nodeId));
   if (isGone) return changes;
   return changes.filter((change) => dependencies.some((dependency) => clashes(core, change, dependency)));

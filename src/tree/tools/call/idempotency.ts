@@ -15,7 +15,7 @@ export interface Ledger {
 const maxAnswers = 10_000;
 export const answerTtlMs = 24 * 60 * 60_000;
 
-/** Gives an empty ledger. */
+/** Creates an empty ledger. */
 export function createLedger(): Ledger {
   const answers = new BoundedMap<string, Remembered>(maxAnswers);
   return {

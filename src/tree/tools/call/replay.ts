@@ -1,4 +1,4 @@
-/** Idempotency keys: the same request again gives the same answer, and happens once. */
+/** Idempotency keys: a repeated request returns the same answer and runs once. */
 
 import { PinnaceError } from '../../../base/errors.ts';
 import { canonicalJson } from '../../nodes/canonical.ts';
@@ -18,7 +18,7 @@ export interface AnswerKey {
   readonly at: number;
 }
 
-/** A repeat gives the answer of then; one that comes while the first is under way waits for it. */
+/** A repeat returns the original result; one that arrives during the first call waits for it. */
 export async function replayOr(
   context: CallContext,
   { tool, args }: { readonly tool: string; readonly args: Output },
@@ -28,7 +28,7 @@ export async function replayOr(
   if (typeof idempotencyKey !== 'string') return await apply(undefined);
   const { pending } = context.desk.ledger;
   const id = ledgerId(context.agentId, tool, idempotencyKey);
-  while (pending.has(id)) await pending.get(id)?.catch(() => {}); // its failure is told to whoever called first
+  while (pending.has(id)) await pending.get(id)?.catch(() => {}); // the first caller receives its failure
   const key = { id, name: idempotencyKey, digest: sha256Sync(canonicalJson(content)), at: context.now() };
   const running = answerOr(context, key, apply);
   pending.set(id, running);

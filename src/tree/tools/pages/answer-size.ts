@@ -15,7 +15,7 @@ export function bytesOf(data: unknown): number {
   return byteLength(JSON.stringify(data) ?? '');
 }
 
-/** Whether data as JSON text takes more bytes. For data that nobody has checked: walks with a stack and ends also in a cycle. */
+/** Whether data as JSON text takes more bytes. For unchecked data: walks with a stack and ends also in a cycle. */
 export function isLargerThan(data: unknown, most: number): boolean {
   let left = most;
   const stack: unknown[] = [data];

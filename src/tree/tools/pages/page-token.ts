@@ -38,7 +38,7 @@ export interface WalkKey {
   readonly args: unknown;
 }
 
-/** Gives the token. */
+/** Returns the token. */
 export function writePageToken(key: WalkKey, { epoch, snapshotId, root, next }: Walk): string {
   const places = { r: [root.pos, root.index], c: [next.pos, next.index] };
   const text = JSON.stringify({ k: key.tool, q: digestOf(key), e: epoch, s: snapshotId, ...places });

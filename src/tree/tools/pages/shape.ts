@@ -73,7 +73,7 @@ function sizeOf(row: PageRow, shape: Shape): number {
   return bytesOf(fields);
 }
 
-/** Gives the rows in the shape, under the name of the shape. */
+/** Returns the rows in the shape, under the name of the shape. */
 function shaped(
   rows: readonly PageRow[],
   shape: Shape,

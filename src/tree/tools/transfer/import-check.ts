@@ -25,7 +25,7 @@ export interface ImportIssue extends Issue {
 /** How many issues an answer lists. */
 const maxIssues = 20;
 
-/** Gives the rows as the schemas make them, and up to 20 issues. */
+/** Returns the rows as the schemas make them, and up to 20 issues. */
 export function checkDocument(
   document: ImportDocument,
   rules: ImportRules,

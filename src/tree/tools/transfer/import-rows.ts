@@ -41,7 +41,7 @@ export interface ImportLimits {
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** Reads the document; gives an issue where it cannot be read at all. `isSelf` knows the types whose payload is the node. */
+/** Reads the document; returns an issue where it cannot be read at all. `isSelf` knows the types whose payload is the node. */
 export function readDocument(
   viewJson: unknown,
   { limits, isSelf }: { readonly limits: ImportLimits; readonly isSelf: (payloadType: unknown) => boolean },

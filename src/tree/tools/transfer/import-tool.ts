@@ -137,7 +137,7 @@ function replace(transaction: Transaction, root: string, rows: readonly TreeRow[
   transaction.apply({ kind: 'content', nodeId: root, rows: below });
 }
 
-/** Puts expansion, default and filters back; gives whether any was otherwise. */
+/** Restores expansion, default and filters; returns whether any differed. */
 function restoreView(
   { core, session, limits }: CallContext,
   document: ImportDocument,
@@ -178,7 +178,7 @@ function pathsOf(paths: unknown, maxPaths: number): readonly string[] | undefine
 }
 
 function refused(issues: readonly ImportIssue[]): PinnaceError {
-  const [{ path, message }] = issues as [ImportIssue]; // safe: nobody refuses without an issue
+  const [{ path, message }] = issues as [ImportIssue]; // safe: a refusal has an issue
   const text = `Cannot import the view: "${path === '' ? 'it' : path}" ${message}; nothing was changed`;
   const isUnknown = issues.every(({ code }) => code === 'unknown_field');
   return new PinnaceError('invalid_argument', text, {

@@ -49,7 +49,7 @@ describe('rehearsal, with data sources', () => {
     expect(await answerTo(question, found([]))).toBe('I found nothing about that in the sources.');
   });
 
-  it('tells of a source that did not answer, and of a call that failed', async () => {
+  it('reports a source that did not answer, and a call that failed', async () => {
     const failed = { dataSourceId: 'log', status: 'error', error: { code: 'unavailable', message: 'It is away' } };
     const text = await answerTo(question, found(['[1] a conf=0.90\nAn approval is bound.'], [failed]));
     expect(text).toBe('An approval is bound. [1]\n\n`log` did not answer: It is away');

@@ -29,7 +29,7 @@ describe('a rehearsal model that can look for tools', () => {
     ]);
   });
 
-  it('reports on the errand, and not on the search', async () => {
+  it('reports on the task, and not on the search', async () => {
     const { text } = await ask([user(message), ...found, ...loaded, ...converted], [...discovery, money]);
     expect(text).toContain('**4.5**');
     expect(text).not.toContain('tool_');
@@ -70,7 +70,7 @@ describe('a rehearsal model that can look for tools', () => {
     },
   );
 
-  it('searches as it is told when the message names the tool', async () => {
+  it('searches as instructed when the message names the tool', async () => {
     expect(await callsFor([user('use tool_find to look for calendars')], discovery)).toEqual([
       ['tool_find', { query: 'calendars' }],
     ]);

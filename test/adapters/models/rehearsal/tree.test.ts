@@ -86,7 +86,7 @@ describe('the rehearsal model at a tree', () => {
     expect((await say('Undo that, please')).text).toContain('nothing of mine');
   });
 
-  it('takes the latest version when somebody else was faster', async () => {
+  it('takes the latest version when another writer was faster', async () => {
     const tree = company();
     const say = chatAt(tree);
     await say('Rename Operations to "Operations team"');

@@ -42,7 +42,7 @@ function refuse(): never {
 }
 
 describe('createToolIndex', () => {
-  it('gives the same answers after any additions and removals as an index built anew', () => {
+  it('returns the same answers after any additions and removals as a rebuilt index', () => {
     fc.assert(
       fc.property(fc.array(someChange, { maxLength: 40 }), someWords, (changes, query) => {
         const index = createToolIndex([]);
@@ -83,7 +83,7 @@ describe('createToolIndex', () => {
     );
   });
 
-  it('gives with a smaller limit the beginning of the same list', () => {
+  it('returns with a smaller limit the beginning of the same list', () => {
     fc.assert(
       fc.property(fc.array(someTool, { maxLength: 30 }), someWords, fc.nat({ max: 12 }), (tools, query, limit) => {
         const index = createToolIndex(tools);
@@ -101,7 +101,7 @@ describe('createToolIndex', () => {
     expect(namesOf(index, 'send mail')).toEqual(['a1', 'b1', 'c1']);
   });
 
-  it('gives the same scores in every runtime', () => {
+  it('returns the same scores in every runtime', () => {
     const hits = createToolIndex(goEntTools).search('list the tasks of the registry 天気', 3);
     expect(hits.map(({ name, score }) => [name, score.toFixed(9)])).toEqual([
       ['registry_list', '15.568509508'],

@@ -35,7 +35,7 @@ describe('contentWords', () => {
 });
 
 describe('termsOf', () => {
-  it('gives the forms of a word one term', () => {
+  it('maps the forms of a word to one term', () => {
     expect(new Set(termsOf('list lists listed listing')).size).toBe(1);
   });
 

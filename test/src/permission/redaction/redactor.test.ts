@@ -184,7 +184,7 @@ describe('createRedactor', () => {
     expect(out).toEqual(['x', '🔑', '', '\uD83D']);
   });
 
-  it('begins anew after the end', () => {
+  it('starts over after the end', () => {
     const { push, end } = redactor.begin();
     const half = cases.secrets[0]?.slice(0, 10) ?? '';
     expect([push(half), end(), push('x'), end()]).toEqual(['', half, 'x', '']);

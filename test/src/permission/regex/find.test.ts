@@ -75,7 +75,7 @@ describe('findMatch', () => {
 });
 
 describe('parseCodeQuery', () => {
-  it('tells words from texts, expressions and what narrows the search', () => {
+  it('distinguishes words, texts, expressions and what narrows the search', () => {
     expect(parseCodeQuery('parse "exact text" path:src/*.ts lang:Go sym:Name /a\\/b/i more')).toEqual({
       words: 'parse more',
       exact: ['exact text'],

@@ -22,7 +22,7 @@ async function bump(tools: ReturnType<typeof editor>, input: Loose = {}) {
 }
 
 describe('openTree', () => {
-  it('gives what was there before the page was closed', async () => {
+  it('restores what was there before the page was closed', async () => {
     const storage = memoryStorage();
     const tree = await open(storage);
     const tools = editor(tree);
@@ -133,7 +133,7 @@ describe('openTree', () => {
     expect(await fails(editor(tree), 'remove_node', { nodeId: 'ann' })).toMatchObject({ code: 'conflict' });
   });
 
-  it('follows what another instance does, until it is told not to', async () => {
+  it('follows what another instance does, until it is stopped', async () => {
     const storage = memoryStorage();
     const [here, there] = [await open(storage), await open(storage)];
     const stop = new AbortController();

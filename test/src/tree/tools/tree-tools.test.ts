@@ -199,7 +199,7 @@ describe('treeTools', () => {
     expect(await fails(tools, 'move_node', { ...wrong, index: 1 })).toMatchObject({ code: 'invalid_argument' });
   });
 
-  it('gives pages as rows, columns, an outline or nested, and ends a page that grows too large', async () => {
+  it('returns pages as rows, columns, an outline or nested, and ends a page that grows too large', async () => {
     const tools = editor();
     const asked = { rootNodeId: 'it', defaultExpanded: true, includedProperties: ['name'] };
     expect(await ok(tools, 'get_view', { ...asked, shape: 'columns', excludedProperties: ['$isExpanded'] }))
@@ -225,7 +225,7 @@ describe('treeTools', () => {
     expect([...idsOf(page), ...idsOf(rest)].slice(0, 3)).toEqual(['it', 'dev', 'eve']);
   });
 
-  it('cuts long texts in pages, and gives them in full in get_node', async () => {
+  it('cuts long texts in pages, and returns them in full from get_node', async () => {
     const tools = editor();
     const text = 'ü'.repeat(3000);
     await change(tools, 'update_payload_property', { nodeId: 'it', propertyName: 'note', newValue: text });
@@ -234,7 +234,7 @@ describe('treeTools', () => {
     expect((await ok(tools, 'get_node', { nodeId: 'it' })).payload.note).toBe(text);
   });
 
-  it('shows one version to a walk of many pages, whoever writes meanwhile', async () => {
+  it('shows one version to a walk of many pages, whatever is written meanwhile', async () => {
     for (let seed = 1; seed <= 5; seed++) {
       const random = randomFrom(seed);
       const tree = createTree({ payloadTypes, rows: randomRows(1200, random) });
@@ -291,7 +291,7 @@ describe('treeTools', () => {
     });
   });
 
-  it('ends a walk whose snapshot is gone with a conflict that says to start anew', async () => {
+  it('ends a walk whose snapshot was evicted with a conflict that says to start again', async () => {
     let now = 0;
     const tools = editor(company(), { now: () => now });
     const asked = { rootNodeId: 'root', defaultExpanded: true, pageSize: 2 };
@@ -378,7 +378,7 @@ describe('treeTools', () => {
     expect(stale).toMatchObject({ code: 'conflict' });
   });
 
-  it('describes every tool with a JSON Schema and honest hints', () => {
+  it('describes every tool with a JSON Schema and accurate hints', () => {
     const { definitions } = editor();
     expect(definitions).toHaveLength(17);
     for (const { name, paramsSchema, annotations } of definitions) {

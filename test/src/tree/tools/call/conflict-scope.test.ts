@@ -61,7 +61,7 @@ describe('conflictScope: node', () => {
     await ok(bo, second[0] as string, { ...second[1] as object, versionToken: error.version });
   });
 
-  it('tells of a conflict only what the call depends on', async () => {
+  it('reports in a conflict only what the call depends on', async () => {
     const { ada, bo, versionToken } = await start();
     await ok(ada, 'update_payload_property', { ...rename('sales'), versionToken });
     await ok(ada, 'update_payload_property', { ...rename('dev'), versionToken });

@@ -4,9 +4,9 @@ import type { ActiveTool } from './choose-tool.ts';
 import type { Conversation, PastCall } from './conversation.ts';
 import type { Call } from './explicit-calls.ts';
 import { asList, own } from './shape.ts';
-import { type Errand, errandIn } from './tree-words.ts';
+import { requestIn, type TreeRequest } from './tree-words.ts';
 
-/** The next calls of an errand, or what there is to say. */
+/** The next calls of a request, or the text of the answer. */
 export type TreeStep =
   | { readonly calls: readonly Call[]; readonly text?: never }
   | { readonly text: string; readonly calls?: never };
@@ -14,26 +14,26 @@ export type TreeStep =
 /** The tools that make it a tree. */
 const needed = ['search', 'get_view', 'add_child', 'move_node', 'undo'];
 
-type Change = Exclude<Errand, { kind: 'undo' | 'find' }>;
+type Change = Exclude<TreeRequest, { kind: 'undo' | 'find' }>;
 
-/** Gives the next step of the errand that the message names; `undefined` when it names none, or there is no tree. */
+/** Returns the next step of the request that the message names; `undefined` when it names none, or there is no tree. */
 export function treeStep(conversation: Conversation, tools: readonly ActiveTool[]): TreeStep | undefined {
   const names = new Set(tools.map(({ name }) => name));
-  const errand = needed.every((name) => names.has(name)) ? errandIn(conversation.message) : undefined;
-  if (!errand) return undefined;
+  const request = needed.every((name) => names.has(name)) ? requestIn(conversation.message) : undefined;
+  if (!request) return undefined;
   const calls = conversation.steps.flat();
   if (calls.some(({ outcome }) => outcome?.kind === 'denial')) return undefined;
-  if (errand.kind === 'undo') return undoStep(conversation);
+  if (request.kind === 'undo') return undoStep(conversation);
   const searches = calls.filter(({ toolName }) => toolName === 'search');
-  if (searches.length === 0) return { calls: wantedOf(errand).map((name) => searchFor(name, conversation.rootId)) };
-  if (errand.kind === 'find') return { text: sayFound(errand.name, searches[0]) };
-  return changeStep(errand, { conversation, calls, searches });
+  if (searches.length === 0) return { calls: wantedOf(request).map((name) => searchFor(name, conversation.rootId)) };
+  if (request.kind === 'find') return { text: sayFound(request.name, searches[0]) };
+  return changeStep(request, { conversation, calls, searches });
 }
 
 /** The names that have to be looked up. */
-function wantedOf(errand: Exclude<Errand, { kind: 'undo' }>): readonly string[] {
-  if (errand.kind === 'add') return [errand.place];
-  return errand.kind === 'move' ? [errand.name, errand.place] : [errand.name];
+function wantedOf(request: Exclude<TreeRequest, { kind: 'undo' }>): readonly string[] {
+  if (request.kind === 'add') return [request.place];
+  return request.kind === 'move' ? [request.name, request.place] : [request.name];
 }
 
 function searchFor(value: string, rootNodeId: string): Call {
@@ -75,20 +75,20 @@ interface Progress {
 }
 
 function changeStep(
-  errand: Change,
+  request: Change,
   { conversation, calls, searches }: Progress,
 ): TreeStep | undefined {
-  const nodes = wantedOf(errand).map((name, at) => best(foundBy(searches[at]), name));
-  const lacking = wantedOf(errand).find((_, at) => !nodes[at]);
+  const nodes = wantedOf(request).map((name, at) => best(foundBy(searches[at]), name));
+  const lacking = wantedOf(request).find((_, at) => !nodes[at]);
   if (lacking !== undefined) return { text: `Nothing in the tree is called “${lacking}”.` };
   const change = calls.findLast(({ toolName }) => toolName !== 'search');
   const [first, second] = nodes;
   if (!change && first) {
-    const call = changeCall(errand, { first, second });
+    const call = changeCall(request, { first, second });
     const versionToken = latestVersion(conversation);
     return { calls: [{ toolName: call.toolName, input: JSON.stringify({ ...call.input, versionToken }) }] };
   }
-  return change?.outcome?.kind === 'value' ? { text: sayDone(errand, { first, second }) } : undefined;
+  return change?.outcome?.kind === 'value' ? { text: sayDone(request, { first, second }) } : undefined;
 }
 
 interface Nodes {
@@ -97,17 +97,20 @@ interface Nodes {
 }
 
 function changeCall(
-  errand: Change,
+  request: Change,
   { first, second }: { readonly first: Found; readonly second: Found | undefined },
 ): { readonly toolName: string; readonly input: object } {
   const { nodeId } = first;
-  switch (errand.kind) {
+  switch (request.kind) {
     case 'add': {
-      const { name, type: payloadType } = errand;
+      const { name, type: payloadType } = request;
       return { toolName: 'add_child', input: { parentNodeId: nodeId, payloadType, payloadProps: { name } } };
     }
     case 'rename':
-      return { toolName: 'update_payload_property', input: { nodeId, propertyName: 'name', newValue: errand.newName } };
+      return {
+        toolName: 'update_payload_property',
+        input: { nodeId, propertyName: 'name', newValue: request.newName },
+      };
     case 'done':
       return { toolName: 'update_payload_property', input: { nodeId, propertyName: 'done', newValue: true } };
     case 'move':
@@ -115,17 +118,17 @@ function changeCall(
     case 'remove':
       return { toolName: 'remove_node', input: { nodeId } };
     default:
-      return errand satisfies never;
+      return request satisfies never;
   }
 }
 
-function sayDone(errand: Change, { first, second }: Nodes): string {
+function sayDone(request: Change, { first, second }: Nodes): string {
   const label = first?.label ?? '';
-  switch (errand.kind) {
+  switch (request.kind) {
     case 'add':
-      return `Added the ${errand.type} “${errand.name}” to “${label}”.`;
+      return `Added the ${request.type} “${request.name}” to “${label}”.`;
     case 'rename':
-      return `“${label}” is now called “${errand.newName}”.`;
+      return `“${label}” is now called “${request.newName}”.`;
     case 'done':
       return `“${label}” is done.`;
     case 'move':
@@ -133,7 +136,7 @@ function sayDone(errand: Change, { first, second }: Nodes): string {
     case 'remove':
       return `Removed “${label}”.`;
     default:
-      return errand satisfies never;
+      return request satisfies never;
   }
 }
 
