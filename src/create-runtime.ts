@@ -7,17 +7,14 @@ import { PinnaceError } from './base/errors.ts';
 import { type Audit, createRecorder } from './events/audit.ts';
 import { createEventRing, type EventRing } from './events/event-ring.ts';
 import { createEmit, unobserved } from './events/events.ts';
-import { createTraceId } from './events/trace-ids.ts';
 import { createInputDigests, noInputDigests } from './events/input-digests.ts';
 import { createMcpServers } from './mcp/mcp-servers.ts';
 import { createMetrics } from './base/metrics.ts';
 import { createAgentGrounding } from './grounding/agent-grounding.ts';
 import type { Grounding } from './grounding/create-grounding.ts';
-import { guardPlanner } from './planner/host/guard-planner.ts';
-import { modelAgent } from './planner/host/model-agent.ts';
+import { createRuntimePlans } from './planner/host/runtime-plans.ts';
 import type { PlanLimits } from './planner/model/plan-limits.ts';
-import type { PlanRequestInput } from './planner/model/plan-request.ts';
-import { createPlanner, type CreatePlannerOptions, type Planner } from './planner/planner.ts';
+import type { Planner } from './planner/planner.ts';
 import type { Authorize } from './contracts/authorize.ts';
 import type { Catalog } from './contracts/catalog.ts';
 import type { Egress } from './contracts/egress.ts';
@@ -29,11 +26,11 @@ import type { SecretSource } from './contracts/secret-source.ts';
 import type { Storage } from './contracts/storage.ts';
 import { cacheKeyOf } from './tools/records/record-kinds.ts';
 import { steadyStorage } from './log/outage.ts';
-import { decide, type DecideOptions } from './runtime/calls/decide.ts';
 import { defaultLimits, type Limits } from './runtime/resolve/limits.ts';
-import { createPrincipal, localPrincipal, type Principal, type Scope } from './base/principal.ts';
+import { localPrincipal } from './base/principal.ts';
 import { createPipeline } from './runtime/pipeline.ts';
 import type { HostedRuntime } from './runtime/runtime.ts';
+import type { RuntimeObservers } from './runtime/runtime-options.ts';
 import { createBuiltins } from './tools/builtin/builtins.ts';
 import type { Handlers } from './tools/extension.ts';
 import { isToolSource, toolsOf, type ToolSource } from './tools/tool-source.ts';
@@ -95,7 +92,7 @@ export interface PlanningRuntime extends HostedRuntime {
 }
 
 /**
- * Gives a runtime. It holds no connection and no timer between runs.
+ * Creates a runtime. Holds no connections or timers between runs.
  *
  * @throws PinnaceError `invalid_argument` when two tools share an id, or `inputDigestKey` has a wrong length.
  * @example
@@ -104,7 +101,7 @@ export interface PlanningRuntime extends HostedRuntime {
  */
 export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   requireStorage(options.storage);
-  const { catalog, models, secrets, tools = [], sinks = [], ring = createEventRing(), now = Date.now } = options;
+  const { catalog, models, secrets, tools = [], now = Date.now } = options;
   const storage = answeringStorage(options.storage);
   const limits = { ...defaultLimits, ...options.limits };
   const { storageGraceMs } = limits;
@@ -114,32 +111,10 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     principal: localPrincipal(),
   });
   const dataSources = options.grounding && createAgentGrounding(options.grounding, { authorize: options.authorize });
-  const emit = createEmit({ sinks, ring, now });
-  const recorder = createRecorder({ audit: options.audit, emit, now });
-  const metrics = createMetrics();
-  const keyed = createInputDigests({ storage, key: options.inputDigestKey });
-  const digests = emit === unobserved && !options.audit ? noInputDigests : keyed;
+  const observers = createObservers(options, { storage, now });
+  const { emit, recorder, metrics } = observers;
   const authorize = options.authorize ?? (() => ({ decision: 'allow' }));
-  const mcp = createMcpServers({
-    connector: options.mcp,
-    catalog,
-    emit,
-    now,
-    onWritten: ({ id, tenant }) => runtime.invalidate([cacheKeyOf('mcpServer', id, tenant)]),
-  });
-  const unguarded: Planner = createPlanner({
-    storage,
-    emit,
-    metrics,
-    now,
-    runAgent: (task, context) => modelAgent(runtime.steps)(task, context),
-    limits: { storageGraceMs, ...options.plans },
-    ...(options.authorize && { authorize: authorizeCreate(options.authorize) }),
-  });
-  const guards = { authorize: options.authorize, recorder, emit, now };
-  const guardedPlanner = guardPlanner(unguarded, { ...guards, storage });
-  const planner: Planner = { ...guardedPlanner, reply: decidedReply(unguarded, { ...guards, authorize }) };
-  const runtime = createPipeline({
+  const { plans: { planner }, ...runtime } = createPipeline({
     catalog,
     models,
     storage,
@@ -149,13 +124,25 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     handlers: options.handlers ?? {},
     discovery,
     dataSources,
-    mcp,
-    plans: {
-      ...planner,
-      // The terms come from callers: the planner's schema refuses what is none.
-      start: (errand, principal, how) => planner.start(errand as PlanRequestInput, principal, how),
-      stop: (planId, principal, how) => unguarded.cancel(planId, asCanceller(principal), how),
-    },
+    mcp: (invalidate) =>
+      createMcpServers({
+        connector: options.mcp,
+        catalog,
+        emit,
+        now,
+        onWritten: ({ id, tenant }) => invalidate([cacheKeyOf('mcpServer', id, tenant)]),
+      }),
+    plans: (steps) =>
+      createRuntimePlans({
+        storage,
+        steps,
+        emit,
+        metrics,
+        recorder,
+        now,
+        limits: { storageGraceMs, ...options.plans },
+        authorize: options.authorize,
+      }),
     tools: distinct(tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]), [
       ...discovery.tools,
       ...dataSources?.tools ?? [],
@@ -163,47 +150,24 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     builtins: createBuiltins({ now }),
     authorize,
     limits,
-    emit,
-    ring,
-    audit: options.audit,
-    recorder,
-    metrics,
-    digests,
+    ...observers,
     now,
   });
   return { ...runtime, planner };
 }
 
-/** What stops by itself needs nobody's leave. */
-function asCanceller(principal: Principal): Principal {
-  return createPrincipal({ ...principal, scopes: ['run:cancel'], via: 'in-process' });
+function createObservers(
+  { sinks = [], ring = createEventRing(), audit, inputDigestKey }: CreateRuntimeOptions,
+  { storage, now }: { readonly storage: Storage; readonly now: () => number },
+): RuntimeObservers {
+  const emit = createEmit({ sinks, ring, now });
+  const recorder = createRecorder({ audit, emit, now });
+  const keyed = createInputDigests({ storage, key: inputDigestKey });
+  const digests = emit === unobserved && !audit ? noInputDigests : keyed;
+  return { emit, ring, audit, recorder, metrics: createMetrics(), digests };
 }
 
-/** What a person answers to a plan is a decision as that on a call of a run. */
-function decidedReply(planner: Planner, options: DecideOptions): Planner['reply'] {
-  return async (planId, principal, reply) => {
-    const plan = await planner.view(planId, principal).catch(() => undefined); // `reply` says why not
-    const { traceId = createTraceId() } = plan ?? {};
-    const { askId: id, answer } = reply;
-    const deciding = { principal, traceId, id, input: { planId, answer }, payload: { planId: plan && planId } };
-    return await decide(deciding, options, () => planner.reply(planId, principal, reply));
-  };
-}
-
-/** The permission hook, asked about sub-agents: `planner.create`, on the agent that is to do the work. */
-function authorizeCreate(authorize: Authorize): NonNullable<CreatePlannerOptions['authorize']> {
-  return ({ owner, agentId }, child) => {
-    const resource = { type: 'agent', id: child.agentId ?? agentId ?? '' };
-    const scopes = owner.scopes as readonly Scope[]; // a principal's, when the plan was started
-    const principal = createPrincipal({ ...owner, scopes, via: 'in-process' });
-    return authorize('planner.create', principal, resource, {
-      input: child,
-      ...(agentId !== undefined && { agentId }),
-    });
-  };
-}
-
-/** Types do not reach everyone, and without a storage the first run would fail with something obscure. */
+/** JavaScript callers may omit `storage`: fail early with a clear error. */
 function requireStorage(storage: Storage | undefined): void {
   if (typeof storage?.commit === 'function') return;
   throw new PinnaceError(

@@ -43,7 +43,8 @@ export { createGrounding, type Grounding } from './grounding/create-grounding.ts
 export type { Decision, Interruption } from './permission/interruption.ts';
 export { createRedactor, type Redactor } from './permission/redaction/redactor.ts';
 export { createRules } from './permission/rules.ts';
-export { createPlanner, type Planner } from './planner/planner.ts';
+export { createPlanner } from './planner/create-planner.ts';
+export type { Planner } from './planner/planner.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
 export type { RunStatus } from './runtime/log/runs.ts';
 export { defaultLimits, type Limits } from './runtime/resolve/limits.ts';

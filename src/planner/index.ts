@@ -31,6 +31,7 @@ export type {
 export type { AskFacts, PlanEvent } from './model/plan-event.ts';
 export { defaultPlanLimits, type PlanLimits } from './model/plan-limits.ts';
 export type { PlanRequestInput } from './model/plan-request.ts';
-export { createPlanner, type CreatePlannerOptions, type Planner } from './planner.ts';
+export { createPlanner } from './create-planner.ts';
+export type { CreatePlannerOptions, Planner } from './planner.ts';
 export type { PlanOutcome } from './view/plan-outcome.ts';
 export type { PlanTaskView, PlanView } from './view/plan-view.ts';

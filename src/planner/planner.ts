@@ -1,36 +1,20 @@
-/** The planner: takes goals, makes plans of agents, and keeps them going wherever a process is left that shares the storage. */
+/** The planner: takes goals, makes plans of agents, and keeps them running in any process that shares the storage. */
 
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
-import { PinnaceError } from '../base/errors.ts';
-import { type Emit, unobserved } from '../events/events.ts';
-import type { Metrics } from '../base/metrics.ts';
-import { watchKey } from '../log/news.ts';
-import { steadyStorage } from '../log/outage.ts';
-import type { Principal } from '../base/principal.ts';
 import type { FollowOptions } from '../contracts/plans.ts';
 import type { Storage, Watchable } from '../contracts/storage.ts';
-import { claimPlan, foundPlan, type OwnedPlan } from './journal/found-plan.ts';
-import { type AuthorizeCreate, requireFirst } from './decide/authorize-create.ts';
-import { cancelPlan, pausePlan, replyToPlan, requireScope } from './host/inbound.ts';
-import { createPlanCounter } from './host/count-plan.ts';
-import { type LivePlan, runPlan } from './host/live-plan.ts';
-import { readValue } from './journal/outline.ts';
-import type { AskFacts } from './model/plan-event.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Principal } from '../base/principal.ts';
+import type { Emit } from '../events/events.ts';
+import type { AuthorizeCreate } from './decide/authorize-create.ts';
+import type { RunAgent, ValueRef } from './host/run-agent.ts';
 import type { NumberedEvent } from './journal/plan-journal.ts';
-import { defaultPlanLimits, type PlanLimits } from './model/plan-limits.ts';
-import { type PlanOutcome, readOutcome } from './view/plan-outcome.ts';
-import { bellKey, readInbound, readPlan, readPlanEvents, requireOwner } from './journal/plan-record.ts';
-import { type PlanRequestInput, readPlanRequest } from './model/plan-request.ts';
-import { streamPlan } from './view/plan-stream.ts';
-import { followPlan, type PlanStep } from './view/plan-updates.ts';
-import { type PlanView, viewOf } from './view/plan-view.ts';
-import { createProviderPlaces } from './decide/provider-places.ts';
-import { readState } from './journal/read-state.ts';
-import type { PlanOwner, RunAgent, ValueRef } from './host/run-agent.ts';
-import { runToOutcome } from './host/run-to-outcome.ts';
-import { type SpanContext, traceAt } from '../events/span.ts';
-import { duePlans } from './host/sweep.ts';
-import { tellPlan } from './host/tell-plan.ts';
+import type { AskFacts } from './model/plan-event.ts';
+import type { PlanLimits } from './model/plan-limits.ts';
+import type { PlanRequestInput } from './model/plan-request.ts';
+import type { PlanOutcome } from './view/plan-outcome.ts';
+import type { PlanStep } from './view/plan-updates.ts';
+import type { PlanView } from './view/plan-view.ts';
 
 /** What a planner is composed of. */
 export interface CreatePlannerOptions {
@@ -40,7 +24,7 @@ export interface CreatePlannerOptions {
   readonly runAgent: RunAgent;
   readonly limits?: Partial<PlanLimits>;
   /** Is asked before an agent is created: the first of a plan, given tasks, and those that agents create. Without it, all is allowed. */
-  readonly authorize?: AuthorizeCreate;
+  readonly authorize?: AuthorizeCreate | undefined;
   /** Is told what is on record. */
   readonly emit?: Emit;
   /** Where plans are counted. */
@@ -124,148 +108,11 @@ export interface Planner {
   close(): Promise<void>;
 }
 
-/**
- * Gives a planner. Between plans it holds no timer and no connection.
- *
- * @example
- * const planner = createPlanner({ storage, runAgent: async ({ goal }) => ({ type: 'done', result: goal.length }) });
- * const outcome = await planner.run({ goal: 'Count the letters' }, localPrincipal());
- */
-export function createPlanner(options: CreatePlannerOptions): Planner {
-  const { runAgent, authorize, emit, metrics, now = Date.now } = options;
-  const limits: PlanLimits = { ...defaultPlanLimits, ...options.limits };
-  const storage = steadyStorage(options.storage, limits.storageGraceMs);
-  const live = new Map<string, LivePlan>();
-  metrics?.gauge('pinnace_open_plans', () => live.size);
-  const places = createProviderPlaces(limits.providers, () => {
-    for (const plan of live.values()) plan.pump();
-  });
-  const claiming = new Map<string, Promise<LivePlan | undefined>>();
-  const later = new Set<ReturnType<typeof setTimeout>>();
-  let closed = false;
-
-  const own = (owned: OwnedPlan): LivePlan => {
-    const { planId } = owned;
-    const telling = emit && emit !== unobserved ? tellPlan(owned, { emit, now }) : undefined;
-    const counting = metrics && createPlanCounter(owned.state, metrics);
-    const plan = runPlan({ ...owned, storage, runAgent, authorize, limits, places, now, telling, counting });
-    live.set(planId, plan);
-    const takeInbound = async (): Promise<void> => {
-      const inbound = await readInbound(storage, planId);
-      if (inbound.items.length > 0) plan.take(inbound);
-    };
-    const onNews = (): void => void takeInbound().catch(() => undefined); // the next news, or the next owner, tries again
-    const stop = watchKey(storage, bellKey(planId), onNews);
-    onNews();
-    const leave = async (): Promise<void> => {
-      const how = await plan.released;
-      stop();
-      telling?.leave();
-      live.delete(planId);
-      // What came while the plan was being left, its owner has not seen: whoever brought it has seen that there was an owner.
-      if (how === 'lost' && !closed) goOnLater(planId);
-      if (how === 'suspended' && !closed && (await readInbound(storage, planId)).items.length > 0) await claim(planId);
-    };
-    void leave().catch(() => undefined); // the next to look at the plan goes on with it
-    return plan;
-  };
-  const claimOnce = async (planId: string): Promise<LivePlan | undefined> => {
-    const owned = closed ? undefined : await claimPlan(planId, { storage, limits, now });
-    return owned && own(owned);
-  };
-  /** The storage may have failed for a moment: when the lease is over and nobody else has it, the plan goes on here. */
-  const goOnLater = (planId: string): void => {
-    const timer = setTimeout(() => {
-      later.delete(timer);
-      void claim(planId).catch(() => closed || goOnLater(planId));
-    }, limits.leaseMs + 1);
-    later.add(timer);
-  };
-  /** Goes on with the plan here, unless somebody does elsewhere. */
-  const claim = async (planId: string): Promise<LivePlan | undefined> => {
-    const known = live.get(planId) ?? claiming.get(planId);
-    if (known) return await known;
-    const claimed = claimOnce(planId).finally(() => claiming.delete(planId));
-    claiming.set(planId, claimed);
-    return await claimed;
-  };
-  /** Lets whoever has the plan take what was put before it. */
-  const bring = async (planId: string): Promise<void> => {
-    const plan = live.get(planId) ?? await claim(planId);
-    if (plan) plan.take(await readInbound(storage, planId));
-  };
-  const placeOf = (
-    terms: { readonly traceId: string; readonly parentSpanId?: string | undefined },
-    owner: PlanOwner,
-  ): SpanContext => {
-    const { tenant, subject: id } = owner;
-    const { traceId, parentSpanId } = terms;
-    return traceAt({ traceId, parentSpanId, tenant, actor: { type: 'user', id } }, { emit: emit ?? unobserved, now });
-  };
-  const inbound = { storage, limits, now, bring };
-  const planner: Planner = {
-    async start(request, principal, { idempotencyKey } = {}) {
-      if (closed) throw new PinnaceError('unavailable', 'Cannot start a plan: the planner is closed');
-      const { terms, tasks } = readPlanRequest(request, { limits, now: now() });
-      const { traceId: _, parentSpanId: __, ...asked } = request; // a request that is sent again has a trace of its own
-      const { tenant, subject, agents, scopes } = requireScope(principal, 'run:create');
-      const owner = { tenant, subject, agents, scopes };
-      if (authorize) await requireFirst({ first: terms, tasks }, { authorize, owner, place: placeOf(terms, owner) });
-      const found = await foundPlan({ storage, limits, now }, {
-        owner,
-        terms,
-        tasks,
-        idempotency: idempotencyKey === undefined ? undefined : { key: idempotencyKey, request: asked },
-      });
-      if ('known' in found) return { planId: found.known };
-      own(found);
-      return { planId: found.planId };
-    },
-    run: (request, principal, given) => runToOutcome(planner, { ...given, request, principal }),
-    outcome: (planId, { tenant }, { signal } = {}) =>
-      readOutcome({ storage, planId, tenant, signal, live: () => live.get(planId) }),
-    async events(planId, { tenant }, { after = 0 } = {}) {
-      await readPlan(storage, planId, tenant);
-      return await readPlanEvents(storage, planId, after);
-    },
-    stream: (planId, { tenant }, given = {}) => streamPlan({ ...given, storage, planId, tenant }),
-    follow: (planId, { tenant }, given = {}) => followPlan({ ...given, storage, planId, tenant }),
-    requireOwner: (planId, principal) => requireOwner(storage, planId, principal),
-    async view(planId, { tenant }) {
-      const { state: { status } } = await readPlan(storage, planId, tenant);
-      const { state, seq } = await readState(storage, planId);
-      const view = viewOf(state, { seq, isSuspended: status === 'waiting' });
-      if (!view) throw new PinnaceError('internal', 'Cannot show the plan: its journal does not begin');
-      return view;
-    },
-    async questions(planId, { tenant }) {
-      await readPlan(storage, planId, tenant);
-      const open = await storage.list({ prefix: ['plan', planId, 'ask'], limit: 100 });
-      return open.map(({ value }) => value as AskFacts); // written with the events
-    },
-    reply: (planId, principal, reply) => replyToPlan(inbound, { planId, principal, ...reply }),
-    cancel: (planId, principal, cancelling = {}) => cancelPlan(inbound, { planId, principal, ...cancelling }),
-    pause: (planId, principal) => pausePlan(inbound, { planId, principal, type: 'pause' }),
-    resume: (planId, principal) => pausePlan(inbound, { planId, principal, type: 'resume' }),
-    async read(planId, { tenant }, ref) {
-      await readPlan(storage, planId, tenant);
-      return await readValue(storage, planId, ref);
-    },
-    async sweep() {
-      for (const plan of live.values()) plan.pump();
-      let count = 0;
-      for (const planId of await duePlans(storage, now())) {
-        // One that cannot be read keeps nobody from the others; it is looked at again by the next sweep.
-        if (!live.has(planId) && await claim(planId).catch(() => undefined)) count++;
-      }
-      return count;
-    },
-    async close() {
-      closed = true;
-      for (const timer of later) clearTimeout(timer);
-      for (const plan of live.values()) plan.close();
-      await Promise.all([...live.values()].map(({ released }) => released));
-    },
-  };
-  return planner;
+/** A planner that also takes requests of unknown form, which it parses. */
+export interface OpenPlanner extends Omit<Planner, 'start'> {
+  start(
+    request: unknown,
+    principal: Principal,
+    options?: { readonly idempotencyKey?: string },
+  ): Promise<{ readonly planId: string }>;
 }

@@ -23,8 +23,11 @@ import { createRunRedaction, redactedEmit } from './calls/run-redaction.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 import { createStepTools } from './loop/step-tools.ts';
 
+/** The parts of a runtime that exist before its plans. */
+type StepParts = Omit<RuntimeParts, 'plans'>;
+
 /** Gives the steps of a runtime's agents. */
-export function createAgentSteps(parts: RuntimeParts): AgentSteps {
+export function createAgentSteps(parts: StepParts): AgentSteps {
   return {
     async think(request) {
       const { model, tools, ...rest } = await prepare(parts, request);
@@ -76,7 +79,7 @@ function planOf({ taskId }: StepOf): string {
   return end < 0 ? taskId : taskId.slice(0, end);
 }
 
-async function prepare(parts: RuntimeParts, { agentId, owner, taskId, traceId, span, only, above = [] }: StepOf) {
+async function prepare(parts: StepParts, { agentId, owner, taskId, traceId, span, only, above = [] }: StepOf) {
   const { resolver } = parts;
   const principal = createPrincipal({ ...owner, via: 'in-process' });
   requireScope(principal, 'run:create', agentId);

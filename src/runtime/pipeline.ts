@@ -1,6 +1,8 @@
 /** Composes the Agents Worker. */
 
 import { PinnaceError } from '../base/errors.ts';
+import type { Plans } from '../contracts/plans.ts';
+import type { AgentSteps } from '../contracts/steps.ts';
 import { steadyStorage } from '../log/outage.ts';
 import { createInterruptions } from '../permission/interruption.ts';
 import { createSlots } from '../tools/slots.ts';
@@ -14,16 +16,16 @@ import { createDismissal } from './resolve/dismissal.ts';
 import { createResolver, type Resolver } from './resolve/resolver.ts';
 import { createToolSets } from './resolve/tool-sets.ts';
 import { createRunMethods } from './run-methods.ts';
-import type { RuntimeOptions, RuntimeParts } from './runtime-options.ts';
+import type { PipelineOptions, RuntimeParts } from './runtime-options.ts';
 import type { HostedRuntime } from './runtime.ts';
 import { createWatching } from './watching.ts';
 
 /** Creates the runtime over its ports. */
-export function createPipeline(options: RuntimeOptions): HostedRuntime {
+export function createPipeline<P extends Plans>(options: PipelineOptions<P>): HostedRuntime & { readonly plans: P } {
   const { metrics, authorize } = options;
   const closing = new AbortController();
   let isClosed = false;
-  const parts = createParts(options, {
+  const { parts, steps, plans } = createParts(options, {
     closing: closing.signal,
     requireOpen() {
       if (isClosed) throw closed();
@@ -37,7 +39,8 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     ...createWatching(options, closing.signal),
     ...guarded,
     runs: parts.runs,
-    steps: createAgentSteps(parts),
+    steps,
+    plans,
     metrics,
     authorize,
     refused: createRequestRefusals(options),
@@ -45,17 +48,17 @@ export function createPipeline(options: RuntimeOptions): HostedRuntime {
     async close({ drainMs = 0 } = {}) {
       isClosed = true;
       if (drainMs > 0) await within(drainMs, parts.runs.drained());
-      await options.plans?.close();
+      await plans.close();
       closing.abort('runtime_closed');
       await closeParts(parts);
     },
   };
 }
 
-function createParts(
-  options: RuntimeOptions,
+function createParts<P extends Plans>(
+  options: PipelineOptions<P>,
   lifecycle: Pick<RuntimeParts, 'closing' | 'requireOpen'>,
-): RuntimeParts {
+): { readonly parts: RuntimeParts; readonly steps: AgentSteps; readonly plans: P } {
   const { storage, limits: { retentionMs, commitSpacingMs, storageGraceMs, totalMs, approvalMs }, now } = options;
   // Twice the retention: for half of it the run is expired, and its record still says that there was one.
   const ttlMs = totalMs + 2 * retentionMs;
@@ -63,19 +66,25 @@ function createParts(
   const resolver: Resolver = createResolver({ ...options, onAgentsChanged: (agentIds) => dismiss(agentIds) });
   const dismiss = createDismissal(runs, (agentId, tenant) => resolver.agent(agentId, { tenant, via: 'in-process' }));
   const liveTexts = createLiveTexts();
-  return {
+  const mcp = options.mcp((keys) => resolver.invalidate(keys));
+  const shared = {
     ...options,
     ...lifecycle,
+    mcp,
     storage: steadyStorage(storage, storageGraceMs),
     runs,
     resolver,
     interruptions: createInterruptions({ storage, now, validMs: approvalMs, graceMs: storageGraceMs }),
     slots: createSlots(),
-    toolSetOf: createToolSets({ ...options, liveTexts }),
+    // An agent that is called as a tool works by a plan, whose agents may call agents: the one place where both meet.
+    toolSetOf: createToolSets({ ...options, mcp, liveTexts, plans: () => plans }),
     liveTexts,
     dismiss,
     ttlMs,
   };
+  const steps = createAgentSteps(shared);
+  const plans = options.plans(steps);
+  return { parts: { ...shared, plans }, steps, plans };
 }
 
 /** The last ends of an audit are awaited for this long: longer than one commit takes in a storage that answers at all. */

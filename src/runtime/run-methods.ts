@@ -3,7 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import { requireScope } from '../base/principal.ts';
 import { createTraceId } from '../events/trace-ids.ts';
-import { decide } from './calls/decide.ts';
+import { decide } from '../permission/decide.ts';
 import { chunksOf } from './log/chunks-of.ts';
 import { countRefusedRun } from './request-refusals.ts';
 import type { RuntimeParts } from './runtime-options.ts';

@@ -10,6 +10,7 @@ import type { ModelSource } from '../contracts/model-source.ts';
 import type { Plans } from '../contracts/plans.ts';
 import type { Sandbox } from '../contracts/sandbox.ts';
 import type { SecretSource } from '../contracts/secret-source.ts';
+import type { AgentSteps } from '../contracts/steps.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Audit, Recorder } from '../events/audit.ts';
 import type { EventRing } from '../events/event-ring.ts';
@@ -46,7 +47,7 @@ export interface RuntimeTools {
   readonly mcp: McpSource;
   readonly discovery: Discovery<Tool> | undefined;
   readonly dataSources: DataSources<Tool> | undefined;
-  readonly plans: Plans | undefined;
+  readonly plans: Plans;
 }
 
 /** What observes a runtime. */
@@ -63,6 +64,14 @@ export interface RuntimeObservers {
 export interface RuntimeOptions extends RuntimePorts, RuntimeTools, RuntimeObservers {
   readonly authorize: Authorize;
   readonly limits: Limits;
+}
+
+/** What a runtime is created with. The parts that need the runtime are functions of what they need. */
+export interface PipelineOptions<P extends Plans> extends Omit<RuntimeOptions, 'mcp' | 'plans'> {
+  /** Creates the MCP servers. `invalidate` removes records from the caches. */
+  readonly mcp: (invalidate: Resolver['invalidate']) => McpSource;
+  /** Creates the plans, whose agents work by these steps. */
+  readonly plans: (steps: AgentSteps) => P;
 }
 
 /** What the modules of one runtime share. */

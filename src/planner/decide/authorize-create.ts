@@ -2,7 +2,8 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import { askHook } from '../../permission/authorize.ts';
-import type { Authorization } from '../../contracts/authorize.ts';
+import { createPrincipal } from '../../base/principal.ts';
+import type { Authorization, Authorize } from '../../contracts/authorize.ts';
 import type { SpanContext } from '../../events/span.ts';
 import type { ActionInput, TaskInput } from '../model/action.ts';
 import type { PlanOwner, StepOutcome } from '../host/run-agent.ts';
@@ -21,6 +22,18 @@ export type CreateFacts = Pick<TaskInput, 'goal' | 'agentId' | 'role' | 'tools'>
 
 /** Decides on one sub-agent, called before it is made. An error in it denies, and so does `ask`. */
 export type AuthorizeCreate = (creator: Creator, child: CreateFacts) => Authorization | Promise<Authorization>;
+
+/** Asks the permission hook about sub-agents: the action `planner.create` on the agent that is to do the work. */
+export function authorizeByHook(authorize: Authorize): AuthorizeCreate {
+  return ({ owner, agentId }, child) => {
+    const resource = { type: 'agent', id: child.agentId ?? agentId ?? '' };
+    const principal = createPrincipal({ ...owner, via: 'in-process' });
+    return authorize('planner.create', principal, resource, {
+      input: child,
+      ...(agentId !== undefined && { agentId }),
+    });
+  };
+}
 
 /** Nothing is denied. */
 export const noneDenied: ReadonlyMap<number, string> = new Map();
@@ -47,18 +60,18 @@ export async function deniedCreates(
  */
 export async function requireFirst(
   { first, tasks }: { readonly first: CreateFacts; readonly tasks: readonly CreateFacts[] },
-  { authorize, owner, place }: {
+  { authorize, owner, spanContext }: {
     readonly authorize: AuthorizeCreate;
     readonly owner: PlanOwner;
-    /** Where a refusal is told of. */
-    readonly place: SpanContext;
+    /** Where a refusal is emitted. */
+    readonly spanContext: SpanContext;
   },
 ): Promise<void> {
   const { agentId } = first;
   const mayCreate = async (creator: Creator, child: CreateFacts): Promise<void> => {
     const reason = await reasonAgainst(authorize, creator, child);
     if (reason === undefined) return;
-    tellDenied(place, child.agentId ?? agentId);
+    emitDenied(spanContext, child.agentId ?? agentId);
     throw new PinnaceError('forbidden', `Cannot start the plan: ${reason}`, { details: { reason: 'not_authorized' } });
   };
   await mayCreate({ owner, address: '' }, first);
@@ -66,12 +79,12 @@ export async function requireFirst(
   for (const task of tasks) await mayCreate(leader, task);
 }
 
-/** Tells that an agent was not made. */
-export function tellDenied(place: SpanContext, agentId = ''): void {
+/** Emits that an agent was not created. */
+export function emitDenied(spanContext: SpanContext, agentId = ''): void {
   const { code, message, retryable, details } = new PinnaceError('forbidden', 'Cannot create the agent', {
     details: { reason: 'not_authorized' },
   });
-  place.emit({
+  spanContext.emit({
     action: 'planner.create',
     target: { type: 'agent', id: agentId.slice(0, 128) },
     status: 'denied',

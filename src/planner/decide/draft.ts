@@ -1,15 +1,12 @@
 /** A group of events in the making: each is applied at once, so that the next can be decided on; all are committed together. */
 
-import { followUps, isEnd } from './ending.ts';
+import { followUps, isEnd } from './follow-ups.ts';
 import type { Refusal } from '../fold/folding.ts';
 import type { Change } from '../../contracts/storage.ts';
 import type { Outliner } from '../journal/outline.ts';
-import type { AskFacts, PlanEvent } from '../model/plan-event.ts';
+import type { AskFacts, NewEvent, PlanEvent } from '../model/plan-event.ts';
 import type { PlanState } from '../model/plan-state.ts';
 import { reduce } from '../fold/reduce.ts';
-
-/** A `PlanEvent` without its time. */
-export type NewEvent = PlanEvent extends infer E ? E extends PlanEvent ? Omit<E, 'at'> : never : never;
 
 /** What decisions are made on and with. */
 export interface Draft {

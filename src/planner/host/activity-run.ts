@@ -8,7 +8,7 @@ import { planDeadlineAt } from '../model/plan-clock.ts';
 import type { Activity, AgentState, CallState, PlanState } from '../model/plan-state.ts';
 import { type Span, type SpanEnd, statusOfError } from '../../events/span.ts';
 import { spanIdOf } from '../model/span-id.ts';
-import type { PlanTelling } from './tell-plan.ts';
+import type { PlanEvents } from './emit-plan.ts';
 import type { AgentContext, AgentTask, Delivered, InboxItem, RunAgent, StepOutcome, ValueRef } from './run-agent.ts';
 
 /** An activity under way. */
@@ -25,8 +25,8 @@ export interface ActivityRunOptions {
   readonly storage: Storage;
   readonly runAgent: RunAgent;
   readonly authorize: AuthorizeCreate | undefined;
-  /** Is told of every activity. */
-  readonly telling: Pick<PlanTelling, 'begin' | 'denied'> | undefined;
+  /** Emits every activity. */
+  readonly events: Pick<PlanEvents, 'start' | 'denied'> | undefined;
   /** `denied` are the actions that the agent may not do, by their place. */
   readonly onEnd: (run: ActivityRun, outcome: StepOutcome, denied: ReadonlyMap<number, string>) => void;
 }
@@ -36,8 +36,8 @@ export function startActivity(activity: Activity, options: ActivityRunOptions): 
   const { state, runAgent, onEnd } = options;
   const { agent } = activity;
   const inbox = activity.call ? noItems : inboxOf(agent, state);
-  const told = options.telling?.begin(activity);
-  const given = { storage: options.storage, planId: state.created?.planId ?? '', seen: inbox.length, span: told?.span };
+  const step = options.events?.start(activity);
+  const given = { storage: options.storage, planId: state.created?.planId ?? '', seen: inbox.length, span: step?.span };
   const run = new Run(activity, given);
   const needsReading = agent.memory?.ref !== undefined || agent.context?.ref !== undefined;
   const work = needsReading ? readFirst(run, activity, state, inbox).then((task) => runAgent(task, run)) : attempt(
@@ -48,12 +48,12 @@ export function startActivity(activity: Activity, options: ActivityRunOptions): 
   work.then(
     (result) => {
       const outcome = isOutcome(result) ? result : nonsense;
-      told?.end(endOf(outcome));
-      return tellEnd(run, outcome, options);
+      step?.end(endOf(outcome));
+      return endRun(run, outcome, options);
     },
     (thrown: unknown) => {
       const error = toFailure(thrown);
-      told?.end({ status: statusOfError(error), error });
+      step?.end({ status: statusOfError(error), error });
       onEnd(run, { type: 'failed', error }, noneDenied);
     },
   );
@@ -66,16 +66,16 @@ function endOf(outcome: StepOutcome): SpanEnd {
   return { status: error ? statusOfError(error) : 'ok', error, payload: { outcome: type, tokens: usage?.tokens } };
 }
 
-/** Whoever wants sub-agents is told which of them it may have before anything is decided. */
-async function tellEnd(
+/** Asks for permission to create sub-agents before the outcome is recorded. */
+async function endRun(
   run: Run,
   outcome: StepOutcome,
-  { state, authorize, telling, onEnd }: ActivityRunOptions,
+  { state, authorize, events, onEnd }: ActivityRunOptions,
 ): Promise<void> {
   if (!authorize || outcome.type !== 'next') return onEnd(run, outcome, noneDenied);
   const { agent } = run.activity;
   const denied = await deniedCreates(outcome, authorize, creatorOf(agent, state));
-  for (const index of denied.keys()) telling?.denied(agent, outcome.actions?.[index]);
+  for (const index of denied.keys()) events?.denied(agent, outcome.actions?.[index]);
   onEnd(run, outcome, denied);
 }
 

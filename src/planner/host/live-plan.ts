@@ -12,7 +12,7 @@ import type { OwnedPlan } from '../journal/found-plan.ts';
 import { createGate } from '../decide/gate.ts';
 import { planDeadlineAt } from '../model/plan-clock.ts';
 import type { PlanEvent } from '../model/plan-event.ts';
-import type { PlanTelling } from './tell-plan.ts';
+import type { PlanEvents } from './emit-plan.ts';
 import { type NumberedEvent, openPlanJournal, type PlanJournal } from '../journal/plan-journal.ts';
 import type { PlanLimits } from '../model/plan-limits.ts';
 import type { Inbound, PlanHead } from '../journal/plan-record.ts';
@@ -64,7 +64,7 @@ export interface LivePlanOptions {
   readonly limits: PlanLimits;
   readonly places: ProviderPlaces;
   readonly now: () => number;
-  readonly telling: PlanTelling | undefined;
+  readonly events: PlanEvents | undefined;
   /** Counts each commit. */
   readonly counting: ((events: readonly NumberedEvent[]) => void) | undefined;
 }
@@ -101,13 +101,13 @@ class Plan implements LivePlan {
   #heartbeat: ReturnType<typeof setInterval>;
 
   constructor(options: LivePlanOptions) {
-    const { state, limits, now, telling, counting } = options;
+    const { state, limits, now, events: observed, counting } = options;
     this.state = state;
     this.#options = options;
     const terms = state.created?.terms;
     const { storage, runAgent, authorize } = options;
     const onEnd: ActivityRunOptions['onEnd'] = (run, outcome, denied) => this.#settle(run, outcome, denied);
-    this.#runOptions = { state, storage, runAgent, authorize, telling, onEnd };
+    this.#runOptions = { state, storage, runAgent, authorize, events: observed, onEnd };
     this.#reservations = createReservations(limits.reserve);
     this.#parallelism = terms?.maxParallelism ?? limits.maxParallelism;
     this.#journal = openPlanJournal({
@@ -122,7 +122,7 @@ class Plan implements LivePlan {
       graceMs: Math.min(limits.storageGraceMs, limits.leaseMs / 3),
       snapshots: { ...options.snapshots, every: limits.snapshotEvents },
       onCommit: (events) => {
-        telling?.onCommit(events);
+        observed?.onCommit(events);
         counting?.(events);
         this.#afterCommit();
       },

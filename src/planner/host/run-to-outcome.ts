@@ -2,12 +2,11 @@
 
 import type { Principal } from '../../base/principal.ts';
 import type { PlanOutcome } from '../view/plan-outcome.ts';
-import type { PlanRequestInput } from '../model/plan-request.ts';
-import type { Planner } from '../planner.ts';
+import type { OpenPlanner } from '../planner.ts';
 
 /** What is run, and for whom. */
 interface RunToOutcome {
-  readonly request: PlanRequestInput;
+  readonly request: unknown;
   readonly principal: Principal;
   readonly signal?: AbortSignal;
   readonly idempotencyKey?: string;
@@ -15,7 +14,7 @@ interface RunToOutcome {
 
 /** Gives how the plan has ended, or that it is suspended. An abort cancels it. */
 export async function runToOutcome(
-  planner: Pick<Planner, 'start' | 'cancel' | 'outcome'>,
+  planner: Pick<OpenPlanner, 'start' | 'cancel' | 'outcome'>,
   { request, principal, signal, ...rest }: RunToOutcome,
 ): Promise<PlanOutcome> {
   const { planId } = await planner.start(request, principal, rest);

@@ -6,7 +6,7 @@
 
 import type { Key } from '../../base/key.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
-import { isEnd } from '../decide/ending.ts';
+import { isEnd } from '../decide/follow-ups.ts';
 import { eventVersion, type PlanEvent } from '../model/plan-event.ts';
 import { agentOfStep, type AgentState, hasEnded, type PlanState } from '../model/plan-state.ts';
 import { endedText, snapshotVersion, stateOf, stateText } from '../fold/snapshot.ts';

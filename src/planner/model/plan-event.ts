@@ -175,6 +175,9 @@ export type PlanEvent =
     | { readonly type: 'run.cancelled'; readonly reason: string }
   );
 
+/** An event before it gets its time. */
+export type NewEvent = PlanEvent extends infer E ? E extends PlanEvent ? Omit<E, 'at'> : never : never;
+
 /** The event of one type. */
 export type EventOf<T extends PlanEvent['type']> = Extract<PlanEvent, { readonly type: T }>;
 

@@ -1,5 +1,6 @@
 /** How a plan stands when it is left: with a result, with an error, or with questions to people. */
 
+import { openQuestions } from './read-view.ts';
 import type { ErrorData } from '../../base/errors.ts';
 import { headKey } from '../../log/journal-record.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
@@ -55,8 +56,7 @@ async function waitForOutcome(
     if (here && await untilReleased(here, signal) === 'suspended') await Promise.resolve(); // it may be claimed again at once
     const { seq, state } = await readPlan(storage, planId, tenant);
     if (state.status === 'waiting' && !live()) {
-      const open = await storage.list({ prefix: ['plan', planId, 'ask'], limit: 100 });
-      const questions = open.map(({ value }) => value as AskFacts); // written with the events
+      const questions = await openQuestions(storage, planId);
       return { planId, state: 'suspended', questions, ...(state.dueAt !== undefined && { dueAt: state.dueAt }) };
     }
     if (state.status === 'waiting') continue;

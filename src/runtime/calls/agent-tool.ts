@@ -21,7 +21,7 @@ const maxDepth = 4;
 
 /** What the tools work with. */
 export interface AgentToolOptions {
-  readonly plans: Plans;
+  readonly plans: () => Plans;
   readonly limits: Limits;
   readonly liveTexts: LiveTexts;
 }
@@ -58,7 +58,8 @@ interface Following extends AgentToolOptions {
 }
 
 async function followPlan(handed: Handed, following: Following): Promise<unknown> {
-  const { context: { signal, principal: caller, toolCallId }, plans, delegation, liveTexts } = following;
+  const { context: { signal, principal: caller, toolCallId }, delegation, liveTexts } = following;
+  const plans = following.plans();
   const principal = asDelegate(caller, handed.agentId);
   signal.throwIfAborted();
   const { planId } = await plans.start(startOf(handed, following), principal, {});

@@ -25,7 +25,8 @@ export type ToolSetOf = (
 /** Gives the function that assembles an agent's tool set from the composed tools and what the catalog has. */
 export function createToolSets(
   { tools, builtins, discovery, dataSources, mcp, plans, limits, liveTexts, ...means }: Means & {
-    readonly plans: Plans | undefined;
+    /** Called when a tool is called. */
+    readonly plans: () => Plans;
     readonly limits: Limits;
     readonly liveTexts: LiveTexts;
     readonly tools: readonly Tool[];
@@ -43,7 +44,7 @@ export function createToolSets(
   const ids = new Set([...composed, ...dataSources?.tools ?? []].map(({ definition }) => definition.id));
   const made = new WeakMap<ToolDefinition, KnownTool>();
   const implementHere = (definition: ToolDefinition): Tool | undefined =>
-    definition.type === 'agent' && plans
+    definition.type === 'agent'
       ? createAgentTool(definition, { plans, limits, liveTexts })
       : implement(definition, means);
   const known = (definition: ToolDefinition): KnownTool => {

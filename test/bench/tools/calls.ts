@@ -72,7 +72,9 @@ export async function assemblyRows(): Promise<Row[]> {
   const toolSetOf = createToolSets({
     tools,
     builtins: [],
-    plans: undefined,
+    plans: () => {
+      throw new Error('no tool of this benchmark starts a plan');
+    },
     limits: defaultLimits,
     liveTexts: createLiveTexts(),
     egress: undefined,

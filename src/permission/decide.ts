@@ -1,10 +1,10 @@
 /** A person's decision: asked for by the permission hook, written down, and told of in the trace that asked for it. */
 
-import { type ErrorData, toData, toPinnaceError } from '../../base/errors.ts';
-import type { Emit } from '../../events/events.ts';
-import { guarded, type GuardedDeed, type Guards } from '../../permission/guarded.ts';
-import { statusOfError, traceAt } from '../../events/span.ts';
-import type { Principal } from '../../base/principal.ts';
+import { type ErrorData, toData, toPinnaceError } from '../base/errors.ts';
+import type { Emit } from '../events/events.ts';
+import { guarded, type GuardedDeed, type Guards } from './guarded.ts';
+import { statusOfError, traceAt } from '../events/span.ts';
+import type { Principal } from '../base/principal.ts';
 
 /** What deciding works with. */
 export interface DecideOptions extends Guards {

@@ -1,51 +1,51 @@
 /**
- * Tells of a plan as everything that happens here is told of: the plan, within it its agents, within them their steps. What is on
- * record is told when it is; a step when it is taken, which may be a moment before the record of its agent.
+ * Emits the events of a plan: a span for the plan, in it one for each agent, in these one for each step. Recorded events are emitted
+ * after their commit; a step when it starts, which may be before its agent is recorded.
  */
 
 import { type ErrorData, toData } from '../../base/errors.ts';
 import { type Span, type SpanEnd, type SpanOptions, startSpan } from '../../events/span.ts';
 import type { ActionInput } from '../model/action.ts';
-import { tellDenied } from '../decide/authorize-create.ts';
+import { emitDenied } from '../decide/authorize-create.ts';
 import type { PlanEvent } from '../model/plan-event.ts';
 import type { NumberedEvent } from '../journal/plan-journal.ts';
 import { type Activity, agentOfStep, type AgentState, type PlanState } from '../model/plan-state.ts';
 import { spanIdOf } from '../model/span-id.ts';
 
-/** What is told of one plan, by the process that has it. */
-export interface PlanTelling {
-  /** Tells of what is on record now. */
+/** The events of one plan, emitted by its owner. */
+export interface PlanEvents {
+  /** Emits committed events. */
   readonly onCommit: (events: readonly NumberedEvent[]) => void;
-  /** Tells that a step begins; for a tool call, which tells of itself, gives the agent's span. */
-  readonly begin: (activity: Activity) => { readonly span: Span; readonly end: (how: SpanEnd) => void };
-  /** Tells that an agent may not do what it wants: create another. */
+  /** Emits the start of a step. A tool call emits its own events: for it, returns the agent's span. */
+  readonly start: (activity: Activity) => { readonly span: Span; readonly end: (how: SpanEnd) => void };
+  /** Emits that an agent may not create another. */
   readonly denied: (agent: AgentState, action: ActionInput | undefined) => void;
-  /** The plan is left to others: what was being done here has ended. */
+  /** Ends the open steps: this process released the plan. */
   readonly leave: () => void;
 }
 
-/** What is known of a plan when a process has it. */
-export interface ToldPlan {
+/** A plan whose events are emitted. */
+export interface ObservedPlan {
   readonly state: PlanState;
-  /** What is on record and was not told. */
+  /** Recorded and not emitted yet. */
   readonly events: readonly NumberedEvent[];
 }
 
-/** Begins to tell of a plan that was just made, or goes on where another process has left it. */
-export function tellPlan({ state, events }: ToldPlan, options: SpanOptions): PlanTelling {
+/** Starts to emit the events of a new plan, or continues where another process stopped. */
+export function emitPlan({ state, events }: ObservedPlan, options: SpanOptions): PlanEvents {
   const { created } = state;
-  if (!created) throw new Error('A plan that has not begun cannot be told of');
+  if (!created) throw new Error('A plan without its first event has no events to emit');
   const spans = createPlanSpans({ state, events, created }, options);
   const steps = new Set<Span>();
-  const onCommit: PlanTelling['onCommit'] = (committed) => {
+  const onCommit: PlanEvents['onCommit'] = (committed) => {
     for (const { event } of committed) {
-      tellEvent(event, { state, spans });
+      emitEvent(event, { state, spans });
     }
   };
   onCommit(events);
   return {
     onCommit,
-    begin({ agent, call, step }) {
+    start({ agent, call, step }) {
       const around = spans.ofAgent(agent);
       if (call) return { span: around, end: () => undefined };
       const payload = { step, attempt: agent.attempt, address: agent.id };
@@ -60,7 +60,7 @@ export function tellPlan({ state, events }: ToldPlan, options: SpanOptions): Pla
       };
     },
     denied(agent, action) {
-      tellDenied(spans.ofAgent(agent), action?.type === 'create' ? action.agentId : undefined);
+      emitDenied(spans.ofAgent(agent), action?.type === 'create' ? action.agentId : undefined);
     },
     leave() {
       for (const span of steps) span.end({ status: 'cancelled', payload: { left: true } });
@@ -71,18 +71,18 @@ export function tellPlan({ state, events }: ToldPlan, options: SpanOptions): Pla
 interface PlanSpans {
   readonly plan: Span;
   readonly ofAgent: (agent: AgentState) => Span;
-  /** That of the agent at this address; the plan's, where nobody is there. */
+  /** The span of the agent at this address; the plan's when there is none. */
   readonly at: (address: string) => Span;
 }
 
 function createPlanSpans(
-  { state, events, created: { planId, terms, owner, at } }: ToldPlan & {
+  { state, events, created: { planId, terms, owner, at } }: ObservedPlan & {
     readonly created: NonNullable<PlanState['created']>;
   },
   options: SpanOptions,
 ): PlanSpans {
   const fresh = new Set(events.flatMap(({ event }) => event.type === 'agent.created' ? [event.id] : []));
-  const toldBefore = new Set([...state.agents.keys()].filter((address) => !fresh.has(address)));
+  const emittedBefore = new Set([...state.agents.keys()].filter((address) => !fresh.has(address)));
   const plan = startSpan({
     traceId: terms.traceId,
     parentSpanId: terms.parentSpanId,
@@ -101,7 +101,7 @@ function createPlanSpans(
     if (known) return known;
     const span = (agent.parent ? ofAgent(agent.parent) : plan).start({
       spanId: spanIdOf(planId, agent.id),
-      ...(toldBefore.has(agent.id) && { startedAt: agent.startedAt }),
+      ...(emittedBefore.has(agent.id) && { startedAt: agent.startedAt }),
       actor: { type: 'agent', id: nameOf(agent) },
       action: 'agent.create',
       endAction: 'agent.end',
@@ -121,18 +121,18 @@ function createPlanSpans(
   };
 }
 
-interface Telling {
+interface Observed {
   readonly state: PlanState;
   readonly spans: PlanSpans;
 }
 
-function tellEvent(event: PlanEvent, { state, spans }: Telling): void {
+function emitEvent(event: PlanEvent, { state, spans }: Observed): void {
   switch (event.type) {
     case 'run.created':
     case 'step.started':
     case 'step.done':
     case 'call.done':
-      return; // told of as spans
+      return; // emitted as spans
     case 'agent.created':
       return void spans.at(event.id);
     case 'agent.done':
@@ -151,11 +151,11 @@ function tellEvent(event: PlanEvent, { state, spans }: Telling): void {
         payload: { from: event.from, to: event.to },
       });
     default:
-      return tellInstant(event, { state, spans });
+      return emitInstant(event, { state, spans });
   }
 }
 
-/** A node of the plan that has failed is told of once more, as an error of its own. */
+/** A failed plan or agent also emits an error. */
 function endSpan(span: Span, event: PlanEvent, target: { readonly type: string; readonly id: string }): void {
   const error: ErrorData | null = 'error' in event ? toData(event.error) : null;
   const status = error ? 'error' : event.type.endsWith('.cancelled') ? 'cancelled' : 'ok';
@@ -168,12 +168,12 @@ type Instant = Exclude<
   { readonly type: `run.${'created' | 'done'}` | `agent.${string}` | 'msg.sent' | 'step.started' | 'step.done' }
 >;
 
-function tellInstant(event: Instant, { state, spans }: Telling): void {
+function emitInstant(event: Instant, { state, spans }: Observed): void {
   const ask = 'ask' in event ? event.ask : undefined;
   const isApproval = event.type === 'ask.opened' && event.kind === 'approval';
-  const place = spans.at(addressOf(event, state));
+  const span = spans.at(addressOf(event, state));
   const error = 'error' in event ? toData(event.error) : null;
-  place.emit({
+  span.emit({
     action: isApproval ? 'approval.request' : `plan.${event.type}`,
     ...('by' in event && { actor: { type: 'user', id: event.by } }),
     target: ask === undefined ? targetAt(addressOf(event, state), state) : { type: 'approval', id: ask },
@@ -183,7 +183,7 @@ function tellInstant(event: Instant, { state, spans }: Telling): void {
   });
 }
 
-/** The agent that an event is about; none, where it is about the plan. */
+/** The address of the agent that an event is about; empty for the plan. */
 function addressOf(event: Instant, state: PlanState): string {
   if ('agent' in event) return event.agent;
   if ('step' in event && event.step !== undefined) return agentOfStep(state, event.step)?.id ?? '';
@@ -199,7 +199,7 @@ function targetOf(agent: AgentState): { readonly type: string; readonly id: stri
   return { type: 'agent', id: nameOf(agent) };
 }
 
-/** Its id in the registry, where it has one: a model may have made it up. */
+/** The id in the registry, if any; a model may have invented it, so it is cut. */
 function nameOf({ id, spec: { agentId = id } }: AgentState): string {
   return agentId.slice(0, 128);
 }

@@ -1,0 +1,143 @@
+/** The plans that this process runs: claims them, passes on what comes from outside, and releases them. */
+
+import type { Metrics } from '../../base/metrics.ts';
+import type { Storage, Watchable } from '../../contracts/storage.ts';
+import { type Emit, unobserved } from '../../events/events.ts';
+import { watchKey } from '../../log/news.ts';
+import type { AuthorizeCreate } from '../decide/authorize-create.ts';
+import { createProviderPlaces, type ProviderPlaces } from '../decide/provider-places.ts';
+import { claimPlan, type OwnedPlan } from '../journal/found-plan.ts';
+import { bellKey, readInbound } from '../journal/plan-record.ts';
+import type { PlanLimits } from '../model/plan-limits.ts';
+import { createPlanCounter } from './count-plan.ts';
+import { emitPlan, type PlanEvents } from './emit-plan.ts';
+import { type LivePlan, runPlan } from './live-plan.ts';
+import type { RunAgent } from './run-agent.ts';
+import { duePlans } from './sweep.ts';
+
+/** What running plans needs. */
+export interface LivePlansOptions {
+  readonly storage: Storage & Partial<Watchable>;
+  readonly runAgent: RunAgent;
+  readonly authorize: AuthorizeCreate | undefined;
+  readonly emit: Emit | undefined;
+  readonly metrics: Pick<Metrics, 'count' | 'gauge'> | undefined;
+  readonly limits: PlanLimits;
+  readonly now: () => number;
+}
+
+/** The live plans of one process. */
+export class LivePlans {
+  readonly #options: LivePlansOptions;
+  readonly #live = new Map<string, LivePlan>();
+  readonly #claiming = new Map<string, Promise<LivePlan | undefined>>();
+  readonly #retries = new Set<ReturnType<typeof setTimeout>>();
+  readonly #places: ProviderPlaces;
+  #isClosed = false;
+
+  constructor(options: LivePlansOptions) {
+    this.#options = options;
+    this.#places = createProviderPlaces(options.limits.providers, () => this.#pump());
+    options.metrics?.gauge('pinnace_open_plans', () => this.#live.size);
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Returns the plan if this process runs it. */
+  get(planId: string): LivePlan | undefined {
+    return this.#live.get(planId);
+  }
+
+  /** Runs a plan that this process owns. */
+  run(owned: OwnedPlan): void {
+    this.#own(owned);
+  }
+
+  /** Makes the owner of the plan read its inbound items. Claims a plan without an owner. */
+  async bring(planId: string): Promise<void> {
+    const plan = this.#live.get(planId) ?? await this.#claim(planId);
+    if (plan) plan.take(await readInbound(this.#options.storage, planId));
+  }
+
+  /** Claims the plans that are due and returns how many. */
+  async sweep(): Promise<number> {
+    const { storage, now } = this.#options;
+    this.#pump();
+    let count = 0;
+    for (const planId of await duePlans(storage, now())) {
+      // A plan that cannot be read does not hold up the others; the next sweep tries again.
+      if (!this.#live.has(planId) && await this.#claim(planId).catch(() => undefined)) count++;
+    }
+    return count;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const timer of this.#retries) clearTimeout(timer);
+    for (const plan of this.#live.values()) plan.close();
+    await Promise.all([...this.#live.values()].map(({ released }) => released));
+  }
+
+  #pump(): void {
+    for (const plan of this.#live.values()) plan.pump();
+  }
+
+  #own(owned: OwnedPlan): LivePlan {
+    const { planId } = owned;
+    const { emit, metrics, now, storage } = this.#options;
+    const observed = emit && emit !== unobserved ? emitPlan(owned, { emit, now }) : undefined;
+    const counting = metrics && createPlanCounter(owned.state, metrics);
+    const plan = runPlan({ ...owned, ...this.#options, places: this.#places, events: observed, counting });
+    this.#live.set(planId, plan);
+    const takeInbound = async (): Promise<void> => {
+      const inbound = await readInbound(storage, planId);
+      if (inbound.items.length > 0) plan.take(inbound);
+    };
+    const onNews = (): void => void takeInbound().catch(() => undefined); // the next news, or the next owner, tries again
+    const stopWatch = watchKey(storage, bellKey(planId), onNews);
+    onNews();
+    void this.#untilReleased(planId, plan, { stopWatch, observed }).catch(() => undefined); // the next reader of the plan claims it
+    return plan;
+  }
+
+  async #untilReleased(
+    planId: string,
+    plan: LivePlan,
+    { stopWatch, observed }: { readonly stopWatch: () => void; readonly observed: PlanEvents | undefined },
+  ): Promise<void> {
+    const how = await plan.released;
+    stopWatch();
+    observed?.leave();
+    this.#live.delete(planId);
+    if (this.#isClosed) return;
+    if (how === 'lost') this.#claimLater(planId);
+    // Items that arrived during the release: their sender saw an owner and did not claim the plan.
+    const { storage } = this.#options;
+    if (how === 'suspended' && (await readInbound(storage, planId)).items.length > 0) await this.#claim(planId);
+  }
+
+  /** The storage may have failed for a moment: claim the plan again after the lease, unless another process has. */
+  #claimLater(planId: string): void {
+    const timer = setTimeout(() => {
+      this.#retries.delete(timer);
+      void this.#claim(planId).catch(() => this.#isClosed || this.#claimLater(planId));
+    }, this.#options.limits.leaseMs + 1);
+    this.#retries.add(timer);
+  }
+
+  /** Runs the plan here, unless another process owns it. */
+  async #claim(planId: string): Promise<LivePlan | undefined> {
+    const known = this.#live.get(planId) ?? this.#claiming.get(planId);
+    if (known) return await known;
+    const claimed = this.#claimOnce(planId).finally(() => this.#claiming.delete(planId));
+    this.#claiming.set(planId, claimed);
+    return await claimed;
+  }
+
+  async #claimOnce(planId: string): Promise<LivePlan | undefined> {
+    const owned = this.#isClosed ? undefined : await claimPlan(planId, this.#options);
+    return owned && this.#own(owned);
+  }
+}
