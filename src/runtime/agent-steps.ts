@@ -11,15 +11,13 @@ import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import { describeApproval } from './calls/approvals.ts';
 import { type CallOptions, callTool } from './calls/call-tool.ts';
-import { withContext } from './loop/context.ts';
+import { type ModelMessage, withContext } from './loop/model-messages.ts';
 import { narrowToSources, reachableBy } from './resolve/data-sources.ts';
 import { unboundDelegation } from '../tools/delegation.ts';
 import { narrow } from './resolve/limits.ts';
 import { callModelOnce, type ModelCall } from './loop/model-turn.ts';
 import { createPrincipal, requireScope } from '../base/principal.ts';
-import type { ModelMessage } from './loop/model-messages.ts';
-import { redactedPlace } from './calls/redacted-place.ts';
-import { createRunRedaction, redactedEmit } from './calls/run-redaction.ts';
+import { createRunRedaction, redactedContext, redactedEmit } from './calls/run-redaction.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 import { createStepTools } from './loop/step-tools.ts';
 
@@ -87,7 +85,9 @@ async function prepare(parts: StepParts, { agentId, owner, taskId, traceId, span
   const actor = { type: 'agent', id: agentId } as const;
   const redaction = createRunRedaction();
   const telling = { emit: redactedEmit(parts.emit, redaction), now: parts.now };
-  const place = span ? redactedPlace(span, redaction) : traceAt({ traceId, tenant: principal.tenant, actor }, telling);
+  const place = span
+    ? redactedContext(span, redaction)
+    : traceAt({ traceId, tenant: principal.tenant, actor }, telling);
   const resolved = await resolver.resolve(agentId, principal, place);
   const { model, secret } = resolved;
   const agent = await narrowToSources(resolved.agent, above, (id) => resolver.agent(id, principal));

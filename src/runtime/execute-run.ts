@@ -1,22 +1,16 @@
-/** Executes one run: the loop drives, the live run records, tool calls are made and observed. */
+/** Executes one run: the driver reads the loop, the live run records its chunks. */
 
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { toPinnaceError } from '../base/errors.ts';
 import type { SpanEnd } from '../events/span.ts';
-import { askedIn, createLoopApprovals, spendApprovals } from './calls/approvals.ts';
-import { createRunScope } from '../tools/run-scope.ts';
-import { createCitations } from './loop/citations.ts';
-import { withContext } from './loop/context.ts';
-import { settleCalls } from './continue-run.ts';
+import { askedIn, createLoopApprovals, settleCalls, spendApprovals } from './calls/approvals.ts';
+import { toModelMessages, withContext } from './loop/model-messages.ts';
 import { createDriver, type Driver } from './driver.ts';
 import { type IssuedMetadata, readIssued } from './loop/issued-metadata.ts';
-import { createLiveCalls } from './calls/live-calls.ts';
 import type { LiveRun } from './log/live-run.ts';
-import { createLoopSpans } from './loop/loop-spans.ts';
-import { toModelMessages } from './loop/model-messages.ts';
+import { createLoopSpans, type LoopSpans } from './loop/loop-spans.ts';
 import { endOfAbort, failed, type Loop, startLoop, type Usage } from './loop/sdk-loop.ts';
-import { createPreparedCalls } from './calls/prepared-calls.ts';
-import { createAnnouncements, createInvoke } from './calls/run-calls.ts';
+import { createRunCalls, type RunCalls } from './calls/run-calls.ts';
 import { closingChunks, openingChunks } from './log/run-chunks.ts';
 import type { RunEnd } from './log/run-end.ts';
 import type { RunOptions } from './run-options.ts';
@@ -24,59 +18,18 @@ import { createStepTools } from './loop/step-tools.ts';
 
 /** Executes the run to its end, into its record. Never throws. */
 export function executeRun(options: RunOptions, live: LiveRun): void {
-  const { runId, traceId, span, abort, now, redaction, plan } = options;
-  const { signal } = abort;
+  const { runId, traceId, abort, redaction, plan, limits, toolSet, now } = options;
   const startedAt = now();
-  // A plan has a deadline of its own, and it may be a long one.
-  const totalMs = plan ? Infinity : options.limits.totalMs;
-  const usage = {
-    inputTokens: 0,
-    outputTokens: 0,
-    totalTokens: 0,
-    steps: 0,
-    toolCalls: 0,
-    toolTokens: 0,
-    toolTokensSaved: 0,
-  };
-  const stepTools = createStepTools({ ...options, chatId: options.request.chat.id });
-  const spans = createLoopSpans(options);
-  const announced = createAnnouncements();
-  const calls = createLiveCalls(options);
-  const prepared = createPreparedCalls(options);
-  const scope = createRunScope();
-  const push = (chunk: UIMessageChunk): void => driver.push(chunk);
-  const citeOf = createCitations(options.request.chat.messages, push);
-  const invoke = createInvoke(options, { usage, live, calls, announced, prepared, scope, citeOf, spans, push });
-  let loop: Loop | undefined;
-  /** Before the loop: the calls that a person has decided on since. */
-  const begin = async (): Promise<Loop> => {
-    if (plan) return plan.follow({ signal, traceId, usage });
-    const restoring = Promise.all([spendApprovals(options), issuedTo(options), stepTools.restore()]);
-    const [asked, issued] = await restoring.catch((error: unknown) => {
-      throw toPinnaceError(error); // of the storage: no model was called yet
-    });
-    const messages = await settleCalls(options.request.chat.messages, { calls: asked, invoke, push, signal, traceId });
-    return startLoop({
-      ...options,
-      model: spans.model,
-      spans,
-      messages: asked.length === 0
-        ? options.messages
-        : withContext(await toModelMessages(messages, issued), options.request.context),
-      tools: stepTools,
-      allTools: options.toolSet.tools,
-      tokenBudget: options.request.budget?.tokens,
-      signal,
-      usage,
-      approvals: createLoopApprovals(options, { prepared, spans }),
-      invoke,
-    });
-  };
+  const usage = noUsage();
   const finalUsage = () => ({ ...usage, durationMs: now() - startedAt });
+  const push = (chunk: UIMessageChunk): void => driver.push(chunk);
+  const spans = createLoopSpans(options);
+  const calls = createRunCalls(options, { live, usage, spans, push });
+  let loop: Loop | undefined;
   const driver: Driver = createDriver({
-    opening: openingChunks({ runId, traceId, messageId: continuedMessage(options) }, options.toolSet),
-    read: async () => await (loop ??= await begin()).read(),
-    failure: (error) => signal.aborted ? endOfAbort(signal) : failed(error),
+    opening: openingChunks({ runId, traceId, messageId: continuedMessage(options) }, toolSet),
+    read: async () => await (loop ??= await openLoop(options, { usage, spans, calls, push })).read(),
+    failure: (error) => abort.signal.aborted ? endOfAbort(abort.signal) : failed(error),
     closing: (end) => [
       ...redaction.flush(),
       ...calls.closing(end),
@@ -85,32 +38,69 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
     record(chunk) {
       calls.observe(chunk);
       for (const safe of redaction.chunks(chunk)) live.record(safe);
-      if (chunk.type === 'tool-input-available') announced.tell(chunk.toolCallId);
+      calls.shown(chunk);
     },
-    onEnd(how) {
-      const end = redaction.data(how);
+    onEnd(end) {
       abort.release();
-      void scope.close();
-      const told = { status: statuses[end.type], error: 'error' in end ? end.error : null };
-      spans.end(told);
-      countRun(options, end, usage);
-      void live.end(end, {
-        usage: finalUsage(),
-        onRecorded: (unrecorded) =>
-          span.end(
-            unrecorded
-              ? { status: 'error', error: unrecorded, payload: { state: 'failed' } }
-              : { ...told, payload: { state: end.type } },
-          ),
-      });
+      void calls.close();
+      endRun(redaction.data(end), options, { live, spans, usage: finalUsage() });
     },
   });
-  abort.whenAborted(totalMs, () => {
-    const end = (): void => driver.end(endOfAbort(signal));
-    if (plan) void plan.abandon(signal.reason).then(end);
+  // A plan has a deadline of its own, which may be longer.
+  abort.whenAborted(plan ? Infinity : limits.totalMs, () => {
+    const end = (): void => driver.end(endOfAbort(abort.signal));
+    if (plan) void plan.abandon(abort.signal.reason).then(end);
     else end();
   });
   void driver.start();
+}
+
+type RunUsage = Usage & { toolCalls: number };
+
+function noUsage(): RunUsage {
+  return {
+    inputTokens: 0,
+    outputTokens: 0,
+    totalTokens: 0,
+    steps: 0,
+    toolCalls: 0,
+    toolTokens: 0,
+    toolTokensSaved: 0,
+  };
+}
+
+/** Opens the run's loop, after the calls that a person has decided on since. A run with a plan follows that instead. */
+async function openLoop(
+  options: RunOptions,
+  { usage, spans, calls, push }: {
+    readonly usage: RunUsage;
+    readonly spans: LoopSpans;
+    readonly calls: RunCalls;
+    readonly push: (chunk: UIMessageChunk) => void;
+  },
+): Promise<Loop> {
+  const { plan, abort: { signal }, request: { chat, context, budget }, traceId, toolSet } = options;
+  const { invoke, prepared } = calls;
+  if (plan) return plan.follow({ signal, traceId, usage });
+  const stepTools = createStepTools({ ...options, chatId: chat.id });
+  const restoring = Promise.all([spendApprovals(options), issuedTo(options), stepTools.restore()]);
+  const [decided, issued] = await restoring.catch((error: unknown) => {
+    throw toPinnaceError(error); // of the storage: no model was called yet
+  });
+  const settled = await settleCalls(chat.messages, { calls: decided, invoke, push, signal, traceId });
+  return startLoop({
+    ...options,
+    model: spans.model,
+    spans,
+    messages: decided.length === 0 ? options.messages : withContext(await toModelMessages(settled, issued), context),
+    tools: stepTools,
+    allTools: toolSet.tools,
+    tokenBudget: budget?.tokens,
+    signal,
+    usage,
+    approvals: createLoopApprovals(options, { prepared, spans }),
+    invoke,
+  });
 }
 
 /** Reads what the continued message needs to go back to the model. */
@@ -125,6 +115,30 @@ async function issuedTo(
 function continuedMessage({ request: { chat }, runId }: RunOptions): string {
   const last = chat.messages.at(-1);
   return last && askedIn(last).length > 0 ? last.id : `msg_${runId.slice(4)}`;
+}
+
+/** Records the end. Its event is emitted when the record is committed, or is known not to be. */
+function endRun(
+  end: RunEnd,
+  options: RunOptions,
+  { live, spans, usage }: {
+    readonly live: LiveRun;
+    readonly spans: LoopSpans;
+    readonly usage: Usage & Readonly<Record<string, number>>;
+  },
+): void {
+  const facts = { status: statuses[end.type], error: 'error' in end ? end.error : null };
+  spans.end(facts);
+  countRun(options, end, usage);
+  void live.end(end, {
+    usage,
+    onRecorded: (unrecorded) =>
+      options.span.end(
+        unrecorded
+          ? { status: 'error', error: unrecorded, payload: { state: 'failed' } }
+          : { ...facts, payload: { state: end.type } },
+      ),
+  });
 }
 
 const statuses: Record<RunEnd['type'], SpanEnd['status']> = {

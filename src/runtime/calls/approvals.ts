@@ -1,18 +1,21 @@
 /** The approvals of one run: which calls need one, asking for it, and spending those that were given before. */
 
-import type { UIMessage } from '../../contracts/ai-types.ts';
-import type { Decision, SpendClaim, Unspendable } from '../../permission/interruption.ts';
+import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
+import type { Decision, SpendClaim, Unspendable, UnspendableReason } from '../../permission/interruption.ts';
 import { canonicalJson } from '../../base/json.ts';
 import type { Agent } from '../../base/schema.ts';
 import { type CallDescription, describeCall } from '../../tools/approval.ts';
 import type { PreparedCall } from '../../tools/prepare-call.ts';
-import type { Tool } from '../../tools/tool.ts';
+import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import type { RunOptions } from '../run-options.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
 import type { LoopApprovals } from '../loop/sdk-loop.ts';
 import { sha256 } from '../../base/hash.ts';
 import type { PreparedCalls } from './prepared-calls.ts';
 import type { RunRedaction } from './run-redaction.ts';
+import { PinnaceError, toData } from '../../base/errors.ts';
+import { outcomeChunks } from './call-chunks.ts';
+import type { Invoke } from './run-calls.ts';
 
 /** A call of an earlier run that a person was asked about. */
 export interface AskedCall {
@@ -118,4 +121,76 @@ async function claimOf(
 
 function agentFacts({ id, revision }: Agent): readonly [string, number] {
   return [id, revision];
+}
+
+/** What continuing needs. */
+export interface ContinueOptions {
+  readonly calls: readonly AskedCall[];
+  readonly invoke: Invoke;
+  readonly push: (chunk: UIMessageChunk) => void;
+  readonly signal: AbortSignal;
+  readonly traceId: string;
+}
+
+/** Makes the approved calls, at once, tells how each ended, and gives the chat with the calls as they stand now. */
+export async function settleCalls(
+  messages: readonly UIMessage[],
+  options: ContinueOptions,
+): Promise<readonly UIMessage[]> {
+  const { calls } = options;
+  if (calls.length === 0) return messages;
+  const outcomes = await Promise.all(
+    calls.map(async (call) => [call.toolCallId, await settle(call, options)] as const),
+  );
+  const byId = new Map(outcomes);
+  const last = messages.at(-1);
+  if (!last) return messages;
+  const parts = last.parts.map((part) => {
+    const outcome = 'toolCallId' in part ? byId.get(part.toolCallId) : undefined;
+    return outcome ? withOutcome(part, outcome) : part;
+  });
+  return [...messages.slice(0, -1), { ...last, parts }];
+}
+
+async function settle(
+  { toolCallId, tool, input, decision }: AskedCall,
+  options: ContinueOptions,
+): Promise<ToolOutcome> {
+  const { invoke, push, signal, traceId } = options;
+  push({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input });
+  const outcome = 'approved' in decision && decision.approved
+    ? await invoke(tool, input, { toolCallId, signal, approved: true })
+    : { ok: false as const, error: toData(refusal(tool.definition.id, decision)) };
+  outcomeChunks(tool, outcome, { toolCallId, traceId }).forEach(push);
+  return outcome;
+}
+
+const unspendable: Readonly<Record<UnspendableReason, string>> = {
+  approval_not_found: 'no approval has this id',
+  approval_undecided: 'no one has decided on it yet',
+  approval_expired: 'its approval has expired; ask for it again',
+  approval_spent: 'its approval was used before; each is good for one call',
+  approval_moved: 'its approval was given in another chat or to another agent',
+  approval_altered: 'the call, its tool or its agent has changed since the approval was asked for',
+};
+
+function refusal(toolId: string, decision: AskedCall['decision']): PinnaceError {
+  if ('unspendable' in decision) {
+    const { unspendable: reason } = decision;
+    const message = `Tool "${toolId}" was not called: ${unspendable[reason]}`;
+    return new PinnaceError('approval_required', message, { details: { reason } });
+  }
+  const why = decision.reason === undefined ? '' : `: ${decision.reason}`;
+  return new PinnaceError('forbidden', `Tool "${toolId}" was not called: a person denied it${why}`, {
+    details: { reason: 'approval_denied' },
+  });
+}
+
+/** The part as the AI SDK would have it after the call. */
+function withOutcome(part: UIMessage['parts'][number], outcome: ToolOutcome): UIMessage['parts'][number] {
+  const { approval: _, ...call } = part as UIMessage['parts'][number] & { approval?: unknown };
+  const settled = outcome.ok
+    ? { ...call, state: 'output-available', output: outcome.output }
+    : { ...call, state: 'output-error', errorText: outcome.error.message };
+  return settled as UIMessage['parts'][number]; // a tool part in one of its ended states; checked with all others
 }

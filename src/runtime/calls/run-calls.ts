@@ -1,48 +1,19 @@
-/** The tool calls of one run: counted, recorded before they act, made through `callTool`. */
+/** The tool calls of one run: prepared, recorded before they act, made through `callTool`, and each ended once in the stream. */
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
-import type { RunScope } from '../../tools/run-scope.ts';
+import { createReserves, type Delegation } from '../../tools/delegation.ts';
+import { createRunScope } from '../../tools/run-scope.ts';
 import { mayAct } from '../../tools/lost-call.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
+import type { LiveRun } from '../log/live-run.ts';
+import { createCitations } from '../loop/citations.ts';
+import type { LoopSpans } from '../loop/loop-spans.ts';
+import type { RunOptions } from '../run-options.ts';
 import { callStart } from './call-record.ts';
 import { callTool } from './call-tool.ts';
-import type { CiteOf } from '../loop/citations.ts';
-import { createReserves } from '../../tools/delegation.ts';
-import type { RunOptions } from '../run-options.ts';
-import type { LiveCalls } from './live-calls.ts';
-import type { PreparedCalls } from './prepared-calls.ts';
-import type { LiveRun } from '../log/live-run.ts';
-import type { LoopSpans } from '../loop/loop-spans.ts';
-
-/** Lets a call wait until the stream has shown it: its log lines come after it, and its record is of a call that was shown. */
-export interface Announcements {
-  tell(toolCallId: string): void;
-  of(toolCallId: string): Promise<void>;
-}
-
-/** Gives announcements, none made yet. */
-export function createAnnouncements(): Announcements {
-  const calls = new Map<string, PromiseWithResolvers<void>>();
-  const call = (toolCallId: string): PromiseWithResolvers<void> => {
-    const known = calls.get(toolCallId) ?? Promise.withResolvers<void>();
-    calls.set(toolCallId, known);
-    return known;
-  };
-  return { tell: (toolCallId) => call(toolCallId).resolve(), of: (toolCallId) => call(toolCallId).promise };
-}
-
-interface InvokeOptions {
-  readonly usage: { toolCalls: number; totalTokens: number };
-  readonly live: LiveRun;
-  readonly calls: LiveCalls;
-  readonly announced: Announcements;
-  readonly prepared: PreparedCalls;
-  readonly scope: RunScope;
-  readonly citeOf: CiteOf;
-  readonly spans: LoopSpans;
-  readonly push: (chunk: UIMessageChunk) => void;
-}
+import { createLiveCalls, type LiveCalls } from './live-calls.ts';
+import { createPreparedCalls, type PreparedCalls } from './prepared-calls.ts';
 
 /** Calls a tool of the run; never throws. */
 export type Invoke = (
@@ -51,45 +22,104 @@ export type Invoke = (
   call: { readonly toolCallId: string; readonly signal: AbortSignal; readonly approved?: boolean },
 ) => Promise<ToolOutcome>;
 
-/** Gives the function through which the loop calls tools; it never throws. */
-export function createInvoke(
-  options: RunOptions,
-  { usage, live, calls, announced, prepared, scope, citeOf, spans, push }: InvokeOptions,
-): Invoke {
-  const { limits, redaction, agent } = options;
+/** The calls of one run. */
+export interface RunCalls extends Pick<LiveCalls, 'observe' | 'closing'> {
+  readonly prepared: PreparedCalls;
+  readonly invoke: Invoke;
+  /** Takes a chunk that the stream has shown: the call that it announces may be made now. */
+  shown(chunk: UIMessageChunk): void;
+  /** Closes what the tools keep open. */
+  close(): Promise<void>;
+}
+
+/** What the calls of a run change. */
+interface CallTargets {
+  readonly live: LiveRun;
+  readonly usage: { toolCalls: number; totalTokens: number };
+  readonly spans: Pick<LoopSpans, 'current'>;
+  readonly push: (chunk: UIMessageChunk) => void;
+}
+
+/** Creates the calls of a run that has made none. */
+export function createRunCalls(options: RunOptions, targets: CallTargets): RunCalls {
+  const { limits, agent, request } = options;
+  const { live, usage, spans, push } = targets;
+  const calls = createLiveCalls(options);
+  const prepared = createPreparedCalls(options);
+  const announced = createAnnouncements();
+  const scope = createRunScope();
+  const citeOf = createCitations(request.chat.messages, push);
+  const delegation = delegationOf(options, targets);
   const shared = { ...options, actor: { type: 'agent', id: agent.id } } as const;
-  const { tokens: budget = Infinity } = options.request.budget ?? {};
-  const delegation = {
-    callers: [agent.id],
-    reserve: createReserves(() => budget - usage.totalTokens),
-    used: (tokens: number): void => void (usage.totalTokens += tokens),
-    show: push,
-  };
-  return async (tool, input, { toolCallId, signal, approved = false }) => {
+  const invoke: Invoke = async (tool, input, { toolCallId, signal, approved = false }) => {
     if (++usage.toolCalls > limits.toolCalls) return { ok: false, error: tooManyCalls(limits.toolCalls) };
-    // Redacted before it is cut: afterwards nobody would know the beginning of a secret.
-    const log = (text: string, level = 'info'): void => {
-      const data = { toolCallId, level, text: redaction.text(text).slice(0, 4096) };
-      push({ type: 'data-tool-log', data, transient: true });
-    };
     await announced.of(toolCallId);
-    if (mayAct(tool.definition)) {
-      const refused = await recordCall(options, live, { toolCallId, tool: tool.definition.id });
-      if (refused) return { ok: false, error: refused };
-    }
-    const onStart = (): void => calls.started(toolCallId, tool, input);
-    const onSpan = (fail: (error: ErrorData) => void): void => calls.opened(toolCallId, fail);
-    const facts = { toolCallId, log, scope, signal, approved, cite: citeOf(toolCallId), delegation };
-    const call = { ...facts, onStart, onSpan, prepared: prepared.take(tool, input, toolCallId) };
+    const refused = mayAct(tool.definition) &&
+      await recordCall(options, live, { toolCallId, tool: tool.definition.id });
+    if (refused) return { ok: false, error: refused };
+    const call = {
+      toolCallId,
+      signal,
+      approved,
+      scope,
+      delegation,
+      cite: citeOf(toolCallId),
+      prepared: prepared.take(tool, input, toolCallId),
+      log: logOf(toolCallId, options, push),
+      onStart: () => calls.started(toolCallId, tool, input),
+      onSpan: (fail: (error: ErrorData) => void) => calls.opened(toolCallId, fail),
+    };
     const outcome = await callTool(tool, input, { call, options: { ...shared, place: spans.current } });
     calls.settled(toolCallId, tool, outcome);
     return outcome;
   };
+  return {
+    prepared,
+    invoke,
+    observe: calls.observe,
+    closing: calls.closing,
+    shown: (chunk) => chunk.type === 'tool-input-available' && announced.resolve(chunk.toolCallId),
+    close: scope.close,
+  };
+}
+
+interface Announcements {
+  resolve(toolCallId: string): void;
+  of(toolCallId: string): Promise<void>;
+}
+
+/** Lets a call wait until the stream has shown it: its log lines come after it, and its record is of a call that was shown. */
+function createAnnouncements(): Announcements {
+  const calls = new Map<string, PromiseWithResolvers<void>>();
+  const call = (toolCallId: string): PromiseWithResolvers<void> => {
+    const known = calls.get(toolCallId) ?? Promise.withResolvers<void>();
+    calls.set(toolCallId, known);
+    return known;
+  };
+  return { resolve: (toolCallId) => call(toolCallId).resolve(), of: (toolCallId) => call(toolCallId).promise };
+}
+
+function delegationOf({ agent, request }: RunOptions, { usage, push }: CallTargets): Delegation {
+  const { tokens: budget = Infinity } = request.budget ?? {};
+  return {
+    callers: [agent.id],
+    reserve: createReserves(() => budget - usage.totalTokens),
+    used: (tokens) => void (usage.totalTokens += tokens),
+    show: push,
+  };
+}
+
+/** Redact before truncating, so partial secrets cannot leak. */
+function logOf(toolCallId: string, { redaction }: RunOptions, push: CallTargets['push']) {
+  return (text: string, level = 'info'): void => {
+    const data = { toolCallId, level, text: redaction.text(text).slice(0, 4096) };
+    push({ type: 'data-tool-log', data, transient: true });
+  };
 }
 
 /**
- * Commits the log up to here with the start of the call. What cannot be recorded must not be done: in an outage the call waits, and an
- * instance that lost the run to another cannot write its log.
+ * Commits the log up to here with the start of the call. A side effect that cannot be recorded must not happen: in an outage the
+ * call waits, and an instance that lost the run to another cannot write its log.
  */
 async function recordCall(
   { runId, ttlMs }: RunOptions,

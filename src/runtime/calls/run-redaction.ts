@@ -4,7 +4,7 @@ import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { type Emit, unobserved } from '../../events/events.ts';
 import { createRedactor, isRedactable, type Redaction, type Redactor } from '../../permission/redaction/redactor.ts';
 import type { Secret } from '../../base/secret.ts';
-import { redactData } from './redact-data.ts';
+import type { Payload, Span, SpanContext } from '../../events/span.ts';
 
 /** Takes the run's secrets out. Without secrets it costs nothing. */
 export interface RunRedaction {
@@ -108,4 +108,52 @@ function keyOf(chunk: UIMessageChunk): string {
     default:
       return '';
   }
+}
+
+/** Returns the data without secrets, with the same shape: in values, in field names, and in numbers, which become text. `data` must be JSON. */
+export function redactData<T>(data: T, redact: (text: string) => string): T {
+  let changed = false;
+  const safe = <V>(value: V): V | string => {
+    const text = String(value);
+    const safeText = redact(text);
+    if (safeText === text) return value;
+    changed = true;
+    return safeText;
+  };
+  const text = JSON.stringify(data, (_, value: unknown) => {
+    if (typeof value === 'string' || typeof value === 'number') return safe(value);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const entries = Object.entries(value).map(([name, inner]) => [safe(name), inner] as const);
+    return changed ? Object.fromEntries(entries) : value;
+  });
+  return changed ? JSON.parse(text) as T : data; // the same but for texts
+}
+
+type DataRedaction = Pick<RunRedaction, 'data'>;
+
+/** Redacts what is emitted in a span context that was opened without knowing the run's secrets, and in all spans within it. */
+export function redactedContext(context: SpanContext, redaction: DataRedaction): SpanContext {
+  return {
+    traceId: context.traceId,
+    start: (inner) => redactedSpan(context.start(redacted(inner, redaction)), redaction),
+    emit: (told) => context.emit(redacted(told, redaction)),
+  };
+}
+
+function redactedSpan(span: Span, redaction: DataRedaction): Span {
+  return {
+    ...redactedContext(span, redaction),
+    spanId: span.spanId,
+    note: (payload) => span.note(redaction.data(payload)),
+    end: (how) => span.end(redacted(how, redaction)),
+  };
+}
+
+/** A payload that is computed only for a sink stays so. */
+function redacted<Facts extends { readonly payload?: Payload }>(facts: Facts, redaction: DataRedaction): Facts {
+  const { payload, ...rest } = facts;
+  const safe = redaction.data(rest);
+  if (payload === undefined) return safe as Facts; // the rest is all there is
+  const told: Payload = typeof payload === 'function' ? () => redaction.data(payload()) : redaction.data(payload);
+  return { ...safe, payload: told } as Facts; // as it was given
 }

@@ -20,13 +20,12 @@ import { type CallDescription, describedText } from '../../tools/approval.ts';
 import { failureOf, toolFailure } from '../../tools/failure.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import { toolErrorPart } from '../calls/call-chunks.ts';
-import { definitionTokens } from '../resolve/definition-tokens.ts';
+import { definitionTokens, type StepTools } from './step-tools.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { LoopSpans } from './loop-spans.ts';
 import type { ModelMessage } from './model-messages.ts';
 import { cut, reportedError, toModelError } from './model-error.ts';
 import type { RunEnd } from '../log/run-end.ts';
-import type { StepTools } from './step-tools.ts';
 
 /** What the loop needs. */
 export interface LoopOptions {

@@ -15,7 +15,6 @@ import type { Secret } from '../../base/secret.ts';
 import type { SpanContext } from '../../events/span.ts';
 import { type CatalogCaches, createCatalogCaches } from './catalog-caches.ts';
 import { createInvalidationFeed } from './invalidation-feed.ts';
-import { mergeTools } from './merge-tools.ts';
 import type { SelectedServer } from './mcp-tools.ts';
 import type { Principal } from '../../base/principal.ts';
 import { createSecretLookup } from './secret-lookup.ts';
@@ -197,4 +196,21 @@ function requireProvider(agent: Agent, provider: Provider | undefined): Provider
     });
   }
   return agent.model === undefined ? provider : { ...provider, model: agent.model };
+}
+
+type Definitions = readonly ToolDefinition[];
+
+const merged = new WeakMap<Definitions, WeakMap<Definitions, Definitions>>();
+
+/** Merges both lists, ordered by id; an own definition replaces a shared one. The same two lists give the same array. */
+export function mergeTools(shared: Definitions, own: Definitions): Definitions {
+  if (own.length === 0) return shared;
+  const byOwn = merged.get(shared) ?? new WeakMap<Definitions, Definitions>();
+  merged.set(shared, byOwn);
+  const known = byOwn.get(own);
+  if (known) return known;
+  const ids = new Set(own.map(({ id }) => id));
+  const all = [...shared.filter(({ id }) => !ids.has(id)), ...own].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  byOwn.set(own, all);
+  return all;
 }

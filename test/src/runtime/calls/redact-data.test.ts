@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../../../src/permission/redaction/redactor.ts';
-import { redactData } from '../../../../src/runtime/calls/redact-data.ts';
+import { redactData } from '../../../../src/runtime/calls/run-redaction.ts';
 
 const { text } = createRedactor([
   { id: 'pin', value: '8204117593' },
