@@ -75,7 +75,11 @@ function followed(
     planId,
     follow: (run) => {
       const updates = plans.follow(planId, principal, { signal: left.signal });
-      return loopOf(updates, { ...run, planId, onEnd: ended.resolve });
+      const onEnd = (): void => {
+        ended.resolve();
+        left.abort(); // the plan may go on; this run no longer watches it
+      };
+      return loopOf(updates, { ...run, planId, onEnd });
     },
     async abandon(reason) {
       const isLeft = reason === 'client_gone' || reason === 'runtime_closed' || reason === 'run_ended';
