@@ -1,5 +1,5 @@
-import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
-import type { JSX } from 'preact';
+import { type Signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import type { JSX, RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { TreePanel } from '../state/tree-panel.ts';
 import type { PanelRow } from '../worker/control.ts';
@@ -16,7 +16,7 @@ export function TreeList({ panel, nameOf }: { panel: TreePanel; nameOf: (by: str
   const scroller = useRef<HTMLDivElement>(null);
   const scrollTop = useSignal(0);
   const height = useSignal(0);
-  const dropping = useSignal<{ readonly rank: number; readonly place: DropPlace } | undefined>(undefined);
+  const dropping = useSignal<Dropping | undefined>(undefined);
   const dragged = useRef<string | undefined>(undefined);
   const rowHeight = useMemo(rowHeightHere, []);
   const keys = useMemo(() => createTreeKeys(panel), [panel]);
@@ -41,37 +41,8 @@ export function TreeList({ panel, nameOf }: { panel: TreePanel; nameOf: (by: str
     const next = wanted.by === undefined ? placeToSee(now, wanted.rank, place) : place + wanted.by * rowHeight;
     if (next !== place) element.scrollTop = scrollTopOf(now, next);
   });
-  const wasWriting = useRef(false);
-  useSignalEffect(() => {
-    const isWriting = panel.writing.value !== undefined;
-    if (wasWriting.current && !isWriting) giveBackFocus(scroller.current);
-    wasWriting.current = isWriting;
-  });
-
-  const actions = useMemo((): RowActions => ({
-    onChoose: (rank) => void panel.goTo(rank),
-    onToggle: (row) => void panel.setExpanded(row, !row.isExpanded),
-    onCheck: (row) => void toggleDone(panel, row),
-    onName: (row, name) => void setName(panel, row, name),
-    onWrite: (row) => rename(panel, row),
-    onCancel: () => panel.write(undefined),
-    onDrag: ({ nodeId }) => void (dragged.current = nodeId),
-    onDragOver(rank, event) {
-      if (dragged.current === undefined) return;
-      event.preventDefault();
-      const place = placeIn(event);
-      const { rank: at, place: in_ } = dropping.value ?? {};
-      if (at !== rank || in_ !== place) dropping.value = { rank, place };
-    },
-    onDrop(event) {
-      event.preventDefault();
-      const row = panel.row(dropping.value?.rank ?? -1);
-      if (row && dropping.value && dragged.current !== undefined) {
-        void drop(panel, dragged.current, { row, place: dropping.value.place });
-      }
-      dropping.value = dragged.current = undefined;
-    },
-  }), [panel]);
+  useFocusAfterWriting(panel, scroller);
+  const actions = useMemo(() => rowActions(panel, { dragged, dropping }), [panel]);
 
   const { first, count } = sight.value;
   const pool = count + 2 * overscan; // far scrolled, the same elements show other rows: making them anew would take longer
@@ -113,6 +84,53 @@ export function TreeList({ panel, nameOf }: { panel: TreePanel; nameOf: (by: str
       </div>
     </div>
   );
+}
+
+/** Focuses the list when a name is no longer edited. */
+function useFocusAfterWriting(panel: TreePanel, scroller: RefObject<HTMLDivElement | null>): void {
+  const wasWriting = useRef(false);
+  useSignalEffect(() => {
+    const isWriting = panel.writing.value !== undefined;
+    if (wasWriting.current && !isWriting) giveBackFocus(scroller.current);
+    wasWriting.current = isWriting;
+  });
+}
+
+interface Dragging {
+  readonly dragged: { current: string | undefined };
+  readonly dropping: Signal<Dropping | undefined>;
+}
+
+interface Dropping {
+  readonly rank: number;
+  readonly place: DropPlace;
+}
+
+function rowActions(panel: TreePanel, { dragged, dropping }: Dragging): RowActions {
+  return {
+    onChoose: (rank) => void panel.goTo(rank),
+    onToggle: (row) => void panel.setExpanded(row, !row.isExpanded),
+    onCheck: (row) => void toggleDone(panel, row),
+    onName: (row, name) => void setName(panel, row, name),
+    onWrite: (row) => rename(panel, row),
+    onCancel: () => panel.write(undefined),
+    onDrag: ({ nodeId }) => void (dragged.current = nodeId),
+    onDragOver(rank, event) {
+      if (dragged.current === undefined) return;
+      event.preventDefault();
+      const place = placeIn(event);
+      const { rank: at, place: in_ } = dropping.value ?? {};
+      if (at !== rank || in_ !== place) dropping.value = { rank, place };
+    },
+    onDrop(event) {
+      event.preventDefault();
+      const row = panel.row(dropping.value?.rank ?? -1);
+      if (row && dropping.value && dragged.current !== undefined) {
+        void drop(panel, dragged.current, { row, place: dropping.value.place });
+      }
+      dropping.value = dragged.current = undefined;
+    },
+  };
 }
 
 interface SlotProps {
