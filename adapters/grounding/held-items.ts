@@ -8,16 +8,16 @@ import { createTurns } from './turns.ts';
 /** The items of one tenant. */
 export interface HeldItems {
   readonly items: ReadonlyMap<string, StoredItem>;
-  /** Does what a change says, in turns; to its end, for half a change is none. */
+  /** Applies a whole change, yielding to other work in between. */
   apply(change: LogChange): Promise<void>;
   clear(): void;
-  /** The engine receives no changes until `follow`. */
+  /** Stops updating the engine until `follow`. */
   leave(): void;
-  /** From now on the engine receives changes; without `restored`, it first receives all items. */
+  /** Updates the engine from now on. With `restored` it has the current items already; otherwise they are all added. */
   follow(given: { readonly restored: boolean }): Promise<void>;
-  /** Drops what is past its time. */
+  /** Removes expired items. */
   expire(): void;
-  /** The rows of the log that nothing needs; starts counting again. */
+  /** The number of rows in the log that are no longer needed since it was last reset. */
   dead: number;
 }
 
@@ -60,7 +60,7 @@ export function createHeldItems(engine: ItemEngine, now: () => number): HeldItem
       const turns = createTurns();
       for (const [id, item] of items) {
         await turns.next();
-        // What was past its time when the engine was kept, it never had.
+        // The snapshot has no items that had expired by then.
         if (restored && !engine.has?.(id)) drop(id);
         if (!restored) engine.add({ item });
       }

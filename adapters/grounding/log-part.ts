@@ -11,13 +11,13 @@ export interface StoredRow {
   readonly vector?: Float32Array;
 }
 
-/** What one step does: first ids go, then rows come. */
+/** One change: ids are removed first, then rows are added. */
 export interface LogChange {
   readonly removed: readonly string[];
   readonly put: readonly StoredRow[];
 }
 
-/** As it is stored. */
+/** A stored part. */
 export interface LogPart {
   readonly removed: readonly string[];
   readonly items: readonly StoredItem[];
@@ -29,7 +29,7 @@ export interface LogPart {
 /** The most bytes of a part with several rows: a reader checks the hash of one part at a time. */
 const partBytes = 256 * 1024;
 
-/** Gives the change in parts, in order. */
+/** Cuts a change into parts, in order. */
 export async function* toParts(
   { removed, put }: { readonly removed: readonly string[]; readonly put: Iterable<StoredRow> },
 ): AsyncGenerator<LogPart> {
@@ -48,16 +48,20 @@ export async function* toParts(
 }
 
 /**
- * Gives the change that a part holds.
+ * Returns the change of a part, after checking its hash.
  *
- * @throws PinnaceError `internal` with the reason `damaged_part` when it is not what was written.
+ * @throws PinnaceError `internal` with the reason `damaged_part` when the hash differs.
  */
 export async function checkPart(value: unknown): Promise<LogChange> {
-  const { removed, items, vectors, sum } = value as LogPart; // whatever it is, the hash tells
+  const { removed, items, vectors, sum } = value as LogPart; // the hash is checked next
   if (!Array.isArray(items) || sum !== await sumOf({ removed, items, ...(vectors && { vectors }) })) {
-    throw new PinnaceError('internal', 'Cannot read the data source: a part of it is damaged', {
-      details: { reason: 'damaged_part' },
-    });
+    throw new PinnaceError(
+      'internal',
+      'Cannot read the data source: a stored part is damaged; ingest its items again',
+      {
+        details: { reason: 'damaged_part' },
+      },
+    );
   }
   const length = vectors ? vectors.byteLength / 4 / items.length : 0;
   return {

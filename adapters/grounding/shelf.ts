@@ -1,4 +1,4 @@
-/** The items of one tenant in one source: kept in a log, searched by an engine, which follows the log. */
+/** The items of one tenant in one source: stored in a log, and searched by an engine that follows the log. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { compileFilters, type Filter } from '../../src/contracts/filter.ts';
@@ -16,17 +16,17 @@ import { createOnce, type Once } from './once.ts';
 import { createSnapshotStore, type SnapshotStore, type StoredSnapshot } from './snapshot-store.ts';
 import { createTurns } from './turns.ts';
 
-/** What a shelf is made of. */
+/** The options of a shelf. */
 export interface ShelfOptions {
   readonly engine: ItemEngine;
   readonly storage: Storage | undefined;
   readonly prefix: Key;
   readonly now: () => number;
-  /** How old the knowledge of other instances' writes may be. */
+  /** How long writes of other instances may go unread. */
   readonly refreshMs: number;
 }
 
-/** Items to be forgotten: what is among the ids and passes the filters. */
+/** The items to remove: those with one of the ids that pass the filters. */
 export interface Removal {
   readonly ids?: readonly string[] | undefined;
   readonly filters?: readonly Filter[] | undefined;
@@ -61,7 +61,7 @@ interface State {
   unsaved: number;
 }
 
-/** Gives the shelf. Nothing is read before the first call. */
+/** Opens a shelf. Nothing is read before the first call. */
 export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOptions): Shelf {
   const log = storage ? storedLog(storage, prefix, now) : memoryLog();
   const held = createHeldItems(engine, now);
@@ -80,7 +80,7 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
       }
       if (!state.isSettled) await inTurn(() => settle(state, signal, { measure: false }));
       held.expire();
-      if (isWorthSaving(state)) void inTurn(() => save(state)); // whoever asks need not wait for it
+      if (isWorthSaving(state)) void inTurn(() => save(state)); // callers need not wait for it
     },
     put: (rows, { key, signal }) =>
       inTurn(async () => {
@@ -107,7 +107,7 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
   };
 }
 
-/** One after another: what is written to the log and read of it. */
+/** Runs the reads and writes of the log one at a time. */
 function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let queue: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -117,7 +117,7 @@ function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** Not stopped by anybody's signal: half a change is none. What is opened takes over from the engine of before where it can. */
+/** Takes no signal, because a change must be applied as a whole. A newly opened engine starts from its snapshot where it can. */
 async function catchUp(state: State): Promise<void> {
   const { log, held } = state;
   let snapshot = log.version() === '0' ? await state.snapshots?.find() : undefined;
@@ -135,7 +135,7 @@ async function catchUp(state: State): Promise<void> {
   }
 }
 
-/** Lets the engine begin with what was kept of it; without that it is told of every item. */
+/** Restores the engine from its snapshot; without one, every item is added to it. */
 async function takeOver(state: State, snapshot: StoredSnapshot): Promise<undefined> {
   const bytes = await snapshot.read();
   const restored = bytes !== undefined && await state.engine.restore?.(bytes) === true;
@@ -148,14 +148,14 @@ async function apply(state: State, change: LogChange): Promise<void> {
   await state.held.apply(change);
 }
 
-/** Fewer rows are taken in so quickly that nothing is worth keeping. */
+/** Fewer rows are indexed so quickly that a snapshot is not worth it. */
 const fewestSaved = 5_000;
 
 function isWorthSaving({ snapshots, held, unsaved }: State): boolean {
   return snapshots !== undefined && unsaved >= Math.max(fewestSaved, held.items.size / 4);
 }
 
-/** A snapshot is a convenience: where it cannot be kept, the next opening takes longer. */
+/** A snapshot is optional: without it, the next opening takes longer. */
 async function save(state: State): Promise<void> {
   if (!isWorthSaving(state)) return;
   state.unsaved = 0;
@@ -163,11 +163,11 @@ async function save(state: State): Promise<void> {
     const bytes = await state.engine.snapshot?.();
     if (bytes) await state.snapshots?.write(state.log.version(), bytes);
   } catch {
-    // As said: the storage may be full.
+    // The storage may be full.
   }
 }
 
-/** What is kept is kept, also when whoever gave it is gone meanwhile. */
+/** An abort does not fail the call: the items are stored already. */
 async function settle(state: State, signal: AbortSignal, options: { readonly measure: boolean }): Promise<void> {
   try {
     await state.engine.settle?.(signal, options);
@@ -206,16 +206,16 @@ async function forget(state: State, { ids, filters = [] }: Removal): Promise<num
   return removed.length;
 }
 
-/** Tries until nobody else has written in between. */
+/** Retries while other instances write in between. */
 async function write(state: State, work: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < 10; attempt++) {
     await catchUp(state);
     if (await work()) return;
   }
-  throw new PinnaceError('conflict', 'Cannot write to the data source: others are writing all the time');
+  throw new PinnaceError('conflict', 'Cannot write to the data source: other instances keep writing to it; try again');
 }
 
-/** A log is rewritten when a fifth of what it holds is gone, and at least so many. */
+/** A log is rewritten when a fifth of its rows are removed, and at least this many. */
 const fewestDead = 1_000;
 
 async function afterWriting(state: State, signal: AbortSignal): Promise<void> {
@@ -227,7 +227,7 @@ async function afterWriting(state: State, signal: AbortSignal): Promise<void> {
   await settle(state, signal, { measure: true });
 }
 
-/** Filters alone: whatever passes, the latest first. */
+/** Lists the items that pass the filters, the latest first. */
 async function list(
   { filters, topK }: GroundingRequest,
   { items, version, signal }: SearchContext,

@@ -8,7 +8,7 @@ export interface ConsoleSinkOptions {
   readonly write?: (line: string) => void;
 }
 
-/** Gives a sink that writes one line for each event. */
+/** Creates a sink that writes one line per event. */
 export function consoleSink(
   { format = 'json', write = (line) => console.log(line) }: ConsoleSinkOptions = {},
 ): EventSink {

@@ -7,7 +7,7 @@ import { createTraceId } from '../../src/events/trace-ids.ts';
 import { summaryOf } from '../../src/events/payload-summary.ts';
 import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
 
-/** A store with what is known of its queues. */
+/** An event store with its queues. */
 export interface QueuedEventStore extends EventStore, Pick<QueuedSink, 'waiting' | 'dropped' | 'flush' | 'close'> {}
 
 interface Tenant {
@@ -19,8 +19,8 @@ interface Tenant {
 const maxTenants = 1000;
 
 /**
- * Gives a store of events for `createEventRing`: watchers then go on where they were, at any instance, for as long as events are
- * kept. As with `storageSink`, events that wait when the process ends are lost; those that cannot be written are told of later.
+ * Creates a store of events for `createEventRing`: subscribers then resume at any instance, for as long as events are stored. As with
+ * `storageSink`, events that wait when the process ends are lost. Events that cannot be written are reported later.
  *
  * @example
  * const ring = createEventRing({ store: eventStore({ storage, retentionMs: 86_400_000 }) });
@@ -59,16 +59,16 @@ export function eventStore(
 
 function openTenant(tenant: string, { storage, retentionMs, ...options }: EventLogOptions & QueueOptions): Tenant {
   const log = createEventBlocks({ storage, name: `events/${tenant}`, retentionMs });
-  let told = 0;
+  let reported = 0;
   const queue: QueuedSink = queuedSink(async (events) => {
     const { dropped } = queue;
-    await log.append(dropped > told ? [lost(dropped - told, events[0]), ...events] : events);
-    told = dropped;
+    await log.append(dropped > reported ? [lost(dropped - reported, events[0]), ...events] : events);
+    reported = dropped;
   }, options);
   return { log, queue };
 }
 
-/** Stands where events are missing. */
+/** The event that stands for lost ones. */
 function lost(dropped: number, next: ObservedEvent | undefined): ObservedEvent {
   return {
     timestamp: next?.timestamp ?? new Date().toISOString(),

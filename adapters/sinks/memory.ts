@@ -7,7 +7,7 @@ export interface MemorySink {
   readonly events: readonly ObservedEvent[];
 }
 
-/** Gives a sink that keeps the last events in memory. */
+/** Creates a sink that holds the last events in memory. */
 export function memorySink({ capacity = 1000 }: { capacity?: number } = {}): MemorySink {
   const events: ObservedEvent[] = [];
   return {

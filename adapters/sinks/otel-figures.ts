@@ -5,13 +5,13 @@ import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
 import { readSummary } from '../../src/events/payload-summary.ts';
 import { attribute, mcpToolCall, metric, operation } from './otel-names.ts';
 
-/** What was called within one run. */
+/** The calls within one run. */
 export interface RunCounts {
   inferenceCalls: number;
   toolCalls: number;
 }
 
-/** Counts the end of an action; those of a run with what was called within it. */
+/** Counts the end of an action; for a run, with the calls within it. */
 export type CountEnd = (event: ObservedEvent, counts: RunCounts | undefined) => void;
 
 const seconds: MetricOptions = {
@@ -21,7 +21,7 @@ const seconds: MetricOptions = {
   },
 };
 
-/** Gives the function that counts. */
+/** Returns the function that counts. */
 export function createFigures(meter: Meter): CountEnd {
   const [inference, firstChunk, agent, tool, mcp] = [
     metric.inferenceDuration,
@@ -58,7 +58,7 @@ export function createFigures(meter: Meter): CountEnd {
         return mcp.record(duration, { [attribute.mcpMethod]: mcpToolCall, ...error });
       case 'run.end':
         agent.record(duration, { [attribute.agentName]: id, ...error });
-        if (!counts) return; // its beginning was never told here
+        if (!counts) return; // its start was not emitted here
         inferenceCalls.record(counts.inferenceCalls, { [attribute.agentName]: id });
         toolCalls.record(counts.toolCalls, { [attribute.agentName]: id });
     }

@@ -6,7 +6,7 @@ import { bucketsMs, type MetricsObserver } from '../../src/base/metrics.ts';
 import { scope } from './otel-names.ts';
 
 /**
- * Gives what tells OpenTelemetry of everything that a runtime counts and times. `pinnace_tool_calls_total` is `pinnace.tool_calls`
+ * Creates metrics that forward everything that a runtime counts and times to OpenTelemetry. `pinnace_tool_calls_total` is `pinnace.tool_calls`
  * there, which exporters for Prometheus write as before.
  *
  * @example

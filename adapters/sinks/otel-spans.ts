@@ -5,7 +5,7 @@ import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
 import { readSummary } from '../../src/events/payload-summary.ts';
 import { attribute, mcpToolCall, operation } from './otel-names.ts';
 
-/** What a span is called, and what is known when it begins. */
+/** The name and the first attributes of a span. */
 export interface SpanShape {
   readonly name: string;
   readonly kind: SpanKind;
@@ -39,14 +39,14 @@ const shapes: Readonly<Record<string, Shape>> = {
   }),
 };
 
-/** Gives the span that an event begins, or that it is the end of. */
+/** Returns the span that an event starts or ends. */
 export function shapeOf(event: ObservedEvent): SpanShape {
   const shape = Object.hasOwn(shapes, event.action) ? shapes[event.action] : undefined;
   const { attributes, ...named } = (shape ?? plain)(event, readSummary(event.payloadSummary));
   return { ...named, attributes: { ...attributes, ...ownOf(event) } };
 }
 
-/** What is known when a span ends. */
+/** The attributes of a span's end. */
 export function endOf(event: ObservedEvent): Attributes {
   const payload = readSummary(event.payloadSummary);
   const { runId, runtimeId, toolCallId, provider, finishReason, httpStatus } = payload;
@@ -68,7 +68,7 @@ export function endOf(event: ObservedEvent): Attributes {
   };
 }
 
-/** How an action stands, and what went wrong. */
+/** The status of an action, with its error. */
 export function failureOf({ status, error }: ObservedEvent): Attributes {
   return {
     [attribute.status]: status,

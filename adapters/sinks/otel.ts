@@ -32,7 +32,7 @@ export interface OtelSinkOptions {
 /** A sink with the spans that it holds open. */
 export interface OtelSink {
   readonly sink: EventSink;
-  /** How many spans have begun and not ended. */
+  /** How many spans have started and not ended. */
   readonly open: number;
   /** Ends the spans that are open, as they are. */
   readonly close: () => void;
@@ -50,7 +50,7 @@ interface OpenSpan {
 }
 
 /**
- * Gives a sink that turns events into spans: the opening event begins one, the closing event ends it, and what is told of once
+ * Creates a sink that turns events into spans: the opening event starts one, the closing event ends it, and a single event
  * becomes an event within its span. Parents are given explicitly, for a browser knows no current span.
  *
  * @example
@@ -98,14 +98,14 @@ export function otelSink({ tracerProvider, meterProvider, ids }: OtelSinkOptions
         const lost = put(open, key, start(event, new Date(at)), maxOpen);
         return lost?.span.end();
       }
-      const begun = open.get(key) ?? start(event, new Date(at - latency)); // its beginning was never told here
+      const started = open.get(key) ?? start(event, new Date(at - latency)); // its start was not emitted here
       open.delete(key);
-      end(begun, event);
+      end(started, event);
     },
   };
 }
 
-/** What is told of once belongs to the span around it; without one that is open, it is a span of no length. */
+/** A single event belongs to the open span around it; without one, it is a span of no length. */
 function tellWithin(event: ObservedEvent, open: ReadonlyMap<string, OpenSpan>, alone: () => void): void {
   const around = open.get(keyOf(event.traceId, event.parentSpanId ?? ''));
   if (!around) return alone();
@@ -124,8 +124,8 @@ function countsOf({ action, traceId, parentSpanId }: ObservedEvent, open: Readon
 }
 
 /**
- * The context that a span begins in. A parent that is not known here is one of another process, by the ids of W3C Trace Context.
- * Where the provider makes ids, the first span of a trace keeps the trace's id by a parent that stands for the trace.
+ * The context in which a span starts. An unknown parent belongs to another process, by the ids of W3C Trace Context. Where the
+ * provider creates ids, the first span of a trace has a placeholder as parent, which passes the trace's id on.
  */
 function parentOf(
   { traceId, parentSpanId }: ObservedEvent,
@@ -143,7 +143,7 @@ function keyOf(traceId: string, spanId: string): string {
   return `${traceId}:${spanId}`;
 }
 
-/** Adds to a map that holds so many; gives what had to leave for it. */
+/** Adds to a bounded map, and returns the value that it evicts. */
 function put<T>(map: Map<string, T>, key: string, value: T, most: number): T | undefined {
   map.set(key, value);
   if (map.size <= most) return undefined;

@@ -1,26 +1,26 @@
-/** What sinks that write elsewhere have in common: a bounded queue, batches, a few tries, and a count of what was lost. */
+/** Shared by sinks that write elsewhere: a bounded queue, batches, retries, and a count of lost events. */
 
 import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
 import type { Metrics } from '../../src/base/metrics.ts';
 import type { EventSink } from '../../src/contracts/event-sink.ts';
 
-/** A sink that writes later than it is told. */
+/** A sink that writes in the background. */
 export interface QueuedSink {
-  /** Takes an event at once, whatever becomes of it. */
+  /** Takes an event without waiting for its write. */
   readonly sink: EventSink;
   /** How many events were lost: the queue was full, or they could not be written. */
   readonly dropped: number;
   /** How many events wait. */
   readonly waiting: number;
-  /** Resolves when what was taken so far is written or lost. Never rejects. */
+  /** Resolves when all events so far are written or lost. Never rejects. */
   readonly flush: () => Promise<void>;
-  /** Writes what waits and takes no more. */
+  /** Writes the waiting events and takes no more. */
   readonly close: () => Promise<void>;
 }
 
 /** How a sink queues. */
 export interface QueueOptions {
-  /** So many events may wait; the next is lost. 10,000 when absent. */
+  /** How many events may wait; further ones are lost. 10,000 when absent. */
   readonly capacity?: number;
   /** The most events that are written at once. */
   readonly batchSize?: number;
@@ -32,7 +32,7 @@ export interface QueueOptions {
   readonly retryDelayMs?: number;
 }
 
-/** Gives a sink over a function that writes a batch. It is called for one batch after the other, in order. */
+/** Creates a sink over a function that writes a batch. Batches are written one at a time, in order. */
 export function queuedSink(
   write: (events: readonly ObservedEvent[]) => Promise<void>,
   { capacity = 10_000, batchSize = 100, maxWaitMs = 1000, tries = 3, retryDelayMs = 500 }: QueueOptions,
@@ -48,7 +48,7 @@ export function queuedSink(
       try {
         return await write(batch);
       } catch {
-        // Why is nobody's business here: the count tells that there is trouble.
+        // The count of lost events reports the failure.
         if (attempt >= tries) return void (dropped += batch.length);
         await pause(Math.random() * retryDelayMs * 2 ** (attempt - 1));
       }

@@ -4,14 +4,14 @@ import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
 
 /** A sink with the log that it writes. */
 export interface StorageSink extends QueuedSink {
-  /** Lists and verifies also what still waits: that is written first. */
+  /** Writes the waiting events before it lists or verifies. */
   readonly log: EventBlocks;
 }
 
 /**
- * Gives a sink that keeps events in a storage, where `log.list` finds them. It never holds a run up: events wait in memory for each
- * other, `maxWaitMs` (a second) at most, and go as blocks of up to `batchSize` (100); a process that dies loses those that wait. An
- * audit must not lose any; that is `createEventLog`.
+ * Creates a sink that stores events, where `log.list` finds them. It never delays a run: events wait in memory for at most
+ * `maxWaitMs` (a second), and are written as blocks of up to `batchSize` (100). A process that ends loses the waiting events; an audit
+ * must not, and uses `createEventLog`.
  *
  * @example
  * const { sink, log } = storageSink({ storage, retentionMs: 30 * 86_400_000 });

@@ -1,4 +1,4 @@
-/** What every storage adapter checks and decides alike, before it touches what is stored. */
+/** The checks that all storage adapters share. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { afterPrefix, encodeKey, encodePrefix, type Key } from '../../src/base/key.ts';
@@ -13,7 +13,7 @@ export interface PreparedChange {
   readonly id: string;
   /** A copy of the value; `undefined` deletes. */
   readonly value: unknown;
-  /** From this time on the value is gone. */
+  /** When the value expires. */
   readonly expiresAt: number | undefined;
   readonly ifVersion: string | null | undefined;
 }
@@ -47,7 +47,7 @@ export function prepareChanges(changes: readonly Change[], now: number): Prepare
   return prepared;
 }
 
-/** Gives the keys of the changes whose `ifVersion` differs; `versionOf` gives the version of a living entry. */
+/** Returns the keys of the changes whose `ifVersion` differs; `versionOf` returns the version of an unexpired entry. */
 export function findConflicts(
   changes: readonly PreparedChange[],
   versionOf: (change: PreparedChange, index: number) => string | undefined,
@@ -58,7 +58,7 @@ export function findConflicts(
 }
 
 /**
- * Gives the bounds of a listing. An `after` before the prefix changes nothing; one behind it leaves the bounds empty.
+ * Returns the bounds of a listing. An `after` before the prefix has no effect; one behind it makes the bounds empty.
  *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_key` or `invalid_limit`.
  */

@@ -1,17 +1,17 @@
-/** A connection that opens when it is first used, opens again after a failure, and refuses everything once it is closed. */
+/** A connection that opens on first use, reopens after a failure, and rejects every call once it is closed. */
 
 import { storageClosed } from './unavailable.ts';
 
-/** Lends what is open. */
+/** A connection. */
 export interface Connection<Opened> {
   use<Result>(call: (opened: Opened) => Promise<Result>): Promise<Result>;
-  /** Drops what was open but no longer works: the next use opens anew. */
+  /** Drops a connection that failed: the next use opens another. */
   forget(opened: Opened): void;
   /** Waits for the calls under way, then closes. */
   close(): Promise<void>;
 }
 
-/** How to open and how to shut, and what has become of it. */
+/** How to open and close, and the current state. */
 interface State<Opened> {
   readonly open: () => Promise<Opened>;
   readonly shut: (opened: Opened) => void;
@@ -21,7 +21,7 @@ interface State<Opened> {
   closing?: Promise<void>;
 }
 
-/** Makes a connection out of how to open and how to shut. */
+/** Creates a connection. */
 export function createConnection<Opened>(
   { open, shut }: { readonly open: () => Promise<Opened>; readonly shut: (opened: Opened) => void },
 ): Connection<Opened> {

@@ -1,4 +1,4 @@
-/** How one commit becomes one atomic operation of Deno KV. */
+/** Turns a commit into one atomic operation of Deno KV. */
 
 import type { Key } from '../../src/base/key.ts';
 import type { CommitResult } from '../../src/contracts/storage.ts';
@@ -20,7 +20,7 @@ import {
 import { storageBlocked } from './unavailable.ts';
 import { encodeValue } from './value-codec.ts';
 
-/** What stands under an entry's key: the serialised value, or where its parts are. */
+/** The value of an entry's key: the serialized value, or the name of its parts. */
 export interface Head {
   readonly key: Key;
   readonly expiresAt?: number;
@@ -32,13 +32,13 @@ export interface Head {
 export interface Draft {
   readonly change: PreparedChange;
   readonly key: Deno.KvKey;
-  /** The serialised value; absent in a delete. */
+  /** The serialized value; absent in a delete. */
   readonly bytes?: Uint8Array;
   /** Where the bytes go when they do not fit into the head. */
   readonly parts?: Parts;
 }
 
-/** What stands under a head's key now. */
+/** The current value of a head's key. */
 export type FoundHead = Deno.KvEntryMaybe<Head>;
 
 /** Limits of Deno KV, with something to spare: 10 keys a read, 100 checks, 80 KiB of keys, 800 KiB in all, 64 KiB a value. */
@@ -58,13 +58,13 @@ const headGraceMs = 60_000;
 const partsGraceMs: number = headGraceMs + orphanedAfterMs;
 const longestExpiryMs = 1e13;
 
-/** Where the entry of an encoded key stands. */
+/** The Deno KV key of an encoded key. */
 export function headKey(bytes: Uint8Array): Deno.KvKey {
   return [root, 'entry', packKey(bytes)];
 }
 
 /**
- * Serialises the changes, and splits off the largest values until each fits into its head and all into one operation.
+ * Serializes the changes, and splits off the largest values until each fits into its head and all into one operation.
  *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_value`, `value_too_large`, or `commit_too_large` where the
  * keys alone take more than Deno KV does.
@@ -118,11 +118,11 @@ function largest(drafts: readonly Draft[]): Set<Draft> {
 
 /** What one atomic operation takes. */
 export interface Room {
-  /** Counts these drafts in, whose values stand in their heads, and tells whether all so far fit. */
+  /** Adds drafts with inline values, and returns whether all so far fit. */
   readonly take: (drafts: readonly Draft[]) => boolean;
 }
 
-/** Gives an operation's room, with nothing in it. */
+/** Creates the room of an empty operation. */
 export function createRoom(): Room {
   let [checks, keys, total] = [0, 0, 0];
   return {
@@ -150,7 +150,7 @@ function keySize(key: Deno.KvKey): number {
   return key.reduce<number>((sum, part) => sum + 2 + (part as string | Uint8Array).length, 0); // safe: see headKey
 }
 
-/** Reads what stands under the keys of these drafts. */
+/** Reads the current heads of these drafts. */
 export async function readHeads(kv: Deno.Kv, drafts: readonly Draft[]): Promise<FoundHead[]> {
   const reads: Promise<FoundHead[]>[] = [];
   for (let from = 0; from < drafts.length; from += keysPerRead) {
@@ -176,7 +176,7 @@ async function writeAhead(kv: Deno.Kv, drafts: readonly Draft[], time: number): 
   return marker;
 }
 
-/** The atomic operation: names the new parts, and notes the replaced ones as unnamed. Gives no version where it was too late. */
+/** The atomic operation: names the new parts, and records the replaced ones as unnamed. Returns no version when another writer was first. */
 export async function writeHeads(
   kv: Deno.Kv,
   drafts: readonly Draft[],
@@ -202,7 +202,7 @@ export async function writeHeads(
   return result.versionstamp;
 }
 
-/** The check shuts out a sweep. A hundred changes leave no room for it, so a writer also gives up long before any sweep. */
+/** The check excludes a sweep. A hundred changes leave no room for it, so a writer also gives up long before any sweep. */
 function checkMarker(
   write: Deno.AtomicOperation,
   marker: Marker,
@@ -230,7 +230,7 @@ function expiry(
   return { expireIn: Math.max(0, Math.ceil(expiresAt - time)) + graceMs };
 }
 
-/** The commit has been decided: what is left over may wait for a sweep. */
+/** The commit is decided: the rest may wait for a sweep. */
 async function tidy(kv: Deno.Kv, parts: readonly Parts[], note: Deno.KvKey): Promise<void> {
   await removeParts(kv, parts, note).catch(() => {});
 }

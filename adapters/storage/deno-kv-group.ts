@@ -1,4 +1,4 @@
-/** Commits that come at once go to Deno KV as one atomic operation: each costs it a transaction, whatever it writes. */
+/** Groups concurrent commits into one atomic operation of Deno KV, which pays for each transaction. */
 
 import type { CommitResult } from '../../src/contracts/storage.ts';
 import { findConflicts } from './changes.ts';
@@ -25,7 +25,7 @@ interface Waiting {
 /** While one is on its way, the next is read and put together. */
 const groupsAtOnce = 2;
 
-/** Gives the function that commits. What is alone goes at once; while others are on their way, what comes is gathered. */
+/** Returns the function that commits. A single commit starts at once; commits during others are grouped. */
 export function groupCommits(now: () => number): CommitGrouped {
   let waiting: Waiting[] = [];
   let underWay = 0;
@@ -83,7 +83,7 @@ interface Decided {
   readonly heads: readonly FoundHead[];
 }
 
-/** Tells those that conflict so, and parts the others: replaced parts of values need writes of their own after. */
+/** Resolves the conflicting commits, and separates those that replace values in parts, which need writes of their own. */
 function decide(
   group: readonly Waiting[],
   found: readonly FoundHead[],

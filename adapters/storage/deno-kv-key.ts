@@ -1,4 +1,4 @@
-/** How keys become the bytes that Deno KV keeps. */
+/** Encodes keys for Deno KV. */
 
 /**
  * Packs the bytes of a key into bytes from 1 to 128, seven bits each, that sort in the same way. Deno KV doubles every zero and

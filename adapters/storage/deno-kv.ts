@@ -26,8 +26,8 @@ const readAttempts = 10;
 const entriesPerBatch = 100;
 
 /**
- * Keeps state in Deno KV, which is opened when first used. Larger values than it takes (64 KiB) are kept in parts, up to 4 MiB in
- * serialised form; beyond that a commit is `invalid_argument` with the reason `value_too_large`. The keys of one commit may take
+ * Stores state in Deno KV, which is opened on first use. Values larger than its limit (64 KiB) are stored in parts, up to 4 MiB in
+ * serialized form; beyond that a commit is `invalid_argument` with the reason `value_too_large`. The keys of one commit may take
  * 80,000 bytes together, about 700 each where there are a hundred: else the reason is `commit_too_large`.
  *
  * @example
@@ -71,7 +71,7 @@ export function denoKvStorage(
   };
 }
 
-/** Deno KV's own watch tells of what this process commits, and of all where a service keeps the database. */
+/** Deno KV's own watch reports the commits of this process, and all commits where a service hosts the database. */
 function watchPlaces(
   kv: Deno.Kv,
   places: readonly Deno.KvKey[],
@@ -114,7 +114,7 @@ async function open(
   return kv;
 }
 
-/** Deno KV has no codes of its own: only its text tells a full disk. */
+/** Deno KV has no error codes: only the text shows a full disk. */
 function explain(error: unknown): PinnaceError {
   if (error instanceof PinnaceError) return error;
   if (error instanceof Error && /disk is full|no space left/i.test(error.message)) {
@@ -132,7 +132,7 @@ async function read(kv: Deno.Kv, place: Deno.KvKey, now: () => number): Promise<
     const entry = await toEntry(kv, found);
     if (entry !== undefined) return entry;
   }
-  throw storageBlocked('Cannot read an entry of Deno KV: a part of its value is missing; write it anew');
+  throw storageBlocked('Cannot read an entry of Deno KV: a part of its value is missing; write it again');
 }
 
 async function readWithin(

@@ -26,7 +26,7 @@ export interface IndexedDbStorageOptions {
   readonly now?: () => number;
   /** Instead of the global one. */
   readonly indexedDB?: IDBFactory;
-  /** The format of what is kept here; the first, when absent. */
+  /** The format of the stored values; the first when absent. */
   readonly format?: StorageFormat;
 }
 
@@ -37,11 +37,11 @@ export interface IndexedDbStorageOptions {
 export interface StorageFormat {
   /** Counted from 1, which is what databases have that were made without a format. */
   readonly version: number;
-  /** Gives the value in this format. Where it throws, the entry stays as it was. */
+  /** Converts a value into this format. When it throws, the entry is not changed. */
   readonly upgrade: (entry: Pick<Entry, 'key' | 'value'>, from: number) => unknown;
 }
 
-/** What stands in the object store, under the encoded key. */
+/** A row of the object store, under the encoded key. */
 interface Row extends Entry {
   /** Indexed, so that expired rows are found without reading any; absent in rows that stay. */
   readonly expiresAt?: number;
@@ -155,7 +155,7 @@ function requestDatabase(
   });
 }
 
-/** All of it is one transaction: where it fails, as on a full disk, everything is as it was. */
+/** One transaction: when it fails, as on a full disk, nothing is changed. */
 function upgradeRows(store: IDBObjectStore, { upgrade }: StorageFormat, from: number): void {
   const request = store.openCursor();
   request.addEventListener('success', () => {
@@ -166,7 +166,7 @@ function upgradeRows(store: IDBObjectStore, { upgrade }: StorageFormat, from: nu
       const value = upgrade(toEntry(row), from);
       if (value !== row.value) cursor.update({ ...row, value } satisfies Row);
     } catch {
-      // it stays: whoever reads it tells that it cannot be read
+      // it stays: reading it reports the error
     }
     cursor.continue();
   });
@@ -192,7 +192,7 @@ function storeOf(database: IDBDatabase, mode: IDBTransactionMode): IDBObjectStor
   return database.transaction(storeName, mode).objectStore(storeName);
 }
 
-/** Nothing where the connection was closed and no event told of it. */
+/** Returns nothing when the connection was closed without an event. */
 function storeIfOpen(database: IDBDatabase, mode: IDBTransactionMode): IDBObjectStore | undefined {
   try {
     return storeOf(database, mode);

@@ -1,4 +1,4 @@
-/** State in memory: for tests, for pages that may not keep data, and for what need not outlive the process. */
+/** State in memory: for tests, for pages that may not store data, and for state that need not outlive the process. */
 
 import { encodeKey } from '../../src/base/key.ts';
 import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/contracts/storage.ts';
@@ -22,7 +22,7 @@ export interface MemoryStorageOptions {
   readonly maxEntries?: number;
 }
 
-/** An entry as it is kept. */
+/** A stored entry. */
 interface Row extends Entry {
   readonly expiresAt: number | undefined;
 }
@@ -101,7 +101,7 @@ function rowsWithin(
   const end = position(table.order, byteString(upper));
   for (let at = position(table.order, byteString(lower)); at < end && found.length < limit; at++) {
     const id = table.order[at] as string; // safe: `at` is below `end`
-    const row = table.rows.get(id) as Row; // safe: what is in order has a row
+    const row = table.rows.get(id) as Row; // safe: every id in order has a row
     if (isExpired(row, time)) expired.push(id);
     else found.push(row);
   }
@@ -134,7 +134,7 @@ function sizeAfter({ rows }: Table, changes: readonly PreparedChange[]): number 
   );
 }
 
-/** Removes what has expired. Run whenever the table has doubled, it costs O(1) a write and bounds what nobody reads. */
+/** Removes expired rows. Runs whenever the table has doubled: O(1) per write, and bounds rows that are never read. */
 function purge(table: Table, time: number): void {
   for (const [id, row] of table.rows) {
     if (isExpired(row, time)) table.rows.delete(id);
@@ -152,7 +152,7 @@ function remove(table: Table, id: string): void {
   if (table.rows.delete(id)) table.order.splice(position(table.order, id), 1);
 }
 
-/** Where the id stands, or would stand, among the sorted. */
+/** The index of the id in the sorted list, or where it would be inserted. */
 function position(sorted: readonly string[], id: string): number {
   let low = 0;
   let high = sorted.length;

@@ -1,16 +1,16 @@
-/** Tells watchers of what was committed in this process. */
+/** Notifies watchers of commits in this process. */
 
 /** Watchers by the keys that they watch. */
 export interface News {
   /** Calls back after a commit has touched any of these encoded keys, until the signal aborts. */
   watch(ids: readonly string[], options: { readonly signal: AbortSignal; readonly onNews: () => void }): void;
-  /** Says which encoded keys a commit has touched. */
+  /** Notifies the watchers of these encoded keys. */
   emit(ids: readonly string[]): void;
-  /** Says that any may have been touched. */
+  /** Notifies all watchers. */
   emitAll(): void;
 }
 
-/** Gives news without watchers. Callbacks come after the commit that they tell of has answered. */
+/** Creates news without watchers. Callbacks run after the commit has resolved. */
 export function createNews(): News {
   const watchers = new Map<string, Set<() => void>>();
   return {

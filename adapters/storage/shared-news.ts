@@ -1,4 +1,4 @@
-/** Tells watchers of what was committed in this page, its workers and its other tabs. */
+/** Notifies watchers of commits in this page, its workers and its other tabs. */
 
 import { createNews, type News } from './news.ts';
 
@@ -7,7 +7,7 @@ export interface SharedNews extends Omit<News, 'emitAll'> {
   close(): void;
 }
 
-/** Gives news over a broadcast channel of this name; where there is none, they stay in this context. */
+/** Creates news over a broadcast channel of this name; without one, they stay in this context. */
 export function createSharedNews(name: string): SharedNews {
   const here = createNews();
   const channel = typeof BroadcastChannel === 'function' ? new BroadcastChannel(name) : undefined;
@@ -15,7 +15,7 @@ export function createSharedNews(name: string): SharedNews {
   channel?.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     if (Array.isArray(data)) here.emit(data.filter((id) => typeof id === 'string'));
   });
-  // In Node an open channel would keep the process; a browser has no such thing.
+  // In Node an open channel keeps the process alive; browsers have no `unref`.
   if (channel && 'unref' in channel && typeof channel.unref === 'function') channel.unref();
   return {
     watch: (ids, options) => here.watch(ids, options),

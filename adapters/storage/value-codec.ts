@@ -1,4 +1,4 @@
-/** How values become bytes and come back, for stores that keep bytes. */
+/** Encodes values as bytes, for stores that hold bytes. */
 
 import { Deserializer, Serializer } from 'node:v8';
 import { invalid } from './changes.ts';
@@ -22,7 +22,7 @@ export function encodeValue(value: unknown): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Gives the value of {@link encodeValue}'s bytes. */
+/** Decodes the bytes of {@link encodeValue}. */
 export function decodeValue(bytes: Uint8Array): unknown {
   const deserializer = new Deserializer(bytes);
   deserializer.readHeader();

@@ -1,6 +1,6 @@
 /**
- * The audit: what changes something is written down before it is done, and how it went after, each tenant in a hash-chained log of
- * its own. What cannot be written down is not done.
+ * The audit: side effects are recorded before they happen, and their outcome afterwards, in a hash-chained log per tenant. A side
+ * effect that cannot be recorded does not happen.
  */
 
 import { BoundedMap } from '../base/bounded-map.ts';
@@ -16,20 +16,20 @@ import type { SpanEnd } from './span.ts';
 
 /** The logs of all tenants. */
 export interface Audit {
-  /** Gives a tenant's log; without a tenant, that of what the composition does by itself. */
+  /** Returns a tenant's log; without a tenant, the log of the composition itself. */
   log(tenant: string | undefined): EventLog;
 }
 
-/** What an audit is kept in. */
+/** Where an audit is stored. */
 export interface AuditOptions {
   readonly storage: Storage;
-  /** How long entries are kept; for ever when absent. */
+  /** How long entries are stored; without a limit when absent. */
   readonly retentionMs?: number | undefined;
 }
 
 const maxLogs = 1000;
 
-/** Gives the audit of a storage. All instances that name the same storage write the same chains. */
+/** Opens the audit of a storage. All instances over one storage write the same chains. */
 export function createAudit({ storage, retentionMs }: AuditOptions): Audit {
   const logs = new BoundedMap<string, EventLog>(maxLogs);
   const answering = answeringStorage(storage);
@@ -41,43 +41,44 @@ export function createAudit({ storage, retentionMs }: AuditOptions): Audit {
   };
 }
 
-/** What is about to be done. */
+/** A side effect that is about to happen. */
 export interface SideEffect
   extends Pick<ObservedEvent, 'traceId' | 'spanId' | 'parentSpanId' | 'actor' | 'action' | 'target'> {
   readonly tenant: string | undefined;
   readonly payload?: Readonly<Record<string, SummaryValue>>;
 }
 
-/** Writes deeds down. */
+/** Records side effects. */
 export interface Recorder {
   /**
-   * Writes down that it begins, and gives what writes how it ended; that never rejects, and tells where it could not.
+   * Records the start of a side effect. Returns the function that records its outcome; that never rejects, and emits an error event
+   * where it cannot record it.
    *
-   * @throws PinnaceError `unavailable` with the reason `audit_unavailable`: then it must not be done.
+   * @throws PinnaceError `unavailable` with the reason `audit_unavailable`: then the side effect must not happen.
    */
-  start(deed: SideEffect): Promise<(how: SpanEnd) => Promise<void>>;
-  /** Resolves when the ends of all that has begun are written. */
+  start(effect: SideEffect): Promise<(how: SpanEnd) => Promise<void>>;
+  /** Resolves when all outcomes are recorded. */
   drained(): Promise<void>;
-  /** Writes down what was not done, as a refusal. Never rejects. */
-  refuse(deed: SideEffect, how: SpanEnd): Promise<void>;
+  /** Records a refusal. Never rejects. */
+  refuse(effect: SideEffect, how: SpanEnd): Promise<void>;
 }
 
-/** What a recorder writes to. */
+/** The options of a recorder. */
 export interface RecorderOptions {
-  /** Without one nothing is written, and everything may be done. */
+  /** Without one, nothing is recorded and nothing is refused. */
   readonly audit: Audit | undefined;
   readonly emit: Emit;
   readonly now: () => number;
 }
 
-/** Gives a recorder. */
+/** Creates a recorder. */
 export function createRecorder({ audit, emit, now }: RecorderOptions): Recorder {
   if (!audit) return unrecorded;
   const write = async (
-    deed: SideEffect,
+    effect: SideEffect,
     how: Pick<ObservedEvent, 'status' | 'latency'> & Omit<SpanEnd, 'status'>,
   ): Promise<void> => {
-    const { tenant, payload = {}, ...facts } = deed;
+    const { tenant, payload = {}, ...facts } = effect;
     const { status, latency, error = null, payload: result = {} } = how;
     await audit.log(tenant).append([{
       timestamp: new Date(now()).toISOString(),
@@ -88,16 +89,16 @@ export function createRecorder({ audit, emit, now }: RecorderOptions): Recorder 
       payloadSummary: summaryOf({ ...payload, ...(typeof result === 'function' ? result() : result) }),
     }]);
   };
-  const writeEnd = async (deed: SideEffect, how: SpanEnd, startedAt: number): Promise<void> => {
+  const writeEnd = async (effect: SideEffect, how: SpanEnd, startedAt: number): Promise<void> => {
     try {
-      await write(deed, { ...how, latency: Math.max(0, now() - startedAt) });
+      await write(effect, { ...how, latency: Math.max(0, now() - startedAt) });
     } catch {
-      emitUnwritten(deed, emit);
+      emitUnwritten(effect, emit);
     }
   };
   const open = new Set<Promise<void>>();
   return {
-    async start(deed) {
+    async start(effect) {
       const startedAt = now();
       const { promise, resolve } = Promise.withResolvers<void>();
       open.add(promise);
@@ -106,21 +107,21 @@ export function createRecorder({ audit, emit, now }: RecorderOptions): Recorder 
         resolve();
       };
       try {
-        await write(deed, { status: 'pending', latency: 0 });
+        await write(effect, { status: 'pending', latency: 0 });
       } catch (cause) {
         close();
-        emitUnwritten(deed, emit);
+        emitUnwritten(effect, emit);
         throw unavailable(cause);
       }
       return async (how) => {
-        await writeEnd(deed, how, startedAt);
+        await writeEnd(effect, how, startedAt);
         close();
       };
     },
     async drained() {
       while (open.size > 0) await Promise.all(open);
     },
-    refuse: (deed, how) => writeEnd(deed, how, now()),
+    refuse: (effect, how) => writeEnd(effect, how, now()),
   };
 }
 
@@ -130,7 +131,7 @@ const unrecorded: Recorder = {
   refuse: () => Promise.resolve(),
 };
 
-/** An operator must see that the audit has gaps, or that nothing can be done for want of it. */
+/** Operators must see gaps in the audit, and refusals because of it. */
 function emitUnwritten({ traceId, parentSpanId, spanId, actor, action, tenant }: SideEffect, emit: Emit): void {
   const { code, message, retryable, details } = unavailable();
   const around = spanId ?? parentSpanId;
@@ -151,9 +152,13 @@ function emitUnwritten({ traceId, parentSpanId, spanId, actor, action, tenant }:
 function unavailable(cause?: unknown): PinnaceError {
   const isFull = cause instanceof PinnaceError && cause.details?.['reason'] === 'storage_full';
   const why = isFull ? ': the storage is full' : '';
-  return new PinnaceError('unavailable', `Cannot go on: what is done cannot be written down in the audit${why}`, {
-    retryable: true,
-    cause,
-    details: { reason: 'audit_unavailable', ...(isFull && { cause: 'storage_full' }) },
-  });
+  return new PinnaceError(
+    'unavailable',
+    `Cannot go on: the side effect cannot be recorded in the audit${why}; try again`,
+    {
+      retryable: true,
+      cause,
+      details: { reason: 'audit_unavailable', ...(isFull && { cause: 'storage_full' }) },
+    },
+  );
 }

@@ -1,6 +1,5 @@
 /**
- * Observed events in blocks, each one value with one hash: what a sink writes that hears of everything. To find events, the blocks
- * that have some of them are read.
+ * Observed events in blocks, for sinks that store every event: each block is one value with one hash. Queries read whole blocks.
  */
 
 import { createEventChain, type EventChain, type EventLogOptions } from './event-chain.ts';
@@ -8,10 +7,10 @@ import { createPlaces, eventFields, type Places } from './event-query.ts';
 import { type Draft, type Link, maxPlaces, type RecordForm, type StoredEvent } from './event-records.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 
-/** The log. */
+/** A log of blocks. */
 export type EventBlocks = EventChain<StoredEvent>;
 
-/** Gives the log. All instances that name the same storage write one chain. Each `append` makes blocks of its own. */
+/** Opens the log. All instances over one storage write one chain. Each `append` writes blocks of its own. */
 export function createEventBlocks(options: EventLogOptions): EventBlocks {
   return createEventChain(inBlocks, options);
 }
@@ -21,7 +20,7 @@ const maxLength = 60_000;
 
 const maxEvents = 200;
 
-/** A block as it is stored: the number of its first event stands in its text, so that the hash covers it. */
+/** A stored block. Its text has the number of its first event, so that the hash covers it. */
 interface Block extends Link {
   /** JSON: `{ seq, events }`. */
   readonly text: string;
@@ -38,7 +37,7 @@ const inBlocks: RecordForm<StoredEvent> = {
 };
 
 function textOf(record: Link): string {
-  return (record as Block).text; // made below
+  return (record as Block).text; // only made below
 }
 
 interface OpenBlock {
@@ -77,7 +76,7 @@ function draftOf({ texts, places }: OpenBlock): Draft {
   };
 }
 
-/** A text that somebody has broken has no events: `verify` tells of it. */
+/** A damaged text has no events: `verify` reports it. */
 function eventsOf(text: string): readonly StoredEvent[] {
   try {
     const { seq, events } = JSON.parse(text) as { seq: number; events: readonly ObservedEvent[] }; // as written

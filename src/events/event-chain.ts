@@ -1,6 +1,6 @@
 /**
- * Events that are only ever added, in records of which each has the hash of the one before, and found by indexes. How many events
- * one record has is said by its form: `event-log.ts` keeps one in each, `event-blocks.ts` many.
+ * An append-only chain of events with indexes: each record has the hash of the one before. The form of the records says how many
+ * events each holds: one in `event-log.ts`, many in `event-blocks.ts`.
  */
 
 import { PinnaceError } from '../base/errors.ts';
@@ -27,17 +27,17 @@ import type { Change, Storage, Watchable } from '../contracts/storage.ts';
 import type { Verification, VerifyOptions } from './verify-chain.ts';
 import { watchKey } from '../log/news.ts';
 
-/** The chain. */
+/** A chain of events. */
 export interface EventChain<Kept extends StoredEvent> {
   /**
-   * Adds events, in this order, and resolves when they are kept. What several callers add at once goes in one commit. Rejects as
-   * the storage does, and with `unavailable` when too many instances write at once; then none of these events is kept, or where
-   * they take several commits, those of the first alone.
+   * Adds events in this order, and resolves when they are stored. Calls at the same time share a commit. Rejects as the storage does,
+   * and with `unavailable` when too many instances write at the same time; then none of these events is stored, or only the first
+   * ones where they take several commits.
    */
   append(events: readonly ObservedEvent[]): Promise<void>;
-  /** Gives a page, the oldest first. @throws PinnaceError `invalid_argument` for a limit or a page token that is none. */
+  /** Returns a page, the oldest event first. @throws PinnaceError `invalid_argument` for an invalid limit or page token. */
   list(query?: EventQuery): Promise<Page<Kept>>;
-  /** The numbers of the first event that is kept, and of the last that there was: one less where none is kept. */
+  /** The numbers of the first stored event and of the last event; where none is stored, `first` is `last + 1`. */
   bounds(): Promise<Bounds>;
   /** Calls back after events may have been added, here or elsewhere, until the returned function is called. */
   watch(onNews: () => void): () => void;
@@ -50,18 +50,18 @@ export interface EventChain<Kept extends StoredEvent> {
   verify(options?: VerifyOptions): Promise<Verification>;
 }
 
-/** Where a chain begins and ends. */
+/** The first and the last number of a chain. */
 interface Bounds {
   readonly first: number;
   readonly last: number;
 }
 
-/** What a chain works with. */
+/** The options of a chain. */
 export interface EventLogOptions {
   readonly storage: Storage & Partial<Watchable>;
-  /** Two names in one storage never see each other. */
+  /** Chains with different names in one storage are independent. */
   readonly name?: string;
-  /** How long events are kept; for ever when absent. */
+  /** How long events are stored; without a limit when absent. */
   readonly retentionMs?: number | undefined;
 }
 
@@ -73,7 +73,7 @@ interface Waiting {
 
 const maxTries = 50;
 
-/** Gives the chain. All instances that name the same storage write one. */
+/** Opens a chain. All instances over one storage write the same one. */
 export function createEventChain<Kept extends StoredEvent>(
   form: RecordForm<Kept>,
   { storage, name = 'events', retentionMs }: EventLogOptions,
@@ -99,17 +99,17 @@ export function createEventChain<Kept extends StoredEvent>(
 }
 
 async function readBounds({ storage, prefix, form }: StoredChain<StoredEvent>): Promise<Bounds> {
-  const { seq: last } = headOf(await storage.get([...prefix, 'head'])); // first: what is added meanwhile stands behind it
+  const { seq: last } = headOf(await storage.get([...prefix, 'head'])); // first: later events have higher numbers
   const [oldest] = await storage.list({ prefix: [...prefix, form.records], limit: 1 });
   return { first: oldest ? Math.min(numberOf(oldest), last + 1) : last + 1, last };
 }
 
-/** The changes that records take: themselves, and their places. */
+/** The number of changes that records take: themselves and their index rows. */
 function sizeOf(drafts: readonly Draft[]): number {
   return drafts.reduce((sum, { places }) => sum + 1 + places.length, 0);
 }
 
-/** Takes from the front as many as one commit holds, one at least. */
+/** Takes from the front as many as fit into one commit, one at least. */
 function takeFitting<T>(queue: T[], size: (item: T) => number): T[] {
   let sum = 0;
   const end = queue.findIndex((item, at) => (sum += size(item)) > maxPlaces + 1 && at > 0);
@@ -137,7 +137,10 @@ async function appendSome(chain: StoredChain<StoredEvent>, drafts: readonly Draf
     const result = await commitHead(storage, { key, value: { ...head, by }, before, changes, own });
     if (result.ok) return;
   }
-  throw new PinnaceError('unavailable', 'Cannot add to the event log: too many write it at once');
+  throw new PinnaceError(
+    'unavailable',
+    'Cannot add to the event log: too many instances write at the same time; try again',
+  );
 }
 
 /** A stored head names the commit that wrote it. */

@@ -1,4 +1,4 @@
-/** Observed events one by one, each with a hash of its own and kept before anything goes on: what an audit is written to. */
+/** The log of an audit: each event is a record with a hash of its own, and is stored before the caller continues. */
 
 import { createEventChain, type EventChain, type EventLogOptions } from './event-chain.ts';
 import { createPlaces } from './event-query.ts';
@@ -6,13 +6,13 @@ import type { Draft, Link, RecordForm, StoredEvent } from './event-records.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import { canonicalJson } from '../base/json.ts';
 
-/** An event in its place, with the hash of the one before, and its own: over `prevHash` and the event as canonical JSON (RFC 8785). */
+/** An event with its number, and a hash over the one before and the event as canonical JSON (RFC 8785). */
 export interface LoggedEvent extends StoredEvent, Link {}
 
-/** The log. */
+/** A log of single events. */
 export type EventLog = EventChain<LoggedEvent>;
 
-/** Gives the log. All instances that name the same storage write one chain. */
+/** Opens the log. All instances over one storage write one chain. */
 export function createEventLog(options: EventLogOptions): EventLog {
   return createEventChain(oneByOne, options);
 }
@@ -28,7 +28,7 @@ const oneByOne: RecordForm<LoggedEvent> = {
 };
 
 function logged(record: Link): LoggedEvent {
-  return record as LoggedEvent; // made below
+  return record as LoggedEvent; // only made below
 }
 
 function draftOf(event: ObservedEvent): Draft {

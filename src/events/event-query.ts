@@ -1,20 +1,20 @@
-/** Which events somebody asks for: by trace, actor, action, target and time. */
+/** Queries for events: by trace, actor, action, target and time. */
 
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import type { Key } from '../base/key.ts';
 import type { PageOptions } from '../base/page.ts';
 
-/** Which events are wanted: those that have all of this. */
+/** Matches events that have all of these values. */
 export interface EventFilter {
   readonly traceId?: string | undefined;
-  /** The id of who did it. */
+  /** The actor's id. */
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
-  /** The id of what it was done to. */
+  /** The target's id. */
   readonly target?: string | undefined;
 }
 
-/** Which events of a log are wanted, page by page. */
+/** A query over a log, page by page. */
 export interface EventQuery extends EventFilter, PageOptions {
   /** From this time on, in milliseconds since 1970. */
   readonly from?: number | undefined;
@@ -24,7 +24,7 @@ export interface EventQuery extends EventFilter, PageOptions {
   readonly after?: number | undefined;
 }
 
-/** What events are found by, the most telling first. */
+/** The indexed fields, the most selective first. */
 export const eventFields = ['traceId', 'target', 'actor', 'action'] as const;
 
 type EventField = (typeof eventFields)[number];
@@ -33,17 +33,17 @@ function fieldOf(event: ObservedEvent, field: EventField): string {
   return field === 'actor' || field === 'target' ? event[field].id : event[field];
 }
 
-/** Whether anything is wanted rather than all. */
+/** Whether the filter excludes any event. */
 export function isFiltered(filter: EventFilter): boolean {
   return eventFields.some((field) => filter[field] !== undefined);
 }
 
-/** Whether the event has all that is wanted. */
+/** Whether the event matches the filter. */
 export function matchesFilter(event: ObservedEvent, filter: EventFilter): boolean {
   return eventFields.every((field) => filter[field] === undefined || fieldOf(event, field) === filter[field]);
 }
 
-/** Whether the event has all that is wanted, and is of the time. */
+/** Whether the event matches the query, its time included. */
 export function matchesQuery(event: ObservedEvent, query: EventQuery): boolean {
   const at = Date.parse(event.timestamp);
   if (query.from !== undefined && at < query.from) return false;
@@ -51,15 +51,15 @@ export function matchesQuery(event: ObservedEvent, query: EventQuery): boolean {
   return matchesFilter(event, query);
 }
 
-/** Where some events stand in the indexes: each of their values once. */
+/** The index rows of some events: one for each of their values. */
 export interface Places {
   readonly size: number;
   add(event: ObservedEvent): void;
-  /** The ends of keys. */
+  /** The ends of the rows' keys, without the number. */
   keys(): readonly Key[];
 }
 
-/** Gives no places. */
+/** Creates an empty set of index rows. */
 export function createPlaces(): Places {
   const values = eventFields.map((field) => ({ field, known: new Set<string>() }));
   return {
@@ -73,13 +73,13 @@ export function createPlaces(): Places {
   };
 }
 
-/** The place to look at for a query, that of its most telling value; `undefined` when it asks for none. */
+/** The index to read for a query, that of its most selective value; `undefined` for a query without filter. */
 export function placeFor(query: EventQuery): Key | undefined {
   const field = eventFields.find((candidate) => query[candidate] !== undefined);
   return field && [field, indexed(query[field] ?? '')];
 }
 
-/** Ids come from outside: a key holds 1,536 bytes, and no half of a surrogate pair, which a cut may leave. */
+/** Ids come from outside: a key takes 1,536 bytes, and no half of a surrogate pair, which a cut may leave. */
 function indexed(value: string): string {
   return value.slice(0, 256).toWellFormed();
 }

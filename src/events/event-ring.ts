@@ -1,55 +1,55 @@
-/** The last events of this instance, for those who watch: kept in a ring, read at each one's own pace. */
+/** The last events of this instance in a ring. Each subscriber reads at its own pace. */
 
 import { type EventFilter, matchesFilter } from './event-query.ts';
 import type { EventStore } from './event-store.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 
-/** An event as a watcher gets it. */
+/** An event as a subscriber receives it. */
 export interface RingEvent {
   /** Its number on this instance, from 1. */
   readonly seq: number;
   readonly event: ObservedEvent;
-  /** So many events before this one came and went unread: the watcher was too slow, or came too late. */
+  /** The number of events dropped before this one, because the subscriber was too slow or too late. */
   readonly dropped?: number;
 }
 
-/** What a watcher wants. */
+/** The options of a subscriber. */
 export interface WatchOptions {
-  /** Those that have all of this; all when absent. */
+  /** Selects events; all when absent. */
   readonly filter?: EventFilter | undefined;
-  /** Also those that came behind this number and are still there; 0 for all that are. Without it, those that come from now on. */
+  /** Also returns stored events behind this number; 0 for all. When absent, only new events. */
   readonly after?: number | undefined;
   /** Ends the stream. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The ring. */
+/** A ring of events. */
 export interface EventRing {
-  /** So many events are kept. */
+  /** The number of events that the ring holds. */
   readonly capacity: number;
-  /** Keeps the same events for longer, where there is one. */
+  /** Stores the same events for longer. */
   readonly store: EventStore | undefined;
   /** The number of the last event. */
   readonly lastSeq: number;
-  /** Keeps an event, whose tenant may see it. Wakes watchers and waits for none. */
+  /** Takes an event and its tenant, and wakes subscribers without waiting for them. */
   readonly hear: (event: ObservedEvent, tenant: string | undefined) => void;
-  /** Gives the events that may be seen, as they come. */
+  /** Subscribes to the visible events. */
   readonly watch: (
     isVisible: (tenant: string | undefined) => boolean,
     options?: WatchOptions,
   ) => ReadableStream<RingEvent>;
-  /** Gives those that are there now. */
+  /** Returns the visible events in the ring. */
   readonly read: (
     isVisible: (tenant: string | undefined) => boolean,
     options?: Omit<WatchOptions, 'signal'>,
   ) => readonly RingEvent[];
 }
 
-/** What a ring is made of. */
+/** The options of a ring. */
 export interface EventRingOptions {
-  /** So many events are kept; 2,000 when absent. With 0 there is nothing to watch, and telling costs less. */
+  /** The number of events in the ring; 2,000 when absent. With 0 there are no subscriptions, and emitting costs less. */
   readonly capacity?: number;
-  /** Keeps the same events for longer: watchers over HTTP then go on where they were, at whichever instance. */
+  /** Stores the same events for longer: HTTP subscribers then resume at any instance. */
   readonly store?: EventStore | undefined;
 }
 
@@ -58,18 +58,18 @@ interface Kept {
   readonly tenant: string | undefined;
 }
 
-/** Gives an empty ring. */
+/** Creates an empty ring. */
 export function createEventRing({ capacity = 2000, store }: EventRingOptions = {}): EventRing {
-  const kept: Kept[] = []; // the event `seq` stands at `seq % capacity`
+  const kept: Kept[] = []; // event `seq` is at `seq % capacity`
   const waiting = new Set<() => void>();
   let last = 0;
   const oldest = (): number => Math.max(1, last - capacity + 1);
-  /** Gives what reads on, one event at a time. */
+  /** Returns the function that returns the next event. */
   const reader = (
     isVisible: (tenant: string | undefined) => boolean,
     { filter = {}, after }: Omit<WatchOptions, 'signal'>,
   ): () => RingEvent | undefined => {
-    // A number that is not reached yet is another instance's, or from before a restart: then all that is there is news.
+    // A higher number is another instance's, or from before a restart: then all events are new.
     let at = after === undefined ? last : after <= last ? Math.max(0, Math.trunc(after)) : 0;
     let dropped = 0;
     return () => {
@@ -79,7 +79,7 @@ export function createEventRing({ capacity = 2000, store }: EventRingOptions = {
         at = from - 1;
       }
       while (at < last) {
-        const { event, tenant } = kept[++at % capacity]!; // safe: the latest are all there
+        const { event, tenant } = kept[++at % capacity]!; // safe: the ring holds the latest events
         if (!isVisible(tenant) || !matchesFilter(event, filter)) continue;
         const seen = dropped > 0 ? { seq: at, event, dropped } : { seq: at, event };
         dropped = 0;
@@ -112,7 +112,7 @@ export function createEventRing({ capacity = 2000, store }: EventRingOptions = {
   };
 }
 
-/** Gives what `next` gives, when it is asked for; where there is nothing, once somebody wakes. */
+/** Returns a stream of what `next` returns; where that is nothing, the stream waits until it is woken. */
 function streamOf<T>(
   next: () => T | undefined,
   waiting: Set<() => void>,

@@ -1,10 +1,10 @@
-/** What happens, as events that audit, metrics, traces and the playground read. */
+/** Emits events, which audit, metrics, traces and the playground read. */
 
 import { type ErrorData, toLoggable } from '../base/errors.ts';
 import type { EventRing } from './event-ring.ts';
 import type { EventSink, ObservedEvent } from '../contracts/event-sink.ts';
 
-/** An event as it is told: the time is added, and the tenant, whose event it is, is for those who choose who may see it. */
+/** An event as its source emits it: without a time, and with the tenant that may read it. */
 export type EmittedEvent =
   & Omit<ObservedEvent, 'timestamp' | 'spanId' | 'parentSpanId'>
   & {
@@ -14,30 +14,30 @@ export type EmittedEvent =
 /** Hands an event to every sink. */
 export type Emit = (event: EmittedEvent) => void;
 
-/** Tells nobody: whoever would tell this need not even put it into words. */
+/** Emits to no sink. Callers may compare with it to avoid building an event. */
 export const unobserved: Emit = () => undefined;
 
-/** Who is told of events. */
+/** Who receives events. */
 export interface EmitOptions {
   readonly sinks: readonly EventSink[];
-  /** Keeps the last events for those who watch. */
+  /** Holds the last events for subscribers. */
   readonly ring?: Pick<EventRing, 'capacity' | 'hear' | 'store'> | undefined;
   readonly now: () => number;
 }
 
-/** Gives the function that hands events to the sinks in order. A sink that fails loses its event and nothing else. */
+/** Returns the function that hands events to the sinks in order. A sink that fails loses its event and nothing else. */
 export function createEmit({ sinks, ring: given, now }: EmitOptions): Emit {
   const ring = given && (given.capacity > 0 || given.store) ? given : undefined;
   if (sinks.length === 0 && !ring) return unobserved;
   const timestamp = createTimestamps();
-  return (told) => {
-    const { tenant, error } = told;
-    const stamped = stamp(told, timestamp(now()), error && toLoggable(error));
+  return (emitted) => {
+    const { tenant, error } = emitted;
+    const stamped = stamp(emitted, timestamp(now()), error && toLoggable(error));
     ring?.hear(stamped, tenant);
     for (const sink of sinks) {
       try {
         const result: unknown = sink(stamped);
-        // A sink may be an async function all the same: its rejection must not become an unhandled one.
+        // A sink may be an async function: its rejection must not become an unhandled one.
         if (result !== undefined) void Promise.resolve(result).catch(() => undefined);
       } catch {
         // Only this sink loses the event.
@@ -46,7 +46,7 @@ export function createEmit({ sinks, ring: given, now }: EmitOptions): Emit {
   };
 }
 
-/** The event without its tenant. Written out: copying all fields but one takes several times as long, for every event. */
+/** The event without its tenant. Written out, because copying all fields but one takes several times as long. */
 function stamp(
   { traceId, spanId, parentSpanId, actor, action, target, status, latency, payloadSummary }: EmittedEvent,
   timestamp: string,
@@ -59,7 +59,7 @@ function stamp(
   return { timestamp, traceId, ...facts };
 }
 
-/** Gives the function that writes a time. Events come in bursts: those of the same second share all but its milliseconds. */
+/** Returns the function that formats a time. It caches the current second, because events come in bursts. */
 function createTimestamps(): (time: number) => string {
   let [second, text] = [NaN, ''];
   return (time) => {

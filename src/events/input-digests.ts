@@ -11,9 +11,9 @@ export type DigestOf = (text: string, tenant: string) => string;
 
 /** The digests of one deployment. */
 export interface InputDigests {
-  /** `undefined` until the key is there. */
+  /** `undefined` until the key is known. */
   readonly current: DigestOf | undefined;
-  /** Waits for the first read of the key, and never for a later one. `undefined` where the key is not there; never rejects. */
+  /** Waits for the first read of the key, but not for later ones. Returns `undefined` without the key; never rejects. */
   load(signal: AbortSignal): Promise<DigestOf | undefined>;
 }
 
@@ -21,14 +21,14 @@ export interface InputDigests {
 export interface InputDigestsOptions {
   /** Holds the key that all instances share. The first instance creates it. */
   readonly storage: Storage;
-  /** 32 to 64 random bytes. Then none is stored. */
+  /** 32 to 64 random bytes; when present, no key is stored. */
   readonly key?: Uint8Array | undefined;
 }
 
 const storageKey: Key = ['input-digest-key'];
 const [minKeyBytes, maxKeyBytes] = [32, 64];
 
-/** Inputs have no digests where there is no reader of events. */
+/** No digests, for runtimes whose events have no reader. */
 export const noInputDigests: InputDigests = { current: undefined, load: () => Promise.resolve(undefined) };
 
 /**
@@ -44,7 +44,7 @@ export function createInputDigests({ storage, key }: InputDigestsOptions): Input
     try {
       current = digestOf(await storedKey(storage));
     } catch {
-      // Events are worth more than their digests: these are left out until the key can be read.
+      // Events without digests are better than no events.
     }
     attempted = true;
     loading = undefined;

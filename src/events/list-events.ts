@@ -1,16 +1,16 @@
-/** Listing a chain of events: those that a query asks for, page by page. */
+/** Lists the events of a chain that match a query, page by page. */
 
 import { type EventQuery, matchesQuery, placeFor } from './event-query.ts';
 import { headOf, numberOf, recordOf, type StoredChain, type StoredEvent } from './event-records.ts';
 import { limitOf, type Page, readPageToken, writePageToken } from '../base/page.ts';
 
-/** Where a page begins: in the records behind the number `record`, with the events behind the number `seq`. */
+/** Where a page starts: in the records behind number `record`, with the events behind number `seq`. */
 interface Start {
   readonly record: number;
   readonly seq: number;
 }
 
-/** Gives a page. @throws PinnaceError `invalid_argument` for a limit or a page token that is none. */
+/** Returns a page. @throws PinnaceError `invalid_argument` for an invalid limit or page token. */
 export async function listEvents<Kept extends StoredEvent>(
   chain: StoredChain<Kept>,
   query: EventQuery,
@@ -37,7 +37,7 @@ export async function listEvents<Kept extends StoredEvent>(
   }
 }
 
-/** The tokens of former versions hold the first number alone. */
+/** The tokens of earlier versions have only the first number. */
 function parseStart(text: string): Start {
   const [record = 0, seq = 0] = text.split(':').map(Number);
   return { record, seq };
@@ -45,11 +45,11 @@ function parseStart(text: string): Start {
 
 interface Some<Kept extends StoredEvent> {
   readonly records: readonly { readonly number: number; readonly events: readonly Kept[] }[];
-  /** Where to go on; absent at the end. */
+  /** Where to continue; absent at the end. */
   readonly last: number | undefined;
 }
 
-/** Reads records behind `after`: those that have what the query asks for, by its most telling field. */
+/** Reads records behind `after`, by the index of the query's most selective field. */
 async function readSome<Kept extends StoredEvent>(
   { storage, prefix, form: { records: name, readAtOnce, eventsOf } }: StoredChain<Kept>,
   query: EventQuery,
@@ -68,7 +68,7 @@ async function readSome<Kept extends StoredEvent>(
   return { records, last: last && page.length === readAtOnce ? numberOf(last) : undefined };
 }
 
-/** A number of which all records up to it end there or before: those behind it have what comes after `seq`. */
+/** A number that no record crosses: the records behind it have all events behind `seq`. */
 async function lastWhole<Kept extends StoredEvent>(
   { storage, prefix, form }: StoredChain<Kept>,
   seq: number | undefined,
@@ -80,10 +80,10 @@ async function lastWhole<Kept extends StoredEvent>(
   return beginsNext === seq + 1 ? seq : Math.max(0, seq - form.most);
 }
 
-/** Clocks of instances differ: an event may stand so much before older ones. */
+/** Clocks of instances differ: an event may have a lower number than an older one by this much. */
 const skewMs = 60_000;
 
-/** The number of the last record that is too old: times go up with numbers, but for the skew. */
+/** The number of the last record that is too old: times grow with numbers, except for the skew. */
 async function lastBefore<Kept extends StoredEvent>(
   { storage, prefix, form }: StoredChain<Kept>,
   time: number | undefined,

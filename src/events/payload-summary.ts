@@ -1,14 +1,14 @@
-/** What an event says of a payload: its shape and size as `key=value` pairs, which people read and programs read back. */
+/** Summaries of payloads in events: shape and size as `key=value` pairs that people and programs can read. */
 
 import type { SummaryValue } from '../contracts/span.ts';
 
 const longest = 512;
-/** What needs no quotes: numbers, names and ids. */
+/** Needs no quotes: numbers, names and ids. */
 const bare = /^[\w.:/@*+-]+$/;
-/** Looks back so that a long word without a value is read once, not from each of its letters. */
+/** The look-behind reads a long word without a value once, not once per letter. */
 const pair = /(?<![\w.])([\w.]+)=("(?:[^"\\]|\\.)*"|\S+)/g;
 
-/** Writes `{ steps: 2, state: 'completed' }` as `steps=2 state=completed`: at most 512 characters, what is undefined left out. */
+/** Writes `{ steps: 2, state: 'completed' }` as `steps=2 state=completed`: at most 512 characters, without undefined values. */
 export function summaryOf(facts: Readonly<Record<string, SummaryValue>>): string {
   let text = '';
   for (const key of Object.keys(facts)) {
@@ -21,7 +21,7 @@ export function summaryOf(facts: Readonly<Record<string, SummaryValue>>): string
   return text;
 }
 
-/** Reads what {@link summaryOf} has written; numbers come back as numbers. What is no pair is passed over. */
+/** Reads what {@link summaryOf} has written; numbers become numbers. Skips text that is not a pair. */
 export function readSummary(text: string): Readonly<Record<string, string | number>> {
   return Object.fromEntries([...text.matchAll(pair)].map(([, key, value]) => [key, readValue(value ?? '')]));
 }
@@ -37,16 +37,16 @@ function readValue(text: string): string | number {
   return isNumeric(text) ? Number(text) : text;
 }
 
-/** What another has written may be no JSON: it stands for itself. */
+/** Text of other writers may not be JSON; it is returned as it is. */
 function readQuoted(text: string): string {
   try {
-    return JSON.parse(text) as string; // safe: what begins with a quote is a string, or no JSON
+    return JSON.parse(text) as string; // safe: text that starts with a quote is a string, or not JSON
   } catch {
     return text;
   }
 }
 
-/** Looks at the beginning first: most texts are names, and to try them as numbers costs more than to write them. */
+/** Checks the start first: most texts are names, and parsing them as numbers is slow. */
 function isNumeric(text: string): boolean {
   return /^[\s\d.+-]|^$/.test(text) && Number.isFinite(Number(text));
 }

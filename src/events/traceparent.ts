@@ -1,6 +1,6 @@
-/** Where a request's trace began: the `traceparent` header of W3C Trace Context. */
+/** The `traceparent` header of W3C Trace Context: the trace that a request continues. */
 
-/** What a `traceparent` says of the trace that it continues. */
+/** The values of a `traceparent`. */
 export interface TraceParent {
   readonly traceId: string;
   /** The id of the span that the request came from. */
@@ -14,7 +14,7 @@ const form =
 
 const longestHeader = 512;
 
-/** Reads the header. What is not exactly right gives `undefined`: then a new trace begins, which is never an error. */
+/** Parses the header. Returns `undefined` for an invalid one: then a new trace starts, which is not an error. */
 export function parseTraceparent(header: string | null | undefined): TraceParent | undefined {
   if (header === null || header === undefined || header.length > longestHeader) return undefined;
   const { version, traceId, spanId, flags, rest } = form.exec(header)?.groups ?? {};
@@ -28,7 +28,7 @@ function isZero(id: string): boolean {
   return /^0+$/.test(id);
 }
 
-/** Writes the header for what a span sends elsewhere. */
+/** Formats the header for requests that a span sends. */
 export function toTraceparent({ traceId, spanId }: { readonly traceId: string; readonly spanId: string }): string {
   return `00-${traceId}-${spanId}-01`;
 }

@@ -1,14 +1,14 @@
-/** A storage that always answers: whoever waits for one that says nothing waits in vain, and holds up whoever waits for them. */
+/** A storage whose calls have a timeout, so that a caller never waits for one that does not answer. */
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Storage, Watchable } from '../contracts/storage.ts';
 
-/** The longest time of one call. What a storage has not said by then, others think lost soon. */
+/** The longest time of one call: shorter than the time after which other instances take a silent owner for lost. */
 const mostMs = 5_000;
 
 /**
- * Gives the same storage, whose calls reject as `unavailable` with the reason `storage_blocked` when they take too long. What such a
- * commit was to write may be written all the same: that is known to nobody, as with any answer that is lost.
+ * Returns the same storage, whose calls reject as `unavailable` with the reason `storage_blocked` when they take too long. A commit
+ * that was rejected so may still be written, as with any answer that is lost.
  */
 export function answeringStorage(storage: Storage & Partial<Watchable>): Storage & Partial<Watchable> {
   return {
@@ -29,15 +29,15 @@ function inTime<T>(work: () => Promise<T>): Promise<T> {
       settle(answer);
     };
     work().then(end(resolve), end(reject));
-    // A storage in memory has answered by then, for less than a timer costs.
+    // A storage in memory has answered by then, so it needs no timer.
     queueMicrotask(() => {
-      if (!answered) timer = setTimeout(() => reject(silent()), mostMs);
+      if (!answered) timer = setTimeout(() => reject(timedOut()), mostMs);
     });
   });
 }
 
-function silent(): PinnaceError {
-  return new PinnaceError('unavailable', `Cannot go on: the storage did not answer within ${mostMs} ms`, {
+function timedOut(): PinnaceError {
+  return new PinnaceError('unavailable', `Cannot reach the storage: it did not answer within ${mostMs} ms; try again`, {
     details: { reason: 'storage_blocked' },
   });
 }

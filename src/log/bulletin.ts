@@ -1,6 +1,6 @@
 /**
- * Messages to every instance that shares a storage: an invalidation, a cancel, a revocation. A publisher writes one and counts the
- * head up in the same commit; a subscriber watches the head and reads what is new, each message once and in order.
+ * Messages to every instance that shares a storage: an invalidation, a cancel, a revocation. A publisher writes a message and
+ * increments the head in one commit; a subscriber watches the head and reads each new message once and in order.
  */
 
 import { PinnaceError } from '../base/errors.ts';
@@ -11,7 +11,7 @@ import { readPages } from './pages.ts';
 import { watchKey } from './news.ts';
 import type { Storage } from '../contracts/storage.ts';
 
-/** A bulletin that many write and many read. */
+/** A list of messages with many publishers and subscribers. */
 export interface Bulletin<M> {
   /** Resolves when the message is stored. @throws PinnaceError `unavailable` when the storage refuses it. */
   publish(message: M): Promise<void>;
@@ -19,7 +19,7 @@ export interface Bulletin<M> {
   subscribe(listener: (message: M) => void, signal: AbortSignal): void;
   /** Reads all that was published before, without waiting for the storage's news. */
   refresh(): Promise<void>;
-  /** The number of the last message read, in hand while a listener runs; `undefined` before the first read. It only grows. */
+  /** The number of the last message read, also while its listeners run; `undefined` before the first read. It only grows. */
   readonly position: number | undefined;
 }
 
@@ -68,7 +68,7 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
           { key: head, value: next, ifVersion: entry?.version ?? null },
           { key: [...messages, next], value: message, ttlMs },
         ], {
-          // The same message under this number does what this one was to do.
+          // An equal message under this number has the same effect.
           written: async () => {
             const found = await storage.get([...messages, next]);
             return found && canonicalJson(found.value) === canonicalJson(message) ? found.version : undefined;

@@ -1,8 +1,8 @@
-/** The keys that name what caches hold: `agent:<id>`, `tools`, `*`; with `@<tenant>` behind it, what is this tenant's own. */
+/** Keys of cached values: `agent:<id>`, `tools`, `*`; with `@<tenant>` appended, those of one tenant. */
 
 import { PinnaceError } from '../base/errors.ts';
 
-/** A key, read. */
+/** A parsed key. */
 export interface CacheKey {
   /** `agent`, `provider`, `mcp-server`, `tools`, `secrets` or `*`. */
   readonly kind: string;
@@ -29,7 +29,7 @@ export const cacheKeyForms =
 const kindsWithIds = new Set(['agent', 'provider', 'mcp-server', 'tool', 'secret']);
 const kindsAlone = new Set(['*', 'agent', 'provider', 'mcp-server', 'tool', 'tools', 'secret', 'secrets']);
 
-/** @throws PinnaceError `invalid_argument` (`unknown_invalidation_key`) for a key that names nothing that is cached. */
+/** @throws PinnaceError `invalid_argument` (`unknown_invalidation_key`) for a key of no cached value. */
 export function requireCacheKeys(keys: readonly string[]): void {
   const isKnown = (key: string): boolean => {
     const { kind, id, tenant } = readCacheKey(key);
@@ -42,13 +42,13 @@ export function requireCacheKeys(keys: readonly string[]): void {
   });
 }
 
-/** The key of a tenant's own; without a tenant, the key as it is. */
+/** Adds a tenant to a key; without a tenant, returns the key as it is. */
 export function withTenant(key: string, tenant: string | undefined): string {
   return tenant === undefined ? key : `${key}@${tenant}`;
 }
 
 /**
- * Limits keys to what belongs to the tenant.
+ * Limits keys to the values of one tenant.
  *
  * @throws PinnaceError `invalid_argument` for a key that names a tenant itself.
  */

@@ -1,7 +1,7 @@
 /**
- * The two-layer cache of what runs are resolved from. L1 is this instance's memory, L2 the storage that instances share. One load
- * at a time for each key; a value that is a little old is served while a new one is loaded; an old one stands in when the source
- * does not answer. An invalidation beats loads in flight: their values are not stored, and later callers do not join them.
+ * The two-layer cache of the records that runs are resolved from. L1 is this instance's memory, L2 the storage that instances share.
+ * Each key has one load at a time; a slightly old value is served while a new one loads; an old value is used when the source does
+ * not answer. An invalidation also covers loads in progress: their values are not stored, and later callers do not join them.
  */
 
 import { BoundedMap } from '../base/bounded-map.ts';
@@ -12,21 +12,21 @@ import { createSourceHealth, type SourceHealth } from './source-health.ts';
 
 /** How long values live, in milliseconds. */
 export interface CacheTimes {
-  /** Fresh. */
+  /** A value is fresh. */
   readonly ttlMs: number;
-  /** After that: served at once, and loaded anew behind the answer. */
+  /** After that, a value is served at once and reloaded in the background. */
   readonly staleMs: number;
-  /** From the load: served when the source is out of reach. */
+  /** Since its load, a value may be served while the source is out of reach. */
   readonly staleIfErrorMs: number;
-  /** A miss is believed. */
+  /** A miss is cached. */
   readonly negativeMs: number;
-  /** A load is waited for. */
+  /** The timeout of a load. */
   readonly loadMs: number;
-  /** A load is waited for while an old value is at hand, which is served then. */
+  /** The timeout of a load while an old value is available, which is served then. */
   readonly refreshMs: number;
 }
 
-/** What holds where nothing else is said. */
+/** The default times. */
 export const defaultCacheTimes: CacheTimes = {
   ttlMs: 60_000,
   staleMs: 60_000,
@@ -36,37 +36,37 @@ export const defaultCacheTimes: CacheTimes = {
   refreshMs: 300,
 };
 
-/** What a cache is made of. */
+/** The options of a cache. */
 export interface CacheOptions<T> {
   /** Names the cache in metrics and in the storage. */
   readonly name: string;
   /** Loads a value from its source; `undefined` when there is none. */
   readonly load: (id: string, signal: AbortSignal) => Promise<T | undefined>;
-  /** The shared layer; without it there is none, as for secrets, which must not be written in clear. */
+  /** The shared layer; absent for secrets, which must not be stored in clear. */
   readonly shared?: SharedOptions<T>;
   readonly times?: Partial<CacheTimes>;
   readonly now: () => number;
   readonly metrics: Metrics;
-  /** Whether the source answers, shared by the caches of one source; one of its own when absent. */
+  /** The health of the source, shared by its caches; the cache's own when absent. */
   readonly health?: SourceHealth;
-  /** Called when an old value stood in for a source that does not answer. */
+  /** Called when an old value was served because the source did not answer. */
   readonly onStale?: (id: string) => void;
 }
 
 /** A cache of values by id. */
 export interface Cache<T> {
-  /** Gives the value, `undefined` when there is none. Rejects as the source does, when no old value may stand in. */
+  /** Returns the value, `undefined` when there is none. Rejects as the source does, when no old value may be used. */
   get(id: string): Promise<T | undefined>;
   /**
-   * Removes a value, or those that a function picks; without either every value. Shared values count no longer when their load
-   * started before the position `since`: the last one known when absent. Takes effect before it returns.
+   * Removes one value, those that a function selects, or all. Shared values whose load started before the position `since` (the
+   * last known one when absent) are ignored from now on. Takes effect before it returns.
    */
   invalidate(which?: string | ((id: string) => boolean), since?: number): void;
 }
 
 const maxEntries = 10_000;
 
-/** Gives an empty cache. */
+/** Creates an empty cache. */
 export function createCache<T>(options: CacheOptions<T>): Cache<T> {
   const { name, now, metrics, onStale, health = createSourceHealth(now) } = options;
   const times = { ...defaultCacheTimes, ...options.times };
@@ -80,7 +80,7 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
   const load = (id: string): Promise<Cached<T>> => {
     const known = loads.get(id);
     if (known) return known;
-    // Only while the flight is the key's own may it leave something behind: an invalidation has taken it out.
+    // An invalidation removes the load from the map: then its value must not be stored.
     const isCurrent = (): boolean => loads.get(id) === flight;
     const flight: Promise<Cached<T>> = fetchEntry(id, isCurrent).finally(() => {
       if (isCurrent()) loads.delete(id);
@@ -108,7 +108,7 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
     }
     return entry;
   };
-  /** Whether there is an old value that may stand in for the source. */
+  /** Whether an old value may be used instead of the source. */
   const standIn = (id: string): boolean => {
     const old = entries.get(id);
     return old?.value !== undefined && ageOf(old) < times.staleIfErrorMs;
@@ -133,7 +133,7 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
       const loading = load(id);
       if (standIn(id) && !await isSettledIn(loading, times.refreshMs) && standIn(id)) {
         health.failed();
-        loading.catch(() => undefined); // goes on behind the answer
+        loading.catch(() => undefined); // continues in the background
         return serveStale(id);
       }
       try {
@@ -155,14 +155,14 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
   };
 }
 
-/** Only what may pass by itself: a refusal, a miss or a mistake must not be papered over with an old value. */
+/** Only temporary failures: an old value must not hide a refusal, a miss or a mistake. */
 function isOutOfReach(error: unknown): boolean {
   const { code, retryable } = toPinnaceError(error);
   return code === 'deadline_exceeded' || code === 'rate_limited' || code === 'internal' ||
     (code === 'unavailable' && retryable);
 }
 
-/** Notes whether the source answers. A refusal is an answer. */
+/** Records whether the source answers. A refusal is an answer. */
 async function observed<T>(load: Promise<T>, health: SourceHealth): Promise<T> {
   try {
     const value = await load;

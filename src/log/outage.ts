@@ -15,8 +15,8 @@ export function mayPass(error: unknown): boolean {
 }
 
 /**
- * Repeats idempotent work while it fails as in an outage: once at once, then with growing, random pauses until `graceMs` have passed
- * since the first failure. Sets no timer as long as nothing fails. Rejects with the last error; an attempt that is under way when the
+ * Retries idempotent work while it fails as in an outage: once immediately, then with growing, random pauses until `graceMs` have
+ * passed since the first failure. Sets no timer unless the work fails. Rejects with the last error; an attempt in progress when the
  * grace ends is abandoned.
  */
 export async function outlast<T>(work: () => Promise<T>, graceMs: number): Promise<T> {
@@ -49,7 +49,7 @@ async function repeat<T>(
   }
 }
 
-/** Waits between half of the time and all of it: instances that lost a storage together do not return together. */
+/** Waits a random time from half of `waitMs` to all of it, so that instances do not retry at the same time. */
 async function pause(waitMs: number, over: Promise<'over'>): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, waitMs * (1 + Math.random()) / 2);
@@ -57,7 +57,7 @@ async function pause(waitMs: number, over: Promise<'over'>): Promise<unknown> {
 }
 
 /**
- * Returns the same storage, which repeats what is idempotent during an outage: reads, lists, and commits without an `ifVersion`. Other
+ * Returns the same storage, which retries idempotent calls during an outage: reads, lists, and commits without an `ifVersion`. Other
  * commits are passed on as they are.
  */
 export function steadyStorage(

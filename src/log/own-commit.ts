@@ -4,16 +4,16 @@ import type { Key } from '../base/key.ts';
 import type { Change, CommitResult, Storage } from '../contracts/storage.ts';
 import { outlast } from './outage.ts';
 
-/** How a commit is recognized as one's own. */
+/** How a commit recognizes itself. */
 export interface OwnCommit {
-  /** Reads something that this commit alone writes, and returns its version when it is there. */
+  /** Reads a value that only this commit writes, and returns its version when it exists. */
   readonly written: () => Promise<string | undefined>;
   readonly graceMs?: number;
 }
 
 /**
- * Commits changes with an `ifVersion`, and repeats that during an outage. A commit whose answer was lost conflicts with itself when it
- * is repeated, here or inside the storage: `written` then shows that it was done.
+ * Commits changes with an `ifVersion`, and retries during an outage. A commit whose answer was lost conflicts with itself when it is
+ * repeated, here or inside the storage: `written` then shows that it was done.
  */
 export async function commitOwn(
   storage: Pick<Storage, 'commit'>,
@@ -30,7 +30,7 @@ export async function commitOwn(
   }, graceMs);
 }
 
-/** How long a mark is kept: far longer than a commit and its repeats take. */
+/** The lifetime of a mark: far longer than a commit and its retries take. */
 const markTtlMs = 60_000;
 
 /**

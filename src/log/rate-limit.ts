@@ -1,21 +1,21 @@
-/** A token bucket in the storage: however many instances share it, no more calls pass than it allows. */
+/** A token bucket in the storage, which all instances share. */
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
 import { commitOwn } from './own-commit.ts';
 import type { Storage } from '../contracts/storage.ts';
 
-/** What is limited, and to how much. */
+/** A limit and its key. */
 export interface RateLimit {
   readonly key: Key;
-  /** Passes so many in a minute, and as many at once. */
+  /** The calls per minute, and the size of a burst. */
   readonly perMinute: number;
 }
 
 interface Bucket {
   readonly tokens: number;
   readonly at: number;
-  /** Who took the last token. */
+  /** The random mark of the last commit. */
   readonly by?: string;
 }
 
@@ -25,7 +25,7 @@ const maxTries = 20;
 /**
  * Takes one token.
  *
- * @throws PinnaceError `rate_limited` with the time until there is one again; `unavailable` when too many try at once.
+ * @throws PinnaceError `rate_limited` with the time until the next token; `unavailable` when too many callers try at the same time.
  */
 export async function takeToken(
   { key, perMinute }: RateLimit,
@@ -34,12 +34,12 @@ export async function takeToken(
   for (let tries = 0; tries < maxTries; tries++) {
     const entry = await storage.get(key);
     const time = now();
-    const { tokens, at } = (entry?.value as Bucket | undefined) ?? { tokens: perMinute, at: time }; // written below alone
+    const { tokens, at } = (entry?.value as Bucket | undefined) ?? { tokens: perMinute, at: time }; // only written below
     const filled = Math.min(perMinute, tokens + (Math.max(0, time - at) * perMinute) / minuteMs);
     if (filled < 1) {
       throw new PinnaceError(
         'rate_limited',
-        'Cannot call another tool now: the agent has made as many calls as it may',
+        'Cannot call another tool now: the agent has reached its limit of calls per minute; try again later',
         {
           retryAfterMs: Math.ceil(((1 - filled) * minuteMs) / perMinute),
         },
@@ -47,15 +47,17 @@ export async function takeToken(
     }
     const by = crypto.randomUUID();
     const value: Bucket = { tokens: filled - 1, at: time, by };
-    // A full bucket is as good as none, so it need not outlive the time that it takes to fill.
+    // A full bucket equals no bucket, so it expires once it has filled.
     const change = { key, value, ifVersion: entry?.version ?? null, ttlMs: 2 * minuteMs };
     const result = await commitOwn(storage, [change], {
       written: async () => {
         const stored = await storage.get(key);
-        return (stored?.value as Bucket | undefined)?.by === by ? stored?.version : undefined; // written here alone
+        return (stored?.value as Bucket | undefined)?.by === by ? stored?.version : undefined; // only written here
       },
     });
     if (result.ok) return;
   }
-  throw new PinnaceError('unavailable', 'Cannot count the call: too many are made at once', { retryAfterMs: 100 });
+  throw new PinnaceError('unavailable', 'Cannot count the call: too many are made at the same time; try again', {
+    retryAfterMs: 100,
+  });
 }

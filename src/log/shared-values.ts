@@ -1,5 +1,5 @@
 /**
- * The values that the caches of all instances share, in the storage. Each value carries the position of the last invalidation
+ * Values in the storage that the caches of all instances share. Each value carries the position of the last invalidation
  * that its writer knew when the load started. A reader refuses a value whose position is older than an invalidation that concerns
  * it, so a load in flight on another instance cannot bring back what was invalidated, and nothing has to be deleted.
  */
@@ -8,10 +8,10 @@ import { BoundedMap } from '../base/bounded-map.ts';
 import type { Key } from '../base/key.ts';
 import type { Storage } from '../contracts/storage.ts';
 
-/** What shared values are made of. */
+/** The options of shared values. */
 export interface SharedOptions<T> {
   readonly storage: Storage;
-  /** Names where the values come from. */
+  /** The name of the values' source. */
   readonly source: string;
   /** The position of the last invalidation that this instance knows; `undefined` before it has read any. */
   readonly position: () => number | undefined;
@@ -27,7 +27,7 @@ export interface Cached<T> {
 
 /** The shared values of one cache. */
 export interface SharedValues<T> {
-  /** Returns the value, `undefined` when there is none that may be used, or the storage does not answer. */
+  /** Returns the value; `undefined` when none may be used, or the storage does not answer. */
   read(id: string): Promise<Cached<T> | undefined>;
   /** Writes what the source returned. `position` is the one before the load started. Never rejects. */
   write(
@@ -35,7 +35,7 @@ export interface SharedValues<T> {
     entry: Cached<T>,
     options: { readonly position: number | undefined; readonly ttlMs: number },
   ): Promise<void>;
-  /** Refuses values of loads that started before this position: that of an id, or of every id. */
+  /** Refuses values of loads that started before this position, for one id or for all. */
   refuseBefore(position: number, id?: string): void;
 }
 
@@ -66,7 +66,7 @@ export function createSharedValues<T>(name: string, options: SharedOptions<T>): 
       if (!hasRead) first = Math.max(first, position);
       hasRead = true;
       const found = await storage.get(keyOf(id)).catch(() => undefined);
-      const stored = found?.value as Stored<T> | undefined; // written by `write` alone
+      const stored = found?.value as Stored<T> | undefined; // only `write` writes it
       if (stored?.value === undefined || !isCurrent(id, stored.position) || !isLatest(id, stored.value)) {
         return undefined;
       }

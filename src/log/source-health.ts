@@ -1,8 +1,8 @@
-/** Whether a source answers: one that has failed is left alone for a while, where an old value is at hand. */
+/** Whether a source answers. After a failure, callers that have an old value do not ask it for a while. */
 
 /** Whether a source answers. */
 export interface SourceHealth {
-  /** Whether it has failed so recently that an old value is served without asking it. */
+  /** Whether it failed so recently that callers use an old value without asking it. */
   readonly isFailing: boolean;
   succeeded(): void;
   failed(): void;
@@ -11,7 +11,7 @@ export interface SourceHealth {
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
 
-/** Creates the health of a source. After each failure in a row it is left alone for twice as long, up to 30 s. */
+/** Creates the health of a source. Each further failure doubles the pause, up to 30 s. */
 export function createSourceHealth(now: () => number): SourceHealth {
   let failures = 0;
   let until = -Infinity;
@@ -24,7 +24,7 @@ export function createSourceHealth(now: () => number): SourceHealth {
       until = -Infinity;
     },
     failed() {
-      if (now() < until) return; // failures side by side are one
+      if (now() < until) return; // parallel failures count once
       until = now() + Math.min(longestPauseMs, firstPauseMs * 2 ** failures++);
     },
   };

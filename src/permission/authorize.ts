@@ -1,9 +1,9 @@
-/** The one way to ask the host's permission hook. It fails closed: an error, silence and nonsense all deny. */
+/** Asks the host's permission hook. It fails closed: an error, a timeout or an invalid answer denies. */
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Authorization, Authorize } from '../contracts/authorize.ts';
 
-/** What somebody wants to do. */
+/** The action to authorize. */
 export interface Wish {
   /** `tool.call`, `registry.update`, `planner.create`, … */
   readonly action: string;
@@ -12,18 +12,18 @@ export interface Wish {
   readonly context?: Parameters<Authorize>[3];
 }
 
-/** What the hook says, or what its failure comes to. */
+/** The decision of the hook, or the denial that follows from its failure. */
 export type Ruling =
   | { readonly decision: 'allow' }
   | { readonly decision: 'ask' | 'deny'; readonly reason: string; readonly code: RefusalCode };
 
-/** Why something was refused, for programs: `not_authorized` where the hook has said so. */
+/** The reason code of a denial: `not_authorized` for one by the hook. */
 export type RefusalCode = 'not_authorized' | 'permission_check_failed' | 'permission_check_timeout';
 
-/** The longest time that a hook may take. */
+/** The timeout of a hook. */
 const maxMs = 5000;
 
-/** Asks. Never throws. */
+/** Asks the hook. Never throws. */
 export async function askPermission(
   authorize: Authorize,
   { action, principal, resource, context = {} }: Wish,
@@ -31,13 +31,13 @@ export async function askPermission(
   return await askHook(() => authorize(action, principal, resource, context));
 }
 
-/** Asks a hook of another form, with the same care. Never throws. */
+/** Asks a hook with another signature in the same way. Never throws. */
 export async function askHook(hook: () => ReturnType<Authorize>): Promise<Ruling> {
   try {
     const answer = hook();
-    return rulingOf('then' in answer ? await inTime(answer) : answer); // one that is no object throws
+    return rulingOf('then' in answer ? await inTime(answer) : answer); // throws for a value that is not an object
   } catch {
-    return failed; // its text is nobody's business
+    return failed; // its text may hold secrets
   }
 }
 
@@ -58,7 +58,7 @@ function rulingOf(answer: Authorization | Ruling): Ruling {
   return { code: 'not_authorized', ...answer };
 }
 
-/** A hook that knows its answer at once needs no timer. */
+/** A hook that answers synchronously needs no timer. */
 async function inTime(answer: Promise<Authorization>): Promise<Authorization | Ruling> {
   const { promise: overdue, resolve } = Promise.withResolvers<Ruling>();
   const timer = setTimeout(() => resolve(late), maxMs);
@@ -70,16 +70,16 @@ async function inTime(answer: Promise<Authorization>): Promise<Authorization | R
 }
 
 /**
- * Asks, and goes on only where it is allowed. `attempt` says what cannot be done: `Cannot update the agent`.
+ * Asks the hook, and throws unless it allows the action. `attempt` starts the error's text: `Cannot update the agent`.
  *
- * @throws PinnaceError `forbidden`, `approval_required` where the hook wants a person asked first; `details.reason` is the code.
+ * @throws PinnaceError `forbidden`, `approval_required` where the hook requires a person's approval; `details.reason` is the code.
  */
 export async function requirePermission(authorize: Authorize, wish: Wish, attempt: string): Promise<void> {
   const ruling = await askPermission(authorize, wish);
   if (ruling.decision !== 'allow') throw refusal(ruling, attempt);
 }
 
-/** The error of a refusal. */
+/** The error of a denial. */
 export function refusal(
   { decision, reason, code }: Exclude<Ruling, { decision: 'allow' }>,
   attempt: string,

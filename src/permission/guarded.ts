@@ -1,4 +1,4 @@
-/** What changes something, done as it must be: the permission hook is asked, and the audit written before it is done and after. */
+/** Runs a side effect: asks the permission hook, and records it in the audit before and after. */
 
 import type { Recorder, SideEffect } from '../events/audit.ts';
 import { toData } from '../base/errors.ts';
@@ -6,30 +6,30 @@ import { requirePermission, type Wish } from './authorize.ts';
 import type { Authorize } from '../contracts/authorize.ts';
 import { type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
 
-/** What is done, by whom, and where it is told of. */
+/** A guarded side effect, its principal, and the span context of its events. */
 export interface GuardedDeed extends Pick<SideEffect, 'actor' | 'action' | 'target' | 'payload'> {
-  /** Without one, whoever composes: nobody else need be asked. */
+  /** Absent for the composition itself, which the hook need not allow. */
   readonly principal: Wish['principal'] | undefined;
-  /** The tenant whose record the target is; absent, it is shared or is no record. */
+  /** The tenant of the target record; absent for shared records and other targets. */
   readonly owner?: string | undefined;
-  /** What the hook gets besides. */
+  /** Further facts for the hook. */
   readonly context?: Wish['context'];
   readonly place: SpanContext;
-  /** What cannot be done if it is refused: `Cannot update the agent`. */
+  /** The start of a refusal's text: `Cannot update the agent`. */
   readonly attempt: string;
 }
 
-/** Who is asked, and who writes. */
+/** The hook and the recorder. */
 export interface Guards {
   readonly authorize: Authorize | undefined;
   readonly recorder: Recorder;
 }
 
 /**
- * Does the work, which tells of itself; a refusal is told of here. Rejects as the work does.
+ * Runs the work, which emits its own events; emits a refusal here. Rejects as the work does.
  *
- * @throws PinnaceError `forbidden` or `approval_required` as the hook says, `unavailable` (`audit_unavailable`) where it cannot be
- * written down; then nothing was done.
+ * @throws PinnaceError `forbidden` or `approval_required` as the hook decides, `unavailable` (`audit_unavailable`) when it cannot be
+ * recorded; then the work did not run.
  */
 export async function guarded<T>(
   { principal, owner, context, place, attempt, ...facts }: GuardedDeed,

@@ -1,6 +1,6 @@
 /**
- * One record for everything that waits for a person: the approval of a tool call, a question of a plan. It is bound to what was
- * asked about, decided once and spent once. Whoever only claims a decision has none.
+ * The records of everything that waits for a person: approvals of tool calls, questions of plans. A decision is bound to its subject,
+ * made once and spent once. Only a stored decision counts.
  */
 
 import { PinnaceError } from '../base/errors.ts';
@@ -11,31 +11,31 @@ import { commitOwn } from '../log/own-commit.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { Principal } from '../base/principal.ts';
 
-/** Something that a person is asked. */
+/** A question to a person. */
 export interface Interruption {
   readonly id: string;
   readonly kind: 'approval' | 'question';
   readonly runId: string;
   readonly tenant: string;
-  /** Empty where no agent of the registry asks. */
+  /** Empty where the agent is not in the registry. */
   readonly agentId: string;
-  /** SHA-256 over all that the decision is about: with anything of it changed, the decision is worth nothing. */
+  /** SHA-256 over the subject of the decision: when any of it changes, the decision is void. */
   readonly binding: string;
-  /** SHA-256 over where the decision holds: the chat and the agent. Absent in records of earlier versions, and of questions. */
+  /** SHA-256 over the chat and the agent. Absent in records of earlier versions, and of questions. */
   readonly place?: string;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
-  /** `closed`: whoever asked no longer needs to know. */
+  /** `closed`: the answer is no longer needed. */
   readonly state: 'pending' | 'approved' | 'denied' | 'answered' | 'spent' | 'closed';
   readonly decidedBy?: string;
   readonly reason?: string;
   /** One random mark of each write: an instance whose answer was lost finds its own. */
   readonly marks?: readonly string[];
-  /** What was answered, as canonical JSON: the same answer again is no second one. */
+  /** The answer as canonical JSON, to recognize a repetition. */
   readonly answer?: string;
 }
 
-/** What a person decides. */
+/** The decision of a person. */
 export interface Decision {
   readonly approved: boolean;
   readonly reason?: string | undefined;
@@ -55,7 +55,7 @@ export interface Unspendable {
   readonly unspendable: UnspendableReason;
 }
 
-/** What a caller wants to spend an approval on. */
+/** The call that an approval is spent on. */
 export interface SpendClaim extends Required<Pick<Interruption, 'tenant' | 'binding' | 'place'>> {}
 
 /** The interruptions of one storage. */
@@ -81,13 +81,13 @@ export interface Answering {
   readonly changes: readonly Change[];
 }
 
-/** The change that writes a record, to be part of the commit of whoever asks. */
+/** The change that writes a record, to be part of the caller's commit. */
 export function interruptionChange(record: Interruption, ttlMs: number): Change {
   return { key: keyOf(record.id), value: record, ttlMs };
 }
 
 /**
- * Stores the answer to a question with what follows from it. The first answer counts: the same one again is `replayed`.
+ * Stores the answer to a question, together with its effects. The first answer counts: the same one again is `replayed`.
  *
  * @throws PinnaceError as `decide` does; another answer is `already_decided`.
  */
@@ -99,7 +99,7 @@ export async function answerInterruption(
   const text = canonicalJson(answer);
   for (;;) {
     const entry = id.length > 64 ? undefined : await storage.get(keyOf(id));
-    const record = entry?.value as Interruption | undefined; // written by this module alone
+    const record = entry?.value as Interruption | undefined; // only this module writes it
     if (!entry || !record || !mayDecide(principal, runId, record)) throw notFound();
     if (record.state !== 'pending') {
       if (record.answer === text) return 'replayed';
@@ -116,22 +116,22 @@ export async function answerInterruption(
   }
 }
 
-/** What interruptions are kept in. */
+/** The options of interruptions. */
 export interface InterruptionOptions {
   readonly storage: Storage;
   readonly now: () => number;
   /** How long a decision may be made and spent. */
   readonly validMs: number;
-  /** How long a run outlasts a storage that is out of reach; people who decide are answered at once. */
+  /** How long a run retries while the storage is out of reach. Decisions of people are not retried. */
   readonly graceMs?: number;
 }
 
-/** Gives the interruptions of a storage. */
+/** Opens the interruptions of a storage. */
 export function createInterruptions({ storage, now, validMs, graceMs = 0 }: InterruptionOptions): Interruptions {
-  const ttlMs = 2 * validMs; // so that a late decision is told that it is late
+  const ttlMs = 2 * validMs; // so that a late decision is rejected as late
   const read = async (id: string) => {
     const entry = id.length > 64 ? undefined : await storage.get(keyOf(id));
-    return entry && { record: entry.value as Interruption, version: entry.version }; // written by this module alone
+    return entry && { record: entry.value as Interruption, version: entry.version }; // only this module writes it
   };
   const write = async (record: Interruption, ifVersion: string | null, patienceMs: number): Promise<boolean> => {
     const mark = crypto.randomUUID();
@@ -175,11 +175,11 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
 /** Returns the version of the record, where the write with this mark was done. */
 async function markedVersion(storage: Storage, id: string, mark: string): Promise<string | undefined> {
   const entry = await storage.get(keyOf(id));
-  const record = entry?.value as Interruption | undefined; // written by this module alone
+  const record = entry?.value as Interruption | undefined; // only this module writes it
   return record?.marks?.includes(mark) ? entry?.version : undefined;
 }
 
-/** Another tenant's approval is none. What it is about is compared before its state: a moved one says nothing of that. */
+/** Another tenant's approval does not exist for the caller. The binding is compared before the state, which a moved approval must not reveal. */
 function whyUnspendable(
   record: Interruption | undefined,
   { tenant, place, binding }: SpendClaim,

@@ -9,7 +9,7 @@ const Scalar = v.union([v.string(), v.number(), v.boolean(), v.null()]);
 const Bound = v.optional(v.pipe(v.number(), v.finite()));
 const operators = ['equals', 'in', 'prefix', 'matches', 'lt', 'lte', 'gt', 'gte'] as const;
 
-/** Room for what makes a pattern match a whole text. */
+/** Room for the anchors of a pattern. */
 const longestPattern = 190;
 
 const Pattern = v.pipe(
@@ -18,7 +18,7 @@ const Pattern = v.pipe(
   v.check(isPattern, 'must be a pattern of characters, classes, groups, "|", "*", "+", "?" and "{m,n}"'),
 );
 
-/** Where in the input, and one operator. */
+/** A position in the input, and one operator. */
 export const RuleCondition = v.pipe(
   v.strictObject({
     /** A JSON Pointer into the input, as `/filter/region`; empty for the input as a whole. */
@@ -42,10 +42,10 @@ export const RuleCondition = v.pipe(
 );
 export type RuleCondition = v.InferOutput<typeof RuleCondition>;
 
-/** How a condition stands to an input. `unfit`: the value has another type than the condition is about. */
+/** The result of a condition. `unfit`: the value has another type than the condition expects. */
 export type Finding = 'holds' | 'fails' | 'unfit';
 
-/** Makes the test of a condition. */
+/** Compiles a condition. */
 export function compileCondition(condition: RuleCondition): (input: unknown) => Finding {
   const test = testOf(condition);
   return (input) => {
@@ -85,7 +85,7 @@ function ofType<T extends keyof Types>(type: T, test: (value: Types[T]) => boole
   return (value) => typeOf(value) === type ? foundIf(test(value as Types[T])) : 'unfit'; // safe: just checked
 }
 
-/** What is no number, as `NaN`, compares with nothing. */
+/** `NaN` compares with nothing. */
 function typeOf(value: unknown): string {
   if (value === null) return 'null';
   return Number.isNaN(value) ? 'nothing' : typeof value;
@@ -95,7 +95,7 @@ function foundIf(holds: boolean): Finding {
   return holds ? 'holds' : 'fails';
 }
 
-/** By itself first: in parentheses, `a)|(b` would be another pattern. */
+/** Parsed by itself first: in parentheses, `a)|(b` would be another pattern. */
 function isPattern(pattern: string): boolean {
   try {
     parseRegex(pattern, { ignoreCase: false });

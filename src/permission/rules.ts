@@ -1,4 +1,4 @@
-/** Permissions as data: rules that `authorize` follows, instead of code. */
+/** Permissions as data: rules for an `authorize` hook. */
 
 import * as v from 'valibot';
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
@@ -8,59 +8,59 @@ import { compileCondition, type Finding, RuleCondition } from './rule-condition.
 import type { Principal } from '../base/principal.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(300));
-/** Whole names, or beginnings followed by `*`. */
+/** Whole names, or prefixes followed by `*`. */
 const Names = v.pipe(
   v.array(v.pipe(Name, v.regex(/^[^*]*\*?$/, 'must have "*" at its end alone'))),
   v.minLength(1),
   v.maxLength(1000),
 );
 
-/** One rule. What it does not name is no condition: a rule of `effect` and `actions` alone is for everyone. */
+/** One rule. Absent fields match everything: a rule with only `effect` and `actions` applies to every caller. */
 export const Rule = v.strictObject({
-  /** What decisions call it; its place among the rules when absent. */
+  /** Its name in decisions; its index among the rules when absent. */
   id: v.optional(v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"'))),
   /** `ask`: a person must approve. */
   effect: v.picklist(['allow', 'deny', 'ask']),
-  /** As `tool.call`, `registry.*` or `*`. */
+  /** For example `tool.call`, `registry.*` or `*`. */
   actions: Names,
   /** The tenants of the callers. */
   tenants: v.optional(Names),
   /** The callers. */
   subjects: v.optional(Names),
-  /** Scopes, of which the caller has one at least. */
+  /** The caller has at least one of these scopes. */
   scopes: v.optional(Names),
-  /** Roles, of which the caller has one at least, by `rolesOf`. */
+  /** The caller has at least one of these roles, by `rolesOf`. */
   roles: v.optional(Names),
-  /** The agents in whose name it is done. */
+  /** The acting agents. */
   agents: v.optional(Names),
-  /** On what, as `tool:crm_*` or `agent:helper`. */
+  /** The resources, for example `tool:crm_*` or `agent:helper`. */
   resources: v.optional(Names),
-  /** The tenants whose record is changed. Shared records belong to none. */
+  /** The tenants of the target record. Shared records have none. */
   resourceTenants: v.optional(Names),
-  /** All must hold for the input. */
+  /** All conditions must hold for the input. */
   when: v.optional(v.pipe(v.array(RuleCondition), v.maxLength(50)), []),
-  /** Told with a denial, or to the person who is asked. */
+  /** Sent with a denial, or shown to the approver. */
   reason: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(300))),
 });
 export type Rule = v.InferOutput<typeof Rule>;
 
-/** A rule as it is written. */
+/** A rule before parsing. */
 export type RuleInput = v.InferInput<typeof Rule>;
 
-/** How rules are followed. */
+/** The options of rules. */
 export interface RuleOptions {
-  /** Where no rule speaks; `deny` when absent. */
+  /** The effect when no rule matches; `deny` when absent. */
   readonly otherwise?: 'allow' | 'deny';
-  /** The roles of a caller, where rules name roles. When it throws, the answer is no. */
+  /** Returns the roles of a caller. When it throws, the call is denied. */
   readonly rolesOf?: (principal: Principal) => readonly string[] | Promise<readonly string[]>;
 }
 
 /**
- * Gives an `authorize` that follows rules. Of those that speak, `deny` beats `ask` and `ask` beats `allow`, wherever they stand: a
- * rule that is added can never undo a denial. Of equal ones the first is named. An input whose value has another type than a
- * condition is about, in any rule that the rest speaks for, is denied.
+ * Creates an `authorize` hook from rules. Among matching rules, `deny` beats `ask` and `ask` beats `allow`, in any order: adding a rule
+ * cannot undo a denial. Among equal effects the first rule is named. An input whose value has another type than a condition expects is
+ * denied, if the rest of that rule matches.
  *
- * @throws PinnaceError `invalid_argument` that names the rule, for one that is wrong or an id that stands twice.
+ * @throws PinnaceError `invalid_argument` that names the rule, for an invalid rule or a repeated id.
  * @example
  * createRules([
  *   { effect: 'allow', actions: ['tool.call'], agents: ['support'], resources: ['tool:crm_*'] },
@@ -85,7 +85,7 @@ export function createRules(
   };
 }
 
-/** What is asked for. */
+/** The request. */
 interface Asked {
   readonly action: string;
   readonly principal: Principal;
@@ -155,7 +155,7 @@ function readRule(given: RuleInput, index: number): Rule {
   }
 }
 
-/** Whether one of the texts is named. */
+/** Whether a pattern matches one of the texts. */
 type Matcher = (texts: readonly string[]) => boolean;
 
 function matcher(names: readonly string[] | undefined): Matcher {

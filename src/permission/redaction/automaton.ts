@@ -10,7 +10,7 @@ export interface Automaton {
   readonly match: Int32Array;
 }
 
-/** Builds the automaton; a pattern that stands twice keeps its first index. */
+/** Builds the automaton; a repeated pattern has its first index. */
 export function buildAutomaton(patterns: readonly string[]): Automaton {
   const trie = buildTrie(patterns);
   const fail = linkFailures(trie);
@@ -20,7 +20,7 @@ export function buildAutomaton(patterns: readonly string[]): Automaton {
 interface Trie {
   /** How many states there are. */
   size: number;
-  /** The children of the root for ASCII, where most steps begin and end. */
+  /** The children of the root for ASCII, where most steps start and end. */
   readonly ascii: Int32Array;
   /** The unit that leads into a state, its first child, and the next child of its parent; 0 for none. */
   readonly unit: Uint16Array;

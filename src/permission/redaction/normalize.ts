@@ -1,4 +1,4 @@
-/** What the search for secrets ignores: letter case, and invisible characters. */
+/** Removes what the search for secrets ignores: letter case and invisible characters. */
 
 /** Format characters (soft hyphen, zero-width, bidirectional, tags) and all else that is drawn as nothing, variation selectors too. */
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;

@@ -2,7 +2,7 @@
 
 import { foldCase } from './normalize.ts';
 
-/** Returns the forms of a secret, each once, itself first. */
+/** Returns the distinct forms of a secret, itself first. */
 export function patternsOf(secret: string): readonly string[] {
   const plain = [...new Set([secret, secret.trim()])].filter((text) => text.length >= 8).flatMap(longerCases);
   return [...new Set(plain.flatMap((text) => [text, ...jsonForms(text), ...writtenForms(text)]))];
@@ -14,7 +14,7 @@ function longerCases(text: string): string[] {
   return [text, ...[text.toUpperCase(), text.toLowerCase()].filter((other) => foldCase(other) !== folded)];
 }
 
-/** What is written in HTML or a URL may stand in JSON too. */
+/** Text in HTML or a URL may be inside JSON too. */
 function writtenForms(text: string): string[] {
   const forms = [...htmlForms(text), ...byteForms(text)];
   return [...forms, ...forms.map(inJson), ...forms.map((form) => inJson(inJson(form)))];
@@ -49,7 +49,7 @@ function unicodeEscaped(json: string): string[] {
   });
 }
 
-/** Writers of HTML differ on quotes; a JSON text may stand in an attribute. */
+/** Writers of HTML differ on quotes; a JSON text may be inside an attribute. */
 function htmlForms(text: string): string[] {
   const quotes = [
     ['&quot;', '&#39;'],
@@ -105,7 +105,7 @@ function toHex(byte: number): string {
   return byte.toString(16).padStart(2, '0');
 }
 
-/** A secret inside base64 starts at one of three offsets; characters that it shares with others are left. */
+/** A secret inside base64 starts at one of three offsets; characters that it shares with its neighbors are left out. */
 function base64Forms(bytes: Uint8Array): string[] {
   const forms = [0, 1, 2].flatMap((shift) => {
     const padded = new Uint8Array(shift + bytes.length);

@@ -7,7 +7,7 @@ import { patternsOf } from './patterns.ts';
 
 /** Text that arrives piece by piece. */
 export interface Redaction {
-  /** Returns what is safe to pass on now; only what may be the beginning of a secret waits. */
+  /** Returns the text that is safe to pass on; holds back only a possible start of a secret. */
   readonly push: (text: string) => string;
   /** Returns the rest. The next piece starts another text. */
   readonly end: () => string;
@@ -30,7 +30,7 @@ export function isRedactable(value: string): boolean {
 }
 
 /**
- * Creates a redactor; a secret becomes `[secret id]`. Build one for a set of secrets and keep it: it has no state of its own.
+ * Creates a redactor; a secret becomes `[secret id]`. Create one per set of secrets and reuse it: it has no state.
  * Letter case does not matter, nor do invisible characters (zero-width, soft hyphen and the like) within a secret.
  *
  * @throws PinnaceError `invalid_argument` for a value shorter than 8 visible characters: ordinary text would go with it.
@@ -86,7 +86,7 @@ interface Span {
   readonly marker: string;
 }
 
-/** Where a text stands. Positions count visible code units from the beginning of what is held. */
+/** The state of one text. Positions count visible code units from the start of the held text. */
 interface Progress {
   readonly automaton: Automaton;
   readonly patterns: readonly Pattern[];
@@ -94,11 +94,11 @@ interface Progress {
   /** The first half of a character whose second half has not come. */
   half: string;
   held: string;
-  /** The invisible characters of what is held, in order. */
+  /** The invisible characters of the held text, in order. */
   hidden: Invisible[];
   /** How many of them were passed on or removed. */
   hiddenDone: number;
-  /** Where the text that is held back starts. */
+  /** The start of the text that was not passed on. */
   from: number;
   spans: readonly Span[];
 }
@@ -164,7 +164,7 @@ function cover(progress: Progress, { pattern, marker, end }: Pattern & { readonl
   progress.spans = [];
 }
 
-/** Spans that overlap are one: the marker is that of the one that starts first. */
+/** Merges overlapping spans: the marker is that of the first one. */
 function withSpan(spans: readonly Span[], added: Span): Span[] {
   const apart = spans.filter(({ end }) => end <= added.start);
   const joined = spans.slice(apart.length).reduce((one, { start, marker }) => ({
@@ -181,7 +181,7 @@ interface Piece {
   readonly upTo: number;
 }
 
-/** Returns what ends in a marker. */
+/** Returns the text that ends in a marker. */
 function pass(progress: Progress, { text, upTo }: Piece): string {
   let out = '';
   for (let [span] = progress.spans; span !== undefined && span.start < upTo; [span] = progress.spans) {
@@ -192,7 +192,7 @@ function pass(progress: Progress, { text, upTo }: Piece): string {
   return out;
 }
 
-/** Returns the text from what was passed on up to a place, with its invisible characters; those before it were part of a secret. */
+/** Returns the held text up to a position, with its invisible characters; those before it were part of a secret. */
 function write(progress: Progress, { text, upTo }: Piece): string {
   const { from, hidden } = progress;
   let out = '';
@@ -205,7 +205,7 @@ function write(progress: Progress, { text, upTo }: Piece): string {
   return out + text.slice(at, upTo);
 }
 
-/** Returns the text that no match can begin in, and holds the rest. */
+/** Returns the text in which no match can start, and holds the rest. */
 function release(progress: Progress, { text, upTo }: Piece): string {
   const { from, spans } = progress;
   const limit = Math.max(from, Math.min(upTo, spans[0]?.start ?? upTo));

@@ -1,4 +1,4 @@
-/** Sorts characters by what a machine can distinguish: its tables have one column for each kind. */
+/** Groups characters that a machine treats alike: its tables have one column per group. */
 
 import { type CharSet, isWord } from './char-set.ts';
 import type { Program } from './program.ts';
@@ -14,7 +14,7 @@ export interface Alphabet {
 }
 
 const ascii = 128;
-/** Other characters are kept up to this number, and then learned again. */
+/** The most other characters that are cached; then the cache starts again. */
 const mostKept = 4_096;
 
 /** Returns the alphabet of a machine, which learns each character when it meets it. */

@@ -4,7 +4,7 @@ import { isWord } from './char-set.ts';
 import type { Assertion } from './node.ts';
 import type { Program, Step } from './program.ts';
 
-/** Returns the first match, of those that begin there the longest; `undefined` when there is none. */
+/** Returns the first match, the longest at its start; `undefined` when there is none. */
 export function findMatch({ steps }: Program, text: string, from = 0): readonly [from: number, to: number] | undefined {
   let now = emptyThreads(steps.length);
   let next = emptyThreads(steps.length);
@@ -30,7 +30,7 @@ export function findMatch({ steps }: Program, text: string, from = 0): readonly 
   return found;
 }
 
-/** The steps that threads have reached, each once, and where they started. */
+/** The current steps of the threads, each once, and where the threads started. */
 interface Threads {
   readonly order: Int32Array;
   readonly starts: Int32Array;
@@ -56,7 +56,7 @@ interface TextPosition {
   readonly at: number;
 }
 
-/** Threads are in the order of their starts: the first at a step started first. */
+/** Threads are added in the order of their starts: the first at a step started first. */
 function addThread(threads: Threads, { step, start }: { step: number; start: number }, place: TextPosition): void {
   const open = [step];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {

@@ -40,12 +40,12 @@ export function createMatcher(pattern: string): Matcher {
   };
 }
 
-/** What is before a position. */
+/** The character before a position. */
 type Before = 'start' | 'word' | 'other';
-/** What is after it. */
+/** The character after it. */
 type After = 'end' | 'word' | 'other';
 
-/** The steps at which the machine stands before it has looked at what follows, and where each kind of character leads. */
+/** The machine's steps before it reads the next character, and the state that each kind of character leads to. */
 interface State {
   readonly steps: readonly number[];
   readonly before: Before;
@@ -104,7 +104,7 @@ function advance({ steps, before }: State, kind: number, machine: Run): State | 
   const reached = closure(steps, { before, after: around }, work);
   if (reached === true) return true;
   const next = reached.filter((step) => alphabet.takes(step, kind)).map((step) => step + 1);
-  if (!isAnchored) next.push(0); // a match may begin at every position
+  if (!isAnchored) next.push(0); // a match may start at every position
   return stateOf(next, around, machine);
 }
 
@@ -162,7 +162,7 @@ function holds(where: Assertion, { before, after }: Position): boolean {
   return ((before === 'word') !== (after === 'word')) === (where === 'word');
 }
 
-/** Whether no match starts after the beginning of a text: then there is nothing to look for once the first has failed. */
+/** Whether a match can only start at the start of a text: then a failure there is final. */
 function startsOnlyAt(closure: Closure): boolean {
   const within: readonly Before[] = ['word', 'other'];
   const follows: readonly After[] = ['word', 'other', 'end'];

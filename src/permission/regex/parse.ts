@@ -59,7 +59,7 @@ function readRepeat(reader: Reader, node: Node): Node {
   if (!found) return node;
   if (node.type === 'assert') throw refused(`a "${found[0]}" repeats a position`, start);
   reader.at += found[0].length;
-  if (reader.pattern[reader.at] === '?') reader.at++; // what is found first does not change whether there is a match
+  if (reader.pattern[reader.at] === '?') reader.at++; // laziness does not change whether there is a match
   if (quantifier.test(reader.pattern.slice(reader.at, reader.at + 24))) {
     throw refused('it repeats a repetition', reader.at);
   }

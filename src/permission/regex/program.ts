@@ -24,13 +24,13 @@ export interface Program {
 /**
  * Makes the machine of a pattern that searches texts: `.` means every character.
  *
- * @throws PinnaceError `invalid_argument` for what cannot be read, and for what is too long or not linear.
+ * @throws PinnaceError `invalid_argument` for a pattern that is invalid, too long or not linear.
  */
 export function parseRegex(pattern: string, { ignoreCase }: { readonly ignoreCase: boolean }): Program {
   return compileRegex(pattern, { ignoreCase, dotAll: true, limits: searchLimits });
 }
 
-/** Makes the machine of a pattern. @throws PinnaceError as {@link parse} does, also for what is too large. */
+/** Compiles a pattern. @throws PinnaceError as {@link parse} does, also for a program that is too large. */
 export function compileRegex(pattern: string, options: ParseOptions): Program {
   const node = parse(pattern, options);
   const steps: Step[] = [];
@@ -111,7 +111,7 @@ function isEmpty(node: Node): boolean {
     node.type === 'repeat' && (node.most === 0 || isEmpty(node.node));
 }
 
-/** The longest text that stands in every match: of characters in a row that are not optional. */
+/** The longest text that every match contains: consecutive characters that are not optional. */
 function literalOf(node: Node): string {
   if (node.type === 'char') return node.literal ?? '';
   if (node.type !== 'all') return node.type === 'repeat' && node.least > 0 ? literalOf(node.node) : '';

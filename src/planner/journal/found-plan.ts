@@ -1,4 +1,4 @@
-/** Creates the journal of a new plan, and finds those that are there. */
+/** Creates the journal of a new plan, and takes over existing ones. */
 
 import { PinnaceError } from '../../base/errors.ts';
 import { creation, type JournalHead, readJournal } from '../../log/journal-record.ts';
@@ -28,31 +28,31 @@ export interface OwnedPlan {
   readonly head: JournalHead<PlanHead>;
   readonly version: string;
   readonly state: PlanState;
-  /** The events that the plan begins with, where it is new. */
+  /** The first events of a new plan. */
   readonly events: readonly NumberedEvent[];
   /** The snapshots so far. */
   readonly snapshots: Pick<SnapshotOptions, 'since' | 'last' | 'ended'>;
-  /** What has come from outside meanwhile. */
+  /** Input from outside since the last owner. */
   readonly inbound: Inbound;
 }
 
-/** What a plan is founded with. */
+/** Where and how plans are created. */
 export interface FoundOptions {
   readonly storage: Storage;
   readonly limits: PlanLimits;
   readonly now: () => number;
 }
 
-/** What a plan is founded on. */
+/** A new plan. */
 export interface Founding {
   readonly owner: PlanOwner;
   readonly terms: PlanTerms;
   readonly tasks: readonly Task[];
-  /** The caller's key with what was asked for. */
+  /** The caller's key and its request. */
   readonly idempotency: { readonly key: string; readonly request: unknown } | undefined;
 }
 
-/** Creates a plan with its first agent, and with the tasks where they are given, in one commit; or gives the id that the key stands for. */
+/** Creates a plan with its first agent and the given tasks in one commit, or returns the id of a known key. */
 export async function foundPlan(
   { storage, limits, now }: FoundOptions,
   founding: Founding,
@@ -82,7 +82,7 @@ export async function foundPlan(
     { key: dueKey(dueAt, planId), value: planId, ttlMs },
     ...await keyChanges(founding, { planId, ttlMs }),
   ];
-  // No other caller has this id: where its journal begins, all of it was written.
+  // Only this call uses the id: a head under it shows that everything was written.
   const written = async () => (await readJournal(storage, planPrefix(planId)))?.version;
   const result = await commitOwn(storage, founded, { written, graceMs: limits.storageGraceMs });
   if (result.ok) {
@@ -140,7 +140,7 @@ function createTask(draft: Draft, root: AgentState, task: Task): void {
 
 interface KeyRecord {
   readonly planId: string;
-  /** SHA-256 of what was asked for. */
+  /** SHA-256 of the request. */
   readonly fingerprint: string;
 }
 
@@ -152,11 +152,15 @@ async function findKnown(storage: Storage, { owner, idempotency }: Founding): Pr
   if (!idempotency) return undefined;
   const entry = await storage.get(idempotencyKey(owner, idempotency.key));
   if (!entry) return undefined;
-  const { planId, fingerprint } = entry.value as KeyRecord; // written by this module alone
+  const { planId, fingerprint } = entry.value as KeyRecord; // only this module writes it
   if (fingerprint === await sha256(canonicalJson(idempotency.request))) return planId;
-  throw new PinnaceError('idempotency_key_reused', 'Cannot use the key again: it stands for another request', {
-    status: 422,
-  });
+  throw new PinnaceError(
+    'idempotency_key_reused',
+    'Cannot start the plan: its idempotency key was used for another request; use a new key',
+    {
+      status: 422,
+    },
+  );
 }
 
 async function keyChanges(
@@ -168,7 +172,7 @@ async function keyChanges(
   return [{ key: idempotencyKey(owner, idempotency.key), value: record, ifVersion: null, ttlMs }];
 }
 
-/** Takes a plan that nobody has, or whose owner is gone; `undefined` when there is nothing to take. */
+/** Takes over a plan that waits or whose owner was lost; `undefined` when it cannot be taken over. */
 export async function claimPlan(
   planId: string,
   { storage, limits, now }: FoundOptions,

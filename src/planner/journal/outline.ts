@@ -1,4 +1,4 @@
-/** Keeps large values out of the journal: an event says where they are. */
+/** Stores large values beside the journal: events refer to them. */
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { Key } from '../../base/key.ts';
@@ -6,7 +6,7 @@ import type { Change, Storage } from '../../contracts/storage.ts';
 import type { PlanEvent } from '../model/plan-event.ts';
 import type { ValueRef } from '../host/run-agent.ts';
 
-/** Values whose JSON text is longer stand out of line, in UTF-16 code units. */
+/** Values whose JSON text is longer are stored beside the journal, in UTF-16 code units. */
 export const inlineLength = 8192;
 /** The longest value: a storage takes 4 MiB, and a code unit may take two bytes. */
 const mostLength = 2_000_000;
@@ -15,28 +15,28 @@ const previewLength = 200;
 /** The fields that may be large. */
 const fields = ['result', 'memory', 'output', 'body', 'answer', 'context'] as const;
 
-/** An event as it is kept. */
+/** The stored form of an event. */
 export interface StoredForm {
   readonly event: PlanEvent;
   /** Its JSON text. */
   readonly text: string;
-  /** The values that stand out of line. */
+  /** The values beside it. */
   readonly changes: readonly Change[];
 }
 
-/** Where the large values of a plan are. */
+/** Stores the large values of a plan. */
 export interface Outliner {
   /**
-   * Gives an event as it is kept, and as a reader of the journal has it.
+   * Returns the stored form of an event, which readers of the journal receive.
    *
    * @throws PinnaceError `internal` with the reason `output_not_json`, `budget_exceeded` with `output_too_large`.
    */
   keep(event: PlanEvent): StoredForm;
-  /** The same, with large values where they are: one commit takes only so many changes. */
+  /** The same with large values inside: a commit takes a limited number of changes. */
   keepWhole(event: PlanEvent): StoredForm;
 }
 
-/** Gives an outliner. `owner` is a text that no other owner of the plan has. */
+/** Creates an outliner. `owner` is unique among the owners of the plan. */
 export function createOutliner({ planId, owner, ttlMs }: { planId: string; owner: string; ttlMs: number }): Outliner {
   let count = 0;
   return {
@@ -72,14 +72,14 @@ export function createOutliner({ planId, owner, ttlMs }: { planId: string; owner
 }
 
 /**
- * Reads a value that stands out of line.
+ * Reads a value beside the journal.
  *
  * @throws PinnaceError `not_found` when the plan has none of this name.
  */
 export async function readValue(storage: Storage, planId: string, { name }: ValueRef): Promise<unknown> {
   const entry = await storage.get(valueKey(planId, name));
   if (!entry) throw new PinnaceError('not_found', `Cannot read the value "${name}" of the plan: there is none`);
-  return JSON.parse(entry.value as string); // written by this module alone
+  return JSON.parse(entry.value as string); // only this module writes it
 }
 
 function valueKey(planId: string, name: string): Key {
@@ -102,7 +102,7 @@ function toText(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (cause) {
-    throw new PinnaceError('internal', 'Cannot keep what an activity gave: it is not JSON', {
+    throw new PinnaceError('internal', 'Cannot store the result of an activity: it is not JSON', {
       cause,
       details: { reason: 'output_not_json' },
     });
@@ -114,7 +114,11 @@ function preview(text: string): string {
 }
 
 function tooLarge(): PinnaceError {
-  return new PinnaceError('budget_exceeded', `Cannot keep what an activity gave: it is longer than ${mostLength}`, {
-    details: { reason: 'output_too_large' },
-  });
+  return new PinnaceError(
+    'budget_exceeded',
+    `Cannot store the result of an activity: its JSON text is longer than ${mostLength} characters`,
+    {
+      details: { reason: 'output_too_large' },
+    },
+  );
 }

@@ -1,4 +1,4 @@
-/** The journal of a plan in the hands of its owner: groups of events, and what must be committed with them. */
+/** The journal of a plan, for its owner: groups of events, and the changes that are committed with them. */
 
 import type { PinnaceError } from '../../base/errors.ts';
 import { type Interruption, interruptionChange } from '../../permission/interruption.ts';
@@ -24,7 +24,7 @@ export interface PlanJournal {
   readonly seq: number;
   readonly committed: number;
   readonly head: PlanHead;
-  /** Decides and records in one: all events of the draft, and the changes, are in one commit. Gives the events. */
+  /** Decides and records: all events of the draft and the changes are in one commit. Returns the events. */
   write(decide: (draft: Draft) => void, changes?: readonly Change[]): readonly PlanEvent[];
   /** Changes the head; the index of due times follows it. */
   setHead(head: PlanHead): void;
@@ -52,7 +52,7 @@ export interface PlanJournalOptions {
 
 const noChanges: readonly Change[] = [];
 
-/** Gives the journal to its owner. */
+/** Opens the journal for its owner. */
 export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
   const { storage, planId, state, settings, now, ttlMs, graceMs, onCommit, onLost } = options;
   let head = options.head.state;

@@ -1,4 +1,4 @@
-/** What is kept of a plan in the storage, and under which keys. */
+/** The stored records of a plan, and their keys. */
 
 import { PinnaceError } from '../../base/errors.ts';
 import { type JournalHead, readItems, readJournal } from '../../log/journal-record.ts';
@@ -7,22 +7,22 @@ import type { Change, Storage } from '../../contracts/storage.ts';
 import type { PlanEvent } from '../model/plan-event.ts';
 import type { PlanPhase } from '../model/plan-state.ts';
 
-/** How a plan stands, in the head of its journal. `waiting`: nobody has it, for there is nothing to run. */
+/** The state of a plan, in the head of its journal. `waiting`: it has no owner, because there is nothing to run. */
 export interface PlanHead {
   readonly status: 'running' | 'waiting' | Exclude<PlanPhase, 'new' | 'running'>;
   readonly tenant: string;
-  /** For whom the plan works; absent from plans that were begun before it was kept here. */
+  /** The subject that the plan works for; absent in plans of earlier versions. */
   readonly subject?: string;
   readonly traceId: string;
   readonly goal: string;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly endedAt?: number;
-  /** When somebody must look at it, and where the index of such times has it. */
+  /** When an instance must check the plan; its key in the index of due times. */
   readonly dueAt?: number;
 }
 
-/** Something that came from outside; whoever has the plan takes it. */
+/** Input from outside, for the owner of the plan. */
 export type InboundItem =
   | { readonly type: 'answer'; readonly ask: string; readonly by: string; readonly answer: unknown }
   | { readonly type: 'cancel'; readonly target: string; readonly by: string; readonly reason: string }
@@ -38,7 +38,7 @@ export function inboundKey(planId: string, id: string): Key {
   return ['plan', planId, 'in', id];
 }
 
-/** What is asked by an open question, for whoever answers it. */
+/** The facts of an open question, for the person who answers it. */
 export function askKey(planId: string, ask: string): Key {
   return ['plan', planId, 'ask', ask];
 }
@@ -48,7 +48,7 @@ export function bellKey(planId: string): Key {
   return ['plan', planId, 'bell'];
 }
 
-/** The plans that somebody must look at, by time. */
+/** The index of plans by due time. */
 export const duePrefix: Key = ['plan-due'];
 
 /** Where the index has a plan. */
@@ -66,7 +66,7 @@ export interface Inbound {
 export async function readInbound(storage: Storage, planId: string): Promise<Inbound> {
   const entries = await storage.list({ prefix: ['plan', planId, 'in'], limit: 60 });
   return {
-    items: entries.map(({ value }) => value as InboundItem), // written by this room alone
+    items: entries.map(({ value }) => value as InboundItem), // only this room writes it
     taken: entries.map(({ key }) => ({ key })),
   };
 }

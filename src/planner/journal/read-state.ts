@@ -6,7 +6,7 @@ import { type AgentState, createPlanState, hasEnded, type PlanState } from '../m
 import { reduce } from '../fold/reduce.ts';
 import { changedAtEnd, readSnapshot, type SnapshotRecord } from './snapshot-store.ts';
 
-/** A state as it was read. */
+/** A state that was read. */
 export interface ReadState {
   readonly state: PlanState;
   /** The number of the last event in it. */
@@ -17,7 +17,7 @@ export interface ReadState {
   readonly ended: readonly AgentState[];
 }
 
-/** Gives the state of a plan that there is. */
+/** Reads the state of an existing plan. */
 export async function readState(storage: Storage, planId: string): Promise<ReadState> {
   const found = await readSnapshot(storage, planId);
   const state = found?.state ?? createPlanState();
@@ -32,6 +32,6 @@ export async function readState(storage: Storage, planId: string): Promise<ReadS
     seq = page.at(-1)?.seq ?? seq;
     page = await readPlanEvents(storage, planId, seq);
   }
-  state.fresh = []; // whoever runs the plan asks for all of it at first
+  state.fresh = []; // the owner starts with everything
   return { state, seq, snapshot: found?.record, ended: [...ended] };
 }

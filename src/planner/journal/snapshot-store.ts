@@ -1,7 +1,7 @@
 /**
- * Where snapshots are kept, so that a long journal need not be read from its start. One record names the parts of the last; those
+ * Stores snapshots, so that a long journal need not be read from its start. One record names the parts of the last; those
  * with agents that have ended are written once, for such agents hardly change, the rest with every snapshot. All of it goes with the
- * owner's commits, so whoever has lost the plan writes none.
+ * owner's commits, so a former owner writes none.
  */
 
 import type { Key } from '../../base/key.ts';
@@ -53,7 +53,7 @@ export async function readSnapshot(
 ): Promise<{ readonly state: PlanState; readonly record: SnapshotRecord } | undefined> {
   const entry = await storage.get(recordKey(planId));
   if (!entry) return undefined;
-  const record = entry.value as SnapshotRecord; // written by this module, maybe by another version of it
+  const record = entry.value as SnapshotRecord; // only this module writes it, maybe another version of it
   if (record.version !== snapshotVersion || record.events !== eventVersion) return undefined;
   try {
     const [text, ...ended] = await Promise.all(
@@ -82,7 +82,7 @@ function sumOf(text: string): number {
 /** Takes the snapshots of one plan for its owner. */
 export interface Snapshots {
   /**
-   * Is told of every group of events, and gives the changes that keep a snapshot where one is due, to be one commit with the events or
+   * Called with every group of events. Returns the changes that store a snapshot when one is due, to be committed with the events or
    * after them. Mostly there are none.
    */
   after(events: readonly PlanEvent[], seq: number): readonly Change[];
@@ -102,7 +102,7 @@ export interface SnapshotOptions {
   readonly ended: readonly AgentState[];
 }
 
-/** Gives what takes snapshots of this state. */
+/** Creates the snapshots of a state. */
 export function createSnapshots(state: PlanState, options: SnapshotOptions): Snapshots {
   const { planId, ttlMs, every } = options;
   let { last, since } = options;

@@ -1,12 +1,12 @@
-/** A run's events as chunks, for whoever reads them in process. */
+/** A run's events as chunks, for readers in process. */
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { RunCursor } from './runs.ts';
 
-/** The reason to cancel a stream with for who will come back: the run goes on for its grace (`Limits.detachGraceMs`). */
+/** The cancel reason of a reader that will resume: the run continues for its grace (`Limits.detachGraceMs`). */
 export const comingBack = 'coming_back';
 
-/** Gives the chunks that a cursor reads. Nothing is read before it is asked for; cancelling leaves, then calls back but for {@link comingBack}. */
+/** Returns the chunks that a cursor reads, on demand. Canceling closes the cursor and calls back, except with {@link comingBack}. */
 export function chunksOf(cursor: RunCursor, onCancel: () => void): ReadableStream<UIMessageChunk> {
   return new ReadableStream<UIMessageChunk>({
     async pull(controller) {

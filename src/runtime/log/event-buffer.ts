@@ -1,4 +1,4 @@
-/** The events of a live run in memory: all that were recorded, of which readers see what is committed. */
+/** The recorded events of a live run in memory. Readers see the committed ones. */
 
 import type { RunEvent } from './run-record.ts';
 
@@ -18,13 +18,13 @@ export interface EventBuffer {
 
 const eventsPerRead = 64;
 
-/** Gives an empty buffer. */
+/** Creates an empty buffer. */
 export function createEventBuffer(): EventBuffer {
   const texts: string[] = [];
   let visible = 0;
   let closed = false;
   let news = Promise.withResolvers<void>();
-  const tell = (): void => {
+  const notify = (): void => {
     news.resolve();
     news = Promise.withResolvers<void>();
   };
@@ -38,11 +38,11 @@ export function createEventBuffer(): EventBuffer {
     push: (text) => void texts.push(text),
     show(seq) {
       visible = Math.min(seq, texts.length);
-      tell();
+      notify();
     },
     close() {
       closed = true;
-      tell();
+      notify();
     },
     async read(after) {
       while (after >= visible) {

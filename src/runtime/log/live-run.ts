@@ -1,4 +1,4 @@
-/** A run that this instance executes, recorded as it goes on. */
+/** A run that this instance executes and records. */
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
@@ -11,19 +11,19 @@ import { closingChunks } from './run-chunks.ts';
 import { runPrefix, type RunState } from './run-record.ts';
 import type { RunEnd } from './run-end.ts';
 
-/** The most that one run may say: events, and UTF-16 code units of JSON. */
+/** The limits of one run's stream: events, and UTF-16 code units of JSON. */
 const maxEvents = 10_000;
 const maxLength = 8 * 1_048_576;
 const maxEventLength = 262_144;
-/** A sign of life at least this often, so that no other instance takes the run for lost. */
+/** The head is committed at least this often, so that no other instance takes the run for lost. */
 const heartbeatMs = 5_000;
 
-/** How a live run is made. */
+/** The options of a live run. */
 export interface LiveRunOptions {
   readonly storage: Storage;
   readonly runId: string;
   readonly state: RunState;
-  /** The version of the log's head, as it was created. */
+  /** The version of the new log's head. */
   readonly version: string;
   readonly now: () => number;
   readonly ttlMs: number;
@@ -38,7 +38,7 @@ export interface LiveRunOptions {
   readonly abort: (reason: unknown) => void;
 }
 
-/** A live run. Events are seen only when they are committed: what a reader has seen, every instance can replay. */
+/** A live run. Readers see only committed events, which every instance can replay. */
 export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventBuffer, 'read' | 'visible'> {
   readonly state: RunState;
   /** Resolves when the run has ended and its log is committed, or is no longer ours. */
@@ -59,13 +59,13 @@ export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventB
 export interface EndOptions {
   readonly usage: Readonly<Record<string, number>>;
   /**
-   * Is called when the end is recorded, and with an error when it could not be; never where another instance has the run, which
-   * emits its end then.
+   * Called when the end is recorded, with an error when it could not be; never when another instance has taken the run over and
+   * emits its end.
    */
   readonly onRecorded: (unrecorded?: ErrorData) => void;
 }
 
-/** Gives a live run over a log that was just created. */
+/** Creates a live run over a new log. */
 export function createLiveRun(options: LiveRunOptions): LiveRun {
   const { state, now, detachGraceMs, abort } = options;
   const buffer = createEventBuffer();
@@ -147,19 +147,23 @@ function openLog(
       buffer.show(seq);
     },
     onLost(error) {
-      abort(error); // nothing of the run goes on that nobody could record
+      abort(error); // a run that cannot be recorded must not continue
       leave(error);
     },
   });
 }
 
 function tooLong(): PinnaceError {
-  return new PinnaceError('budget_exceeded', 'The run said more than a run may', {
-    details: { reason: 'stream_limit' },
-  });
+  return new PinnaceError(
+    'budget_exceeded',
+    'Cannot continue the run: its stream has reached the limit of its length',
+    {
+      details: { reason: 'stream_limit' },
+    },
+  );
 }
 
-/** The end that readers see of a run whose storage stayed away: the log may say something else, and cannot be asked. */
+/** The end that readers see when the storage is out of reach: the log may have another end, but cannot be read. */
 function endUnrecorded(): Extract<RunEnd, { readonly type: 'failed' }> {
   const error = new PinnaceError(
     'outcome_unknown',
@@ -173,9 +177,9 @@ function closingTexts(end: RunEnd, { runId, state: { traceId } }: LiveRunOptions
   return closingChunks(end, { runId, traceId, usage: {} }).map((chunk) => JSON.stringify(chunk));
 }
 
-/** The end of a run whose instance is gone. */
+/** The end of a run whose instance was lost. */
 export function workerLost(): RunEnd {
-  const error = new PinnaceError('unavailable', 'The instance that executed the run is gone', {
+  const error = new PinnaceError('unavailable', 'The run failed: the instance that executed it was lost', {
     retryable: false,
     details: { reason: 'worker_lost' },
   });

@@ -1,4 +1,4 @@
-/** Who reads a live run. A reader that leaves does not stop it: another may come, for a while. */
+/** The readers of a live run. After the last one has left, the run continues for a while: another may come. */
 
 import { PinnaceError } from '../../base/errors.ts';
 
@@ -7,13 +7,13 @@ export interface Readers {
   /** @throws PinnaceError `rate_limited` when the run has as many as it may. */
   attach(): void;
   detach(): void;
-  /** The run has ended: who leaves now leaves nothing behind. */
+  /** The run has ended: readers that leave now have no effect. */
   stop(): void;
 }
 
 const maxReaders = 16;
 
-/** Gives the count of readers, which calls back when the last has been gone for `graceMs`; never, when that is infinite. */
+/** Counts readers, and calls back `graceMs` after the last has left; never when that is infinite. */
 export function createReaders({ graceMs, onAbandoned }: { graceMs: number; onAbandoned: () => void }): Readers {
   let count = 0;
   let stopped = false;

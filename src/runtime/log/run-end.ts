@@ -13,7 +13,7 @@ export type RunEnd =
   | { readonly type: 'awaiting_approval'; readonly finishReason: FinishReason }
   /** A plan waits for people: their replies go on with it, and the chat's next run follows it. */
   | { readonly type: 'suspended'; readonly finishReason: FinishReason }
-  /** A limit of the run was reached; what was said until then stands. */
+  /** The run reached a limit; its output until then is valid. */
   | { readonly type: 'stopped'; readonly finishReason: FinishReason; readonly error: ErrorData }
   | { readonly type: 'cancelled'; readonly reason: string }
   | { readonly type: 'failed'; readonly error: ErrorData };

@@ -1,18 +1,18 @@
-/** What is kept of a run in the storage, and under which keys. */
+/** The stored records of a run, and their keys. */
 
 import type { ErrorData } from '../../base/errors.ts';
 import type { Key } from '../../base/key.ts';
 import type { Principal } from '../../base/principal.ts';
 import type { RunEnd } from './run-end.ts';
 
-/** The state of a run, kept in the head of its log. */
+/** The state of a run, in the head of its log. */
 export interface RunState {
   readonly state: 'running' | RunEnd['type'];
   readonly tenant: string;
   readonly agentId: string;
   readonly chatId: string;
   readonly traceId: string;
-  /** The run as it is told of: whoever finds it lost tells its end. */
+  /** The span of the run: the instance that finds the run lost emits its end. */
   readonly span?: { readonly spanId: string; readonly parentSpanId?: string; readonly subject: string };
   /** The run before it in its chat, where this one continues the message of that one. */
   readonly continues?: string;
@@ -27,10 +27,10 @@ export interface RunState {
   readonly usage?: Readonly<Record<string, number>>;
 }
 
-/** What an idempotency key stands for. */
+/** The record of an idempotency key. */
 export interface IdempotencyRecord {
   readonly runId: string;
-  /** SHA-256 of what was asked for: the same key with another request is a mistake of the caller. */
+  /** SHA-256 of the request: the same key with another request is rejected. */
   readonly fingerprint: string;
 }
 

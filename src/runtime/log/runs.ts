@@ -1,4 +1,4 @@
-/** The runs that there are, here or on another instance: who may see them, how they are joined, read and cancelled. */
+/** The runs of a storage, on this and other instances: access, status, reading and canceling. */
 
 import { createBulletin } from '../../log/bulletin.ts';
 import { PinnaceError } from '../../base/errors.ts';
@@ -41,7 +41,7 @@ export interface ClaimOptions {
   readonly runId: string;
   readonly principal: Principal;
   readonly state: RunState;
-  /** The caller's key with what was asked for; without one nothing can ask for the same again. */
+  /** The caller's key and a digest of the request; without it the request cannot be repeated. */
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
   readonly detachGraceMs: number;
   readonly abort: (reason: unknown) => void;
@@ -55,9 +55,9 @@ export interface RunningAgent {
 
 /** The runs of one storage. */
 export interface Runs {
-  /** Finds the run that the key already stands for. @throws PinnaceError `idempotency_key_reused` for another request. */
+  /** Finds the run of a known key. @throws PinnaceError `idempotency_key_reused` for another request. */
   find(principal: Principal, idempotency: ClaimOptions['idempotency']): Promise<RunStatus | undefined>;
-  /** Claims the key and creates the record; when another was faster, gives that run. */
+  /** Claims the key and creates the run; when another request has claimed it, returns that run. */
   claim(
     options: ClaimOptions,
   ): Promise<{ readonly live: LiveRun } | { readonly known: RunStatus }>;
@@ -82,7 +82,7 @@ export interface Runs {
   close(): void;
 }
 
-/** What the runs are kept in. */
+/** The options of the runs. */
 export interface RunsOptions {
   readonly storage: Storage;
   readonly now: () => number;
@@ -91,14 +91,14 @@ export interface RunsOptions {
   readonly commitSpacingMs: number;
   /** How long runs and their readers outlast a storage that is out of reach. */
   readonly storageGraceMs: number;
-  /** How long records are kept. */
+  /** How long records are stored. */
   readonly ttlMs: number;
-  /** Is told of the end of runs that are found lost. */
+  /** Receives the end of lost runs. */
   readonly emit: Emit;
   readonly metrics: Metrics;
 }
 
-/** Gives the runs of a storage. */
+/** Opens the runs of a storage. */
 export function createRuns(options: RunsOptions): Runs {
   const { now, retentionMs, commitSpacingMs: spacingMs, storageGraceMs, ttlMs, emit, metrics } = options;
   const grouped = groupCommits(options.storage);
@@ -121,12 +121,12 @@ export function createRuns(options: RunsOptions): Runs {
     if (!idempotency) return undefined;
     const entry = await storage.get(idempotencyKey(principal, idempotency.key));
     if (!entry) return undefined;
-    const { runId, fingerprint } = entry.value as IdempotencyRecord; // written by `claim` alone
+    const { runId, fingerprint } = entry.value as IdempotencyRecord; // only `claim` writes it
     if (fingerprint !== idempotency.fingerprint) throw reused();
     const head = await readRun(runId, stored);
     return head && (head.state.endedAt ?? Infinity) + retentionMs >= now() ? toStatus(runId, head) : undefined;
   };
-  /** The first run asks to hear of cancels: a runtime that runs nothing watches nothing. */
+  /** The first run subscribes to cancels, so that an idle runtime watches nothing. */
   const subscribe = (): void => {
     if (subscribed) return;
     subscribed = true;
@@ -148,7 +148,7 @@ export function createRuns(options: RunsOptions): Runs {
         { key: chatKey(principal, state.chatId), value: runId, ttlMs },
         ...(key ? [{ key, value: record, ttlMs, ifVersion: previous?.version ?? null }] : []),
       ];
-      // A head under this id, which no other caller has, shows that everything was written.
+      // Only this call uses the id: a head under it shows that everything was written.
       const written = async () => (await readJournal(grouped, prefix))?.version;
       const result = await commitOwn(grouped, changes, { written, graceMs: storageGraceMs });
       if (!result.ok) {
@@ -156,7 +156,7 @@ export function createRuns(options: RunsOptions): Runs {
         if (known) return { known };
         throw new PinnaceError(
           'conflict',
-          'Cannot start the run: its key was claimed in the same moment, send it again',
+          'Cannot start the run: another request claimed its key at the same time; send it again',
         );
       }
       const live = createLiveRun({
@@ -241,7 +241,7 @@ function createCursor(
     }
     return undefined;
   };
-  /** The events behind the log, once. They repeat its last number: a reader that comes back misses nothing of the log. */
+  /** Returns the events behind the log, once. They have its last number, so a reader that resumes misses nothing of the log. */
   const unrecorded = (): readonly RunEvent[] | undefined => {
     if (ended || !live || live.unrecorded.length === 0) return undefined;
     ended = true;
@@ -294,15 +294,21 @@ function notFound(): PinnaceError {
 }
 
 function expired(): PinnaceError {
-  return new PinnaceError('run_expired', 'The run is past its retention', { status: 410 });
+  return new PinnaceError('run_expired', 'Cannot read the run: its retention has passed', { status: 410 });
 }
 
 function badCursor(): PinnaceError {
-  return new PinnaceError('last_event_id_invalid', 'The run has no such event', { status: 400 });
+  return new PinnaceError('last_event_id_invalid', 'Cannot resume the run: it has no event with this number', {
+    status: 400,
+  });
 }
 
 function reused(): PinnaceError {
-  return new PinnaceError('idempotency_key_reused', 'This key was used for another request: use a new one', {
-    status: 422,
-  });
+  return new PinnaceError(
+    'idempotency_key_reused',
+    'Cannot start the run: its idempotency key was used for another request; use a new key',
+    {
+      status: 422,
+    },
+  );
 }

@@ -1,4 +1,4 @@
-/** A run as the storage has it: its state, its events, and its end when the instance that executed it is gone. */
+/** A stored run: its state, its events, and its end when the instance that executed it was lost. */
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { ErrorData, PinnaceError } from '../../base/errors.ts';
@@ -20,11 +20,11 @@ import { statusOfError } from '../../events/span.ts';
 export interface StoredRunOptions {
   readonly storage: Storage;
   readonly now: () => number;
-  /** How long records are kept. */
+  /** How long records are stored. */
   readonly ttlMs: number;
   /** How long the owner of a run outlasts a storage that is out of reach. */
   readonly storageGraceMs: number;
-  /** Is told of the end of a lost run. */
+  /** Receives the end of a lost run. */
   readonly emit: Emit;
 }
 
@@ -34,7 +34,7 @@ export interface StoredRunOptions {
  */
 const lostAfterMs = 15_000;
 
-/** Reads the state of a run; a run whose instance is gone is ended first, as failed. */
+/** Reads the state of a run; ends a lost run as failed first. */
 export async function readRun(runId: string, options: StoredRunOptions): Promise<JournalHead<RunState> | undefined> {
   const found = await readJournal<RunState>(options.storage, runPrefix(runId));
   if (!found || found.head.state.state !== 'running') return found?.head;

@@ -1,4 +1,4 @@
-/** A tree that survives its page, or is shared by the instances of a server: kept in storage, worked on in memory. */
+/** A tree that outlives its page or is shared by instances: stored, and edited in memory. */
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
@@ -14,7 +14,7 @@ export interface OpenTreeOptions extends CreateTreeOptions {
   readonly storage: Storage & Partial<Watchable>;
   /** Which tree of the storage. */
   readonly treeId: string;
-  /** Milliseconds since 1970: tells how long nobody has written an unfinished checkpoint. */
+  /** Milliseconds since 1970, for the age of unfinished checkpoints. */
   readonly now?: () => number;
 }
 
@@ -48,7 +48,7 @@ export async function openTree(options: OpenTreeOptions): Promise<OpenTree> {
   for (const { ops, origin } of found?.entries ?? []) mutate(core, ops, origin);
   const treeStore = createTreeStore(core, stored, () => tree.rows());
   core.treeStore = treeStore;
-  void stored.sweep().catch(() => {}); // nobody waits for it; the next checkpoint tries again
+  void stored.sweep().catch(() => {}); // in the background; the next checkpoint tries again
   const refresh = (): Promise<void> => treeStore.lock(() => treeStore.refresh());
   return Object.assign(tree, {
     apply: refuseApply,

@@ -1,4 +1,4 @@
-/** The head of a stored tree, which names its checkpoint and the end of its log; and the turn of a writer that others kept overtaking. */
+/** The head of a stored tree, which names its checkpoint and the end of its log, and the turns of writers that others overtake. */
 
 import type { Key } from '../../base/key.ts';
 import type { BlockOptions } from '../../log/checkpoint.ts';
@@ -6,7 +6,7 @@ import { commitHead, type Head as StoredHead, readHead as readStoredHead } from 
 import { commitOwn } from '../../log/own-commit.ts';
 import type { Change, CommitResult, Storage, Watchable } from '../../contracts/storage.ts';
 
-/** What the head says. */
+/** The head of a tree. */
 export interface Head {
   /** The last entry of the log. */
   readonly seq: number;
@@ -16,7 +16,7 @@ export interface Head {
   readonly blocks: number;
 }
 
-/** One tree in storage, and the head as it was last seen. */
+/** One tree in storage, and its last known head. */
 export interface Access {
   readonly storage: Storage & Partial<Watchable>;
   readonly treeId: string;
@@ -52,7 +52,7 @@ export async function readHead(access: Access): Promise<Access['head']> {
 }
 
 /**
- * Replaces the head, with what belongs to it, if it is as it was last seen and no other writer has reserved this place in the log.
+ * Replaces the last known head, with what belongs to it, unless another writer has changed it or reserved this place in the log.
  * Without a `logEntry` the place stays empty, as behind a checkpoint. Waits for the turn of another writer before it returns false.
  */
 export async function writeHead(
@@ -113,7 +113,7 @@ function reserve({ storage, writer }: Access, key: Key): Promise<CommitResult> {
   });
 }
 
-/** Gives up the place that was reserved, if there is one. */
+/** Releases the reserved place, if there is one. */
 export async function releaseTurn(access: Access): Promise<void> {
   const { turn } = access;
   access.turn = undefined;
@@ -135,7 +135,7 @@ export function turnRenewal(access: Access): BlockOptions {
   };
 }
 
-/** Waits until the reservation is gone. One whose writer seems to be gone is removed. */
+/** Waits until the reservation is released, and removes it when its writer seems lost. */
 async function waitForTurn(access: Access, seq: number): Promise<void> {
   const key = logKey(access, seq);
   let seen: string | undefined;

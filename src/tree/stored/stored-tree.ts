@@ -1,6 +1,6 @@
 /**
- * A tree in storage: blocks of rows as they once were, and the log of what happened since. The head names both; who changes the tree
- * changes the head, so of two that write at once one fails. A mutation, its log entry and its idempotency record are one commit.
+ * A tree in storage: a checkpoint of its rows in blocks, and the log of later changes. The head names both; every change replaces the
+ * head, so of two concurrent writers one fails. A mutation, its log entry and its idempotency record are one commit.
  */
 
 import { PinnaceError } from '../../base/errors.ts';
@@ -101,7 +101,7 @@ function answerKey(access: Access, id: string): Key {
   return keyOf(access, 'answer', sha256Sync(id));
 }
 
-/** Blocks and log of the head that was read first: when some are gone, the head names others by now. */
+/** Reads the blocks and the log of a head. When some were removed meanwhile, a new head names others. */
 async function load(access: Access): Promise<Loaded | undefined> {
   for (let attempt = 0; attempt < loadAttempts; attempt++) {
     const head = await readHead(access);
@@ -187,7 +187,7 @@ async function writeCheckpoint(
     ],
   });
   const tidy = isOurs ? sweepBehind(access, seq) : discardBlocks(checkpoints, base);
-  await tidy.catch(() => {}); // what is left over takes room until the next sweep
+  await tidy.catch(() => {}); // the next sweep removes the rest
   return isOurs;
 }
 

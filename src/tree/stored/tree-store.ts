@@ -1,4 +1,4 @@
-/** Keeps a tree and its storage the same: one change at a time, and what could not be stored is taken back. */
+/** Synchronizes a tree with its storage: one change at a time, and a change that cannot be stored is undone. */
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { Core } from '../nodes/core.ts';
@@ -8,7 +8,7 @@ import type { TreeOp } from '../nodes/op.ts';
 import type { StoredTree } from './stored-tree.ts';
 import type { TreeRow } from '../nodes/row.ts';
 
-/** Gives the treeStore of a tree. */
+/** Creates the store of a tree. */
 export function createTreeStore(core: Core, stored: StoredTree, rows: () => Iterable<TreeRow>): TreeStore {
   let last: Promise<unknown> = Promise.resolve();
 
@@ -27,7 +27,7 @@ export function createTreeStore(core: Core, stored: StoredTree, rows: () => Iter
     releaseTurn: () => stored.releaseTurn(),
     lock(work) {
       const next = last.then(work, work);
-      last = next.catch(() => {}); // whoever asked for the work hears of its failure
+      last = next.catch(() => {}); // the caller receives the failure
       return next;
     },
     async store(mutation, attached) {
