@@ -26,7 +26,7 @@ function toolPages(all: readonly Readonly<Record<string, unknown>>[]): FakeFetch
 }
 
 describe('httpCatalog', () => {
-  it('gives agents, providers, tools and MCP servers as their schemas read them', async () => {
+  it('returns agents, providers, tools and MCP servers as their schemas parse them', async () => {
     const { fetch, requests } = fakeFetch(({ url: asked }) => {
       if (asked.includes('/agents/')) return json(agent({ revision: 7 }));
       if (asked.includes('/mcp-servers/')) return json(mcpServer());
@@ -59,7 +59,7 @@ describe('httpCatalog', () => {
     );
   });
 
-  it('sends the headers anew each time, follows no redirect, caches nothing and sends no cookies', async () => {
+  it('calls for the headers each time, follows no redirect, caches nothing and sends no cookies', async () => {
     const { fetch, requests } = fakeFetch(() => json(agent()));
     let made = 0;
     const catalog = httpCatalog({ url, fetch, headers: async () => ({ authorization: `Bearer ${++made}` }) });
@@ -137,7 +137,7 @@ describe('what httpCatalog remembers', () => {
     expect(await ask()).toEqual(first);
   });
 
-  it('is forgotten with the record', async () => {
+  it('is evicted with the record', async () => {
     const records: Record<string, unknown> = { '/v1/agents/helper': agent() };
     let revision = 1;
     const { fetch, requests } = controlPlane(records, () => revision++);
@@ -159,7 +159,7 @@ describe('what httpCatalog remembers', () => {
 });
 
 describe('the tools of httpCatalog', () => {
-  it('come in pages of at most 100, as many as were asked for', async () => {
+  it('come in pages of at most 100, as many as were requested', async () => {
     const { fetch, requests } = toolPages(tools(250));
     const catalog = httpCatalog({ url, fetch });
     const all = await catalog.listTools({ limit: 1000 });

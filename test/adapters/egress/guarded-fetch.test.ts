@@ -18,7 +18,7 @@ import cases from '../../fixtures/vectors/ssrf-cases.json' with { type: 'json' }
 const bearer = { secretHeaders: { authorization: ['Bearer ', canary] } };
 
 describe('guardedFetch', () => {
-  it('sends to a listed origin and gives the answer', async () => {
+  it('sends to a listed origin and returns the response', async () => {
     const { egress, sent } = scriptedEgress([
       text('hello', { headers: { etag: '"1"', 'set-cookie': 'a=b', server: 'x' } }),
     ]);
@@ -38,7 +38,7 @@ describe('guardedFetch', () => {
     expect(sent).toEqual([]);
   });
 
-  it('needs to be asked for plain http', async () => {
+  it('sends plain http only where the terms allow it', async () => {
     const { egress } = scriptedEgress([text('')]);
     const error = await failure(
       egress.fetch(get('http://api.example.com/'), terms({ origins: ['http://api.example.com'] })),
@@ -277,7 +277,7 @@ describe('guardedFetch, in time', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('tells of a host that cannot be reached without repeating what the platform says', async () => {
+  it('reports a host that cannot be reached without repeating what the platform says', async () => {
     const { egress } = scriptedEgress([() => Promise.reject(new Error(`broken at ${canary.reveal()}`))]);
     const error = await failure(egress.fetch(get(home), terms()));
     expect(error).toMatchObject({ code: 'unavailable', retryable: true, details: { reason: 'unreachable' } });

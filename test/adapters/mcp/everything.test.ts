@@ -62,7 +62,7 @@ describe.each([['mcpConnector', mcpConnector], ['mcpConnector2026', mcpConnector
       ]);
     });
 
-    it('ends a call in the middle, and goes on with others', async () => {
+    it('ends a call in the middle, and continues with others', async () => {
       const connection = await connectToEverything(make({ egress }), url);
       const stop = new AbortController();
       const name = 'trigger-long-running-operation';

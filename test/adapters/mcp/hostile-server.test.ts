@@ -65,7 +65,7 @@ describe.each(connectors)('$name, with a hostile server of the era $era', (way) 
     await connection.close();
   });
 
-  it('lets go of an answer that goes on behind its end', async () => {
+  it('drops a response that continues after its end', async () => {
     let left = false;
     const { connection } = await connectTo(way, {
       'tools/call': ({ id, request }) => {
@@ -155,7 +155,7 @@ describe.each(connectors)('$name, with a hostile server of the era $era', (way) 
     await connection.close();
   });
 
-  it('says when a server wants to be asked less often', async () => {
+  it('reports a server that limits the rate of requests', async () => {
     const busy: Answer = () => new Response(null, { status: 429, headers: { 'retry-after': '7' } });
     const { connection } = await connectTo(way, { 'tools/call': busy });
     await expect(connection.callTool(echoing('Hi'))).rejects.toMatchObject({
@@ -185,7 +185,7 @@ describe.each(connectors.filter(({ era }) => era === 'legacy'))('$name, with a s
     expect(sessions).toEqual(['session-1']);
   });
 
-  it('tells the server which call was cancelled', async () => {
+  it('notifies the server which call was canceled', async () => {
     const stop = new AbortController();
     const { connection, peer } = await connectTo(way, {
       'tools/call': () => (stop.abort(), events([': nothing yet\n\n'], { open: true })),
@@ -199,7 +199,7 @@ describe.each(connectors.filter(({ era }) => era === 'legacy'))('$name, with a s
     await connection.close();
   });
 
-  it('goes on with an answer that the server ends early or whose connection breaks', async () => {
+  it('resumes a response that the server ends early or whose connection breaks', async () => {
     const rest = ({ request }: { readonly request: Request }): Response => {
       expect(request.headers.get('last-event-id')).toBe('e1');
       const { id } = peer.of('tools/call').at(-1)!;
@@ -229,7 +229,7 @@ describe.each(connectors.filter(({ era }) => era === 'legacy'))('$name, with a s
     await connection.close();
   });
 
-  it('gives up an answer that the server does not go on with', async () => {
+  it('gives up a response that the server does not continue', async () => {
     for (const status of [405, 404, 500, 200]) {
       const { connection } = await connectTo(way, {
         'tools/call': () => events(['retry: 1\nid: e1\ndata:\n\n']),

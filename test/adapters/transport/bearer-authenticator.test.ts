@@ -19,7 +19,7 @@ function request(authorization?: string): Request {
 }
 
 describe('bearerAuthenticator', () => {
-  it('gives the principal that the token is bound to', async () => {
+  it('returns the principal that the token is bound to', async () => {
     const authenticate = await authenticator();
     expect(await authenticate(request(`Bearer ${token}`))).toEqual({ via: 'http', ...facts });
   });

@@ -4,7 +4,7 @@ import { chunksOf, url } from './client/fake-endpoint.ts';
 import { callsOf, refuse, run, setup } from './client/setup.ts';
 
 describe('run', () => {
-  it('signs the request, and gives the chunks in order', async () => {
+  it('signs the request, and returns the chunks in order', async () => {
     const subject = await setup();
     expect(await run(subject)).toEqual(chunksOf(6));
     const [request] = subject.endpoint.requests;
@@ -209,12 +209,12 @@ describe('as a transport of the AI SDK', () => {
     });
   });
 
-  it('refuses messages for nobody', async () => {
+  it('refuses messages without an agent', async () => {
     const { client } = await setup();
     await expect(client.sendMessages({ ...trigger, messages: [] })).rejects.toMatchObject({ code: 'invalid_argument' });
   });
 
-  it('replays the run of a chat, also over a cut, and gives null where there is none', async () => {
+  it('replays the run of a chat, also over a cut, and returns null where there is none', async () => {
     const subject = await setup({ headers: false });
     expect(await subject.client.reconnectToStream({ chatId: 'chat-1' })).toBeNull();
     await run(subject);

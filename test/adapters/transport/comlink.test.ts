@@ -24,7 +24,7 @@ function connect(runtime: Runtime): ConnectedRuntime {
 const stalled = () => scriptedModel(() => stallingStream(says('Hel').slice(0, 3)));
 
 describe('connectRuntime', () => {
-  it('runs an agent on the other side and gives its stream', async () => {
+  it('runs an agent on the other side and returns its stream', async () => {
     const connected = connect(testRuntime(scriptedModel(says('Hel', 'lo'))));
     const chunks = await readAll(await connected.run(runRequest(), localPrincipal()));
     expect(textOf(chunks)).toBe('Hello');
@@ -74,13 +74,13 @@ describe('connectRuntime', () => {
     expect(rest.every(({ event }) => event.target.id === 'helper')).toBe(true);
   });
 
-  it('says so where nobody tells what happens', async () => {
+  it('rejects where the worker emits no events', async () => {
     const silent: Runtime & Partial<Pick<HostedRuntime, 'events'>> = { ...testRuntime(scriptedModel(says('hi'))) };
     delete silent.events;
     await expect(connect(silent).events()).rejects.toMatchObject({ code: 'unavailable', retryable: false });
   });
 
-  it('gives errors with their codes', async () => {
+  it('passes errors with their codes', async () => {
     const connected = connect(testRuntime(scriptedModel(says('hi'))));
     const error = await connected.run({ ...runRequest(), agentId: 'nobody' }, localPrincipal()).catch((e: unknown) =>
       e
@@ -101,7 +101,7 @@ describe('connectRuntime', () => {
     expect(calls[0]?.abortSignal?.aborted).toBe(true);
   });
 
-  it('goes on with a run whose reader is coming back, and gives the rest of it behind what was read', async () => {
+  it('continues a run whose reader comes back, and returns the rest of it', async () => {
     const { promise: rest, resolve: goOn } = Promise.withResolvers<void>();
     const [before, after] = [says('Hel', 'lo').slice(0, 3), says('Hel', 'lo').slice(3)];
     const model = scriptedModel(() =>
@@ -158,7 +158,7 @@ describe('connectRuntime', () => {
     await expect(run).rejects.toMatchObject({ code: 'cancelled' });
   });
 
-  it('gives the manifest and closes the runtime', async () => {
+  it('returns the manifest and closes the runtime', async () => {
     const connected = connect(testRuntime(scriptedModel(says('hi'))));
     expect(await connected.manifest('helper', localPrincipal())).toMatchObject({ agentId: 'helper' });
     await connected.close();

@@ -160,7 +160,7 @@ describe('an endpoint and its client', () => {
 });
 
 describe('the endpoint', () => {
-  it('tells who has no or a wrong signature what it wants, and what time it is', async () => {
+  it('responds to a missing or wrong signature with what to sign, and with its time', async () => {
     const { serve } = await signedEndpoint(testRuntime(hello()));
     const response = await serve(new Request('https://worker.example/v1/runs/run_x'));
     expect(response.status).toBe(401);

@@ -198,7 +198,7 @@ describe('a problem answer', () => {
     canary,
     '/v1/runs',
   ]])(
-    'of %s %s, which nobody serves, repeats nothing of it',
+    'of %s %s, which is not served, repeats nothing of it',
     async (method, path) => {
       const { status, out } = await endpoint().ask(requestOf({ path, method }, {}));
       expect([404, 405]).toContain(status);

@@ -289,7 +289,7 @@ describe('every route of an endpoint', () => {
     expect(text).not.toMatch(/(?:tool|model)="/);
   });
 
-  it('lets a tenant list nothing of another: what it lists is shared or its own', async () => {
+  it("lists only records that are shared or the tenant's own", async () => {
     const { b } = await fill(await setup());
     const listed = await Promise.all(collections.map((name) => b('GET', `/v1/${name}?limit=200`)));
     const items = listed.flatMap(({ text }) =>

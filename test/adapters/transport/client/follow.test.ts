@@ -13,7 +13,7 @@ describe('a stream that is cut', () => {
     ['breaks', { broken: true }],
     ['breaks inside an event', { inside: true, broken: true }],
   ];
-  it.each(ways)('at any event and %s gives every chunk once, in order', async (_name, how) => {
+  it.each(ways)('at any event and %s yields every chunk once, in order', async (_name, how) => {
     for (let after = 0; after <= 7; after++) {
       const subject = await setup();
       subject.endpoint.plan({ type: 'cut', after, ...how });
@@ -25,7 +25,7 @@ describe('a stream that is cut', () => {
     }
   });
 
-  it('gives every chunk once and in order under any pattern of faults', async () => {
+  it('yields every chunk once and in order under any pattern of faults', async () => {
     const place = fc.nat({ max: 12 });
     const fault: fc.Arbitrary<Fault> = fc.oneof(
       fc.constant<Fault>({ type: 'none' }),
@@ -91,7 +91,7 @@ describe('a stream that is cut', () => {
     expect(callsOf(subject.endpoint)).toEqual(['POST /v1/runs', 'GET /v1/runs/run_1/stream']);
   });
 
-  it('is an error where the endpoint numbers nothing: nobody knows what is missing', async () => {
+  it('is an error where the endpoint numbers no events: what is missing is unknown', async () => {
     const subject = await setup({ numbered: false });
     subject.endpoint.plan({ type: 'cut', after: 3 });
     await expect(run(subject)).rejects.toMatchObject({ code: 'unavailable' });

@@ -56,7 +56,7 @@ function cutAfter(events: number, response: Response): Response {
 }
 
 describe('client.grounding', () => {
-  it('fills a data source, tells how far it is, and asks it', async () => {
+  it('fills a data source, yields the progress, and queries it', async () => {
     const client = await (await openEndpoint())();
     const { told, report } = await ingested(client);
     expect(report).toMatchObject({ written: 3 });
@@ -69,7 +69,7 @@ describe('client.grounding', () => {
     expect(sources).toMatchObject([{ status: 'ok' }]);
   });
 
-  it('goes on with an ingestion whose connection was cut, and writes nothing twice', async () => {
+  it('continues an ingestion whose connection was cut, and writes nothing twice', async () => {
     const client = await (await openEndpoint((attempt, response) => attempt < 3 ? cutAfter(4, response) : response))();
     const { told, report } = await ingested(client);
     expect(told.some(({ state }) => state === 'unchanged')).toBe(true);
@@ -78,7 +78,7 @@ describe('client.grounding', () => {
     expect(hits).toHaveLength(3);
   });
 
-  it('gives up where nothing comes any more', async () => {
+  it('gives up when no more data arrives', async () => {
     const client = await (await openEndpoint((_, response) => cutAfter(0, response)))();
     await expect(ingested(client)).rejects.toMatchObject({ code: 'unavailable' });
   });

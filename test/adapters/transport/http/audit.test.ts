@@ -61,7 +61,7 @@ describe('the audit over HTTP', () => {
     ]);
   });
 
-  it('shows a tenant its own entries and nobody else', async () => {
+  it('shows a tenant its own entries only', async () => {
     const { clientOf } = await setup();
     const { audit } = await clientOf('t2');
     expect((await audit.list()).items.map(({ event: { actor } }) => actor.id)).toEqual(['eve']);
@@ -69,7 +69,7 @@ describe('the audit over HTTP', () => {
     expect(targetsOf(await (await clientOf('t3')).audit.list())).toEqual([]);
   });
 
-  it('tells whether it is whole, and where it is not', async () => {
+  it('reports whether it is complete, and where it is broken', async () => {
     const { clientOf, storage } = await setup();
     const { audit } = await clientOf('t1');
     expect(await audit.verify()).toMatchObject({ ok: true, checked: 5 });
@@ -143,7 +143,7 @@ describe('the audit over HTTP', () => {
     await expect((await clientOf('t1')).call('GET', path)).rejects.toMatchObject({ code: 'invalid_argument' });
   });
 
-  it('is for administrators, and not there where none is kept', async () => {
+  it('is for administrators, and not found where the endpoint has none', async () => {
     const { signed } = await setup();
     const reader = await signed.client({ scopes: ['run:read', 'registry:write'] });
     await expect(reader.audit.list()).rejects.toMatchObject({ code: 'forbidden' });

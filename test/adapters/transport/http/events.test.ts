@@ -100,7 +100,7 @@ afterEach(() => {
 });
 
 describe('GET /v1/events', () => {
-  it('tells what happens as it happens, under the fields of the specification', async () => {
+  it('streams events as they happen, with the fields of the specification', async () => {
     const { get, happen } = endpoint();
     const answer = await get();
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
@@ -123,7 +123,7 @@ describe('GET /v1/events', () => {
     await events.cancel();
   });
 
-  it('shows a tenant its own events and nobody else', async () => {
+  it('shows a tenant its own events only', async () => {
     const { get, happen } = endpoint();
     const events = eventsOf(await get());
     happen('sample.secret', 'two');
@@ -138,7 +138,7 @@ describe('GET /v1/events', () => {
     ['target=that', { id: 'that' }],
     ['actor=one-ada&target=that', { id: 'that' }],
   ])(
-    'tells only what was asked for: %s',
+    'streams only the events of the query: %s',
     async (query, { action = 'sample.wanted', id = 'that' }: { action?: string; id?: string }) => {
       const { get, happen } = endpoint();
       const events = eventsOf(await get(`?${query}`));
@@ -150,7 +150,7 @@ describe('GET /v1/events', () => {
     },
   );
 
-  it('goes on behind the last event that was seen', async () => {
+  it('resumes after the last event that was read', async () => {
     const { get, happen } = endpoint();
     const first = eventsOf(await get());
     happen('sample.1');
@@ -165,7 +165,7 @@ describe('GET /v1/events', () => {
     await again.cancel();
   });
 
-  it('goes on from where it was ready, when nothing had come yet', async () => {
+  it('resumes from `ready` when no event had come yet', async () => {
     const { get, happen } = endpoint();
     const first = eventsOf(await get());
     const ready = await first.next();
@@ -177,7 +177,7 @@ describe('GET /v1/events', () => {
     await again.cancel();
   });
 
-  it('gives all that is still there to whoever asks from 0', async () => {
+  it('streams all stored events to a client that asks from 0', async () => {
     const { get, happen } = endpoint();
     happen('sample.before');
     const events = eventsOf(await get('?after=0'));
@@ -186,7 +186,7 @@ describe('GET /v1/events', () => {
     await events.cancel();
   });
 
-  it('tells of a gap after a restart, and of one when the watcher was too late', async () => {
+  it('reports a gap after a restart, and when the observer was too late', async () => {
     const { get, happen } = endpoint();
     happen('sample.before');
     const elsewhere = eventsOf(await get('', { 'last-event-id': '00000000:7' }));
@@ -201,7 +201,7 @@ describe('GET /v1/events', () => {
     await late.cancel();
   });
 
-  it('tells at once that an id is too old, also when nothing comes that was asked for', async () => {
+  it('reports at once that an id is too old, also when no event matches', async () => {
     const { get, happen } = endpoint();
     const first = eventsOf(await get());
     const { id = '' } = await first.next() ?? {};
@@ -213,7 +213,7 @@ describe('GET /v1/events', () => {
     await late.cancel();
   });
 
-  it('tells when all that was kept has been told', async () => {
+  it('reports when all stored events have been sent', async () => {
     const { get, happen } = endpoint();
     for (const action of ['sample.wanted', 'sample.other', 'sample.wanted']) happen(action);
     const events = eventsOf(await get('?after=0&action=sample.wanted'), { withLive: true });
@@ -226,7 +226,7 @@ describe('GET /v1/events', () => {
     await events.cancel();
   });
 
-  it('lets go of everything when the watcher leaves', async () => {
+  it('releases everything when the observer leaves', async () => {
     const { get, openStreams } = endpoint();
     const events = eventsOf(await get());
     await events.next();
@@ -235,7 +235,7 @@ describe('GET /v1/events', () => {
     expect(openStreams()).toBe(0);
   });
 
-  it('lets a tenant watch eight times at once, and again when one has left', async () => {
+  it('allows a tenant eight event streams at once, and another when one has ended', async () => {
     const { get } = endpoint();
     const open = [];
     for (let i = 0; i < 8; i++) open.push(eventsOf(await get()));
@@ -303,7 +303,7 @@ function instances(storage: Storage = memoryStorage(), more: Partial<Parameters<
 }
 
 describe('GET /v1/events of an endpoint that stores events', () => {
-  it('goes on at another instance, and after a restart, where it was', async () => {
+  it('resumes at another instance, and after a restart, from the same position', async () => {
     const storage = memoryStorage();
     const [one, other] = instances(storage);
     const first = eventsOf(await one.get());
@@ -324,7 +324,7 @@ describe('GET /v1/events of an endpoint that stores events', () => {
     }
   });
 
-  it('tells of what happens at every instance, once and in one order', async () => {
+  it('streams the events of every instance, once and in one order', async () => {
     const [one, other] = instances();
     const [here, there] = [eventsOf(await one.get()), eventsOf(await other.get())];
     const next = async () => [read(await here.next()).action, read(await there.next()).action];
@@ -336,7 +336,7 @@ describe('GET /v1/events of an endpoint that stores events', () => {
     await Promise.all([here.cancel(), there.cancel()]);
   });
 
-  it('finds what was asked for, and keeps tenants apart', async () => {
+  it('filters events, and keeps tenants apart', async () => {
     const [one, other] = instances();
     for (const [action, tenant] of [['sample.a', 'one'], ['sample.b', 'two'], ['sample.b', 'one']] as const) {
       one.happen(action, tenant);
@@ -367,7 +367,7 @@ describe('GET /v1/events of an endpoint that stores events', () => {
     await events.cancel();
   });
 
-  it('says how many events behind an id are no longer kept', async () => {
+  it('reports how many events after an id are no longer stored', async () => {
     let time = 0;
     const [one] = instances(memoryStorage({ now: () => time }), { retentionMs: 1000 });
     for (const action of ['sample.1', 'sample.2', 'sample.3']) one.happen(action);
@@ -383,7 +383,7 @@ describe('GET /v1/events of an endpoint that stores events', () => {
     await events.cancel();
   });
 
-  it('says how many events could not be kept, also to those who asked for others', async () => {
+  it('reports how many events could not be stored, also to observers with another filter', async () => {
     const inner = memoryStorage();
     let away = true;
     const storage: Storage = {
@@ -407,7 +407,7 @@ describe('GET /v1/events of an endpoint that stores events', () => {
     }
   });
 
-  it('gives more than one page', async () => {
+  it('streams more than one page', async () => {
     const [one] = instances();
     for (let i = 0; i < 450; i++) one.happen(`sample.${i}`);
     await one.store.flush();
@@ -442,7 +442,7 @@ describe('GET /v1/events of an endpoint that stores events', () => {
 });
 
 describe('client.events', () => {
-  it('gives each event once over connections that are cut', async () => {
+  it('streams each event once over connections that are cut', async () => {
     const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, storage: memoryStorage() });
     const signed = await signedEndpoint(runtime);
     const cuts: (() => void)[] = [];

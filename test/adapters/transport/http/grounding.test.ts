@@ -46,7 +46,7 @@ const files = [
 ];
 
 describe('grounding over HTTP', () => {
-  it('takes files in, and answers questions about them', async () => {
+  it('ingests files, and answers queries about them', async () => {
     const post = endpoint();
     const report = await (await post('/data-sources/handbook/ingest', { files })).json();
     expect(report).toMatchObject({ written: 2, files: [{ file: 'anchor.md', state: 'done' }, { state: 'done' }] });
@@ -59,7 +59,7 @@ describe('grounding over HTTP', () => {
     expect(await (await post('/data-sources/handbook/ingest', { files })).json()).toMatchObject({ written: 0 });
   });
 
-  it('tells the progress to whoever wants to hear it', async () => {
+  it('streams the progress on request', async () => {
     const answer = await endpoint()('/data-sources/handbook/ingest', { files }, { accept: 'text/event-stream' });
     const text = await answer.text();
     expect(answer.headers.get('content-type')).toContain('text/event-stream');
@@ -92,7 +92,7 @@ describe('grounding over HTTP', () => {
     expect((await endpoint([scope])(path, body)).status).toBe(403);
   });
 
-  it('has whoever fills a source in the audit; asking changes nothing', async () => {
+  it('audits the caller that fills a source; a query changes nothing', async () => {
     const audit = createAudit({ storage: memoryStorage() });
     const { sink, events } = memorySink();
     const post = endpoint(undefined, { audit, sinks: [sink] });
@@ -123,7 +123,7 @@ describe('grounding over HTTP', () => {
     );
   });
 
-  it('takes nothing in where the hook refuses, or where it cannot be written down', async () => {
+  it('ingests nothing where the hook refuses, or where the audit fails', async () => {
     const audit = createAudit({ storage: memoryStorage() });
     const { sink, events } = memorySink();
     const denied = endpoint(undefined, {

@@ -100,7 +100,7 @@ describe("the AI SDK's own chat transport", () => {
     expect(terminalChunks(chunks)).toHaveLength(1);
   });
 
-  it('resumes a chat whose run goes on, and finds nothing when it has ended', async () => {
+  it('resumes a chat whose run is in progress, and returns 204 when it has ended', async () => {
     const model = scriptedModel(() => stallingStream(says('Hel').slice(0, 3)));
     const serve = handler({ model });
     const first = (await transport(serve).sendMessages(turn)).getReader();
@@ -149,7 +149,7 @@ describe('a problem answer', () => {
     expect(text).not.toMatch(/nobody|stack|\bat \//);
   });
 
-  it('hides the text of an error that nobody expected', async () => {
+  it('hides the text of an unexpected error', async () => {
     const runtime = {
       ...testRuntime(scriptedModel()),
       start: () => Promise.reject(new Error('sk-SECRET at /srv/app.ts')),

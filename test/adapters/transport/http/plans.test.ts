@@ -46,7 +46,7 @@ async function endpoint() {
 }
 
 describe('plans over HTTP', () => {
-  it('shows how a plan stands, with its tasks as the stream shows them', async () => {
+  it('shows the state of a plan, with its tasks as the stream shows them', async () => {
     const { plansOf, planner, planId } = await endpoint();
     const view = await (await plansOf()).view(planId);
     expect(view).toMatchObject({ planId, state: 'running', goal: 'Three parts', paused: false, omitted: 0 });
@@ -54,7 +54,7 @@ describe('plans over HTTP', () => {
     expect(view).toEqual(await planner.view(planId, owner));
   });
 
-  it('pauses a plan, and lets it go on', async () => {
+  it('pauses a plan, and resumes it', async () => {
     const { plansOf, agent: { began, letGo }, planner, planId } = await endpoint();
     const plans = await plansOf();
     await plans.pause(planId);
@@ -98,7 +98,7 @@ describe('plans over HTTP', () => {
     expect(await plans.view(planId)).toMatchObject({ state: 'running', paused: false });
   });
 
-  it('asks for the scope "run:read" to look, and "run:cancel" to change anything', async () => {
+  it('needs the scope "run:read" to read, and "run:cancel" to change anything', async () => {
     const { plansOf, planId } = await endpoint();
     const reader = await plansOf({ scopes: ['run:read'] });
     const canceller = await plansOf({ scopes: ['run:cancel'] });
@@ -109,7 +109,7 @@ describe('plans over HTTP', () => {
     await expect(canceller.view(planId)).rejects.toMatchObject({ code: 'forbidden' });
   });
 
-  it('has whoever pauses, resumes or cancels it in the audit, and in the trace of the plan', async () => {
+  it('records who pauses, resumes or cancels it in the audit, and in the trace of the plan', async () => {
     const audit = createAudit({ storage: memoryStorage() });
     const { sink, events } = memorySink();
     const model = scriptedModel(() => stallingStream([])).model;

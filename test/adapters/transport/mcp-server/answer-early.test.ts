@@ -4,7 +4,7 @@ import { answerEarly } from '../../../../adapters/transport/mcp-server/answer-ea
 const onLeave = (): void => undefined;
 
 describe('answerEarly', () => {
-  it('gives an answer that comes in time as it is', async () => {
+  it('returns a response that comes in time unchanged', async () => {
     const answer = Response.json({ id: 1 }, { status: 400 });
     expect(await answerEarly(Promise.resolve(answer), { waitMs: 60_000, onLeave })).toBe(answer);
   });
@@ -21,7 +21,7 @@ describe('answerEarly', () => {
     expect(await early.text()).toBe(`: the tool is at work\n\n${expected}`);
   });
 
-  it('tells when the client leaves before the answer', async () => {
+  it('reports a client that leaves before the response', async () => {
     const left = vi.fn<() => void>();
     const early = await answerEarly(new Promise(() => undefined), { waitMs: 0, onLeave: left });
     const reader = early.body?.getReader();

@@ -23,7 +23,7 @@ describe('serveMcp', () => {
     expect(await names()).toEqual([...four, 'add_numbers']);
   });
 
-  it('tells once that the list has changed, for each load that changed it', async () => {
+  it('notifies once that the list has changed, for each load that changed it', async () => {
     const { load, changes, names } = await connect();
     await load('add_numbers', 'reverse_text');
     expect(changes.count).toBe(1);
@@ -54,7 +54,7 @@ describe('serveMcp', () => {
     expect(b.changes.count).toBe(0);
   });
 
-  it('stops the tool when the client takes its call back', async () => {
+  it('stops the tool when the client cancels its call', async () => {
     const { tool, started, stopped } = endlessTool();
     const { client } = await connect(hostOf(mcpRuntime({ tools: [tool] }), { listed: ['*'] }));
     const abort = new AbortController();
@@ -130,7 +130,7 @@ describe('serveMcp', () => {
 });
 
 describe('messagePortTransport', () => {
-  it('tells once that the other side is gone, and sends no more', async () => {
+  it('reports once that the other side has closed, and sends no more', async () => {
     const { port1, port2 } = new MessageChannel();
     const [a, b] = [messagePortTransport(port1), messagePortTransport(port2)];
     const [onA, onB] = [vi.fn<() => void>(), vi.fn<() => void>()];

@@ -78,14 +78,14 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
     expect(JSON.parse(result.content[0].text)).toMatchObject({ count: 2 });
   });
 
-  it('is told to load a tool that is not active', async () => {
+  it('reads that a tool that is not active must be loaded', async () => {
     const ask = askOf(mcpEndpoint());
     const expected = { isError: true, content: [{ text: expect.stringContaining('load it with tool_load') }] };
     expect((await call(ask, 'add_numbers', { a: 1, b: 2 })).result).toMatchObject(expected);
     expect((await call(ask, 'tool_call', { name: 'add_numbers' })).result).toMatchObject(expected);
   });
 
-  it('is told the new name of a renamed tool', async () => {
+  it('reads the new name of a renamed tool', async () => {
     const ask = askOf(mcpEndpoint());
     const { error } = await call(ask, 'go_ent_add');
     expect(error).toMatchObject({ code: -32602, data: { reason: 'tool_renamed', suggest: 'add_numbers' } });
@@ -97,7 +97,7 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
   });
 
   it.each(['nothing_of_this_name', '__proto__', 'x'.repeat(5000)])(
-    'is told that there is no tool "%.20s"',
+    'reads that there is no tool "%.20s"',
     async (name) => {
       const { error } = await call(askOf(mcpEndpoint()), name);
       expect(error).toMatchObject({ code: -32602, data: { reason: 'unknown_tool' } });
@@ -105,7 +105,7 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
     },
   );
 
-  it.each(['A'.repeat(32), ''])('cannot use a handle that nobody was given: "%s"', async (toolset) => {
+  it.each(['A'.repeat(32), ''])('cannot use a handle that was never issued: "%s"', async (toolset) => {
     const { result } = await call(askOf(mcpEndpoint()), 'tool_call', { toolset, name: 'add_numbers' });
     expect(result).toMatchObject({ isError: true, _meta: { 'pinnace/error': { code: 'not_found' } } });
   });
@@ -131,7 +131,7 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
     });
   });
 
-  it('is told what is wrong with its input, as a result', async () => {
+  it('reads what is wrong with its input, as a result', async () => {
     const ask = askOf(open(addTool));
     expect((await call(ask, 'add_numbers', { a: 'one' })).result).toMatchObject({
       isError: true,
@@ -188,7 +188,7 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
     expect(result.content).toEqual([{ type: 'text', text: JSON.stringify(output) }]);
   });
 
-  it('hears how far the tool is, if it wants to', async () => {
+  it('receives the progress of the tool on request', async () => {
     const tool = plainTool('work', (_input, { progress }) => {
       for (const done of [1, 2]) progress?.({ progress: done, total: 2 });
       return progress ? 'told' : 'not asked';
@@ -214,7 +214,7 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
     await expect(stopped).resolves.toBeUndefined();
   });
 
-  it('sees neither secrets nor the text of an error that nobody meant to show', async () => {
+  it('reads neither secrets nor the text of an unexpected error', async () => {
     const value = 'canary-4f9aZ_q-77Kd0Lm2';
     const secrets = memorySecrets({ canary: { value, origins: ['code'] } });
     const tools = [
@@ -243,7 +243,7 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
     expect(JSON.stringify(sink.events)).not.toContain('abracadabra');
   });
 
-  it('sees its tools as they are now: what is disabled is gone', async () => {
+  it('lists its current tools, without those that are disabled', async () => {
     let tools = [addTool, reverseTool];
     const runtime = mcpRuntime();
     const ask = askOf(mcpEndpoint({
@@ -267,7 +267,7 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
     expect(await response.json()).toMatchObject({ code: 'forbidden' });
   });
 
-  it('is asked for a bearer token, before anything is done for it', async () => {
+  it('must send a bearer token before anything else happens', async () => {
     let asked = false;
     const tools = async () => {
       asked = true;
@@ -279,7 +279,7 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
     expect(asked).toBe(false);
   });
 
-  it('is told 413 for a body that is too long', async () => {
+  it('gets 413 for a body that is too long', async () => {
     const response = await askOf(mcpEndpoint({ maxBodyBytes: 1000 }))('tools/list', { pad: 'x'.repeat(2000) });
     expect(response.status).toBe(413);
   });
@@ -353,7 +353,7 @@ describe('/mcp', () => {
     expect((await mcpEndpoint()(post('{}', { 'content-type': 'text/plain' }))).status).toBe(415);
   });
 
-  it('serves the host names that it was told, and no other', async () => {
+  it('serves the configured host names, and no other', async () => {
     const params = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
     const headers = { 'mcp-protocol-version': '2025-11-25' };
     const authenticator = bearerAuthenticator({
@@ -417,7 +417,7 @@ describe('/mcp', () => {
       },
     );
 
-    it('tells a listed one which headers it may send', async () => {
+    it('names the headers that a listed one may send', async () => {
       const wanted = 'content-type,authorization,mcp-protocol-version,mcp-session-id,last-event-id,mcp-method,mcp-name';
       const preflight = (origin: string) =>
         new Request('http://127.0.0.1/mcp', {

@@ -22,7 +22,7 @@ function counting(storage: Storage): { storage: Storage; commits: () => number; 
 }
 
 describe('authenticate', () => {
-  it('gives a principal with the facts of the certificate', async () => {
+  it('returns a principal with the facts of the certificate', async () => {
     const { authenticator, request, keys, root } = await createSession();
     const principal = await authenticator.authenticate(await request());
     expect(principal).toEqual({
@@ -127,7 +127,7 @@ describe('authenticate', () => {
   });
 
   it.each([['storage_full', '503 replay_store_full'], ['storage_closed', '503 overloaded']])(
-    'lets nobody pass while the storage says %s',
+    'rejects every request while the storage says %s',
     async (reason, said) => {
       const storage = memoryStorage({ maxEntries: 0 });
       const { authenticator, request } = await createSession({ storage });
@@ -136,7 +136,7 @@ describe('authenticate', () => {
     },
   );
 
-  it('lets nobody pass when the list of revocations cannot be read', async () => {
+  it('rejects every request when the list of revocations cannot be read', async () => {
     const { storage, fail } = counting(memoryStorage());
     const { authenticator, request, clock } = await createSession({ storage });
     expect(await verdict(authenticator, await request())).toBe('ok');

@@ -40,7 +40,7 @@ describe('the body', () => {
     expect(cancelled).toBe(true);
   });
 
-  it('is read once for the authenticator and for who asks after it', async () => {
+  it('is read once for the authenticator and for later readers', async () => {
     const { authenticator, request } = await createSession();
     const signed = await request();
     await authenticator.authenticate(signed);

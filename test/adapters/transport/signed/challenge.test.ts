@@ -6,7 +6,7 @@ import { startSeconds } from './session.ts';
 describe('challengeHeaders', () => {
   const refused = new PinnaceError('signature_expired', 'The signature has expired', { status: 401 });
 
-  it('tells a client what is wrong, what to sign and what time it is', () => {
+  it('names what is wrong, what to sign and the time', () => {
     expect(challengeHeaders(refused, startSeconds * 1000)).toEqual({
       'www-authenticate': 'GC-Session error="signature_expired"',
       'accept-signature':

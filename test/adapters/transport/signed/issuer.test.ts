@@ -32,7 +32,7 @@ describe('createIssuer', () => {
     });
   });
 
-  it('gives a session key that cannot be exported', async () => {
+  it('returns a session key that cannot be exported', async () => {
     const { key } = await (await createIssuer({ iss, audience })).issue(session);
     expect(key).toMatchObject({ type: 'private', extractable: false, usages: ['sign'] });
     await expect(crypto.subtle.exportKey('jwk', key)).rejects.toMatchObject({ name: 'InvalidAccessError' });

@@ -47,7 +47,7 @@ describe('a nonce', () => {
     }));
   });
 
-  it('stays taken for as long as its signature could be accepted, and is forgotten after', async () => {
+  it('stays used for as long as its signature could be accepted, and is removed afterwards', async () => {
     const clock = createClock();
     const storage = memoryStorage({ now: clock.now });
     const store = createNonceStore({ storage });

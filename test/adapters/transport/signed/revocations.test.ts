@@ -108,7 +108,7 @@ describe('a session', () => {
 describe('onRevoked', () => {
   const subject: Revocation = { kind: 'subject', issuer: iss, subject: 'session-1' };
 
-  it('tells the runs of a revoked session, each once, and no others', async () => {
+  it('calls the listeners of a revoked session, each once, and no others', async () => {
     const storage = memoryStorage();
     const one = await createSession({ storage });
     const two = await createSession({ claims: { sub: 'session-2' } });
@@ -126,7 +126,7 @@ describe('onRevoked', () => {
     expect(told).toEqual(['first run', 'second run']);
   });
 
-  it('tells of what another instance has revoked, without any request', async () => {
+  it('calls listeners for what another instance has revoked, without any request', async () => {
     const storage = memoryStorage();
     const ticker = createTicker();
     const session = await createSession({ storage, every: ticker.every });
@@ -141,7 +141,7 @@ describe('onRevoked', () => {
     expect(ticker.running()).toBe(0);
   });
 
-  it('runs no timer while nobody listens', async () => {
+  it('runs no timer without listeners', async () => {
     const ticker = createTicker();
     const { authenticator, request } = await createSession({ every: ticker.every });
     const principal = await authenticator.authenticate(await request());
@@ -173,7 +173,7 @@ describe('the copy of the list', () => {
     expect(reads).toBe(1);
   });
 
-  it('is not undone by a slow read that began before', async () => {
+  it('is not undone by a slow read that started before', async () => {
     const storage = memoryStorage();
     const slow = Promise.withResolvers<void>();
     let lists = 0;
