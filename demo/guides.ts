@@ -18,7 +18,7 @@ export interface GuideGroup {
 /** All guides. */
 export const guideGroups: readonly GuideGroup[] = [
   {
-    title: 'Begin',
+    title: 'Start',
     guides: [
       { page: 'getting-started', title: 'Getting started', words: 'install first run quick' },
       { page: 'screens', title: 'Screens', words: 'pictures screenshots look' },
@@ -43,14 +43,14 @@ export const guideGroups: readonly GuideGroup[] = [
     ],
   },
   {
-    title: 'Lead many agents',
+    title: 'Run many agents',
     guides: [{ page: 'planner', title: 'Plans', words: 'planner sub-agents tasks' }],
   },
   {
-    title: 'Serve, watch and permit',
+    title: 'Serve, observe and protect',
     guides: [
       { page: 'endpoint', title: 'Endpoint', words: 'http api signed routes' },
-      { page: 'watching', title: 'Watching', words: 'events metrics traces audit opentelemetry' },
+      { page: 'watching', title: 'Observability', words: 'watching events metrics traces audit opentelemetry' },
       { page: 'permissions', title: 'Permissions', words: 'authorize rules' },
       { page: 'secrets', title: 'Secrets', words: 'keys origins redaction vault' },
     ],

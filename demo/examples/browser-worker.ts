@@ -1,4 +1,4 @@
-/** The agent of a page, in a Web Worker: its state stays in the browser, its models are reached from there. */
+/** An agent in a Web Worker: it stores its state in the browser and calls models from there. */
 
 import { createBrowserRuntime } from 'pinnace/browser';
 import { staticCatalog } from 'pinnace/catalog/static';
@@ -11,9 +11,9 @@ const catalog = staticCatalog({
   providers: [{ id: 'main', kind: 'rehearsal' }],
 });
 
-// The holder of the page's end of the port is the local principal.
+// Every caller on this port is the local principal.
 exposeRuntime(createBrowserRuntime({
-  name: 'cabins', // of the IndexedDB database
+  name: 'cabins', // the IndexedDB database
   catalog,
   secrets: memorySecrets(),
   tools: () => [findCabin, giveCabin],

@@ -12,7 +12,7 @@ export function connectWorker(): ReturnType<typeof connectRuntime> {
   return connectRuntime(new Worker(new URL('./browser-worker.ts', import.meta.url), { type: 'module' }));
 }
 
-/** What a framework would keep. `onChange` is called whenever the page is to be drawn anew. */
+/** State that a framework would manage. `onChange` is called when the page must render. */
 class PlainState implements ChatState<UIMessage> {
   status: ChatStatus = 'ready';
   error: Error | undefined = undefined;

@@ -1,4 +1,4 @@
-/** A whole endpoint: `deno serve --unstable-kv --allow-net --allow-env --allow-sys deno-endpoint.ts`. */
+/** A complete endpoint: `deno serve --unstable-kv --allow-net --allow-env --allow-sys deno-endpoint.ts`. */
 
 import { createDenoEndpoint } from 'pinnace/deno';
 import { denoEnvSecrets } from 'pinnace/secrets/deno-env';
@@ -12,12 +12,12 @@ function setting(name: string, otherwise: string): string {
   return Deno.env.get(name) ?? otherwise;
 }
 
-const kvPath = Deno.env.get('KV_PATH'); // a file, or a KV server; without it the platform's own
+const kvPath = Deno.env.get('KV_PATH'); // a file or a KV server; default: the platform's KV
 let prepare = async (): Promise<void> => undefined;
 
 const endpoint = createDenoEndpoint({
   tools: () => [findCabin, giveCabin],
-  // `model-key` is read from PINNACE_SECRET_MODEL_KEY, and goes nowhere but here
+  // `model-key` is read from PINNACE_SECRET_MODEL_KEY and is sent only to these origins
   secrets: denoEnvSecrets({ origins: { 'model-key': ['https://api.example.com'] } }),
   catalog(storage, tools, observability) {
     const registry = createRegistry({ storage, tools, ...observability });
@@ -35,7 +35,7 @@ const endpoint = createDenoEndpoint({
   ...(kvPath !== undefined && { kvPath }),
 });
 
-/** Runs once for a storage: what is registered already stays as it is. */
+/** Runs once for each storage. Existing records do not change. */
 async function addFirstRecords(registry: Registry): Promise<void> {
   if (await registry.agent('purser')) return;
   await registry.providers.register({ id: 'main', kind: 'rehearsal' }); // or openai-compatible, baseUrl, secret: { id: 'model-key' }

@@ -1,9 +1,9 @@
-/** A grounding source of one's own: answers from a table of questions and answers. `groundingContract` proves it. */
+/** A custom grounding source: answers from a table of questions and answers. `groundingContract` tests it. */
 
 import type { GroundingRequest, SourceHit } from 'pinnace/ports';
 import { type GroundingSource, PinnaceError } from 'pinnace';
 
-/** One answer that is known. */
+/** One question with its answer. */
 export interface Faq {
   readonly id: string;
   readonly question: string;
@@ -19,10 +19,10 @@ export function faqSource(id: string, faqs: (tenant: string) => readonly Faq[]):
     kind: 'search',
     capabilities: { query: true, embedding: false, filters: [], records: false },
     async retrieve(request, signal) {
-      if (signal.aborted) throw new PinnaceError('cancelled', 'Cannot search: the request was cancelled');
-      const asked = wordsOf(requireQuery(request)); // and refuses what it cannot do
+      if (signal.aborted) throw new PinnaceError('cancelled', 'Cannot search: the request was canceled');
+      const queried = wordsOf(requireQuery(request)); // rejects unsupported requests
       return faqs(request.tenant)
-        .map((faq) => toHit(faq, asked))
+        .map((faq) => toHit(faq, queried))
         .filter(({ score }) => score > 0)
         .toSorted((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
         .slice(0, request.topK);
@@ -31,18 +31,18 @@ export function faqSource(id: string, faqs: (tenant: string) => readonly Faq[]):
   };
 }
 
-/** What it cannot do, it refuses. */
+/** Rejects unsupported requests. */
 function requireQuery(request: GroundingRequest): string {
   const { query, embedding, filters, sort, aggregate } = request;
   const isCount = Number.isInteger(request.topK) && request.topK >= 1 && request.topK <= 200;
   const isPlain = isCount && !embedding && filters.length === 0 && !sort && !aggregate;
   if (isPlain && query?.trim()) return query;
-  throw new PinnaceError('invalid_argument', 'Cannot search: this source takes a query in words, and nothing else');
+  throw new PinnaceError('invalid_argument', 'Cannot search: this source supports only a text query');
 }
 
-function toHit({ id, question, answer }: Faq, asked: ReadonlySet<string>): SourceHit {
+function toHit({ id, question, answer }: Faq, queried: ReadonlySet<string>): SourceHit {
   const own = wordsOf(`${question} ${answer}`);
-  const score = [...asked].filter((word) => own.has(word)).length / Math.max(asked.size, 1);
+  const score = [...queried].filter((word) => own.has(word)).length / Math.max(queried.size, 1);
   return {
     id,
     title: question,
@@ -50,7 +50,7 @@ function toHit({ id, question, answer }: Faq, asked: ReadonlySet<string>): Sourc
     source: { uri: `faq/${id}`, version: '1' },
     score,
     scoreKind: 'bm25',
-    confidence: score * 0.8, // how probable it is that the hit helps: measure it, and see fitCalibration
+    confidence: score * 0.8, // the probability that the hit helps: measure it, see fitCalibration
     matched: [],
     metadata: {},
   };

@@ -1,8 +1,8 @@
-/** A custom sink that counts and reports frequent tool failures. A sink gets events in order, redacted, and cannot break a run. */
+/** A custom sink that counts and reports frequent tool failures. It receives redacted events in order; a failing sink does not affect a run. */
 
 import type { EventSink } from 'pinnace';
 
-/** Tools by how often they failed, and a call for each that fails too often. */
+/** Counts failures by tool, and calls `onOften` when a tool has failed `most` times. */
 export function failureWatch(options: { readonly most: number; readonly onOften: (toolId: string) => void }): {
   readonly sink: EventSink;
   readonly failures: ReadonlyMap<string, number>;

@@ -1,4 +1,4 @@
-/** The API reference: a page for each entry of the package, out of its docstrings. */
+/** The API reference: a page for each entry of the package, from its docstrings. */
 
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -100,15 +100,15 @@ function entryPage(
 ): EntryPage {
   const named = symbols.filter(({ name }) => name !== 'default').toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   const first = named.find(({ name }) => /^[a-z]/.test(name))?.declarations[0];
-  const told = about || (first && known.docs.get(placeOf(targetOf(first)))) || '';
-  const body = markup`<h1><code>${entry}</code></h1>\n${proseOf(told)}<p class="api-names">${
+  const summary = about || (first && known.docs.get(placeOf(targetOf(first)))) || '';
+  const body = markup`<h1><code>${entry}</code></h1>\n${proseOf(summary)}<p class="api-names">${
     named.map(({ name }) => markup`<a href="#${name}">${name}</a> `)
   }</p>\n${named.map(({ name, declarations }) => symbolOf(name, declarations, known))}`;
   return {
     path: `api/${entry.replaceAll('/', '-')}.html`,
     entry,
     title: entry,
-    about: told,
+    about: summary,
     count: named.length,
     body,
     sections: [],
@@ -126,7 +126,7 @@ function symbolOf(name: string, declarations: readonly Declaration[], known: Kno
   }`;
 }
 
-/** The docstring as prose, then the declaration with what its parts say. */
+/** The docstring as prose, then the declaration with the comments of its members. */
 function declarationOf(place: string, { docs, signatures }: Known): Html {
   const doc = docs.get(place);
   const lines = (signatures.get(place) ?? '').split('\n');
@@ -148,10 +148,10 @@ function listOf(pages: readonly EntryPage[]): ApiPage {
     }</td><td class="align-right">${count}</td></tr>\n`
   );
   const body = markup`<h1>API reference</h1>
-<p>What is public are these entries and what they export, out of their docstrings. <code>npm run docs</code> makes the same with a search.</p>
+<p>The public entries of the package and their exports. <code>npm run docs</code> builds the same reference with a search.</p>
 ${
     scroller(
-      markup`<thead><tr><th>entry</th><th>what it is</th><th class="align-right">exports</th></tr></thead>\n<tbody>\n${rows}</tbody>`,
+      markup`<thead><tr><th>entry</th><th>purpose</th><th class="align-right">exports</th></tr></thead>\n<tbody>\n${rows}</tbody>`,
     )
   }`;
   return { path: 'api.html', title: 'API reference', body, sections: [] };

@@ -1,4 +1,4 @@
-/** Colours for code: comments, texts and keywords, by one expression for each language. Nothing that needs a parser. */
+/** Syntax colors: comments, strings and keywords, by one regular expression per language. No parser. */
 
 import { type Html, markup } from './html.ts';
 
@@ -21,7 +21,7 @@ function join(comment: RegExp, words: RegExp): RegExp {
   return new RegExp(`(?<comment>${comment.source})|(?<text>${text.source})|(?<word>${words.source})`, 'g');
 }
 
-/** Returns the code with its colours, or as it is where the language is not known. */
+/** Returns the code with colors, or unchanged for an unknown language. */
 export function highlight(code: string, language: string): Html {
   const pattern = languages[language];
   if (!pattern) return markup`${code}`;

@@ -1,6 +1,6 @@
-/** HTML as text, for pages that are made when the playground is built. */
+/** HTML as text, for pages that are generated at build time. */
 
-/** Text that has been escaped, or made of such. */
+/** Escaped HTML. */
 export interface Html {
   readonly html: string;
 }
@@ -8,7 +8,7 @@ export interface Html {
 /** The values of a template; texts are escaped. */
 type Part = string | number | Html | undefined | readonly Part[];
 
-/** Returns a piece of HTML; whatever is put in is escaped, unless it is HTML itself. */
+/** Returns HTML from a template. Values are escaped unless they are HTML. */
 export function markup(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { html: texts.map((text, i) => text + (i < parts.length ? textOf(parts[i]) : '')).join('') };
 }

@@ -1,4 +1,4 @@
-/** Puts the documentation beside the playground: into builds, and into what the dev server serves. */
+/** Adds the documentation to builds and to the dev server. */
 
 import type { ServerResponse } from 'node:http';
 import { extname } from 'node:path';
@@ -13,7 +13,7 @@ const types: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
 };
 
-/** Returns the plugin. The dev server makes the pages anew for each request: they are what the Markdown is. */
+/** Returns the plugin. The dev server renders the pages for each request, so they match the Markdown. */
 export function docsSite(): Plugin {
   return {
     name: 'pinnace-docs',

@@ -1,4 +1,4 @@
-/** Markdown as HTML, by the playground's own reader: no HTML of the source passes. */
+/** Markdown as HTML, with the playground's own parser. HTML in the source is escaped. */
 
 import { locateBlocks } from '../markdown/state/markdown-blocks.ts';
 import { readInline } from '../markdown/state/markdown-inline.ts';
@@ -80,7 +80,7 @@ export function renderCode(code: string, language: string): Html {
 function renderTable({ align, head, rows }: TableBlock, renderText: (text: string) => Html): Html {
   const classOf = (column: number): Html | undefined => align[column] && markup` class="align-${align[column]}"`;
   const cellOf = (cell: string, i: number, tag: 'th' | 'td'): Html => {
-    const name = markup`${cell === '' ? 'td' : tag}`; // a heading that says nothing is none
+    const name = markup`${cell === '' ? 'td' : tag}`; // an empty heading is a plain cell
     return markup`<${name}${classOf(i)}>${renderText(cell)}</${name}>`;
   };
   const row = (tag: 'th' | 'td', cells: readonly string[]): Html =>
@@ -90,7 +90,7 @@ function renderTable({ align, head, rows }: TableBlock, renderText: (text: strin
   return scroller(markup`${top}${rows.map((cells) => row('td', cells))}</tbody>`);
 }
 
-/** A table that can be moved sideways, by keys too. */
+/** A table that scrolls sideways, also with keys. */
 export function scroller(table: Html): Html {
   return markup`<div class="table-scroller" tabindex="0" role="group" aria-label="Table"><table>\n${table}</table></div>\n`;
 }
@@ -124,7 +124,7 @@ function isElsewhere(href: string): boolean {
   return /^[a-z]+:/.test(href);
 }
 
-/** What a person reads of a line, without its marks. */
+/** The text of a line, without markup. */
 function plainText(nodes: readonly Inline[]): string {
   return nodes.map((node) => {
     if (typeof node === 'string') return node;
@@ -133,7 +133,7 @@ function plainText(nodes: readonly Inline[]): string {
   }).join('');
 }
 
-/** Ids of headings, as code forges make them: links that work there work here. */
+/** Ids of headings, as GitHub generates them, so the same links work. */
 function createAnchors(): (title: string) => string {
   const taken = new Map<string, number>();
   return (title) => {

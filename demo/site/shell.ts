@@ -1,10 +1,10 @@
-/** What every page of the documentation has around its text. */
+/** The frame of every page of the documentation. */
 
 import { guideGroups } from '../guides.ts';
 import { type Html, markup } from './html.ts';
 import type { Section } from './render.ts';
 
-/** The site's pages need neither frames nor forms nor connections; the one script shows the colours that were chosen. */
+/** The pages need no frames, forms or connections. The one script applies the chosen color theme. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,14 +17,14 @@ const policy = [
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Cpath fill='%230f7b8c' d='M17.5 3.5c4.6 3.2 7.4 8 7.9 14.3h-7.9z'/%3E%3Cpath fill='%23e2703a' d='M15 7.6v10.2H7.6C8.8 13.6 11.3 10 15 7.6z'/%3E%3Cpath fill='%230f7b8c' d='M4 20.6h24c-.9 3.6-3.6 6-7.4 6h-9c-4 0-6.7-2.4-7.6-6z'/%3E%3C/svg%3E";
 
-/** What a page is made of. */
+/** The parts of a page. */
 export interface ShellOptions {
   readonly title: string;
   readonly body: Html;
   readonly sections: readonly Section[];
-  /** Its place, as `tools.html`. */
+  /** Its path, such as `tools.html`. */
   readonly path: string;
-  /** The way from the page to the folder of the site, as `../../`; empty where it lies in it. */
+  /** The relative path from the page to the folder of the site, such as `../../`. */
   readonly up: string;
 }
 

@@ -1,4 +1,4 @@
-/** The documentation as a folder of static pages, made of the Markdown of this project. */
+/** The documentation as a folder of static pages, from the Markdown of this project. */
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join, posix } from 'node:path';
@@ -13,7 +13,7 @@ const styles = [
   'demo/markdown/style.css',
 ];
 
-/** Made once: the tool that reads docstrings takes seconds. */
+/** Cached, because reading the docstrings takes seconds. */
 let api: Promise<readonly ApiPage[]> | undefined;
 
 /** Files by their paths below the folder of the site. */
@@ -82,7 +82,7 @@ function hrefOf(target: string, source: string, linked: string[]): string {
   return anchor === undefined ? place : `${place}#${anchor}`;
 }
 
-/** A file of the project that a page links to: a picture as it is, code as a page, a folder as the list of what it holds. */
+/** A linked file of the project: a picture is copied, code becomes a page, a folder becomes a list. */
 async function putLinked(files: Map<string, string | Uint8Array>, source: string, linked: string[]): Promise<void> {
   const path = join(root, source);
   if ((await stat(path)).isDirectory()) {

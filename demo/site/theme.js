@@ -1,7 +1,7 @@
-// The colours that were chosen in the playground; without a choice, as the system has them.
+// Applies the color theme chosen in the playground; default: the system's theme.
 try {
   const theme = JSON.parse(localStorage.getItem('pinnace.theme'));
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 } catch {
-  // The browser keeps nothing for this site.
+  // The browser stores nothing for this site.
 }

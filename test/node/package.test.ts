@@ -51,4 +51,15 @@ describe('the package', () => {
     expect(core.length).toBeGreaterThan(10);
     for (const [name] of core) expect(page).toContain(`| \`pinnace${name.slice(1)}\` `);
   });
+
+  it('documents every value that an entry of the core exports', async () => {
+    const page = await readFile(join(root, 'docs/entries.md'), 'utf8');
+    const doors = { pinnace: whole, discovery, events, grounding, permission, planner, registry, tools, tree };
+    for (const [entry, door] of Object.entries(doors)) {
+      const row = page.split('\n').find((line) =>
+        line.startsWith(`| \`${entry === 'pinnace' ? entry : `pinnace/${entry}`}\` `)
+      );
+      expect(Object.keys(door).filter((name) => !row?.includes(`\`${name}\``)), entry).toEqual([]);
+    }
+  });
 });
