@@ -11,7 +11,7 @@ import { createLookup } from './lookup.ts';
 import type { Rerank } from './rerank.ts';
 import type { ToolIndex } from './index/tool-index.ts';
 
-export { discoveryToolNames } from './tool-names.ts';
+export { discoveryToolNames } from './lookup.ts';
 
 /** What the discovery tools work with. */
 export interface DiscoveryOptions {

@@ -3,7 +3,6 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { IndexedTool } from './index/fields.ts';
 import type { ToolIndex } from './index/tool-index.ts';
-import { discoveryToolNames } from './tool-names.ts';
 
 /** Returns a tool by name. What is not allowed is as if it did not exist. */
 export interface Lookup {
@@ -13,6 +12,9 @@ export interface Lookup {
 }
 
 const mostSuggestions = 3;
+
+/** The names of the discovery tools, which are active in every run that has them. */
+export const discoveryToolNames = ['tool_find', 'tool_describe', 'tool_load', 'tool_active'] as const;
 
 const own: ReadonlySet<string> = new Set(discoveryToolNames);
 

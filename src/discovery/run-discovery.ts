@@ -4,7 +4,7 @@ import type { Discovery } from '../contracts/discovery.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import { discoveryTools } from './discovery-tools.ts';
-import { discoveryToolNames } from './tool-names.ts';
+import { discoveryToolNames } from './lookup.ts';
 import { toIndexedTool } from './index/fields.ts';
 import type { Rerank } from './rerank.ts';
 import { createToolIndex, type ToolIndex } from './index/tool-index.ts';

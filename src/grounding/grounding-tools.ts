@@ -5,12 +5,11 @@ import type { Authorize } from '../contracts/authorize.ts';
 import * as v from 'valibot';
 import { defineTool } from '../tools/define-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
-import { aboutGrounding } from './about-grounding.ts';
 import type { GroundingCallOptions } from './access.ts';
 import type { ContextOptions } from './context.ts';
 import { type Grounding, isWritable } from './create-grounding.ts';
 import { ForgetInput, RememberInput } from './request.ts';
-import { retrieveTool } from './retrieve-tool.ts';
+import { aboutGrounding, retrieveTool } from './retrieve-tool.ts';
 
 /** What the tools may reach. */
 export interface GroundingToolsOptions extends Omit<ContextOptions, 'number'> {

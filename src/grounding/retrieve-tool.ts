@@ -4,7 +4,6 @@ import * as v from 'valibot';
 import { fromData, PinnaceError } from '../base/errors.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
-import { aboutGrounding } from './about-grounding.ts';
 import type { GroundingCallOptions } from './access.ts';
 import { type ContextOptions, createContext, type GroundingContext } from './context.ts';
 import type { Grounding } from './create-grounding.ts';
@@ -74,6 +73,11 @@ function requireAny(sources: readonly SourceReport[]): void {
     retryable: errors.some(({ retryable }) => retryable),
     details: { reason: 'no_data_source_answered' },
   });
+}
+
+/** The part that the definitions of all grounding tools share. */
+export function aboutGrounding(id: string, title: string) {
+  return { id, title, type: 'builtin' as const, category: 'grounding', keywords: ['memory', 'context', 'search'] };
 }
 
 /** What the model needs; hashes and versions are for the record. */

@@ -3,7 +3,7 @@
 import { canonicalJson, checkData } from '../base/json.ts';
 import type { McpPin, PinnedTool } from '../base/schema.ts';
 import { asRecord } from '../base/is-record.ts';
-import { knownFields } from './known-fields.ts';
+import { knownFields } from './checks/fields.ts';
 import { fingerprintOf } from './fingerprint.ts';
 
 /** How one tool differs from its pin. */

@@ -1,5 +1,6 @@
 /** The terms of an index: text becomes terms, and terms become small numbers. */
 
+import { BoundedMap } from '../../base/bounded-map.ts';
 import { stem } from './stem.ts';
 import { stopWords } from './stop-words.ts';
 import { wordsOf } from './words.ts';
@@ -16,7 +17,7 @@ export interface Vocabulary {
 
 /** Makes a vocabulary with nothing in it. */
 export function createVocabulary(): Vocabulary {
-  return { ids: new Map(), terms: [], free: [], wordIds: new Map() };
+  return { ids: new Map(), terms: [], free: [], wordIds: new BoundedMap(mostKnown) };
 }
 
 /** Returns the terms of a text by number; a term that is new gets one. */
@@ -43,7 +44,6 @@ const noTerm = -1;
 function numberWord(vocabulary: Vocabulary, word: string): number {
   const term = lookUp(word);
   const id = term === stopped ? noTerm : numberTerm(vocabulary, term);
-  if (vocabulary.wordIds.size >= mostKnown) vocabulary.wordIds.clear();
   if (word.length <= longestWord) vocabulary.wordIds.set(word, id);
   return id;
 }
@@ -81,9 +81,9 @@ export function termOf(word: string): string {
   return term === stopped ? stem(word) : term;
 }
 
-/** Words are looked up again and again; what is kept of them is bounded. */
-const known = new Map<string, string>();
+/** How many words are cached with their terms. */
 const mostKnown = 50_000;
+const known = new BoundedMap<string, string>(mostKnown);
 const stopped = '';
 /** No name of anything is longer; a "word" of a megabyte is not worth its memory. */
 const longestWord = 64;
@@ -93,7 +93,6 @@ function lookUp(word: string): string {
   if (word.length > longestWord) return word.slice(0, longestWord);
   const found = known.get(word);
   if (found !== undefined) return found;
-  if (known.size >= mostKnown) known.clear();
   const term = stopWords.has(word) ? stopped : stem(word);
   known.set(word, term);
   return term;

@@ -1,8 +1,20 @@
 /** Rules for the other fields of a definition: annotations, icons, execution, and unknown ones. */
 
 import { asRecord } from '../../base/is-record.ts';
-import { knownFields } from '../known-fields.ts';
 import { below, error, type Remark, warning } from './finding.ts';
+
+/** The fields of a tool's definition that MCP knows (2026-07-28). */
+export const knownFields: ReadonlySet<string> = new Set([
+  'name',
+  'title',
+  'description',
+  'inputSchema',
+  'outputSchema',
+  'annotations',
+  'execution',
+  'icons',
+  '_meta',
+]);
 
 /** What is wrong with a definition besides its name, its texts and its schemas. `origin` is the server's. */
 export function checkFields(definition: Readonly<Record<string, unknown>>, origin: string): readonly Remark[] {
