@@ -3,7 +3,13 @@
 import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import { type CatalogRecords, kindNames, type RecordKind } from '../tools/records/record-kinds.ts';
-import { type FieldIssue, type KnownCode, providerIssues, toolIssues } from '../tools/records/record-issues.ts';
+import {
+  type FieldIssue,
+  type KnownCode,
+  mcpServerIssues,
+  providerIssues,
+  toolIssues,
+} from '../tools/records/record-issues.ts';
 import type { Agent, Provider, ToolDefinition } from '../base/schema.ts';
 
 /** What a registry knows besides its records. */
@@ -45,6 +51,9 @@ async function issuesOf(context: FieldContext, record: AnyRecord): Promise<reado
     return isSame(runningParts(record), current && 'paramsSchema' in current && runningParts(current))
       ? []
       : toolIssues(record, known);
+  }
+  if ('alias' in record) {
+    return current && 'alias' in current && current.url === record.url ? [] : mcpServerIssues(record, known);
   }
   if (!isProvider(record)) return [];
   return isSame(addressParts(record), current && isProvider(current) && addressParts(current))

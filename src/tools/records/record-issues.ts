@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { checkUrl, type UrlRule } from '../../base/check-url.ts';
 import { type Issue, toIssue } from '../../base/parse.ts';
 import { isPrivateOriginAllowed, type PrivateOrigins } from '../../base/private-origins.ts';
-import type { Provider, ToolDefinition } from '../../base/schema.ts';
+import type { McpServer, Provider, ToolDefinition } from '../../base/schema.ts';
 import { builtinToolIds } from '../builtin/builtin-ids.ts';
 import { CodeToolConfig } from '../code-tool.ts';
 import { HttpToolConfig, secretNames } from '../http/config.ts';
@@ -21,7 +21,7 @@ export interface FieldIssue extends Issue {
 export interface KnownCode {
   /** Names for `config.handler`. */
   readonly handlers: ReadonlySet<string>;
-  /** Origins on private networks where model servers may be. */
+  /** Origins on private networks that model and MCP servers may have. */
   readonly privateOrigins: PrivateOrigins;
 }
 
@@ -134,10 +134,23 @@ export function providerIssues(
       issueAt('baseUrl', 'missing_base_url', 'is missing: where the models are, like "https://api.example.com/v1"'),
     ];
   }
-  const url = URL.parse(baseUrl);
+  return addressIssues('baseUrl', baseUrl, privateOrigins);
+}
+
+/** Lists what keeps an MCP server from ever being called. */
+export function mcpServerIssues(
+  { url }: Pick<McpServer, 'url'>,
+  { privateOrigins }: Pick<KnownCode, 'privateOrigins'>,
+): readonly FieldIssue[] {
+  return addressIssues('url', url, privateOrigins);
+}
+
+/** An address must be public and https, unless the composition lists its origin. */
+function addressIssues(path: string, text: string, privateOrigins: PrivateOrigins): readonly FieldIssue[] {
+  const url = URL.parse(text);
   if (url && url.username === '' && url.password === '' && isPrivateOriginAllowed(url, privateOrigins)) return [];
-  const reason = urlRule(baseUrl, ['https']);
-  return reason === undefined ? [] : [issueAt('baseUrl', reason, urlMessages[reason])];
+  const reason = urlRule(text, ['https']);
+  return reason === undefined ? [] : [issueAt(path, reason, urlMessages[reason])];
 }
 
 /** An origin of its own may have any port: what it must be is public. */

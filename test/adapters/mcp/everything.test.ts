@@ -30,7 +30,7 @@ describe.each([['mcpConnector', mcpConnector], ['mcpConnector2026', mcpConnector
 
     it('is approved without an error, but for what needs a task, and serves an agent', async () => {
       const storage = memoryStorage();
-      const registry = createRegistry({ storage });
+      const registry = createRegistry({ storage, privateOrigins: ['loopback'] });
       await registry.put('provider', { id: 'default', kind: 'custom' });
       await registry.put('agent', { id: 'helper', name: 'Helper', providerId: 'default', mcp: { everything: {} } });
       await registry.put('mcpServer', { id: 'everything', alias: 'all', url: `${url}/mcp` });

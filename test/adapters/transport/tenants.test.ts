@@ -28,7 +28,7 @@ const collections = ['agents', 'tools', 'mcp-servers', 'providers', 'data-source
 const recordsOfA = {
   'providers': provider({ id: 'provider-of-a', kind: 'custom', model: marker }),
   'data-sources': dataSource({ id: 'source-of-a', name: marker, description: marker }),
-  'mcp-servers': mcpServer({ id: 'server-of-a', alias: 'of-a', url: `https://${marker}.example/mcp` }),
+  'mcp-servers': mcpServer({ id: 'server-of-a', alias: 'of-a', url: `https://${marker}.example.com/mcp` }),
   'tools': tool({ id: 'tool_of_a', name: 'tool_of_a', description: marker }),
   'agents': agent({
     id: 'agent-of-a',
@@ -43,7 +43,7 @@ const recordsOfA = {
 const stolen = {
   'providers': provider({ id: 'provider-of-a', model: 'of-b' }),
   'data-sources': dataSource({ id: 'source-of-a', name: 'of b' }),
-  'mcp-servers': mcpServer({ id: 'server-of-a', alias: 'of-b', url: 'https://b.example/mcp' }),
+  'mcp-servers': mcpServer({ id: 'server-of-a', alias: 'of-b', url: 'https://b.example.com/mcp' }),
   'tools': tool({ id: 'tool_of_a', name: 'tool_of_a', description: 'Of b' }),
   'agents': agent({ id: 'agent-of-a', name: 'Of b', providerId: 'common' }),
 };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createRegistry, type Registry, type ToolDefinitionInput } from '../../../src/index.ts';
 import type { RegistryOptions } from '../../../src/registry/index.ts';
-import { agent, dataSource, provider, tool } from '../../fixtures/records.ts';
+import { agent, dataSource, mcpServer, provider, tool } from '../../fixtures/records.ts';
 
 const registryOf = (options: Partial<RegistryOptions> = {}): Registry =>
   createRegistry({ storage: memoryStorage(), ...options });
@@ -194,5 +194,39 @@ describe('a registry, asked to register an agent', () => {
     await expect(registryOf().import({ ...document, providers: [] })).rejects.toMatchObject({
       details: { reason: 'unknown_provider' },
     });
+  });
+});
+
+describe('a registry, asked to register an MCP server', () => {
+  it.each([
+    ['http://mcp.example.com/mcp', 'scheme_not_allowed'],
+    ['http://127.0.0.1:8080/mcp', 'scheme_not_allowed'],
+    ['https://127.0.0.1/mcp', 'address_not_public'],
+    ['https://169.254.169.254/mcp', 'address_not_public'],
+    ['https://localhost/mcp', 'host_not_public'],
+  ])('refuses the address %s: %s', async (url, reason) => {
+    const registry = registryOf();
+    const expected = refusal(['url', reason]);
+    await expect(registry.mcpServers.register(mcpServer({ url }))).rejects.toMatchObject(expected);
+    const document = { format: 'pinnace-catalog', formatVersion: 1, mcpServers: [mcpServer({ url })] };
+    await expect(registry.import(document)).rejects.toMatchObject(expected);
+  });
+
+  it('accepts private origins that the composition lists', async () => {
+    const registry = registryOf({ privateOrigins: ['loopback', 'http://10.0.0.7:9000'] });
+    const { url } = await registry.mcpServers.register(mcpServer({ url: 'http://127.0.0.1:8080/mcp' }));
+    expect(url).toBe('http://127.0.0.1:8080/mcp');
+    await registry.mcpServers.update('files', { url: 'http://10.0.0.7:9000/mcp' }, { version: 1 });
+    await expect(registry.mcpServers.update('files', { url: 'http://10.0.0.8/mcp' }, { version: 2 })).rejects
+      .toMatchObject(refusal(['url', 'scheme_not_allowed']));
+  });
+
+  it('checks a stored address only when it changes', async () => {
+    const storage = memoryStorage();
+    const before = registryOf({ storage, privateOrigins: ['loopback'] });
+    await before.mcpServers.register(mcpServer({ url: 'http://127.0.0.1:8080/mcp' }));
+    const registry = registryOf({ storage });
+    expect(await registry.mcpServers.update('files', { media: true }, { version: 1 })).toMatchObject({ media: true });
+    expect(await registry.mcpServers.disable('files')).toMatchObject({ state: 'disabled' });
   });
 });

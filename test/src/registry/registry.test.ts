@@ -124,7 +124,7 @@ describe('a registry', () => {
       registry.tools.register(config({ 'X-Api-Key': value })),
       registry.dataSources.register(dataSource({ config: { database: { password: value } } })),
       registry.providers.register(provider({ baseUrl: `https://user:${value}@api.example/v1` })),
-      registry.mcpServers.register(mcpServer({ url: `https://${value}@mcp.example/` })),
+      registry.mcpServers.register(mcpServer({ url: `https://${value}@mcp.example.com/` })),
     ];
     for (const refusal of await Promise.allSettled(refusals)) {
       if (refusal.status === 'fulfilled') throw new Error('It was not refused');
@@ -476,7 +476,7 @@ describe('an MCP server in the registry', () => {
     expect(await registry.mcpServers.register(mcpServer({ status: 'valid' }))).toMatchObject({ status: 'pending' });
     await registry.put('mcpServer', mcpServer({ status: 'valid', validatedAt: '2026-01-01T00:00:00.000Z' }));
     expect(await registry.mcpServers.disable('files')).toMatchObject({ status: 'valid', state: 'disabled' });
-    const moved = await registry.mcpServers.update('files', { url: 'https://evil.example/' }, { version: 3 });
+    const moved = await registry.mcpServers.update('files', { url: 'https://evil.example.com/' }, { version: 3 });
     expect(moved).toMatchObject({ status: 'pending' });
     expect(moved).not.toHaveProperty('validatedAt');
   });

@@ -293,9 +293,9 @@ describe('a run over a registry of several tenants', () => {
   it('checks an MCP server and a data source for the tenant that has it', async () => {
     const { registry } = await filled();
     await registry.mcpServers.register(mcpServer(), a);
-    await registry.mcpServers.register(mcpServer({ url: 'https://mcp.example/of-b' }), b);
+    await registry.mcpServers.register(mcpServer({ url: 'https://mcp.example.com/of-b' }), b);
     await registry.dataSources.register(dataSource(), a);
-    expect(await registry.forTenant('a').mcpServer?.('files')).toMatchObject({ url: 'https://mcp.example/mcp' });
+    expect(await registry.forTenant('a').mcpServer?.('files')).toMatchObject({ url: 'https://mcp.example.com/mcp' });
     expect(await registry.mcpServer?.('files')).toBeUndefined();
     expect(await registry.dataSource('manuals', undefined, 'a')).toMatchObject({ tenant: 'a' });
     expect(await registry.dataSource('manuals', undefined, 'b')).toBeUndefined();

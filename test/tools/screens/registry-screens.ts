@@ -37,7 +37,7 @@ export const registryScreens = {
   }),
   'record-mcpServer': next('An MCP server that is there', async (page) => {
     await page.getByTestId('field-alias').fill('docs');
-    await page.getByTestId('field-url').fill('https://docs.example/mcp');
+    await page.getByTestId('field-url').fill('https://docs.example.com/mcp');
     await page.getByTestId('record-save').click();
     await page.getByTestId('record-remove').waitFor();
   }),

@@ -50,7 +50,7 @@ describe('records of every kind', () => {
       description: 'Tells the weather',
       config: '{"origin":"https://api.example.com"}',
     }],
-    ['mcpServer', { id: 'files', alias: 'files', url: 'https://files.example/mcp' }],
+    ['mcpServer', { id: 'files', alias: 'files', url: 'https://files.example.com/mcp' }],
     ['provider', { id: 'lab', baseUrl: 'https://lab.example.com/v1', model: 'small' }],
     ['dataSource', { id: 'charts', name: 'Charts', config: '{"language":"en"}' }],
   ])('are made, changed, disabled and enabled, and their history tells of it: %s', async (kind, fields) => {
@@ -88,14 +88,20 @@ describe('records of every kind', () => {
     expect(page.all('field-id')[0]).toHaveProperty('value', 'charts');
   });
 
-  it('are not saved with an address that could never answer, and say so beside the field', async () => {
-    await openSection('provider');
-    await create({ id: 'lab', baseUrl: 'http://169.254.169.254/v1' });
-    await vi.waitFor(() => expect(text('help-baseUrl')).toMatch(/must begin with "https:/));
-    await fill({ baseUrl: 'http://localhost:11434/v1' }); // a model server on this machine
-    await page.click('record-save');
-    await page.find('record-page');
-  });
+  it.each([
+    ['provider', 'baseUrl', { id: 'lab' }],
+    ['mcpServer', 'url', { id: 'docs', alias: 'docs' }],
+  ])(
+    'are not saved with an address that is not allowed, and say so beside the field: %s',
+    async (kind, field, fields) => {
+      await openSection(kind);
+      await create({ ...fields, [field]: 'http://169.254.169.254/v1' });
+      await vi.waitFor(() => expect(text(`help-${field}`)).toMatch(/must begin with "https:/));
+      await fill({ [field]: 'http://localhost:11434/v1' }); // a server on this machine
+      await page.click('record-save');
+      await page.find('record-page');
+    },
+  );
 
   it('say what an address looks like beside the field that has none', async () => {
     await openSection('mcpServer');
