@@ -74,6 +74,9 @@ function followed(
   return {
     planId,
     follow: (run) => {
+      // A run that ends by itself abandons nothing, and must not leave the plan's watchers behind.
+      const stop = (): void => void (run.signal.reason === 'run_ended' && left.abort());
+      run.signal.addEventListener('abort', stop, { once: true });
       const updates = plans.follow(planId, principal, { signal: left.signal });
       const onEnd = (): void => {
         ended.resolve();
