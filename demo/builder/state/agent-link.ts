@@ -5,6 +5,7 @@ import type { ImportReport } from '../../../src/registry/index.ts';
 import type { AgentReview } from '../worker/control.ts';
 import type { RegistryControl } from '../../registry/worker/control.ts';
 import { fromLink } from './agent-file.ts';
+import { problemOf } from '../../kit/answer-problem.ts';
 
 /** What came. */
 export interface Arrival {
@@ -62,7 +63,7 @@ export function createAgentLink(control: RegistryControl): AgentLink {
       isBusy.value = true;
       const answer = await control.importAll(value.review.document, false).catch(() => undefined);
       isBusy.value = false;
-      problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The registry did not respond'}.`;
+      problem.value = problemOf(answer, 'The registry did not respond');
       return answer?.ok ? value.review.agents[0]?.id : undefined;
     },
   };

@@ -5,8 +5,8 @@ import type { Agent, RecordKind } from '../../../src/registry/index.ts';
 import type { Answer, AnyRecord, RegistryControl } from '../../registry/worker/control.ts';
 import { createToolFinder, type ToolFinder } from './builder-tools.ts';
 import { createMcpCheck, type McpCheck } from '../../registry/state/mcp-check.ts';
-import { createRecordForm, type RecordForm } from '../../registry/state/record-form.ts';
-import { choicesOf } from '../../registry/state/registry-pages.ts';
+import { type RecordForm } from '../../registry/state/record-form.ts';
+import { openRecordForm } from '../../registry/state/registry-pages.ts';
 import { createVaultPage, type VaultPage } from '../../vault/state/vault-page.ts';
 
 /** The steps, in order. */
@@ -77,15 +77,6 @@ export function createBuilder({ control, onChanged, announce }: BuilderOptions):
   const sources = signal<readonly AnyRecord[]>([]);
   const finder = createToolFinder(control);
 
-  async function formOf(kind: RecordKind): Promise<RecordForm> {
-    return createRecordForm({
-      kind,
-      choices: await choicesOf(control),
-      write: (next, version) =>
-        version === undefined ? control.create(kind, next) : control.replace(kind, next as AnyRecord, version), // a record with changes
-    });
-  }
-
   async function list(kind: RecordKind): Promise<readonly AnyRecord[]> {
     const page = await control.list(kind, { limit: 200 }).catch(() => undefined);
     unreachable.value = page?.ok ? undefined : 'The registry did not respond.';
@@ -135,7 +126,7 @@ export function createBuilder({ control, onChanged, announce }: BuilderOptions):
   /** The form offers the providers that there were when it was made. */
   async function chooseProvider(providerId: string): Promise<void> {
     const before = form.value?.values.value;
-    const next = saved.value ? undefined : await formOf('agent');
+    const next = saved.value ? undefined : await openRecordForm(control, 'agent');
     if (next && before) {
       for (const [name, value] of Object.entries(before)) next.set(name, value);
       form.value = next;
@@ -155,7 +146,7 @@ export function createBuilder({ control, onChanged, announce }: BuilderOptions):
     vault: createVaultPage({ control, announce }),
     control,
     async start() {
-      const made = await formOf('agent');
+      const made = await openRecordForm(control, 'agent');
       batch(() => {
         step.value = 'about';
         side.value = undefined;
@@ -170,7 +161,7 @@ export function createBuilder({ control, onChanged, announce }: BuilderOptions):
       form.value?.set(field, entries(field).filter((other) => other !== entry).join('\n'));
     },
     async make(kind, preset = {}) {
-      const made = await formOf(kind);
+      const made = await openRecordForm(control, kind);
       for (const [name, value] of Object.entries(preset)) made.set(name, value);
       side.value = { kind, form: made };
     },

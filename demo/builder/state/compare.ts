@@ -8,6 +8,7 @@ import type { RegistryControl } from '../../registry/worker/control.ts';
 import { isRunning } from '../../chat/state/chat.ts';
 import type { AssistantMessage } from '../../chat/state/message.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
+import { problemOf } from '../../kit/answer-problem.ts';
 
 /** One of the two. */
 export interface Side {
@@ -153,7 +154,7 @@ function ownSide({ name, playground, control, providers }: OwnSideOptions): OwnS
       const found = await control.get('agent', next).catch(() => undefined);
       if (agentId.value !== next) return; // another was chosen meanwhile
       if (found?.ok) agent.value = found.value.record as Agent; // as asked for
-      else problem.value = `${found?.error.message ?? 'The registry did not respond'}.`;
+      else problem.value = problemOf(found, 'The registry did not respond');
     },
     vary(next) {
       const given = Object.entries(next).filter(([, value]) => value !== undefined && value !== '');
@@ -166,7 +167,7 @@ function ownSide({ name, playground, control, providers }: OwnSideOptions): OwnS
       const made = isVaried
         ? await control.varyAgent(agentId.value, variation.value).catch(() => undefined)
         : undefined;
-      problem.value = isVaried && !made?.ok ? `${made?.error.message ?? 'The worker did not respond'}.` : undefined;
+      problem.value = isVaried ? problemOf(made, 'The worker did not respond') : undefined;
       if (isVaried && !made?.ok) return false;
       running.value = made?.ok ? made.value.id : agentId.value;
       own.chats.start(running.value);
@@ -177,7 +178,7 @@ function ownSide({ name, playground, control, providers }: OwnSideOptions): OwnS
       const { id: _, revision: __, createdAt: ___, updatedAt: ____, ...record } = agent.value;
       const made = await control.create('agent', { ...record, ...variation.value, name: `${record.name} ${name}` })
         .catch(() => undefined);
-      problem.value = made?.ok ? undefined : `${made?.error.message ?? 'The registry did not respond'}.`;
+      problem.value = problemOf(made, 'The registry did not respond');
       return made?.ok ? made.value.id : undefined;
     },
   };

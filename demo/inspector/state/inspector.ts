@@ -8,6 +8,7 @@ import type { Found, InspectorControl, RunHead, RunList, RunNews, RunRecord } fr
 import { createOpenedRun, type OpenedRun } from './opened-run.ts';
 import { readRunFile, type RunFile } from './run-file.ts';
 import type { ConnectedTransports } from '../../app/state/transports.ts';
+import { problemOf } from '../../kit/answer-problem.ts';
 
 /** What is shown of the open run. */
 export type InspectorTab = 'timeline' | 'events' | 'tools' | 'prompt' | 'usage';
@@ -84,7 +85,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
   /** Returns the value, or says what is wrong. */
   async function ask<T>(asking: Promise<Found<T>>): Promise<T | undefined> {
     const answer = await asking.catch(() => undefined);
-    problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The worker did not respond'}.`;
+    problem.value = problemOf(answer, 'The worker did not respond');
     return answer?.ok ? answer.value : undefined;
   }
 

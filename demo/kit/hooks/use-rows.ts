@@ -1,7 +1,8 @@
 /** A list of which only the rows in sight are drawn. */
 
-import { type ReadonlySignal, type Signal, useComputed, useSignal } from '@preact/signals';
+import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { watchHeight } from './watch-height.ts';
 
 /** What such a list needs to be drawn. */
 export interface Rows {
@@ -25,7 +26,7 @@ export function useRows(count: ReadonlySignal<number>): Rows {
   const top = useSignal(0);
   const height = useSignal(0);
   const rowHeight = useMemo(rowHeightHere, []);
-  useLayoutEffect(() => watchHeight(scroller.current, height), []);
+  useLayoutEffect(() => watchHeight(scroller.current, (now) => (height.value = now)), []);
   const fitting = useComputed(() => Math.max(1, Math.floor(height.value / rowHeight)));
   const drawn = useComputed(() => {
     const pool = Math.ceil(height.value / rowHeight) + 1 + 2 * overscan;
@@ -74,12 +75,4 @@ export function placeAfter(
 /** Fingers want more room. */
 function rowHeightHere(): number {
   return matchMedia('(pointer: coarse)').matches ? 40 : 28;
-}
-
-function watchHeight(element: HTMLElement | null, height: Signal<number>): (() => void) | undefined {
-  if (!element) return undefined;
-  height.value = element.clientHeight;
-  const observer = new ResizeObserver(() => void (height.value = element.clientHeight));
-  observer.observe(element);
-  return () => observer.disconnect();
 }

@@ -6,6 +6,7 @@ import type { KnowledgePanel } from '../state/knowledge-panel.ts';
 import { AddButtons } from './add-buttons.tsx';
 import { FileRow } from './file-row.tsx';
 import { GuideLink } from '../../kit/guide-link.tsx';
+import { watchHeight } from '../../kit/hooks/watch-height.ts';
 
 /** Rows drawn beyond what is in sight, on either side. */
 const overscan = 4;
@@ -123,12 +124,4 @@ function stepBetweenRows({ key, currentTarget, target }: KeyboardEvent): boolean
 /** Fingers want more room. */
 function rowHeightHere(): number {
   return matchMedia('(pointer: coarse)').matches ? 64 : 54;
-}
-
-function watchHeight(element: HTMLElement | null, onHeight: (height: number) => void): (() => void) | undefined {
-  if (!element) return undefined;
-  onHeight(element.clientHeight);
-  const observer = new ResizeObserver(() => onHeight(element.clientHeight));
-  observer.observe(element);
-  return () => observer.disconnect();
 }

@@ -13,6 +13,7 @@ import { KnowledgeFoot } from './knowledge-foot.tsx';
 import { KnowledgeResults } from './knowledge-results.tsx';
 import { KnowledgeSearchField } from './knowledge-search-field.tsx';
 import { Reader } from './reader.tsx';
+import { PanelProblem } from '../../kit/panel-problem.tsx';
 
 /** The knowledge in the agent's worker, for people: files that are added, searched and read beside the chat. */
 export function KnowledgePanel({ playground }: { playground: Playground }): JSX.Element {
@@ -65,7 +66,13 @@ export function KnowledgePanel({ playground }: { playground: Playground }): JSX.
       }}
     >
       <Head panel={panel} onClose={close} />
-      <Problem panel={panel} />
+      <PanelProblem
+        problem={panel.problem}
+        testId='knowledge-problem'
+        otherwise={panel.isStored.value
+          ? undefined
+          : 'The browser provides no storage: files you add are lost when the page closes.'}
+      />
       <Overview panel={panel} isHidden={open !== undefined} />
       {open && <Reader panel={panel} open={open} />}
       {isDraggedOver.value && (
@@ -131,23 +138,6 @@ function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.El
         <Icon name='cross' />
       </button>
     </header>
-  );
-}
-
-function Problem({ panel: { problem, isStored } }: { panel: Panel }): JSX.Element | null {
-  const text = problem.value ??
-    (isStored.value ? undefined : 'The browser provides no storage: files you add are lost when the page closes.');
-  if (text === undefined) return null;
-  return (
-    <p class='panel-problem' role='alert' data-testid='knowledge-problem'>
-      <Icon name='warning' />
-      <span>{text}</span>
-      {problem.value !== undefined && (
-        <button type='button' class='icon-button' aria-label='Dismiss' onClick={() => (problem.value = undefined)}>
-          <Icon name='cross' />
-        </button>
-      )}
-    </p>
   );
 }
 

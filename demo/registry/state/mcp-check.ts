@@ -3,6 +3,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { McpValidation, McpValidationInput } from '../../../src/registry/index.ts';
 import type { Answer } from '../worker/control.ts';
+import { problemOf } from '../../kit/answer-problem.ts';
 
 /** What a tool does, as the person who approves it says. */
 export type Effect = 'read' | 'write' | 'destructive';
@@ -43,7 +44,7 @@ export function createMcpCheck({ validate, onApproved }: McpCheckOptions): McpCh
     isBusy.value = true;
     const answer = await validate({ ...request, leaveOut: [...leftOut.value] }).catch(() => undefined);
     isBusy.value = false;
-    problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The registry did not respond'}.`;
+    problem.value = problemOf(answer, 'The registry did not respond');
     if (answer?.ok) report.value = answer.value;
     return answer?.ok ? answer.value : undefined;
   }

@@ -10,6 +10,7 @@ import { createMcpCheck, type McpCheck } from './mcp-check.ts';
 import { type Choices, createRecordForm, type RecordForm } from './record-form.ts';
 import { createTransfer, type Transfer } from './transfer.ts';
 import { createVaultPage, type VaultPage } from '../../vault/state/vault-page.ts';
+import { problemOf } from '../../kit/answer-problem.ts';
 
 export type { Filter, Listing } from './registry-list.ts';
 
@@ -87,7 +88,7 @@ export function createRegistryPages(
   /** Returns the value, or says what is wrong. */
   async function ask<T>(asking: Promise<Answer<T>>): Promise<T | undefined> {
     const answer = await asking.catch(() => undefined);
-    problem.value = answer?.ok ? undefined : `${answer?.error.message ?? 'The registry did not respond'}.`;
+    problem.value = problemOf(answer, 'The registry did not respond');
     return answer?.ok ? answer.value : undefined;
   }
 
@@ -130,14 +131,7 @@ export function createRegistryPages(
   }
 
   async function startForm(kind: RecordKind, record?: AnyRecord): Promise<void> {
-    const choices = await choicesOf(control);
-    form.value = createRecordForm({
-      kind,
-      choices,
-      ...(record && { record }),
-      write: (next, version) =>
-        version === undefined ? control.create(kind, next) : control.replace(kind, next as AnyRecord, version), // a record with changes
-    });
+    form.value = await openRecordForm(control, kind, record);
   }
 
   return {
@@ -216,8 +210,23 @@ export function createRegistryPages(
   };
 }
 
+/** Opens the form of a record, or of a new one, which the registry writes. */
+export async function openRecordForm(
+  control: RegistryControl,
+  kind: RecordKind,
+  record?: AnyRecord,
+): Promise<RecordForm> {
+  return createRecordForm({
+    kind,
+    choices: await choicesOf(control),
+    ...(record && { record }),
+    write: (next, version) =>
+      version === undefined ? control.create(kind, next) : control.replace(kind, next as AnyRecord, version), // a record with changes
+  });
+}
+
 /** The options of forms; none when the worker fails. */
-export async function choicesOf(control: RegistryControl): Promise<Choices> {
+async function choicesOf(control: RegistryControl): Promise<Choices> {
   const nothing = (): undefined => undefined;
   const [providers, vault] = await Promise.all([
     control.list('provider', { limit: 200 }).catch(nothing),

@@ -7,6 +7,7 @@ import { drop, type DropPlace, rename, setName, toggleDone } from './edits.ts';
 import { createTreeKeys } from './keys.ts';
 import { type RowActions, rowId, TreeRow } from './tree-row.tsx';
 import { placeOf, placeToSee, scrollHeightOf, scrollTopOf, type Viewport } from '../../kit/hooks/virtual.ts';
+import { watchHeight } from '../../kit/hooks/watch-height.ts';
 
 /** Rows drawn beyond what is in sight, on either side. */
 const overscan = 6;
@@ -186,14 +187,6 @@ function ranksIn(from: number, to: number): number[] {
 /** Fingers want more room. */
 function rowHeightHere(): number {
   return matchMedia('(pointer: coarse)').matches ? 40 : 30;
-}
-
-function watchHeight(element: HTMLElement | null, onHeight: (height: number) => void): (() => void) | undefined {
-  if (!element) return undefined;
-  onHeight(element.clientHeight);
-  const observer = new ResizeObserver(() => onHeight(element.clientHeight));
-  observer.observe(element);
-  return () => observer.disconnect();
 }
 
 /** The upper quarter of a row is the place before it, the lower one the place after it. */

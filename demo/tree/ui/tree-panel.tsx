@@ -9,6 +9,7 @@ import { nameOfWho, panelOf } from './panel-of.ts';
 import { TreeList } from './tree-list.tsx';
 import { TreeSearch } from './tree-search.tsx';
 import { TreeTools } from './tree-tools.tsx';
+import { PanelProblem } from '../../kit/panel-problem.tsx';
 
 /** The tree in the agent's worker, for people: beside the chat with those who work on it. */
 export function TreePanel({ playground }: { playground: Playground }): JSX.Element {
@@ -32,7 +33,13 @@ export function TreePanel({ playground }: { playground: Playground }): JSX.Eleme
       <Head panel={panel} onClose={close} />
       <TreeSearch panel={panel} />
       <TreeTools panel={panel} />
-      <Problem panel={panel} />
+      <PanelProblem
+        problem={panel.problem}
+        testId='tree-problem'
+        otherwise={panel.status.value?.kind === 'unkept'
+          ? 'The browser provides no storage: your changes are lost when the page closes.'
+          : undefined}
+      />
       <TreeList panel={panel} nameOf={nameOf} />
       <Foot panel={panel} nameOf={nameOf} />
     </section>
@@ -68,24 +75,6 @@ function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.El
         <Icon name='cross' />
       </button>
     </header>
-  );
-}
-
-function Problem({ panel: { problem, status } }: { panel: Panel }): JSX.Element | null {
-  const isUnstored = status.value?.kind === 'unkept';
-  const text = problem.value ??
-    (isUnstored ? 'The browser provides no storage: your changes are lost when the page closes.' : undefined);
-  if (text === undefined) return null;
-  return (
-    <p class='panel-problem' role='alert' data-testid='tree-problem'>
-      <Icon name='warning' />
-      <span>{text}</span>
-      {problem.value !== undefined && (
-        <button type='button' class='icon-button' aria-label='Dismiss' onClick={() => (problem.value = undefined)}>
-          <Icon name='cross' />
-        </button>
-      )}
-    </p>
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Answer, VaultControl, VaultState } from '../../registry/worker/control.ts';
+import { problemOf } from '../../kit/answer-problem.ts';
 
 /** The page. */
 export interface VaultPage {
@@ -34,7 +35,7 @@ export function createVaultPage({ control, announce }: VaultPageOptions): VaultP
   async function load(): Promise<void> {
     const answer = await control.vault().catch(() => undefined);
     if (answer?.ok) state.value = answer.value;
-    else problem.value = why(answer);
+    else problem.value = problemOf(answer, 'The vault did not respond');
   }
 
   async function change(asking: () => Promise<Answer<void>>, done: string): Promise<boolean> {
@@ -44,7 +45,7 @@ export function createVaultPage({ control, announce }: VaultPageOptions): VaultP
     await load();
     isBusy.value = false;
     if (answer?.ok) announce(done);
-    else problem.value = why(answer);
+    else problem.value = problemOf(answer, 'The vault did not respond');
     return answer?.ok === true;
   }
 
@@ -67,8 +68,4 @@ export function createVaultPage({ control, announce }: VaultPageOptions): VaultP
 function originsIn(text: string): string[] {
   const written = text.split(/[\s,]+/).filter((one) => one !== '');
   return [...new Set(written.map((one) => /^https?:\/\//i.test(one) ? URL.parse(one)?.origin ?? one : one))];
-}
-
-function why(answer: Answer<unknown> | undefined): string {
-  return `${answer && !answer.ok ? answer.error.message : 'The vault did not respond'}.`;
 }
