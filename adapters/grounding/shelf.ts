@@ -9,12 +9,12 @@ import type { Storage } from '../../src/contracts/storage.ts';
 import { sha256 } from '../../src/base/hash.ts';
 import { createHeldItems, type HeldItems } from './held-items.ts';
 import { readItem, type StoredItem } from './item.ts';
-import { type ItemEngine, plainHit, type SearchContext } from './item-engine.ts';
+import type { ItemEngine } from './item-engine.ts';
 import { type ItemLog, memoryLog, storedLog } from './item-log.ts';
+import { listItems } from './list-items.ts';
 import type { LogChange, StoredRow } from './log-part.ts';
 import { createOnce, type Once } from './once.ts';
 import { createSnapshotStore, type SnapshotStore, type StoredSnapshot } from './snapshot-store.ts';
-import { createTurns } from './turns.ts';
 
 /** The options of a shelf. */
 export interface ShelfOptions {
@@ -97,7 +97,7 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
     async search(request, signal) {
       const asks = request.embedding || (request.query ?? '').trim() !== '';
       const context = { signal, items: held.items, version: log.version() };
-      return asks ? await engine.search(request, context) : await list(request, context);
+      return asks ? await engine.search(request, context) : await listItems(request, context);
     },
     settle: (signal) =>
       inTurn(async () => {
@@ -225,28 +225,6 @@ async function afterWriting(state: State, signal: AbortSignal): Promise<void> {
     if (await log.rewrite(rows)) held.dead = 0;
   }
   await settle(state, signal, { measure: true });
-}
-
-/** Lists the items that pass the filters, the latest first. */
-async function list(
-  { filters, topK }: GroundingRequest,
-  { items, version, signal }: SearchContext,
-): Promise<SourceHit[]> {
-  const passes = compileFilters<StoredItem>(filters, readItem);
-  const turns = createTurns(signal);
-  const found: StoredItem[] = [];
-  for (const item of items.values()) {
-    await turns.next();
-    if (passes(item)) found.push(item);
-  }
-  found.sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1));
-  return found.slice(0, topK).map((item) => ({
-    ...plainHit(item, version),
-    score: 0,
-    scoreKind: 'exact',
-    confidence: 0.5,
-    matched: [],
-  }));
 }
 
 function digestOf(rows: readonly StoredRow[]): Promise<string> {

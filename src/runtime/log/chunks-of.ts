@@ -1,7 +1,7 @@
 /** A run's events as chunks, for readers in process. */
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
-import type { RunCursor } from './runs.ts';
+import type { RunCursor } from './run-cursor.ts';
 
 /** The cancel reason of a reader that will resume: the run continues for its grace (`Limits.detachGraceMs`). */
 export const comingBack = 'coming_back';

@@ -5,35 +5,20 @@ import { PinnaceError } from '../../base/errors.ts';
 import type { Emit } from '../../events/events.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import { groupCommits } from '../../log/group-commit.ts';
-import { creation, headKey, readJournal } from '../../log/journal-record.ts';
+import { creation, readJournal } from '../../log/journal-record.ts';
 import { steadyStorage } from '../../log/outage.ts';
 import { commitOwn } from '../../log/own-commit.ts';
 import type { Storage } from '../../contracts/storage.ts';
-import { createNews, type News, watchKey } from '../../log/news.ts';
 import { createLiveRun, type LiveRun } from './live-run.ts';
 import { type Principal, requireScope, type Scope } from '../../base/principal.ts';
-import {
-  chatKey,
-  idempotencyKey,
-  type IdempotencyRecord,
-  type RunEvent,
-  runPrefix,
-  type RunState,
-} from './run-record.ts';
-import { readEvents, readRun } from './stored-run.ts';
+import { chatKey, idempotencyKey, type IdempotencyRecord, runPrefix, type RunState } from './run-record.ts';
+import { createCursor, type RunCursor } from './run-cursor.ts';
+import { readRun } from './stored-run.ts';
 
 /** A run as its caller sees it. */
 export interface RunStatus extends Omit<RunState, 'tenant' | 'span' | 'continues'> {
   readonly runId: string;
   readonly lastSeq: number;
-}
-
-/** Reads a run's events from one on. A slow reader costs nothing. */
-export interface RunCursor {
-  /** The next events, some at a time; `undefined` when the run has ended and all are read. */
-  next(): Promise<readonly RunEvent[] | undefined>;
-  /** Leaves. The run goes on for a while, so that the reader can come back. */
-  close(): void;
 }
 
 /** What names a new run. */
@@ -216,65 +201,6 @@ export function createRuns(options: RunsOptions): Runs {
       await Promise.all([...lives.values()].map(({ gone }) => gone));
     },
     close: () => closing.abort(),
-  };
-}
-
-function createCursor(
-  runId: string,
-  { after, live, stored }: { after: number; live: LiveRun | undefined; stored: Parameters<typeof readRun>[1] },
-): RunCursor {
-  live?.attach();
-  let at = after;
-  let closed = false;
-  let ended = false;
-  let news: News | undefined;
-  const read = async (): Promise<readonly RunEvent[] | undefined> => {
-    const seen = await live?.read(at);
-    if (seen) return seen;
-    if (live && !live.takenOver) return unrecorded();
-    while (!closed) {
-      const events = await readEvents(runId, at, stored.storage);
-      if (events.length > 0) return events;
-      const head = await readRun(runId, stored);
-      if (!head || (head.state.state !== 'running' && head.seq <= at)) return undefined;
-      if (head.seq <= at) await untilGrown();
-    }
-    return undefined;
-  };
-  /** Returns the events behind the log, once. They have its last number, so a reader that resumes misses nothing of the log. */
-  const unrecorded = (): readonly RunEvent[] | undefined => {
-    if (ended || !live || live.unrecorded.length === 0) return undefined;
-    ended = true;
-    return live.unrecorded.map((text) => ({ seq: at, text }));
-  };
-  /** Resolves when the log may have grown. The first time at once: what came before the news started must be read again. */
-  const untilGrown = async (): Promise<void> => {
-    if (news) return await news.next();
-    news = createNews((onNews) => watchRun(runId, stored.storage, onNews));
-  };
-  return {
-    async next() {
-      const events = closed ? undefined : await read();
-      if (!events) news?.stop();
-      at = events?.at(-1)?.seq ?? at;
-      return events;
-    },
-    close() {
-      if (closed) return;
-      closed = true;
-      news?.stop();
-      live?.detach();
-    },
-  };
-}
-
-/** Also calls back now and then: no news says that a run was lost. */
-function watchRun(runId: string, storage: Storage, onNews: () => void): () => void {
-  const stop = watchKey(storage, headKey(runPrefix(runId)), onNews);
-  const timer = setInterval(onNews, 5_000);
-  return () => {
-    clearInterval(timer);
-    stop();
   };
 }
 
