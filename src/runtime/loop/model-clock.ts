@@ -23,66 +23,70 @@ export interface ModelClock {
   readonly stop: () => void;
 }
 
-/** Gives the clock of one run, whose signal stops it. */
+/** Creates the clock of one run, whose signal stops it. */
 export function createModelClock(
   { stepMs, firstChunkMs, chunkMs }: Pick<Limits, 'stepMs' | 'firstChunkMs' | 'chunkMs'>,
   run: AbortSignal,
 ): ModelClock {
   const own = new AbortController();
-  let [stepDue, chunkDue, goesOffAt] = [Infinity, Infinity, Infinity];
-  /** What is due of the answer; `undefined` while the model is not asked. */
+  let [stepDue, chunkDue] = [Infinity, Infinity];
+  /** What is due of the answer; `undefined` while no request is open. */
   let awaited: 'firstChunkMs' | 'chunkMs' | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const stop = (reason: unknown): void => {
-    clearTimeout(timer);
-    goesOffAt = -Infinity; // no timer is set any more
+  const alarm = createAlarm(() => look());
+  const abort = (reason: unknown): void => {
+    alarm.stop();
     own.abort(reason);
-  };
-  /** A timer that goes off before anything is due only looks again: so a chunk costs none. */
-  const watch = (): void => {
-    const due = Math.min(stepDue, chunkDue);
-    if (due >= goesOffAt) return;
-    clearTimeout(timer);
-    goesOffAt = due;
-    timer = setBoundedTimeout(look, Math.ceil(due - performance.now()));
   };
   const look = (): void => {
     const now = performance.now();
-    if (awaited && now >= chunkDue) return stop(tooLate[awaited](awaited === 'chunkMs' ? chunkMs : firstChunkMs));
-    if (now >= stepDue) return stop(tooLate.stepMs(stepMs));
-    goesOffAt = Infinity;
-    watch();
+    if (awaited && now >= chunkDue) return abort(tooLate[awaited](awaited === 'chunkMs' ? chunkMs : firstChunkMs));
+    if (now >= stepDue) return abort(tooLate.stepMs(stepMs));
+    alarm.set(Math.min(stepDue, chunkDue));
   };
-  const expectChunk = (withinMs: number): void => {
+  const expect = (what: 'firstChunkMs' | 'chunkMs', withinMs: number): void => {
+    awaited = what;
     chunkDue = performance.now() + withinMs;
-    watch();
+    alarm.set(chunkDue);
   };
-  const follow = (): void => stop(run.reason);
+  const follow = (): void => abort(run.reason);
   if (run.aborted) follow();
   else run.addEventListener('abort', follow, { once: true });
   return {
     signal: own.signal,
     beginStep() {
       stepDue = performance.now() + stepMs;
-      watch();
+      alarm.set(stepDue);
     },
-    requested() {
-      awaited = 'firstChunkMs';
-      expectChunk(firstChunkMs);
-    },
-    heard() {
-      if (!awaited) return;
-      awaited = 'chunkMs';
-      expectChunk(chunkMs);
-    },
+    requested: () => expect('firstChunkMs', firstChunkMs),
+    heard: () => awaited && expect('chunkMs', chunkMs),
     saidAll() {
       awaited = undefined;
       chunkDue = Infinity;
     },
     stop() {
       run.removeEventListener('abort', follow);
+      alarm.stop();
+    },
+  };
+}
+
+/** Calls back at the earliest time set. A later time sets no timer: the callback sets the next one, so that a chunk costs none. */
+function createAlarm(onDue: () => void) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let goesOffAt = Infinity;
+  return {
+    set(due: number): void {
+      if (due >= goesOffAt) return;
       clearTimeout(timer);
-      goesOffAt = -Infinity;
+      goesOffAt = due;
+      timer = setBoundedTimeout(() => {
+        goesOffAt = Infinity;
+        onDue();
+      }, Math.ceil(due - performance.now()));
+    },
+    stop(): void {
+      clearTimeout(timer);
+      goesOffAt = -Infinity; // no timer is set after this
     },
   };
 }
