@@ -14,7 +14,7 @@ import { type CallOptions, callTool } from './calls/call-tool.ts';
 import { type ModelMessage, withContext } from './loop/model-messages.ts';
 import { narrowToSources, reachableBy } from './resolve/data-sources.ts';
 import { unboundDelegation } from '../tools/delegation.ts';
-import { narrow } from './resolve/limits.ts';
+import { minLimits } from './resolve/limits.ts';
 import { callModelOnce, type ModelCall } from './loop/model-turn.ts';
 import { createPrincipal, requireScope } from '../base/principal.ts';
 import { createRunRedaction, redactedContext, redactedEmit } from './calls/run-redaction.ts';
@@ -24,7 +24,7 @@ import { createStepTools } from './loop/step-tools.ts';
 /** The parts of a runtime that exist before its plans. */
 type StepParts = Omit<RuntimeParts, 'plans'>;
 
-/** Gives the steps of a runtime's agents. */
+/** Creates the steps of a runtime's agents. */
 export function createAgentSteps(parts: StepParts): AgentSteps {
   return {
     async think(request) {
@@ -71,7 +71,7 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
   };
 }
 
-/** Errands of plans begin with the id of their plan. */
+/** The task ids of a plan start with its plan id. */
 function planOf({ taskId }: StepOf): string {
   const end = taskId.indexOf(':');
   return end < 0 ? taskId : taskId.slice(0, end);
@@ -99,7 +99,7 @@ async function prepare(parts: StepParts, { agentId, owner, taskId, traceId, span
   const tools = stepTools.current().filter((tool) =>
     (only?.includes(tool.definition.name) ?? true) && isReachable(tool.definition)
   );
-  const limits = narrow(parts.limits, agent.limits);
+  const limits = minLimits(parts.limits, agent.limits);
   const facts = { agent, principal, actor, limits, place, redaction, resolveSecret: resolver.secret };
   const call: CallOptions = { ...parts, ...facts };
   return { ...call, model, tools, notes: toolSet.notes, missing: (name: string) => stepTools.missing(name) };

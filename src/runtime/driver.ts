@@ -1,9 +1,9 @@
-/** The one place where a run's stream begins and ends: it opens once, closes once, on every path. */
+/** Opens and closes a run's stream exactly once, on every path. */
 
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { RunEnd } from './log/run-end.ts';
 
-/** What drives a run, and where its chunks go. */
+/** The source of a run's chunks and their target. */
 export interface DriverOptions {
   /** The chunks before all others. */
   readonly opening: readonly UIMessageChunk[];
@@ -18,7 +18,7 @@ export interface DriverOptions {
   readonly onEnd: (end: RunEnd) => void;
 }
 
-/** A run on its way, and the two things that may happen to it from outside. */
+/** A run that is executing. */
 export interface Driver {
   /** Reads until the end. Never throws. */
   start(): Promise<void>;
@@ -28,7 +28,7 @@ export interface Driver {
   end(end: RunEnd): void;
 }
 
-/** Gives the driver of a run. */
+/** Creates the driver of a run. */
 export function createDriver({ opening, read, failure, closing, record, onEnd }: DriverOptions): Driver {
   let ended = false;
   const push = (chunk: UIMessageChunk): void => {

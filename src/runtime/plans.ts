@@ -35,7 +35,7 @@ export interface FollowingRun {
 const settleMs = 2000;
 
 /**
- * Begins the plan that a request asks for, or finds the one that it names; `undefined` where it asks for none.
+ * Starts the plan that a request asks for, or finds the one that it names; `undefined` when it asks for none.
  *
  * @throws PinnaceError `invalid_argument` for terms that the planner does not take, for a last message without text, and where there
  * is no planner; `not_found` for an unknown plan.
@@ -48,15 +48,15 @@ export async function takePlan(
   const { planner } = request;
   if (planner === undefined) return undefined;
   if (!plans) throw refused('this runtime has no planner', 'no_planner');
-  const planId = 'planId' in planner ? String(planner.planId) : await begin();
+  const planId = 'planId' in planner ? String(planner.planId) : await start();
   await plans.view(planId, principal);
   return followed(plans, { planId, principal });
 
-  async function begin(): Promise<string> {
-    const start = { traceId: span.traceId, parentSpanId: span.spanId, ...planner, ...startOf(request) };
+  async function start(): Promise<string> {
+    const given = { traceId: span.traceId, parentSpanId: span.spanId, ...planner, ...startOf(request) };
     // As the key of the run, the plan's belongs to the issuer.
     const options = key === undefined ? {} : { idempotencyKey: `run:${principal.session?.issuer ?? ''}:${key}` };
-    return (await plans!.start(start, principal, options)).planId; // there is one, as was seen above
+    return (await plans!.start(given, principal, options)).planId; // there is one, as was seen above
   }
 }
 
@@ -94,7 +94,7 @@ function followed(
   };
 }
 
-/** How much of the chat so far a plan is told. */
+/** How much of the chat so far goes to a plan. */
 const messagesTold = 20;
 const textTold = 4000;
 

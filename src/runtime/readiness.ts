@@ -3,7 +3,7 @@
 import type { Catalog } from '../contracts/catalog.ts';
 import type { Storage } from '../contracts/storage.ts';
 
-/** What each part of an instance answered to its probe. */
+/** The result of each probe. */
 export type Readiness = Readonly<Record<string, 'ok' | 'failed'>>;
 
 /** What is probed. */

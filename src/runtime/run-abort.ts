@@ -6,10 +6,10 @@ import { PinnaceError } from '../base/errors.ts';
 /** The one signal of a run. Composed by hand: `AbortSignal.any` costs more than all else that a run sets up. */
 export interface RunAbort {
   readonly signal: AbortSignal;
-  /** Aborts with the other, as long as the run has neither begun nor ended: for whoever waits for its beginning. */
+  /** Aborts with the other signal while the run is starting, for callers that wait for the start. */
   readonly starting: AbortSignal;
   abort(reason: unknown): void;
-  /** Starts the clock, anew where it ran before. */
+  /** Starts the clock, or restarts it. */
   startClock(totalMs: number): void;
   /** Starts the clock and calls the listener once when the signal aborts, at once if it has. */
   whenAborted(totalMs: number, listener: () => void): void;
@@ -17,7 +17,7 @@ export interface RunAbort {
   release(): void;
 }
 
-/** Gives the signal of a run that stops with any of the others. */
+/** Creates the signal of a run that stops with any of the others. */
 export function createRunAbort(others: readonly (AbortSignal | undefined)[]): RunAbort {
   const own = new AbortController();
   const starting = new AbortController();

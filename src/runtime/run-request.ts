@@ -32,7 +32,7 @@ const ContextItem = v.strictObject({
 });
 export type ContextItem = v.InferOutput<typeof ContextItem>;
 
-/** A plan that was begun before: the run shows how it goes on. */
+/** A plan that was started before. The run shows its progress. */
 const PlanToFollow = v.strictObject({ planId: Id });
 
 /** The schema of a run request. */

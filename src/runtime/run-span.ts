@@ -1,4 +1,4 @@
-/** A run as it is told of: `run.start` when it begins, `run.end` when it has ended, whoever finds that out. */
+/** The span of a run: `run.start` when it starts, `run.end` when any instance finds that it has ended. */
 
 import { type Span, type SpanFacts, type SpanOptions, startSpan } from '../events/span.ts';
 
@@ -13,7 +13,7 @@ export interface RunFacts extends Pick<SpanFacts, 'traceId' | 'parentSpanId' | '
   readonly runtimeId?: string | undefined;
 }
 
-/** Gives the span. */
+/** Starts the span. */
 export function spanOfRun(
   { traceId, parentSpanId, spanId, startedAt, runId, tenant, subject, agentId, messages, runtimeId }: RunFacts,
   options: SpanOptions,

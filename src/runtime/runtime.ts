@@ -1,4 +1,4 @@
-/** The Agents Worker: what it does. `pipeline.ts` composes it; the way of one request, first to last, is `start-run.ts`. */
+/** The Agents Worker's interface. `pipeline.ts` composes it; `start-run.ts` shows the steps of one request. */
 
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { EventFeed } from '../events/event-feed.ts';
@@ -41,7 +41,7 @@ export interface Runtime {
     options?: { readonly signal?: AbortSignal | undefined; readonly idempotencyKey?: string | undefined },
   ): Promise<ReadableStream<UIMessageChunk>>;
   /**
-   * Gives the chunks of a run behind its first `after`, as they were recorded and as they come. When the signal aborts, or the stream
+   * Returns the chunks of a run after its first `after`, as they were recorded and as they come. When the signal aborts, or the stream
    * is cancelled, the run is stopped, as with `run`.
    *
    * Rejects with `not_found`, `run_expired`, and `last_event_id_invalid` when the run has not come that far.
@@ -64,7 +64,7 @@ export interface Runtime {
    * `planner: { planId }` shows how.
    *
    * Rejects with `invalid_argument` for an answer that breaks the question's schema, which then stays open, `forbidden` without the
-   * scope `tool:approve`, `not_found`, `already_decided`, `approval_expired`, and `conflict` when nobody waits for it any more.
+   * scope `tool:approve`, `not_found`, `already_decided`, `approval_expired`, and `conflict` when the question is closed.
    */
   reply(runId: string, reply: PlanReply, principal: Principal): Promise<void>;
   /**
@@ -81,7 +81,7 @@ export interface Runtime {
 /** A runtime in this process, with what an endpoint needs besides. */
 export interface HostedRuntime extends Runtime {
   /**
-   * Asks a run to stop, wherever it is executed, as the action `run.cancel`. One that has ended is left alone: nobody is asked.
+   * Asks a run to stop, wherever it is executed, as the action `run.cancel`. Does nothing, and asks no hook, when the run has ended.
    *
    * Rejects with `not_found`, `forbidden`, and as `guard` does.
    */
@@ -90,7 +90,7 @@ export interface HostedRuntime extends Runtime {
   start(request: unknown, principal: Principal, options: StartOptions): Promise<Started>;
   readonly runs: Runs;
   /**
-   * Gives the tools of an agent, for calls without its model, as those of an MCP client. Rejects with `forbidden` for a principal
+   * Returns the tools of an agent, for calls without its model, as those of an MCP client. Rejects with `forbidden` for a principal
    * who may not run the agent, `not_found` for an unknown agent.
    */
   tools(agentId: string, principal: Principal): Promise<AgentTools>;
@@ -112,36 +112,36 @@ export interface HostedRuntime extends Runtime {
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<McpValidation>;
   /**
-   * Gives what happens here, as it happens: the events of the principal's tenant, and to whoever composes in process those that
-   * are nobody's. A watcher who reads slowly loses events, is told how many, and holds nothing up.
+   * Streams events as they are emitted: those of the principal's tenant and, to in-process principals, those of no tenant. A slow
+   * reader loses events, receives their count, and delays nothing.
    *
    * @throws PinnaceError `forbidden` without the scope `admin`.
    */
   events(principal: Principal, options?: WatchOptions): ReadableStream<RingEvent>;
   /**
-   * Gives the same for those who come back: with a number to go on from, and from the ring's store, where it has one.
+   * Returns the same for readers that resume: with a number to continue from, and from the ring's store, where it has one.
    *
    * @throws PinnaceError `forbidden` without the scope `admin`.
    */
   feed(principal: Principal): EventFeed;
   /**
-   * Gives the audit of the principal's tenant; `undefined` where nothing is written down.
+   * Returns the audit of the principal's tenant; `undefined` without an audit.
    *
    * @throws PinnaceError `forbidden` without the scope `admin`.
    */
   audit(principal: Principal): EventLog | undefined;
-  /** The permission hook, for what is done beside the runtime. */
+  /** The permission hook, for actions outside the runtime. */
   readonly authorize: Authorize;
-  /** Where it is told of what a principal does outside runs. */
+  /** The span context of what a principal does outside runs. */
   readonly place: (principal: Principal, trace?: CallerTrace) => SpanContext;
   /**
-   * Does what changes something beside the runtime: the hook is asked, and the audit written before and after. A refusal is told
-   * of; the work tells of itself.
+   * Guards a side effect outside the runtime: asks the hook, and writes the audit before and after. Emits refusals; the work emits
+   * its own events.
    *
    * Rejects as the work does, with `forbidden` or `approval_required` as the hook says, and with `unavailable` where it cannot be
    * written down.
    */
-  readonly guard: <T>(deed: OutsideDeed, work: (place: SpanContext) => Promise<T>) => Promise<T>;
+  readonly guard: <T>(effect: OutsideEffect, work: (place: SpanContext) => Promise<T>) => Promise<T>;
   /** Emits that a request was refused before anything was done for it. Bounded: a flood of refusals emits few events. */
   readonly refused: (error: unknown, request: RefusedRequest) => void;
   /** Probes whether the storage takes a write and the catalog answers. Never rejects; answers within two seconds. */
@@ -157,7 +157,7 @@ export interface Prewarmed {
 }
 
 /** What a principal does outside runs. */
-export interface OutsideDeed extends Pick<GuardedDeed, 'action' | 'target' | 'payload' | 'context' | 'attempt'> {
+export interface OutsideEffect extends Pick<GuardedDeed, 'action' | 'target' | 'payload' | 'context' | 'attempt'> {
   readonly principal: Principal;
   /** A trace of its own when absent. */
   readonly trace?: CallerTrace;

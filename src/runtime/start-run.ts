@@ -1,4 +1,4 @@
-/** The way of one request, first to last: parse, replay, resolve, assemble, run. Its stream is read from the run log. */
+/** The steps of one request: parse, replay, resolve, assemble, run. Its stream is read from the run log. */
 
 import { toData, toPinnaceError } from '../base/errors.ts';
 import { createTraceId } from '../events/trace-ids.ts';
@@ -7,7 +7,7 @@ import { askedIn } from './calls/approvals.ts';
 import { toModelMessages, withContext } from './loop/model-messages.ts';
 import { executeRun } from './execute-run.ts';
 import { findContinued } from './loop/issued-metadata.ts';
-import { narrow } from './resolve/limits.ts';
+import { minLimits } from './resolve/limits.ts';
 import { type FollowedPlan, takePlan } from './plans.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import { createRunAbort, type RunAbort } from './run-abort.ts';
@@ -22,7 +22,7 @@ import type { Started, StartOptions } from './runtime.ts';
 
 const startingIt = 'start the run';
 
-/** From the request to the run's record; the run's own time begins with that. */
+/** The time limit from the request to the run's record. The run's own time limit starts then. */
 const startMs = 15_000;
 
 /**
@@ -60,7 +60,7 @@ async function findOrStart(
     return { runId: known.runId, known };
   }
   const redaction = createRunRedaction();
-  const claimant = { ...beginTelling(parts, request, { principal, trace, redaction }), principal, idempotency, abort };
+  const claimant = { ...startSpanOf(parts, request, { principal, trace, redaction }), principal, idempotency, abort };
   try {
     return await claimAndExecute(parts, request, { ...claimant, redaction });
   } catch (thrown) {
@@ -76,50 +76,50 @@ interface Claimant extends Pick<StartOptions, 'idempotency'> {
   readonly redaction: RunRedaction;
   readonly runId: string;
   readonly span: Span;
-  /** Whose part `span` is, for whoever must tell its end later. */
-  readonly told: NonNullable<RunState['span']>;
+  /** The facts of `span` in the record, for an instance that must emit its end later. */
+  readonly spanFacts: NonNullable<RunState['span']>;
 }
 
-/** The run is told of from its first look-up on: what refuses it is seen as well. */
-function beginTelling(
+/** Emits the run span before resolving, so rejected runs are observable too. */
+function startSpanOf(
   { emit, now }: RuntimeParts,
   { agentId, chat, runtimeId }: RunRequest,
   { principal: { tenant, subject }, trace, redaction }: Pick<Claimant, 'principal' | 'redaction'> & {
     readonly trace: StartOptions['trace'];
   },
-): Pick<Claimant, 'runId' | 'span' | 'told'> {
+): Pick<Claimant, 'runId' | 'span' | 'spanFacts'> {
   const { traceId = createTraceId(), parentSpanId } = trace ?? {};
   const runId = `run_${crypto.randomUUID().replaceAll('-', '')}`;
   const facts = { traceId, parentSpanId, runId, tenant, subject, agentId, messages: chat.messages.length, runtimeId };
   const span = spanOfRun(facts, { emit: redactedEmit(emit, redaction), now });
-  const told = { spanId: span.spanId, ...(parentSpanId !== undefined && { parentSpanId }), subject };
-  return { runId, span, told };
+  const spanFacts = { spanId: span.spanId, ...(parentSpanId !== undefined && { parentSpanId }), subject };
+  return { runId, span, spanFacts };
 }
 
-/** Everything that may refuse the request comes before the claim: a key is kept only for a run that was started. */
+/** Validates before claiming the idempotency key, so a rejected request does not consume it. */
 async function claimAndExecute(
   parts: RuntimeParts,
   asked: RunRequest,
-  { principal, idempotency, abort, redaction, runId, span, told }: Claimant,
+  { principal, idempotency, abort, redaction, runId, span, spanFacts }: Claimant,
 ): Promise<Started> {
   const { resolver, runs, toolSetOf } = parts;
   const { traceId } = span;
-  const { forgotten } = resolver;
+  const { invalidations } = resolver;
   const { agent, model, secret, tools, servers } = await resolver.resolve(asked.agentId, principal, span);
   if (secret) redaction.add(secret);
   const toolSet = await toolSetOf(agent, tools, servers);
   const request = { ...asked, context: [...toolSet.notes, ...asked.context] };
   const messages = withContext(await toModelMessages(request.chat.messages), request.context);
-  const limits = narrow(parts.limits, agent.limits, request.limits);
+  const limits = minLimits(parts.limits, agent.limits, request.limits);
   const plan = await takePlan(parts.plans, request, { principal, key: idempotency?.key, span });
   const { chat } = request;
   const continues = askedIn(chat.messages.at(-1)).length > 0
     ? await findContinued(parts.storage, principal, chat.id)
     : undefined;
-  const state = { ...startingState(request, { principal, now: parts.now, traceId, plan, continues }), span: told };
+  const state = { ...startingState(request, { principal, now: parts.now, traceId, plan, continues }), span: spanFacts };
   const { detachGraceMs } = limits;
   const stop = (reason: unknown): void => abort.abort(reason);
-  throwIfAborted(abort.signal, startingIt); // nobody waits for it any more
+  throwIfAborted(abort.signal, startingIt); // the caller has left
   const claimed = await runs.claim({ runId, principal, state, idempotency, detachGraceMs, abort: stop });
   if ('known' in claimed) {
     abort.release();
@@ -130,8 +130,8 @@ async function claimAndExecute(
   const resolved = { agent, model, toolSet, messages, limits, request, principal, plan, continues };
   const run = { ...parts, ...resolved, runId, traceId, span, abort, resolveSecret: resolver.secret, redaction };
   executeRun(run, live);
-  // What was heard before the run was known here did not stop it.
-  if (resolver.forgotten !== forgotten) parts.dismiss([agent.id]);
+  // An invalidation before the claim could not stop this run.
+  if (resolver.invalidations !== invalidations) parts.dismiss([agent.id]);
   return { runId, ended: live.gone };
 }
 

@@ -1,4 +1,4 @@
-/** What is seen of a runtime by those who may: its events as they happen and from their store, and its audit. */
+/** Authorized access to a runtime's events and audit. */
 
 import type { EventFeed } from '../events/event-feed.ts';
 import { ringFeed } from '../events/ring-feed.ts';
@@ -7,7 +7,7 @@ import type { RuntimeObservers } from './runtime-options.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import type { HostedRuntime } from './runtime.ts';
 
-/** Gives what `HostedRuntime` shows; `closing` ends whoever watches. */
+/** Creates the methods; `closing` ends all subscriptions. */
 export function createWatching(
   { ring, audit }: Pick<RuntimeObservers, 'ring' | 'audit'>,
   closing: AbortSignal,
@@ -40,7 +40,7 @@ export function createWatching(
   };
 }
 
-/** Events that are nobody's are for whoever composes. */
+/** In-process principals also receive events of no tenant. */
 function visibleTo({ tenant, via }: Principal): (of: string | undefined) => boolean {
   return (of) => of === tenant || (of === undefined && via === 'in-process');
 }

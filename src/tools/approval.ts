@@ -10,7 +10,7 @@ export function needsApproval({ approval = 'never', annotations }: ToolDefinitio
   return approval === 'always' || (approval === 'mutating' && annotations?.readOnlyHint !== true);
 }
 
-/** What a person is asked about a call: as fields for a page of its own, and as text. */
+/** The description of a call for the person who approves it: as fields for a page, and as text. */
 export interface CallDescription {
   readonly tool: string;
   /** Where the call goes, as the method and address of a request. */
@@ -34,7 +34,7 @@ export async function describeCall(
   };
 }
 
-/** The description as text. Every line begins with a word of ours or a quoted name, so nothing in it can pose as another line. */
+/** The description as text. Every line starts with a fixed word or a quoted name, so no input can imitate another line. */
 export function describedText({ tool, target, fields, rule }: CallDescription): string {
   return [
     `Call ${tool}`,

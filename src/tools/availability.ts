@@ -2,7 +2,7 @@
 
 import type { ToolDefinition } from '../base/schema.ts';
 
-/** Why a definition is of no use to an agent. The first that holds is the one that is told. */
+/** Why an agent cannot use a definition: the first reason that applies. */
 export type Unavailable = 'not_allowed' | 'disabled' | 'hidden';
 
 /** The tools that an agent names: by their ids, or by a prefix with `*`. */
@@ -13,7 +13,7 @@ export interface Allowlist {
   unmatched(): readonly string[];
 }
 
-/** Gives the allowlist of an agent's `entryTools`. */
+/** Creates the allowlist of an agent's `entryTools`. */
 export function createAllowlist(entryTools: readonly string[]): Allowlist {
   const exact = new Set(exactIds(entryTools));
   const prefixes = entryTools.filter(isPattern).map((pattern) => pattern.slice(0, -1));
@@ -35,7 +35,7 @@ export function exactIds(entryTools: readonly string[]): readonly string[] {
   return entryTools.filter((entry) => !isPattern(entry));
 }
 
-/** Whether an entry stands for all tools that begin so. */
+/** Whether an entry is a prefix. */
 export function isPattern(entry: string): boolean {
   return entry.endsWith('*');
 }

@@ -15,7 +15,7 @@ export const CodeToolConfig = v.strictObject({
 });
 
 /**
- * Gives the tool.
+ * Creates the tool.
  *
  * @throws PinnaceError `invalid_argument` for a config or a schema that is none.
  */

@@ -38,7 +38,7 @@ export const ContentOutput = v.strictObject({
 export type ContentOutput = v.InferOutput<typeof ContentOutput>;
 
 /**
- * Gives an output of blocks.
+ * Returns an output of blocks.
  *
  * @example
  * execute: () => contentOutput([{ type: 'image', data: base64, mimeType: 'image/png' }])

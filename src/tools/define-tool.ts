@@ -14,7 +14,7 @@ type InputSchema = v.GenericSchema<unknown, unknown>;
 export interface ToolOptions<S extends InputSchema>
   extends Partial<Omit<v.InferInput<typeof ToolDefinition>, 'id' | 'description' | 'paramsSchema'>> {
   readonly id: string;
-  /** Tells the model when to call the tool and what it gives. */
+  /** Says when to call the tool and what it returns. For the model. */
   readonly description: string;
   /**
    * A valibot schema of an object. `v.strictObject` refuses unknown keys. `v.object` drops them in a tool that only reads; in one that
@@ -25,7 +25,7 @@ export interface ToolOptions<S extends InputSchema>
 }
 
 /**
- * Gives a tool whose input is checked by valibot and shown to models as JSON Schema.
+ * Creates a tool whose input is checked by valibot and shown to models as JSON Schema.
  *
  * @throws PinnaceError `invalid_argument` for a definition that breaks its schema or an input that JSON Schema cannot express.
  * @example

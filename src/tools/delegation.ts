@@ -14,7 +14,7 @@ export interface Delegation {
   readonly show: (chunk: UIMessageChunk) => void;
 }
 
-/** Tokens that nobody else may use until they are given back. */
+/** Reserved tokens. No other call may use them until they are released. */
 export interface TokenReserve {
   readonly tokens: number;
   readonly release: () => void;

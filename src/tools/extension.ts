@@ -1,4 +1,4 @@
-/** Tools from an ESM module of somebody else, and tools whose definition is data and whose code was given at composition. */
+/** Tools from a third party's ESM module, and tools whose definition is data and whose code was given at composition. */
 
 import { PinnaceError } from '../base/errors.ts';
 import type { ToolDefinition } from '../base/schema.ts';
@@ -8,12 +8,12 @@ import type { Tool } from './tool.ts';
 
 /** What an extension module exports. */
 export interface ExtensionModule {
-  /** Gives the module's tools, made with the function that it is handed. */
+  /** Returns the module's tools, made with the function that it receives. */
   readonly register: (host: { readonly defineTool: typeof defineTool }) => readonly Tool[] | Promise<readonly Tool[]>;
 }
 
 /**
- * Gives the tools that a module registers, marked as an extension's.
+ * Returns the tools that a module registers, marked as an extension's.
  *
  * @throws PinnaceError `invalid_argument` for a module without `register`, and for anything among its tools that is none.
  * @example
@@ -42,7 +42,7 @@ function notAnExtension(why: string): PinnaceError {
 /** Code by the name that definitions call it by in `config.handler`. */
 export type Handlers = Readonly<Record<string, Tool['execute']>>;
 
-/** Gives the tool of a definition whose code is among the handlers; `undefined` when it is not. */
+/** Returns the tool of a definition whose code is among the handlers; `undefined` when it is not. */
 export function createHandledTool(definition: ToolDefinition, handlers: Handlers): Tool | undefined {
   const handler = definition.config?.['handler'];
   if (typeof handler !== 'string' || !Object.hasOwn(handlers, handler)) return undefined;

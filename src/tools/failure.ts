@@ -1,4 +1,4 @@
-/** Why a call has failed, as it is told of and counted. */
+/** Why a call has failed, for events and metrics. */
 
 import { type ErrorData, PinnaceError } from '../base/errors.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
@@ -14,7 +14,7 @@ export const toolFailure: ErrorData = {
 /** The same in events and metrics, where the code is OpenTelemetry's name for it. */
 export const toolError: ErrorData = { ...toolFailure, code: 'tool_error' };
 
-/** Gives the error of a call; `null` where it went well. A tool of an MCP server may fail with an output, which says why. */
+/** Returns the error of a call; `null` when it succeeded. A tool of an MCP server may fail with an output, which says why. */
 export function failureOf({ definition: { type } }: Tool, outcome: ToolOutcome): ErrorData | null {
   if (!outcome.ok) return outcome.error;
   const { output } = outcome;

@@ -16,7 +16,7 @@ export interface Means {
 }
 
 /**
- * Gives the tool, or `undefined` for a type whose code is elsewhere, for a means that the runtime does not have, and for a
+ * Creates the tool; `undefined` for a type whose code is elsewhere, for a means that the runtime does not have, and for a
  * definition whose template or code is none: it must not take the other tools down.
  */
 export function implement(definition: ToolDefinition, { egress, sandbox, handlers }: Means): Tool | undefined {
@@ -28,7 +28,7 @@ export function implement(definition: ToolDefinition, { egress, sandbox, handler
       return createHandledTool(definition, handlers);
     }
   } catch {
-    // The manifest tells that there is no implementation.
+    // The manifest says that there is no implementation.
   }
   return undefined;
 }

@@ -31,7 +31,7 @@ export interface ToolCall {
   readonly begin?: (() => Promise<void>) | undefined;
   /** Is called right before the tool runs: from then on it may have acted. */
   readonly onStart?: (() => void) | undefined;
-  /** The call as it is told of. */
+  /** The span of the call. */
   readonly span?: Span | undefined;
   readonly delegation?: ToolContext['delegation'];
   /** Ends the call, with the run. */
@@ -114,7 +114,7 @@ async function withinLimits(
   }
 }
 
-/** Gives the output as JSON would carry it: a cycle, a BigInt or too many bytes are the tool's failure, not the run's. */
+/** Returns the output as JSON would carry it: a cycle, a BigInt or too many bytes are the tool's failure, not the run's. */
 function shapeOutput(tool: Tool, output: unknown, { maxOutputLength, span }: ToolCall): unknown {
   const text = stringify(tool, output) ?? 'null';
   span?.note({ output: text.length });

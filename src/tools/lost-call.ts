@@ -9,7 +9,7 @@ export function mayAct({ annotations }: Pick<ToolDefinition, 'annotations'>): bo
 }
 
 /**
- * Whether nobody can know what a started call without a result has done. A call that carries its own key of an idempotent tool is
+ * Whether the effect of a started call without a result is unknown. A call that carries its own key of an idempotent tool is
  * safe to repeat, so nothing about it needs a person.
  */
 export function leavesDoubt(definition: Pick<ToolDefinition, 'annotations'>, input: unknown): boolean {

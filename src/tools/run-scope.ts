@@ -5,22 +5,22 @@ export interface Closable {
   close(): Promise<void>;
 }
 
-/** The keeper of one run. */
+/** What the tools of one run keep open. */
 export interface RunScope {
-  /** Gives what is kept under the key; the first time, what `open` gives. After the end it is closed at once. */
+  /** Returns what is stored under the key; opens it the first time. After the end of the run it is closed at once. */
   keep<T extends Closable>(key: object, open: () => T): T;
   /** Closes everything. Twice equals once. */
   close(): Promise<void>;
 }
 
-/** Gives a scope that keeps nothing yet. */
+/** Creates an empty scope. */
 export function createRunScope(): RunScope {
   const kept = new Map<object, Closable>();
   let ended = false;
   return {
     keep<T extends Closable>(key: object, open: () => T): T {
       const known = kept.get(key);
-      if (known) return known as T; // safe: whoever holds the key alone keeps something under it
+      if (known) return known as T; // safe: only the owner of the key stores something under it
       const made = open();
       if (ended) void made.close();
       else kept.set(key, made);

@@ -17,7 +17,7 @@ interface SlotQueue {
   readonly waiting: (() => void)[];
 }
 
-/** Gives slots, none taken. */
+/** Creates slots, all free. */
 export function createSlots(): Slots {
   const places = new Map<string, SlotQueue>();
   const free = (toolId: string, place: SlotQueue): void => {

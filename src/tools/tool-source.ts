@@ -1,4 +1,4 @@
-/** Where tools come from that are called by name: a room or a server gives its tools as one of these. */
+/** Tools that are called by name: those of a room or a server. */
 
 import { fromData } from '../base/errors.ts';
 import type { ToolDefinition } from '../base/schema.ts';
@@ -14,7 +14,7 @@ export interface ToolSource {
 /** The circumstances of a call. */
 export interface ToolSourceCall {
   readonly signal?: AbortSignal;
-  /** The call as it is told of. */
+  /** The span of the call. */
   readonly span?: Span | undefined;
 }
 
@@ -23,7 +23,7 @@ export function isToolSource(given: Tool | ToolSource): given is ToolSource {
   return 'definitions' in given;
 }
 
-/** The tools of a source one by one, for whoever calls tools by `invokeTool`. The source itself checks their inputs. */
+/** The tools of a source one by one, for `invokeTool`. The source itself checks their inputs. */
 export function toolsOf(source: ToolSource): readonly Tool[] {
   return source.definitions.map((definition): Tool => ({
     definition,

@@ -22,7 +22,7 @@ export interface Progress {
   readonly message?: string;
 }
 
-/** Something that an output rests on, told so that answers can cite it and people can open it at the place. */
+/** A source of an output. Answers cite it, and people open it at the cited lines. */
 export interface CitedSource {
   readonly dataSourceId: string;
   /** Of the hit, in its data source. */
@@ -46,18 +46,18 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** The secrets that the definition lists, by id. */
   readonly secrets: Readonly<Record<string, Secret>>;
-  /** Tells the people who watch the run what the tool is doing; the model does not see it. */
+  /** Logs what the tool is doing for readers of the run; the model does not see it. */
   readonly log: (text: string, level?: LogLevel) => void;
   /**
-   * Takes the run's secrets out of a text. What a tool gives loses them anyway; one that cuts a text short does it before the cut,
-   * since nobody knows half a secret.
+   * Redacts the run's secrets in a text. Outputs are redacted anyway; a tool that truncates a text redacts it first, so partial
+   * secrets cannot leak.
    */
   readonly redact: (text: string) => string;
-  /** Tells how far the work is; absent where nobody asked. */
+  /** Reports progress; absent when the caller did not ask for it. */
   readonly progress?: ((progress: Progress) => void) | undefined;
   /**
-   * Tells the run what the output rests on, and gives the numbers by which the answer is to cite it: no two sources of a chat share
-   * one. Absent where no run keeps count.
+   * Adds the sources of the output to the run, and returns the numbers by which the answer cites them, unique in the chat. Absent
+   * outside runs.
    */
   readonly cite?: ((sources: readonly CitedSource[]) => readonly number[]) | undefined;
   readonly toolCallId: string;
@@ -66,11 +66,11 @@ export interface ToolContext {
   /** Keeps what the tool opens until the run ends; absent where a call stands for itself. */
   readonly scope?: RunScope | undefined;
   /**
-   * The call as it is told of: what the tool does can be told of within, as `span.start({ action, target })`, and what it sends
-   * elsewhere can carry `toTraceparent(span)`. Absent where nobody tells of the call.
+   * The span of the call. A tool starts spans within it, as `span.start({ action, target })`, and adds `toTraceparent(span)` to
+   * requests of its own. Absent when the call is not observed.
    */
   readonly span?: Span | undefined;
-  /** The call's place among agents that hand work on; absent where a tool is called by itself. */
+  /** The agents that have handed the work on; absent when a tool is called by itself. */
   readonly delegation?: Delegation | undefined;
 }
 
@@ -84,14 +84,14 @@ export interface Tool {
   readonly definition: ToolDefinition;
   /** Never throws. */
   readonly check: (input: unknown) => InputCheck;
-  /** What a person who must approve a call is told first, as the method and address of a request. */
+  /** The first line for a person who must approve a call, as the method and address of a request. */
   readonly describe?: () => string;
   /**
    * The origin that a call sends its secrets to; without it they are handed to `execute`, and so must be bound to `code`.
    */
   readonly secretOrigin?: string;
-  /** Whether it can be used now: a step does not begin with one that cannot. Without it, always. */
+  /** Whether the tool can be used now: a step does not offer one that cannot. Absent: always. */
   readonly isAvailable?: () => boolean;
-  /** Gets an input that passed the check. A `PinnaceError` it throws is told to the model; any other error is not. */
+  /** Gets an input that passed the check. The model receives a `PinnaceError` that it throws, and no other error. */
   readonly execute: (input: unknown, context: ToolContext) => unknown;
 }

@@ -123,7 +123,7 @@ function agentFacts({ id, revision }: Agent): readonly [string, number] {
   return [id, revision];
 }
 
-/** What continuing needs. */
+/** How calls are settled. */
 export interface ContinueOptions {
   readonly calls: readonly AskedCall[];
   readonly invoke: Invoke;
@@ -132,7 +132,7 @@ export interface ContinueOptions {
   readonly traceId: string;
 }
 
-/** Makes the approved calls, at once, tells how each ended, and gives the chat with the calls as they stand now. */
+/** Makes the approved calls in parallel, adds their outcomes to the stream, and returns the chat with the settled calls. */
 export async function settleCalls(
   messages: readonly UIMessage[],
   options: ContinueOptions,

@@ -1,4 +1,4 @@
-/** A tool call in the audit: what may act, from when it is allowed to its end; what only reads, where it is denied. */
+/** A tool call in the audit: calls that may act from their start to their end, read-only calls when they are denied. */
 
 import type { Recorder, SideEffect } from '../../events/audit.ts';
 import type { Principal } from '../../base/principal.ts';
@@ -8,7 +8,7 @@ import { mayAct } from '../../tools/lost-call.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { RunRedaction } from './run-redaction.ts';
 
-/** What is written of one call. */
+/** Writes the audit of one call. */
 export interface CallAudit {
   /** Is waited for before the tool runs; where it rejects, the tool must not. */
   readonly begin: (() => Promise<void>) | undefined;

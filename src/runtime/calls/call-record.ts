@@ -1,6 +1,6 @@
 /**
  * The record of a tool call that may act: committed before the tool runs. The log's event of its output closes it. A run that is
- * lost in between did something or did not; nobody knows, so it is never done again and the answer says so.
+ * lost in between may have acted, so the call is never repeated and its outcome is unknown.
  */
 
 import type { Change, Storage } from '../../contracts/storage.ts';
@@ -11,7 +11,7 @@ interface CallRecord {
   readonly tool: string;
 }
 
-/** Returns the change that records that the call begins. The tool must not run before it is committed with the run's log. */
+/** Returns the change that records the start of the call. The tool must not run before it is committed with the run's log. */
 export function callStart(runId: string, call: CallRecord, ttlMs: number): Change {
   return { key: callKey(runId, call.toolCallId), value: call, ttlMs };
 }

@@ -1,4 +1,4 @@
-/** One tool call with all that stands around it: its turn, its secrets, `invokeTool`, redaction, what is told of it. */
+/** One tool call of an agent: its slot, its secrets, `invokeTool`, redaction, events and audit. */
 
 import type { Recorder } from '../../events/audit.ts';
 import { withTenant } from '../../log/cache-key.ts';
@@ -73,7 +73,7 @@ export async function callTool(
     target: { type: 'tool', id: tool.definition.id },
     payload: () => ({ toolCallId: call.toolCallId.slice(0, 64), ...summaryOf() }),
   });
-  call.onSpan?.((error) => tellEnd(span, tool, { status: statusOfError(error), error }));
+  call.onSpan?.((error) => emitEnd(span, tool, { status: statusOfError(error), error }));
   const { toolCallId, approved } = call;
   const audit = createCallAudit(tool, { ...options, span, toolCallId, approved, input: summaryOf });
   const outcome = await callInTurn(tool, options, call.signal, async () => {
@@ -89,11 +89,11 @@ export async function callTool(
   const how = { status: error ? statusOfError(error) : 'ok', error } as const;
   countCall(options.metrics, tool.definition.id, how);
   await audit.end(how);
-  tellEnd(span, tool, how);
+  emitEnd(span, tool, how);
   return outcome;
 }
 
-/** Waits for a place among the tool's calls, and takes one of the agent's; without either, nothing is called. */
+/** Takes a slot of the tool and a token of the agent's rate limit. Without either, nothing is called. */
 async function callInTurn(
   { definition: { id, tenant: owner, limits } }: Tool,
   { slots, storage, now, agent, principal, limits: { callsPerMinute: perMinute } }: CallOptions,
@@ -147,7 +147,7 @@ function notAllowed(secret: string, tool: string, agent: string): PinnaceError {
   );
 }
 
-/** What goes to the model and to the client must not hold a secret that a tool was careless with. */
+/** Redact outcomes: a tool may return a secret. */
 function redacted(outcome: ToolOutcome, { redaction }: CallOptions): ToolOutcome {
   if (outcome.ok) return { ok: true, output: redaction.data(outcome.output) };
   return { ok: false, error: redaction.data(outcome.error) };
@@ -173,8 +173,8 @@ function countCall(metrics: Metrics, tool: string, { status, error }: CallEnd): 
   metrics.count('pinnace_tool_failures_total', { tool, code: isKnown ? error.code : 'other' });
 }
 
-/** A call that has failed is told of once more, as an error of its own, for whoever makes up for it or tries it again. */
-function tellEnd(span: Span, { definition: { id } }: Tool, { status, error }: CallEnd): void {
+/** Emits a failed call also as an error event, for those who handle errors. */
+function emitEnd(span: Span, { definition: { id } }: Tool, { status, error }: CallEnd): void {
   if (status === 'error') span.emit({ action: 'error', target: { type: 'tool', id }, status, error });
   span.end({ status, error });
 }

@@ -1,4 +1,4 @@
-/** What agents of plans are saying right now, for tools of this instance that show it. It is never recorded here. */
+/** The texts that agents of plans are generating, for tools of this instance that show them. They are not recorded here. */
 
 /** Texts by the plan that they belong to. */
 export interface LiveTexts {
@@ -7,7 +7,7 @@ export interface LiveTexts {
   emit(planId: string, text: string): void;
 }
 
-/** Creates texts that nobody listens to yet. */
+/** Creates a registry without listeners. */
 export function createLiveTexts(): LiveTexts {
   const listeners = new Map<string, (text: string) => void>();
   return {
@@ -21,7 +21,7 @@ export function createLiveTexts(): LiveTexts {
 
 /**
  * Passes a growing text on whenever it has grown by an eighth, so that all that is passed on stays in proportion to it. The last word
- * is held back: half a secret could not be redacted.
+ * is held back, so partial secrets cannot leak.
  */
 export function inGrowingPieces(show: (text: string) => void): (text: string) => void {
   let shown = 0;

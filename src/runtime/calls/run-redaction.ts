@@ -1,4 +1,4 @@
-/** The second net of one run: what goes to the client, to the model and to logs loses every secret that the run was given. */
+/** Redacts every secret of a run in what goes to the client, the model and logs. */
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { type Emit, unobserved } from '../../events/events.ts';
@@ -28,7 +28,7 @@ interface OpenText {
   readonly withText: (text: string) => UIMessageChunk;
 }
 
-/** Gives a redaction without secrets. */
+/** Creates a redaction without secrets. */
 export function createRunRedaction(): RunRedaction {
   const secrets = new Map<string, string>();
   const open = new Map<string, OpenText>();
@@ -74,7 +74,7 @@ export function createRunRedaction(): RunRedaction {
   };
 }
 
-/** Takes the run's secrets out of what is told of it, as a tool may have put one where an id should be. */
+/** Redacts the run's secrets in its events: a tool may have put one into an id. */
 export function redactedEmit(emit: Emit, { text }: Pick<RunRedaction, 'text'>): Emit {
   if (emit === unobserved) return emit;
   return (event) => {
@@ -136,7 +136,7 @@ export function redactedContext(context: SpanContext, redaction: DataRedaction):
   return {
     traceId: context.traceId,
     start: (inner) => redactedSpan(context.start(redacted(inner, redaction)), redaction),
-    emit: (told) => context.emit(redacted(told, redaction)),
+    emit: (event) => context.emit(redacted(event, redaction)),
   };
 }
 
@@ -154,6 +154,6 @@ function redacted<Facts extends { readonly payload?: Payload }>(facts: Facts, re
   const { payload, ...rest } = facts;
   const safe = redaction.data(rest);
   if (payload === undefined) return safe as Facts; // the rest is all there is
-  const told: Payload = typeof payload === 'function' ? () => redaction.data(payload()) : redaction.data(payload);
-  return { ...safe, payload: told } as Facts; // as it was given
+  const clean: Payload = typeof payload === 'function' ? () => redaction.data(payload()) : redaction.data(payload);
+  return { ...safe, payload: clean } as Facts; // as it was given
 }

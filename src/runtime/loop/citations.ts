@@ -1,15 +1,15 @@
-/** The sources that a run's answer may cite: numbered on from those of the chat so far, and told in the stream. */
+/** The sources that a run's answer may cite. Their numbers continue those of the chat; the stream shows them. */
 
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { CitedSource, ToolContext } from '../../tools/tool.ts';
 
-/** One numbered source, as `data-sources` tells it. */
+/** One numbered source of `data-sources`. */
 export interface NumberedSource extends CitedSource {
   /** What `[n]` in the answer refers to. */
   readonly n: number;
 }
 
-/** Gives the function by which one call cites. */
+/** Returns the function by which one call cites. */
 export type CiteOf = (toolCallId: string) => NonNullable<ToolContext['cite']>;
 
 /**

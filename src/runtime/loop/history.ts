@@ -1,4 +1,4 @@
-/** What of a client's messages may be believed: what was said, and how calls ended. */
+/** The trusted part of a client's messages: texts, and how calls ended. */
 
 import type { UIMessage } from '../../contracts/ai-types.ts';
 import { PinnaceError } from '../../base/errors.ts';

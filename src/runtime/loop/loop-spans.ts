@@ -1,4 +1,4 @@
-/** What a run's loop is told as: steps one after the other, in each the model call and then the tool calls. */
+/** The spans of a run's loop: steps in sequence, each with its model call and tool calls. */
 
 import type { LanguageModel } from '../../contracts/ai-types.ts';
 import type { ErrorData } from '../../base/errors.ts';
@@ -14,13 +14,13 @@ export interface LoopSpans extends ModelWatch {
   readonly clock: ModelClock;
   /** The step that is under way; before the first, the run. */
   readonly current: SpanContext;
-  /** The step before has ended, and the next begins. */
-  readonly beginStep: () => void;
+  /** Ends the step before, and starts the next. */
+  readonly startStep: () => void;
   /** The last step has ended. */
   readonly end: (how: { readonly status: SpanEnd['status']; readonly error: ErrorData | null }) => void;
 }
 
-/** Gives the spans of the loop of one run, none of them begun. */
+/** Creates the spans of a run's loop. None is started. */
 export function createLoopSpans(
   { span: run, agent: { id }, model, metrics, limits, abort }: {
     readonly span: Span;
@@ -43,8 +43,8 @@ export function createLoopSpans(
     get current() {
       return current();
     },
-    beginStep() {
-      clock.beginStep();
+    startStep() {
+      clock.startStep();
       step?.end({ status: 'ok' });
       step = run.start({ action: 'step', actor: agent, target: agent, payload: { step: ++count } });
     },

@@ -7,13 +7,13 @@ import { setBoundedTimeout } from '../../base/timer.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Limits } from '../resolve/limits.ts';
 
-/** What the clock is told, and what it does. */
+/** The clock of a model. */
 export interface ModelClock {
   /** Aborts with the run, and with `deadline_exceeded` when the model takes too long; `details.reason` names the limit. */
   readonly signal: AbortSignal;
-  /** A step begins. */
-  readonly beginStep: () => void;
-  /** A request is sent: the first chunk of its answer is due, with its headers. Each retry has the time anew. */
+  /** A step starts. */
+  readonly startStep: () => void;
+  /** A request is sent: the first chunk of its answer is due, with its headers. The time restarts with each retry. */
   readonly requested: () => void;
   /** The model has said something: its next chunk is due. */
   readonly heard: () => void;
@@ -53,7 +53,7 @@ export function createModelClock(
   else run.addEventListener('abort', follow, { once: true });
   return {
     signal: own.signal,
-    beginStep() {
+    startStep() {
       stepDue = performance.now() + stepMs;
       alarm.set(stepDue);
     },

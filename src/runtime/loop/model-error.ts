@@ -11,7 +11,7 @@ interface Cause {
   readonly lastError?: unknown;
 }
 
-/** Gives the error to report for anything that ended a model call. The original stays as `cause`, inside. */
+/** Returns the error to report for anything that ended a model call. The original stays as `cause`. */
 export function toModelError(error: unknown): PinnaceError {
   if (error instanceof PinnaceError) return error;
   const cause: Cause = typeof error === 'object' && error !== null ? error : {};

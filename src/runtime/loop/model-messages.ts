@@ -34,7 +34,7 @@ function invalidMessages(cause: unknown): PinnaceError {
   );
 }
 
-/** Gives the messages with the context as one message of its own, before the last one of the user. */
+/** Returns the messages with the context as a separate message before the user's last one. */
 export function withContext(
   messages: readonly ModelMessage[],
   context: readonly ContextItem[],

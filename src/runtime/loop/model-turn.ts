@@ -1,4 +1,4 @@
-/** One call of a model, for whoever makes the calls that it asks for in a way of its own. */
+/** One model call, for callers that make the tool calls themselves. */
 
 import {
   experimental_streamTextLowMemory as streamText,
@@ -115,7 +115,7 @@ function streamOnce(
 ): ReadableStream<TextStreamPart<SdkToolSet>> {
   const { agent: { modelSettings }, place, metrics, limits, messages, instructions } = options;
   const { model, onLanguageModelCallEnd } = watchModel(options.model, { place: () => place, metrics, clock });
-  clock.beginStep();
+  clock.startStep();
   return streamText({
     ...callSettings(modelSettings, limits),
     model,

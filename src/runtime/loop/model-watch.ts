@@ -1,4 +1,4 @@
-/** Tells of a model's calls, of every try one by one: the SDK tries again by itself, and says nothing of what failed before. */
+/** Emits every try of a model call: the SDK retries by itself and does not report failed tries. */
 
 import type { LanguageModel } from '../../contracts/ai-types.ts';
 import { type PinnaceError, toData } from '../../base/errors.ts';
@@ -7,7 +7,7 @@ import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../../
 import type { ModelClock } from './model-clock.ts';
 import { cut, reportedError, toModelError } from './model-error.ts';
 
-/** A model whose calls are told of. */
+/** A model whose calls are observed. */
 export interface ModelWatch {
   readonly model: LanguageModel;
   /** For the SDK, which calls it when a call is over, and before the tools that it asks for. */
@@ -26,7 +26,7 @@ interface EndedCall {
   readonly performance: { readonly timeToFirstOutputMs: number | undefined };
 }
 
-/** Gives the model with its calls counted, and told of at a place. A call that breaks off is ended with what it is within. */
+/** Returns the model with its calls counted and emitted in a span context. A call that breaks off ends with its parent span. */
 export function watchModel(
   model: LanguageModel,
   { place, metrics, clock }: {

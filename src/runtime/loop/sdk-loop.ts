@@ -31,11 +31,11 @@ import type { RunEnd } from '../log/run-end.ts';
 export interface LoopOptions {
   readonly agent: Agent;
   readonly model: LanguageModel;
-  /** Is told of the steps. */
+  /** Emits the steps. */
   readonly spans: LoopSpans;
   readonly messages: readonly ModelMessage[];
   readonly tools: StepTools;
-  /** All that the run may use, to tell what discovery saved. */
+  /** All tools that the run may use, to count what discovery saved. */
   readonly allTools: readonly Tool[];
   readonly limits: Limits;
   /** The tokens that the run may use in all. */
@@ -114,9 +114,9 @@ function callModel(options: LoopOptions, tools: SdkToolSet): ReadableStream<Text
     ...(instructions !== '' && { instructions }),
     messages: [...messages],
     tools,
-    // The SDK reads `tools` anew for each step.
+    // The SDK reads `tools` again for each step.
     prepareStep: () => {
-      spans.beginStep();
+      spans.startStep();
       takeStepTools(tools, options);
       return undefined;
     },
@@ -148,7 +148,7 @@ export function isOutput(part: TextStreamPart<SdkToolSet>): boolean {
   }
 }
 
-/** What holds for every call of a model, beside its times. */
+/** The settings of every model call except its time limits. */
 export function callSettings(settings: Agent['modelSettings'], { modelRetries, outputTokens }: Limits) {
   return {
     ...definedOnly(settings),
@@ -204,7 +204,7 @@ function toSdkTool(tool: Tool, invoke: LoopOptions['invoke']): SdkToolSet[string
 
 type SdkCall = { readonly toolCallId: string; readonly toolName: string; readonly input: unknown };
 
-/** What was offered when the step began may have gone since: it is still the tool that the call is of. */
+/** A tool that was offered at the start of the step may be inactive now. The call is still valid. */
 function findTool({ tools, allTools }: LoopOptions, { toolName }: SdkCall): Tool | undefined {
   const isIt = ({ definition }: Tool): boolean => definition.name === toolName;
   return tools.current().find(isIt) ?? allTools.find(isIt);
@@ -236,7 +236,7 @@ function endOf(
     case 'error':
       return failed(part.error);
     case 'abort':
-      // The model's time may be over, too, which is not for the caller's signal to tell.
+      // Without an abort of the run, a time limit of the model has passed.
       return signal.aborted ? endOfAbort(signal) : failed(clock.reason);
     case 'finish':
       if (isCut(part)) return failed(cut());
@@ -266,7 +266,7 @@ export function mayExecute(finishReason: string | undefined): boolean {
   return finishReason === 'tool-calls' || finishReason === 'stop';
 }
 
-/** The end for a signal that aborted: by the run's own deadline, or by whoever asked for the run. */
+/** The end for an aborted signal: by the run's deadline or its caller. */
 export function endOfAbort({ reason }: AbortSignal): RunEnd {
   if (reason instanceof PinnaceError) return failed(reason);
   return { type: 'cancelled', reason: typeof reason === 'string' ? reason.slice(0, 100) : 'cancelled' };
@@ -305,13 +305,13 @@ function toChunks(
 ): readonly UIMessageChunk[] {
   const { traceId, spans, tools: stepTools } = options;
   if (part.type === 'start') return []; // ours was sent before
-  if (part.type === 'tool-error' && !(part.error instanceof PinnaceError)) return []; // told with the call, as invalid
+  if (part.type === 'tool-error' && !(part.error instanceof PinnaceError)) return []; // shown with the call, as invalid
   const missing = (): PinnaceError => stepTools.missing('toolName' in part ? part.toolName : '');
   const chunk = toUIMessageChunk(part, { tools, onError: (error) => refusedCall(error, missing).message });
   if (!chunk) return [];
   const error = errorOfCall(part, missing) ?? errorOfResult(part, options);
   if (!error || !('toolCallId' in part)) return [chunk];
-  if (part.type === 'tool-call') tellRefused(error, spans);
+  if (part.type === 'tool-call') emitRejected(error, spans);
   return [chunk, toolErrorPart({ toolCallId: part.toolCallId, tool: part.toolName, traceId }, error)];
 }
 
@@ -322,8 +322,8 @@ function errorOfResult(part: TextStreamPart<SdkToolSet>, options: LoopOptions): 
   return tool && failureOf(tool, { ok: true, output: part.output }) ? toolFailure : undefined;
 }
 
-/** A call that could not even be made is none that is told of: its error is. The name that it gave may be anything. */
-function tellRefused({ code, message, retryable }: ErrorData, { current }: LoopSpans): void {
+/** Emit only an error event for calls that never started. The model chose the name, so it is not in the event. */
+function emitRejected({ code, message, retryable }: ErrorData, { current }: LoopSpans): void {
   current.emit({
     action: 'error',
     target: { type: 'tool', id: 'unknown' },

@@ -27,7 +27,7 @@ interface StepToolsOptions {
 }
 
 /**
- * Gives the tools of a run. An agent whose allowlist names `tool_find` starts with the discovery tools, with those that the allowlist
+ * Creates the tools of a run. An agent whose allowlist names `tool_find` starts with the discovery tools, with those that the allowlist
  * names one by one, and with the one that asks its data sources; what it allows by a prefix is there to be found.
  */
 export function createStepTools(options: StepToolsOptions): StepTools {

@@ -5,7 +5,7 @@ import { traceAt } from '../../events/span.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import { type CallFacts, callTool } from '../calls/call-tool.ts';
 import { unboundDelegation } from '../../tools/delegation.ts';
-import { narrow } from './limits.ts';
+import { minLimits } from './limits.ts';
 import type { Principal } from '../../base/principal.ts';
 import { createRunRedaction, redactedEmit } from '../calls/run-redaction.ts';
 import type { CallerTrace, RuntimeParts } from '../runtime-options.ts';
@@ -25,7 +25,7 @@ export interface AgentTools {
   ) => Promise<ToolOutcome>;
 }
 
-/** Gives the tools of an agent to a principal who may run it. */
+/** Opens the tools of an agent for a principal who may run it. */
 export async function openAgentTools(parts: RuntimeParts, agentId: string, principal: Principal): Promise<AgentTools> {
   const { resolver, toolSetOf, closing } = parts;
   await resolver.refresh();
@@ -40,7 +40,7 @@ export async function openAgentTools(parts: RuntimeParts, agentId: string, princ
     agent,
     principal,
     actor: { type: 'user', id: principal.subject },
-    limits: narrow(parts.limits, agent.limits),
+    limits: minLimits(parts.limits, agent.limits),
     resolveSecret: resolver.secret,
     redaction,
   } as const;
@@ -52,7 +52,7 @@ export async function openAgentTools(parts: RuntimeParts, agentId: string, princ
         toolCallId,
         signal: AbortSignal.any([signal, closing]),
         log: (text, level) => log(redaction.text(text), level),
-        progress: progress && ((told) => progress(redaction.data(told))),
+        progress: progress && ((step) => progress(redaction.data(step))),
       };
       const { traceId = createTraceId(), parentSpanId } = trace ?? {};
       const { actor, emit, now } = options;

@@ -7,7 +7,7 @@ import type { Tool } from '../../tools/tool.ts';
 import type { ContextItem } from '../run-request.ts';
 import { sha256 } from '../../base/hash.ts';
 
-/** Why a tool is not in a tool set. The first that holds is the one that is told. */
+/** Why a tool is not in a tool set: the first reason that applies. */
 export type Exclusion =
   | Unavailable
   | 'unknown_tool'
@@ -30,7 +30,7 @@ export interface KnownTool {
   readonly ruling?: Exclusion | 'allowed';
 }
 
-/** How a tool fared. */
+/** Whether a tool is included. */
 export interface ManifestEntry {
   readonly id: string;
   /** `undefined`: the tool is included. */
@@ -41,7 +41,7 @@ export interface ManifestEntry {
 export interface ToolSet {
   readonly tools: readonly Tool[];
   readonly entries: readonly ManifestEntry[];
-  /** What the model is told of the tools besides their definitions, as data. */
+  /** What the model receives about the tools besides their definitions, as data. */
   readonly notes: readonly ContextItem[];
   /** SHA-256 over the included definitions and the notes, as hexadecimal digits. */
   readonly digest: string;
@@ -82,7 +82,7 @@ export async function assemble(agent: Agent, known: readonly KnownTool[], mcp: M
 
 const inPlans: ReadonlySet<string> = new Set(planToolIds);
 
-/** Why there is no tool of this id: this composition lacks what a built-in tool needs, or nobody knows it. */
+/** Why there is no tool of this id: this composition lacks what a built-in tool needs, or the id is unknown. */
 function reasonFor(id: string): Exclusion {
   if (inPlans.has(id)) return 'only_in_plans';
   return builtinToolIds.has(id) ? 'no_implementation' : 'unknown_tool';

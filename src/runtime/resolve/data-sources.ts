@@ -29,7 +29,7 @@ export function namedTools({ entryTools, dataSources }: Agent): ReadonlySet<stri
 const narrowed = new WeakMap<Agent, Map<string, Agent>>();
 
 /**
- * Gives the agent with those of its sources that all agents above it have too: who makes an agent cannot reach through it what it
+ * Returns the agent with those of its sources that all agents above it have too: who makes an agent cannot reach through it what it
  * cannot reach itself. An agent above that is gone or disabled has none. The same object for the same sources.
  */
 export async function narrowToSources(

@@ -1,4 +1,4 @@
-/** The bounds of a run. An operator sets them, an agent and a request can only narrow them. */
+/** The bounds of a run. An operator sets them, an agent and a request can only minLimits them. */
 
 import type { LimitOverrides } from '../../base/schema.ts';
 
@@ -7,13 +7,13 @@ export interface Limits {
   /** Model calls. */
   readonly steps: number;
   readonly toolCalls: number;
-  /** How often a model call is made anew after a failure that may pass, before its first chunk. */
+  /** How often a model call is retried after a transient failure, before its first chunk. */
   readonly modelRetries: number;
   /** The whole run. */
   readonly totalMs: number;
   /** One model call with its tools. */
   readonly stepMs: number;
-  /** From the request to the first chunk of its answer, headers and all; each retry has it anew. */
+  /** From the request to the first chunk of its answer, including headers; it restarts with each retry. */
   readonly firstChunkMs: number;
   /** Between two chunks of the model. */
   readonly chunkMs: number;
@@ -29,7 +29,7 @@ export interface Limits {
   readonly partLength: number;
   /** The whole request, as JSON. */
   readonly requestLength: number;
-  /** How long a run goes on when nobody reads it; `Infinity`: to its end. */
+  /** How long a run continues without a reader; `Infinity`: to its end. */
   readonly detachGraceMs: number;
   /**
    * Chunks that come within this time are committed together, and seen when they are: the shorter, the smoother; the longer, the
@@ -47,7 +47,7 @@ export interface Limits {
   readonly retentionMs: number;
 }
 
-/** What holds where nothing else is said. */
+/** The defaults. */
 export const defaultLimits: Limits = {
   steps: 16,
   toolCalls: 64,
@@ -68,8 +68,8 @@ export const defaultLimits: Limits = {
   retentionMs: 86_400_000,
 };
 
-/** Gives the limits, each lowered to the smallest of the overrides. */
-export function narrow(limits: Limits, ...overrides: readonly (LimitOverrides | undefined)[]): Limits {
+/** Returns the limits, each lowered to the smallest of the overrides. */
+export function minLimits(limits: Limits, ...overrides: readonly (LimitOverrides | undefined)[]): Limits {
   const narrowed: Record<string, number> = { ...limits };
   for (const override of overrides) {
     for (const [name, value] of Object.entries(override ?? {})) {

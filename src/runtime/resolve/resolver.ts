@@ -72,7 +72,7 @@ export interface Resolver {
   /** Applies what was invalidated before now, on any instance. Never rejects: a failing storage rejects the claim of the run. */
   refresh(): Promise<void>;
   /** How many invalidations were applied: what was resolved before may be out of date when the number has changed. */
-  readonly forgotten: number;
+  readonly invalidations: number;
   /**
    * Invalidates what these keys name, here and on every instance: `agent:<id>`, `provider:<id>`, `mcp-server:<id>`, `tools`,
    * `secrets`, or `*`. A key of one record names the shared one; with `@<tenant>` behind it, what is this tenant's own.
@@ -115,7 +115,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     refresh: () => feed.refresh(),
     invalidate: (keys) => feed.invalidate(keys),
     close: () => feed.close(),
-    get forgotten() {
+    get invalidations() {
       return feed.count;
     },
     async resolve(agentId, caller, place) {

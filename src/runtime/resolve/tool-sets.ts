@@ -15,14 +15,14 @@ import type { LiveTexts } from '../calls/live-texts.ts';
 import { type McpSource, type SelectedServer, selectMcpTools } from './mcp-tools.ts';
 import type { Plans } from '../../contracts/plans.ts';
 
-/** Gives an agent's tool set, of the catalog's definitions and the MCP servers that the agent selects. */
+/** Returns an agent's tool set, of the catalog's definitions and the MCP servers that the agent selects. */
 export type ToolSetOf = (
   agent: Agent,
   listed: readonly ToolDefinition[],
   servers: readonly SelectedServer[],
 ) => Promise<ToolSet>;
 
-/** Gives the function that assembles an agent's tool set from the composed tools and what the catalog has. */
+/** Creates the function that assembles an agent's tool set from the composed tools and what the catalog has. */
 export function createToolSets(
   { tools, builtins, discovery, dataSources, mcp, plans, limits, liveTexts, ...means }: Means & {
     /** Called when a tool is called. */

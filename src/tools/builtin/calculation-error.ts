@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 
-/** Gives the error, with the place (counted from 1) and, in its details, what would have been right. */
+/** Returns the error, with the position (counted from 1) and, in its details, what would have been right. */
 export function calculationError(
   why: string,
   { position, ...hints }: {

@@ -21,7 +21,7 @@ const Input = v.strictObject({
   ),
 });
 
-/** Gives the tool `calculator`. It evaluates with a parser of its own and never runs code. */
+/** Creates the tool `calculator`. It evaluates with a parser of its own and never runs code. */
 export function calculatorTool(): Tool {
   return defineTool({
     id: 'calculator',

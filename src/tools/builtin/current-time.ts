@@ -24,7 +24,7 @@ const Input = v.strictObject({
   )),
 });
 
-/** Gives the tool `current_time`. */
+/** Creates the tool `current_time`. */
 export function currentTimeTool({ now = Date.now, timeZone: home = machineTimeZone() }: CurrentTimeOptions = {}): Tool {
   return defineTool({
     id: 'current_time',

@@ -37,7 +37,7 @@ const maxDepth = 100;
 const operand = 'a number, a name or "("';
 
 /**
- * Gives the value, which is finite.
+ * Returns the value, which is finite.
  *
  * From loose to tight: `+ -`, `* / %`, signs, `^` (also `**`, from the right), then `!` and `%` behind a value. A `%` is the
  * remainder when a value follows, else a percentage.

@@ -15,7 +15,7 @@ const Input = v.strictObject({
   url: v.pipe(v.string(), v.maxLength(2048), v.description('An https address'), v.examples(['https://example.com/'])),
 });
 
-/** Gives the tool `fetch_url`. Every host that it reaches is public; what it reads is marked as a stranger's words. */
+/** Creates the tool `fetch_url`. It reaches public hosts only, and marks what it reads as untrusted. */
 export function fetchUrlTool({ egress }: { readonly egress: Egress }): Tool {
   return defineTool({
     id: 'fetch_url',

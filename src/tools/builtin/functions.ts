@@ -4,7 +4,7 @@
 export interface CalculatorFunction {
   readonly least: number;
   readonly most: number;
-  /** Gives `NaN` or an infinity where there is no real result. */
+  /** Returns `NaN` or an infinity where there is no real result. */
   readonly apply: (...values: readonly number[]) => number;
 }
 
@@ -45,7 +45,7 @@ export const constants: ReadonlyMap<string, number> = new Map([
   ['tau', 2 * Math.PI],
 ]);
 
-/** Gives n! for whole numbers from 0 to 170, beyond which no double holds it; else `NaN`. */
+/** Returns n! for whole numbers from 0 to 170, beyond which no double holds it; else `NaN`. */
 export function factorial(value: number): number {
   if (!Number.isInteger(value) || value < 0 || value > 170) return NaN;
   let product = 1;

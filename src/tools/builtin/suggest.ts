@@ -9,7 +9,7 @@ export interface SuggestOptions {
 
 const longestWord = 64;
 
-/** Gives the candidates that are spelled most like the word, the nearest first; none when nothing is near. */
+/** Returns the candidates that are spelled most like the word, the nearest first; none when nothing is near. */
 export function suggest(
   word: string,
   candidates: Iterable<string>,

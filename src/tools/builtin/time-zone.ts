@@ -10,7 +10,7 @@ export function machineTimeZone(): string {
 }
 
 /**
- * Gives the IANA time zone in its usual spelling: for `europe/berlin`, and for `Berlin` where only one zone is named after such
+ * Returns the IANA time zone in its usual spelling: for `europe/berlin`, and for `Berlin` where only one zone is named after such
  * a city.
  *
  * @throws PinnaceError `invalid_argument` with `details.suggestions` for a name that is no zone.

@@ -18,7 +18,7 @@ const symbol = /\*\*|[-+*/%^!(),×÷·−]/y;
 const sameSymbol: Readonly<Record<string, string>> = { '**': '^', '×': '*', '·': '*', '÷': '/', '−': '-' };
 
 /**
- * Gives the tokens, an `end` last. Numbers are written `12`, `1.5`, `.5`, `1e3` or `1_000`; digits are those of ASCII.
+ * Returns the tokens, an `end` last. Numbers are written `12`, `1.5`, `.5`, `1e3` or `1_000`; digits are those of ASCII.
  *
  * @throws PinnaceError `invalid_argument` for a character that has no meaning here and a number that is out of range.
  */

@@ -1,4 +1,4 @@
-/** What a model gets of an HTTP answer: little, cut to size, and marked as the words of a stranger. */
+/** The part of an HTTP answer that a model receives: truncated, and marked as untrusted. */
 
 import { type ErrorCode, PinnaceError } from '../../base/errors.ts';
 import { readText } from '../../base/read-text.ts';
@@ -16,7 +16,7 @@ export interface HttpToolOutput {
 }
 
 /**
- * Gives the output for an answer; what is cut short loses its secrets before.
+ * Returns the output for an answer. Secrets are redacted before it is truncated.
  *
  * @throws PinnaceError for a status of 400 and more, without what the server said, and for JSON that is none.
  */

@@ -38,7 +38,7 @@ const HeaderName = v.pipe(
 
 const FieldName = v.pipe(v.string(), v.regex(/^\P{Cc}{1,128}$/u, 'must be the name of a field'));
 
-/** What is kept of an answer. */
+/** The part of an answer that is returned. */
 const Response = v.strictObject({
   as: v.optional(v.picklist(['text', 'json']), 'json'),
   /** Paths of what is kept of JSON, like `items.name`; all of it when absent. */

@@ -33,7 +33,7 @@ export interface HttpToolOptions extends Pick<RetryOptions, 'random' | 'wait'> {
 }
 
 /**
- * Gives the tool. Whether a call needs a person is not asked here: see `needsApproval`.
+ * Creates the tool. Whether a call needs an approval is decided elsewhere: see `needsApproval`.
  *
  * @throws PinnaceError `invalid_argument` for a definition, a schema or a template that is none, and for a template that uses a
  * secret which the definition does not list.

@@ -1,16 +1,16 @@
-/** A request over the way out, as it is told of. */
+/** The span of a request through the egress. */
 
 import { type SpanContext, within } from '../../events/span.ts';
 import { toTraceparent } from '../../events/traceparent.ts';
 
-/** What a request adds to, and takes from, what is told of it. */
+/** What a request adds to its span and takes from it. */
 export interface RequestTrace {
   /** For the way out: the request carries where in the trace it comes from. */
   readonly options: { readonly traceparent?: string };
   readonly note: (answer: Response) => void;
 }
 
-/** Sends a request within a place of a trace, where there is one. Only its origin is told: addresses may hold anything. */
+/** Sends a request within a span, where there is one. The span has only the origin: a path may hold anything. */
 export function withinRequest<T>(
   place: SpanContext | undefined,
   { origin, method }: { readonly origin: string; readonly method: string },

@@ -12,7 +12,7 @@ export interface TemplateRequest {
   readonly secretFields: Readonly<Record<string, SecretText>>;
 }
 
-/** Gives the request. */
+/** Returns the request. */
 export function buildRequest(config: HttpToolConfig, values: TemplateValues): TemplateRequest {
   const url = new URL(config.origin);
   url.pathname = buildPath(config.path, values);

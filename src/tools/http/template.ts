@@ -12,7 +12,7 @@ export type TemplatePart =
 
 const place = /\{\{secret:([A-Za-z0-9][\w.-]*)\}\}|\{([A-Za-z_][\w-]*)\}/g;
 
-/** Gives the parts of a stored text: `{name}` is an input, `{{secret:NAME}}` a secret, all else is text. */
+/** Returns the parts of a stored text: `{name}` is an input, `{{secret:NAME}}` a secret, all else is text. */
 export function parseTemplate(template: string): readonly TemplatePart[] {
   const parts: TemplatePart[] = [];
   let end = 0;
@@ -37,7 +37,7 @@ export interface TemplateValues {
   readonly secrets: Readonly<Record<string, Secret>>;
 }
 
-/** Gives the filled text in parts, secrets still closed; `undefined` when an input that it names is absent. */
+/** Returns the filled text in parts, secrets still closed; `undefined` when an input that it names is absent. */
 export function fillTemplate(template: string, { input, secrets }: TemplateValues): SecretText | undefined {
   const parts = parseTemplate(template);
   if (parts.some((part) => part.kind === 'input' && isAbsent(input, part.name))) return undefined;
@@ -52,7 +52,7 @@ export function isAbsent(input: Readonly<Record<string, unknown>>, name: string)
   return !Object.hasOwn(input, name) || input[name] === undefined || input[name] === null;
 }
 
-/** Gives a value as text, where text is wanted. */
+/** Returns a value as text. */
 export function toText(name: string, value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value === 'string' && value.isWellFormed()) return value;

@@ -37,7 +37,7 @@ const metaSchema: JsonSchema = {
     contains: { $ref: '#' },
     not: { $ref: '#' },
     if: { $ref: '#' },
-    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, and nobody awaits this
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, and no caller awaits this
     then: { $ref: '#' },
     else: { $ref: '#' },
     allOf: { $ref: '#/$defs/schemas' },
@@ -189,7 +189,7 @@ function notASchema(where: string): PinnaceError {
 }
 
 /**
- * Gives the check of a tool whose input is described by JSON Schema alone.
+ * Returns the check of a tool whose input is described by JSON Schema alone.
  *
  * @throws PinnaceError `invalid_argument` as {@link compileJsonSchema} does.
  */

@@ -16,7 +16,7 @@ describe('createModelClock', () => {
   function started() {
     const run = new AbortController();
     const clock = createModelClock(limits, run.signal);
-    clock.beginStep();
+    clock.startStep();
     return { run, clock, signal: clock.signal };
   }
 
@@ -55,7 +55,7 @@ describe('createModelClock', () => {
     clock.heard(); // what the tools give
     vi.advanceTimersByTime(999);
     expect(signal.aborted).toBe(false);
-    clock.beginStep();
+    clock.startStep();
     vi.advanceTimersByTime(999);
     expect(signal.aborted).toBe(false);
     vi.advanceTimersByTime(1);
@@ -66,7 +66,7 @@ describe('createModelClock', () => {
     const { run, clock, signal } = started();
     run.abort('user');
     expect(signal.reason).toBe('user');
-    clock.beginStep();
+    clock.startStep();
     clock.requested();
     clock.heard();
     expect(vi.getTimerCount()).toBe(0);
@@ -78,7 +78,7 @@ describe('createModelClock', () => {
       { stepMs: 1e12, firstChunkMs: Infinity, chunkMs: Infinity },
       new AbortController().signal,
     );
-    clock.beginStep();
+    clock.startStep();
     clock.requested();
     vi.advanceTimersByTime(5_000_000_000);
     expect(clock.signal.aborted).toBe(false);
