@@ -27,7 +27,7 @@ export function readmeTableOf(reports: readonly Report[]): string {
     return found ? [{ ...found.row, what }] : [];
   });
   const missed = all.filter(({ row }) => row.met === false).length;
-  const rest = missed === 0 ? '' : ` What is missed, ${missed} in all, stands among all figures.`;
+  const rest = missed === 0 ? '' : ` ${missed} missed; all figures show each.`;
   return [...linesOf('what', named), '', `${summaryOf(reports)}${rest}`].join('\n');
 }
 

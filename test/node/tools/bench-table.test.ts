@@ -45,9 +45,9 @@ describe('readmeTableOf', () => {
       reportOf('Trees', { figure: 'load', value: '9 s', bar: '8 s', met: false }),
     ]);
     expect(table.split('\n').slice(2)).toEqual([
-      '| CPU of a run, beside the AI SDK alone | 1.2 ms/run | <= 1.15 | 1 ms/run | 1.200 | **missed** |',
+      '| CPU of a run; peer: the AI SDK alone | 1.2 ms/run | <= 1.15 | 1 ms/run | 1.200 | **missed** |',
       '',
-      'One run on 2 x processor, 8 GiB, Node 26, on 2026-11-22. 1 of 3 bars met. What is missed, 2 in all, stands among all figures.',
+      'One run on 2 x processor, 8 GiB, Node 26, on 2026-11-22. 1 of 3 bars met. 2 missed; all figures show each.',
     ]);
   });
 

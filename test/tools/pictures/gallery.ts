@@ -69,7 +69,7 @@ export function galleryPage(): string {
   return [
     '# Every screen',
     '',
-    'As `npm run pictures` takes them, which writes this page: light in a window, dark on a phone of 360 pixels.',
+    '`npm run pictures` takes these pictures and writes this page: light in a window, dark on a phone of 360 pixels.',
     '',
     '| screen | light | dark, on a phone |',
     '| --- | --- | --- |',

@@ -24,12 +24,12 @@ export const chatScreens = {
     await page.getByTestId('event-row').nth(2).click();
     await page.getByTestId('event-details').waitFor();
   }),
-  'run-tools': next('The tools of a run, and why each is there', clicks('run-tab-tools', 'tools-view')),
-  'run-prompt': next('What the model saw', clicks('run-tab-prompt', 'prompt-tool')),
+  'run-tools': next('The tools of a run with their reasons', clicks('run-tab-tools', 'tools-view')),
+  'run-prompt': next('The prompt of a run', clicks('run-tab-prompt', 'prompt-tool')),
   'run-usage': next('A run’s time and tokens', clicks('run-tab-usage', 'usage-step')),
   'runs-list': next('The runs', clicks('inspector-back', 'run-row')),
-  'privacy': next('What is kept, and whom the page talks to', clicks('open-privacy', 'holding')),
-  'privacy-erase': next('The question before everything is erased', clicks('erase', 'erase-question')),
+  'privacy': next('Privacy and data: storage and network activity', clicks('open-privacy', 'holding')),
+  'privacy-erase': next('Confirmation before erasing all data', clicks('erase', 'erase-question')),
   'switcher': next('The command palette', async (page) => {
     await page.getByTestId('privacy-back').click();
     await page.getByTestId('open-switcher').click();
@@ -46,7 +46,7 @@ export const chatScreens = {
     await page.getByTestId('suggestion').getByText('overboard').click();
     await page.getByTestId('approve').waitFor();
   }),
-  'chat-find': first('What was found in a long chat', async (page) => {
+  'chat-find': first('Search results in a long chat', async (page) => {
     await keepLongChat(page, 60);
     await page.locator('.chat-open').click();
     await page.getByTestId('answer-footer').last().waitFor();
@@ -55,7 +55,7 @@ export const chatScreens = {
     await page.getByTestId('find-count').getByText('11 of 11').waitFor();
   }),
   'settings': first('The model’s settings', clicks('model-badge', 'settings-dialog')),
-  'settings-endpoint': next('A model of one’s own, and what is wrong with it', async (page) => {
+  'settings-endpoint': next('A custom model with an error', async (page) => {
     await page.getByTestId('settings-endpoint').check();
     await page.getByTestId('settings-base-url').fill('http://models.example/v1');
     await page.getByTestId('settings-save').click();
@@ -65,8 +65,8 @@ export const chatScreens = {
     await page.getByTestId('settings-pinnace').check();
     await page.getByTestId('settings-url').waitFor();
   }),
-  'tour-begin': first('The tour before its first stop', clicks('open-tour', 'tour-begin')),
-  'tour-under-way': next('The tour, and where to look', clicks('tour-begin', 'tour-how')),
+  'tour-begin': first('The start of the tour', clicks('open-tour', 'tour-begin')),
+  'tour-under-way': next('A stop of the tour', clicks('tour-begin', 'tour-how')),
   'chat-plan': first('A plan and its agents', async (page) => {
     await choose(page, 'commodore');
     await send(page, 'Calculate 1250 * 12; convert 5 knots to km/h');
@@ -74,7 +74,7 @@ export const chatScreens = {
     await page.getByTestId('send').waitFor();
   }),
   'chat-plan-list': next('The same plan as a list', (page) => page.getByTestId('plan-view-list').click()),
-  'chat-plan-question': first('A plan that asks', async (page) => {
+  'chat-plan-question': first('A plan with a question', async (page) => {
     await choose(page, 'commodore');
     await send(page, 'Calculate 6 * 7; ask me which port we sail for');
     await page.locator('[data-testid=plan][data-state=suspended]').waitFor();

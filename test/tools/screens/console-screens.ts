@@ -42,22 +42,22 @@ export const consoleScreens = {
   }),
   'console-runs': next('The runs at an endpoint', clicks('console-tab-runs', 'console-run')),
   'console-plans': next('The plans at an endpoint', clicks('console-tab-plans', 'console-plan')),
-  'console-plan': next('A plan to be steered', clicks('console-plan', 'console-plan-view')),
-  'console-audit': next('The audit, and its chain', async (page) => {
+  'console-plan': next('The controls of a plan at an endpoint', clicks('console-plan', 'console-plan-view')),
+  'console-audit': next('The audit with its verification', async (page) => {
     await page.getByTestId('console-tab-audit').click();
     await page.getByTestId('console-audit-entry').first().waitFor();
     await page.getByTestId('console-verify').click();
     await page.getByTestId('console-verification').getByText('Whole').waitFor();
   }),
   'console-metrics': next('The metrics of an endpoint', clicks('console-tab-metrics', 'console-metric')),
-  'console-refused': first('What the page may not see', async (page, { endpoint }) => {
+  'console-refused': first('A page without permission', async (page, { endpoint }) => {
     await answers(page, `${endpoint}/v1/events*`, { status: 403, code: 'forbidden' });
     await chooseEndpoint(page, endpoint);
     await page.getByTestId('open-console').click();
     await page.getByTestId('console-tab-runs').click();
     await page.getByTestId('console-refusal').waitFor();
   }, { isBroken: true }),
-  'console-unreachable': first('An endpoint that does not answer', async (page, { endpoint }) => {
+  'console-unreachable': first('An endpoint that does not respond', async (page, { endpoint }) => {
     await chooseEndpoint(page, endpoint);
     await page.route(`${endpoint}/**`, (route) => route.abort());
     await page.getByTestId('open-console').click();

@@ -29,19 +29,19 @@ export const registryScreens = {
     await page.getByTestId('registry-back').click();
     await tab('mcpServer', 'record-new')(page);
   }),
-  'record-refused': next('A record that is refused', async (page) => {
+  'record-refused': next('A rejected record', async (page) => {
     await page.getByTestId('record-new').click();
     await page.getByTestId('field-alias').fill('No good');
     await page.getByTestId('record-save').click();
     await page.getByTestId('help-alias').getByText('must be').waitFor();
   }),
-  'record-mcpServer': next('An MCP server that is there', async (page) => {
+  'record-mcpServer': next('A registered MCP server', async (page) => {
     await page.getByTestId('field-alias').fill('docs');
     await page.getByTestId('field-url').fill('https://docs.example.com/mcp');
     await page.getByTestId('record-save').click();
     await page.getByTestId('record-remove').waitFor();
   }),
-  'record-removal': next('The question before a record is removed', clicks('record-remove', 'removal')),
+  'record-removal': next('Confirmation before removing a record', clicks('record-remove', 'removal')),
   'registry-provider': next('The registry: providers', async (page) => {
     await page.getByTestId('registry-back').click();
     await tab('provider')(page);
@@ -58,7 +58,7 @@ export const registryScreens = {
     await page.getByTestId('vault-secret').waitFor();
   }),
   'registry-transfer': next('Import and export', tab('transfer', 'export')),
-  'transfer-report': next('What an import would change', async (page) => {
+  'transfer-report': next('Preview of an import', async (page) => {
     await importCatalog(page, { dataSources: [{ id: 'charts', name: 'Charts', kind: 'text' }], agents: [longAgent] });
   }),
   'chat-long-names': next('An agent with a very long name, in two scripts', async (page) => {

@@ -7,20 +7,20 @@ export const sideScreens = {
     await page.getByTestId('open-tree').click();
     await page.getByRole('treeitem', { name: 'Northquay Yard' }).waitFor();
   }),
-  'tree-found': next('What was found in the tree', async (page) => {
+  'tree-found': next('Search results in the tree', async (page) => {
     await page.getByTestId('tree-search').fill('anchor');
     await page.getByTestId('tree-found').first().waitFor();
   }),
-  'knowledge-empty': first('The knowledge without files', clicks('open-knowledge', 'knowledge-empty')),
-  'knowledge': next('The knowledge with files', async (page) => {
+  'knowledge-empty': first('Knowledge without files', clicks('open-knowledge', 'knowledge-empty')),
+  'knowledge': next('Knowledge with files', async (page) => {
     await page.getByTestId('knowledge-guide').click();
     await page.locator('[data-testid=knowledge-file][data-state=ready]').nth(5).waitFor();
   }),
-  'knowledge-found': next('What was found in files, and why', async (page) => {
+  'knowledge-found': next('Search results in files with explanations', async (page) => {
     await page.getByTestId('knowledge-search').fill('approval');
     await page.getByTestId('knowledge-why').first().locator('summary').click();
   }),
-  'chat-cited': first('An answer that cites, and its source', async (page) => {
+  'chat-cited': first('An answer with a citation and its source', async (page) => {
     await choose(page, 'almanac');
     await page.getByTestId('suggestion').first().click();
     await ended(page);

@@ -30,19 +30,19 @@ export const workshopScreens = {
     await page.getByTestId('field-name').fill('Own');
   }),
   'builder-model': next('A new agent: its model', step('model', 'make-provider')),
-  'builder-provider': next('A model that is connected on the way', clicks('make-provider', 'side-form')),
+  'builder-provider': next('A new agent: connect a model', clicks('make-provider', 'side-form')),
   'builder-tools': next('A new agent: its tools', async (page) => {
     await page.getByTestId('side-leave').click();
     await step('tools', 'bench')(page);
     await page.getByTestId('bench').click();
   }),
-  'builder-http': next('An HTTP tool, and the request that it makes', async (page) => {
+  'builder-http': next('An HTTP tool with its request', async (page) => {
     await page.getByTestId('make-http').click();
     await page.getByTestId('http-url').fill('https://api.example.com/{id}');
     await page.getByTestId('trial-preview').click();
     await page.getByTestId('trial-request').waitFor();
   }),
-  'builder-code': next('A code tool, and where it is wrong', async (page) => {
+  'builder-code': next('A code tool with an error', async (page) => {
     await page.getByTestId('side-leave').click();
     await page.getByTestId('make-code').click();
     await page.getByTestId('code-editor').fill('return (1');
@@ -53,11 +53,11 @@ export const workshopScreens = {
     await step('limits', 'vault')(page);
   }),
   'builder-try': next('A new agent: try and share', step('try', 'builder-save')),
-  'builder-saved': next('An agent that is saved, and its link', async (page) => {
+  'builder-saved': next('A saved agent with its link', async (page) => {
     await page.getByTestId('builder-save').click();
     await page.locator('[data-testid=share][data-ready=true]').waitFor();
   }),
-  'compare': first('Two agents to be compared', async (page) => {
+  'compare': first('Compare two agents', async (page) => {
     await page.getByTestId('compare').click();
     await page.getByTestId('side-instructions').nth(1).waitFor();
   }),
@@ -67,7 +67,7 @@ export const workshopScreens = {
     await page.getByTestId('answer-footer').nth(1).waitFor();
     await page.getByTestId('compare-send').waitFor();
   }),
-  'link': first('An agent that came by a link', async (page, { playground }) => {
+  'link': first('An agent from a link', async (page, { playground }) => {
     await page.goto(`${playground}${await linkTo(shared)}`);
     await page.getByTestId('link-accept').waitFor();
   }),
