@@ -185,25 +185,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   const privacy = { isShown: signal(false), quiet: options.quiet };
   const workshop = signal<Workshop | undefined>(undefined);
   const endpointConsole = { isShown: signal(false), connect: (url: string) => transports.consoleOf(url) };
-  const runs: Over = {
-    isOn: () => inspector.shown.value !== undefined,
-    hide: () => (inspector.shown.value = undefined),
-  };
-  const desk: Over = { isOn: () => endpointConsole.isShown.value, hide: () => (endpointConsole.isShown.value = false) };
-  // All lie over the chat: the one that is opened last is there. Under runs the console stays, and is there again after them.
-  const over: readonly Over[] = [
-    { isOn: () => registry.isShown.value, hide: () => (registry.isShown.value = false) },
-    { isOn: () => privacy.isShown.value, hide: () => (privacy.isShown.value = false) },
-    { isOn: () => workshop.value !== undefined, hide: () => (workshop.value = undefined) },
-    runs,
-    desk,
-  ];
-  for (const screen of over) {
-    const others = over.filter((other) => other !== screen && !(screen === runs && other === desk));
-    effect(() => {
-      if (screen.isOn()) untracked(() => others.forEach((other) => other.hide()));
-    });
-  }
+  showOneScreen({ registry, privacy, workshop, inspector, console: endpointConsole });
 
   const shared = {
     async refreshAgents() {
@@ -264,6 +246,33 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   }
 
   return around(createChats(chatOptions), () => cards.value);
+}
+
+/** Hides the other screens when one is opened. The console stays open below a run, and is visible again when the run is closed. */
+function showOneScreen(
+  { registry, privacy, workshop, inspector, console }: Pick<
+    Playground,
+    'registry' | 'privacy' | 'workshop' | 'inspector' | 'console'
+  >,
+): void {
+  const runs: Over = {
+    isOn: () => inspector.shown.value !== undefined,
+    hide: () => (inspector.shown.value = undefined),
+  };
+  const desk: Over = { isOn: () => console.isShown.value, hide: () => (console.isShown.value = false) };
+  const over: readonly Over[] = [
+    { isOn: () => registry.isShown.value, hide: () => (registry.isShown.value = false) },
+    { isOn: () => privacy.isShown.value, hide: () => (privacy.isShown.value = false) },
+    { isOn: () => workshop.value !== undefined, hide: () => (workshop.value = undefined) },
+    runs,
+    desk,
+  ];
+  for (const screen of over) {
+    const others = over.filter((other) => other !== screen && !(screen === runs && other === desk));
+    effect(() => {
+      if (screen.isOn()) untracked(() => others.forEach((other) => other.hide()));
+    });
+  }
 }
 
 const storesNothing: ChatStore = {

@@ -59,10 +59,8 @@ export function createKnowledgePanel({ control, announce, schedule }: KnowledgeP
   const problem = signal<string | undefined>(undefined);
   const search = createKnowledgeSearch(control);
   const reading = createKnowledgeReading(control);
-  /** The files of the work that is going on; those that are through stay until all are. */
-  const batch = new Set<string>();
   const files = computed(() => byName.value && [...byName.value.values()].toSorted(byNames));
-  const indexing = signal<Progress | undefined>(undefined);
+  const { indexing, follow } = createIndexing(announce);
   const news = createFrameQueue<KnowledgeNews>(take, schedule && { schedule });
 
   function take(items: readonly KnowledgeNews[]): void {
@@ -76,25 +74,6 @@ export function createKnowledgePanel({ control, announce, schedule }: KnowledgeP
     if (items.some(({ changed, removed }) => removed.length > 0 || changed.some(({ state }) => state === 'ready'))) {
       search.refresh();
     }
-  }
-
-  function follow(now: ReadonlyMap<string, KnowledgeFile>): void {
-    let current: KnowledgeFile | undefined;
-    let left = 0;
-    for (const file of now.values()) {
-      if (file.state !== 'waiting' && file.state !== 'indexing') continue;
-      batch.add(file.name);
-      left++;
-      if (file.state === 'indexing') current = file;
-    }
-    const before = indexing.value;
-    indexing.value = left === 0
-      ? undefined
-      : { done: batch.size - left, total: batch.size, ...(current && { name: current.name }) };
-    if (left > 0) return;
-    const failed = [...batch].filter((name) => now.get(name)?.state === 'failed').length;
-    if (before) announce(`Indexed ${count(before.total)}${failed > 0 ? `, ${failed} could not be read` : ''}`);
-    batch.clear();
   }
 
   /** Runs an action; a failure is shown and the state stays. */
@@ -163,6 +142,27 @@ export function createKnowledgePanel({ control, announce, schedule }: KnowledgeP
       await ask(() => control.remove(names));
     },
   };
+}
+
+/** Follows the files that are being indexed, and announces the end. */
+function createIndexing(announce: (text: string) => void) {
+  const indexing = signal<Progress | undefined>(undefined);
+  /** The files of the current work; finished ones stay until all are. */
+  const batch = new Set<string>();
+  const follow = (now: ReadonlyMap<string, KnowledgeFile>): void => {
+    const open = [...now.values()].filter(({ state }) => state === 'waiting' || state === 'indexing');
+    for (const { name } of open) batch.add(name);
+    const current = open.findLast(({ state }) => state === 'indexing');
+    const before = indexing.value;
+    indexing.value = open.length === 0
+      ? undefined
+      : { done: batch.size - open.length, total: batch.size, ...(current && { name: current.name }) };
+    if (open.length > 0) return;
+    const failed = [...batch].filter((name) => now.get(name)?.state === 'failed').length;
+    if (before) announce(`Indexed ${count(before.total)}${failed > 0 ? `, ${failed} could not be read` : ''}`);
+    batch.clear();
+  };
+  return { indexing, follow };
 }
 
 /** Says what came of adding; nothing where there is nothing to say besides the list. */

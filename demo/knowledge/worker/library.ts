@@ -3,6 +3,7 @@
 import { PinnaceError, type Storage } from '../../../src/index.ts';
 import type { Watchable } from '../../../src/contracts/index.ts';
 import type { KnowledgeFile } from './control.ts';
+import { createFileContents } from './file-contents.ts';
 
 /** A stored file. */
 export interface FileRecord extends KnowledgeFile {
@@ -35,9 +36,6 @@ interface LibraryOptions {
 
 const newsKey = ['knowledge', 'news'];
 const fileKey = (name: string): string[] => ['knowledge', 'file', name];
-const contentKey = (name: string): string[] => ['knowledge', 'content', name];
-/** Bytes in one value. */
-const chunkBytes = 1_048_576;
 const pageSize = 200;
 const perCommit = 50;
 
@@ -51,6 +49,7 @@ export function createLibrary({ storage, watch, onNews }: LibraryOptions): Libra
   let seen: string | null = null;
   let loaded: Promise<void> | undefined;
   const inTurn = createQueue();
+  const contents = createFileContents(storage);
 
   async function refresh(): Promise<void> {
     const version = (await storage.get(newsKey))?.version ?? null;
@@ -113,26 +112,6 @@ export function createLibrary({ storage, watch, onNews }: LibraryOptions): Libra
     });
   }
 
-  async function dropContent(name: string): Promise<void> {
-    for (let at = 0;; at++) {
-      if (!await storage.get([...contentKey(name), String(at)])) return;
-      await storage.commit([{ key: [...contentKey(name), String(at)] }]);
-    }
-  }
-
-  async function keepContent(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    await dropContent(name);
-    try {
-      for (let at = 0; at * chunkBytes < bytes.length; at++) {
-        const value = bytes.slice(at * chunkBytes, (at + 1) * chunkBytes);
-        await storage.commit([{ key: [...contentKey(name), String(at)], value }]);
-      }
-    } catch (error) {
-      await dropContent(name).catch(() => undefined); // the first error says more
-      throw error;
-    }
-  }
-
   const load = async (): Promise<void> => {
     await inTurn(refresh);
     watch?.([newsKey], {
@@ -154,7 +133,7 @@ export function createLibrary({ storage, watch, onNews }: LibraryOptions): Libra
     all: () => [...records.values()],
     add: (record, content) =>
       inTurn(async () => {
-        if (content) await keepContent(record.name, content);
+        if (content) await contents.write(record.name, content);
         await write([record.name], () => record);
       }),
     update: (names, change) =>
@@ -166,30 +145,12 @@ export function createLibrary({ storage, watch, onNews }: LibraryOptions): Libra
       ),
     remove: (names) =>
       inTurn(async () => {
-        for (const name of names) await dropContent(name);
+        for (const name of names) await contents.remove(name);
         await write(names, (name) => records.has(name) ? null : undefined);
       }),
-    async content(name) {
-      const chunks: Uint8Array[] = [];
-      for (let at = 0;; at++) {
-        const chunk = (await storage.get([...contentKey(name), String(at)]))?.value;
-        if (!(chunk instanceof Uint8Array)) break;
-        chunks.push(chunk);
-      }
-      return chunks.length === 0 ? undefined : joined(chunks);
-    },
-    dropContent,
+    content: (name) => contents.read(name),
+    dropContent: (name) => contents.remove(name),
   };
-}
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }
 
 async function listAll(storage: Storage, prefix: readonly string[]) {
