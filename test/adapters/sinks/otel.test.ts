@@ -203,7 +203,7 @@ describe('otelSink', () => {
     expect(spans['tools/call find']?.attributes['pinnace.status']).toBe('cancelled');
   });
 
-  it('makes a whole span of an end whose beginning it was never told', () => {
+  it('creates a whole span for an end whose start was not emitted', () => {
     const subject = setup();
     const event: Parameters<Emit>[0] = {
       traceId,
@@ -224,7 +224,7 @@ describe('otelSink', () => {
     expect(span?.spanContext().spanId).toBe(event.spanId);
   });
 
-  it('puts what is told of once into the span around it, and alone where there is none', () => {
+  it('adds a single event to the span around it, and creates a span where there is none', () => {
     const subject = setup();
     const tool = subject.start(toolCall);
     const facts = { traceId, actor: { type: 'agent', id: 'helper' }, latency: 0, payloadSummary: '' } as const;

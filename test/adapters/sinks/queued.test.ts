@@ -66,7 +66,7 @@ const event: ObservedEvent = {
 };
 
 describe('storageSink', () => {
-  it('lists and verifies what was told before, also what still waits', async () => {
+  it('lists and verifies all earlier events, also waiting ones', async () => {
     const { sink, log, waiting } = storageSink({ storage: memoryStorage() });
     sink(event);
     expect((await log.list()).items).toEqual([{ seq: 1, event }]);

@@ -135,7 +135,7 @@ describe.skipIf(!('indexedDB' in globalThis))('indexedDbStorage', () => {
       },
     });
 
-    it('brings what is there to the format of now when it opens, and keeps what cannot be brought there', async () => {
+    it('converts stored values to the current format when it opens, and leaves those that cannot be converted', async () => {
       const name = `test-${crypto.randomUUID()}`;
       const first = open({ name });
       await first.commit([{ key: ['a'], value: 3 }, { key: ['b'], value: 'not a number' }]);
@@ -238,7 +238,7 @@ describe.skipIf(!('indexedDB' in globalThis))('indexedDbStorage', () => {
     expect(await storage.list({ prefix: [], limit: 10 })).toMatchObject([{ key: ['a'], value: 1 }]);
   });
 
-  it('refuses what can be cloned but not kept', async () => {
+  it('refuses values that can be cloned but not stored', async () => {
     const storage = open();
     await storage.commit([{ key: ['warm'], value: 1 }]);
     interceptPut(() => {

@@ -34,7 +34,7 @@ describe('memoryStorage', () => {
     await expect(storage.commit([{ key: ['d'], value: 4 }])).rejects.toMatchObject(full);
   });
 
-  it('gives the room of expired entries to new ones', async () => {
+  it('reuses the room of expired entries', async () => {
     const clock = createTestClock();
     const storage = memoryStorage({ now: clock.now, maxEntries: 2 });
     await storage.commit([{ key: ['a'], value: 1, ttlMs: 10 }, { key: ['b'], value: 1, ttlMs: 10 }]);

@@ -9,13 +9,13 @@ const invalidChanges = { code: 'invalid_argument', reason: 'invalid_changes' };
 /** The checks of `commit` and `get`. */
 export const commitChecks: readonly StorageCheck[] = [
   {
-    name: 'gives undefined on a miss',
+    name: 'returns undefined on a miss',
     async run({ open }) {
       assertEqual(await (await open()).get(['nothing']), undefined);
     },
   },
   {
-    name: 'gives what was committed, with the version of the commit',
+    name: 'returns what was committed, with the version of the commit',
     async run({ open }) {
       const store = await open();
       const version = await put(store, { key: ['a', 1], value: { text: 'one' } });

@@ -55,7 +55,7 @@ const invalid: readonly unknown[] = [
 /** The checks of keys. */
 export const keyChecks: readonly StorageCheck[] = [
   {
-    name: 'keeps keys apart, whatever is in them',
+    name: 'separates keys with any content',
     async run({ open }) {
       const store = await open();
       await put(store, ...odd.map((key, at) => ({ key, value: at, ifVersion: null })));

@@ -6,7 +6,7 @@ import { listAll, mustGet, put, type StorageCheck } from './check.ts';
 /** The checks of `ttlMs`. */
 export const lifetimeChecks: readonly StorageCheck[] = [
   {
-    name: 'gives a value until its time is over, and not longer',
+    name: 'returns a value until it expires',
     async run({ open, clock }) {
       const store = await open();
       await put(store, { key: ['short'], value: 1, ttlMs: 1000 }, { key: ['long'], value: 2, ttlMs: 5000 });
@@ -86,7 +86,7 @@ export const lifetimeChecks: readonly StorageCheck[] = [
     },
   },
   {
-    name: 'keeps working when many values have expired unread',
+    name: 'works when many values have expired unread',
     async run({ open, clock }) {
       const store = await open();
       for (let round = 0; round < 30; round++) {

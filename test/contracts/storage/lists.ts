@@ -25,7 +25,7 @@ export const listChecks: readonly StorageCheck[] = [
     },
   },
   {
-    name: 'lists a key before what it begins, and that before the next',
+    name: 'lists a key before the keys under it, and those before the next key',
     async run({ open }) {
       const store = await open();
       const keys = [['a'], ['a', -1], ['a', 1], ['a', 1, 'x'], ['a', ''], ['a', 'b'], ['a', '漢'], ['a\0'], ['ab'], [
@@ -36,7 +36,7 @@ export const listChecks: readonly StorageCheck[] = [
     },
   },
   {
-    name: 'takes a prefix by its parts, not by its characters, and counts a key among what it begins',
+    name: 'matches a prefix by parts, not by characters, and lists the key at the prefix itself',
     async run({ open }) {
       const store = await open();
       const keys = [

@@ -9,7 +9,7 @@ const longText = '漢字😀'.repeat(400_000);
 /** The checks of values. */
 export const valueChecks: readonly StorageCheck[] = [
   {
-    name: 'keeps every kind of value',
+    name: 'stores every kind of value',
     async run({ open }) {
       const store = await open();
       const values = kinds();
@@ -19,7 +19,7 @@ export const valueChecks: readonly StorageCheck[] = [
     },
   },
   {
-    name: 'keeps what refers to itself, or twice to the same',
+    name: 'stores values with cycles and repeated references',
     async run({ open }) {
       const store = await open();
       const value: Record<string, unknown> = { twice: [{}] };
@@ -31,7 +31,7 @@ export const valueChecks: readonly StorageCheck[] = [
     },
   },
   {
-    name: 'keeps text in any script, as a value and inside one',
+    name: 'stores text in any script, as a value and inside one',
     async run({ open }) {
       const store = await open();
       const value = { '漢字': ['日本語', '한국어', '👩‍👩‍👧‍👦', 'عربى', '\0', '\uFFFF'], '😀': 'ÿ' };
@@ -41,7 +41,7 @@ export const valueChecks: readonly StorageCheck[] = [
     },
   },
   {
-    name: 'keeps a text of 4,000,000 bytes, and replaces it',
+    name: 'stores a text of 4,000,000 bytes, and replaces it',
     async run({ open }) {
       const store = await open();
       const first = await put(store, { key: ['large'], value: longText, ifVersion: null });
@@ -55,7 +55,7 @@ export const valueChecks: readonly StorageCheck[] = [
     },
   },
   {
-    name: 'keeps 4,000,000 bytes inside an object',
+    name: 'stores 4,000,000 bytes inside an object',
     async run({ open }) {
       const store = await open();
       const bytes = Uint8Array.from({ length: 4_000_000 }, (_, at) => at * 31 % 251);
@@ -66,7 +66,7 @@ export const valueChecks: readonly StorageCheck[] = [
     },
   },
   {
-    name: 'keeps 100 values of 20,000 bytes in one commit, or none',
+    name: 'stores 100 values of 20,000 bytes in one commit, or none',
     async run({ open }) {
       const store = await open();
       const changes = Array.from({ length: 100 }, (_, at) => {
@@ -82,7 +82,7 @@ export const valueChecks: readonly StorageCheck[] = [
     },
   },
   {
-    name: 'keeps a copy of what was passed at the time of the call',
+    name: 'stores a copy of the value at the time of the call',
     async run({ open }) {
       const store = await open();
       const value = { list: [1] };
@@ -97,7 +97,7 @@ export const valueChecks: readonly StorageCheck[] = [
     },
   },
   {
-    name: 'gives a copy of what is stored',
+    name: 'returns a copy of the stored value',
     async run({ open }) {
       const store = await open();
       await put(store, { key: ['a'], value: { list: [1] } });

@@ -11,7 +11,7 @@ function firstNews(storage: Watchable, keys: readonly Key[], signal: AbortSignal
 /** What every `Watchable` keeps to. */
 export const watchingChecks: readonly StorageCheck<Storage & Watchable>[] = [
   {
-    name: 'tells of a write and of a delete',
+    name: 'reports a write and a delete',
     async run({ open }) {
       const storage = await open();
       const stop = new AbortController();
@@ -27,7 +27,7 @@ export const watchingChecks: readonly StorageCheck<Storage & Watchable>[] = [
     },
   },
   {
-    name: 'tells one who begins to watch in the middle of many writes of the last',
+    name: 'reports the last write to a watcher that starts during many writes',
     async run({ open }) {
       const storage = await open();
       const stop = new AbortController();

@@ -20,7 +20,7 @@ function counted() {
 }
 
 describe('createEventBlocks', () => {
-  it('keeps what is added at once in one record and one commit, and numbers it from 1', async () => {
+  it('stores events that are added at once in one record and one commit, numbered from 1', async () => {
     const { counting, commits, blocks } = counted();
     const log = createEventBlocks({ storage: counting });
     await log.append(Array.from({ length: 100 }, (_, ms) => at(ms)));
@@ -35,7 +35,7 @@ describe('createEventBlocks', () => {
     expect(await log.verify()).toMatchObject({ ok: true, checked: 101 });
   });
 
-  it('cuts blocks so that a value has at most 64 KiB, and a commit at most 100 changes', async () => {
+  it('cuts blocks of bounded text, and commits of at most 100 changes', async () => {
     const { counting, commits, blocks } = counted();
     const log = createEventBlocks({ storage: counting });
     const apart = Array.from({ length: 200 }, (_, i) => at(i, { target: { type: 'tool', id: `tool-${i}` } }));

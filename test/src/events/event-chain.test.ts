@@ -9,7 +9,7 @@ describe.each([
   ['createEventLog', createEventLog, ['event-log', 'events', 'event']],
   ['createEventBlocks', createEventBlocks, ['event-blocks', 'events', 'block']],
 ])('%s', (_name, create, records) => {
-  it('is one chain, whoever writes', async () => {
+  it('is one chain for all writers', async () => {
     const storage = memoryStorage();
     const logs = [1, 2, 3].map(() => create({ storage }));
     await Promise.all(logs.flatMap((log) => Array.from({ length: 20 }, async (_, ms) => await log.append([at(ms)]))));
@@ -17,7 +17,7 @@ describe.each([
     expect(await all(create({ storage, name: 'other' }))).toEqual([]);
   });
 
-  it('tells where it begins and ends, and when there is more', async () => {
+  it('returns its bounds, and reports new events', async () => {
     let time = 0;
     const storage = memoryStorage({ now: () => time });
     const log = create({ storage, retentionMs: 1000 });
@@ -123,7 +123,7 @@ describe.each([
     expect((await log.list()).items.map(({ seq }) => seq)).toEqual([4]);
   });
 
-  it('rejects as its storage does, keeps nothing of that, and goes on afterwards', async () => {
+  it('rejects as its storage does, stores nothing of that append, and works afterwards', async () => {
     const storage = memoryStorage();
     let broken = true;
     const flaky: Storage = {
@@ -153,7 +153,7 @@ describe.each([
     expect(await log.verify()).toMatchObject({ ok: false, checked: 0, brokenAt: 1 });
   });
 
-  it('keeps and finds ids of any length and letters', async () => {
+  it('stores and finds ids of any length and letters', async () => {
     const log = create({ storage: memoryStorage() });
     const odd = [`${'x'.repeat(255)}\u{1f6a2}`, '\ud800', 'y'.repeat(5000), ''].map((id) =>
       at(0, { target: { type: 'tool', id } })

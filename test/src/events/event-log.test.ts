@@ -5,7 +5,7 @@ import type { ObservedEvent, Storage } from '../../../src/index.ts';
 import { at, start } from '../../fixtures/kept-events.ts';
 
 describe('createEventLog', () => {
-  it('keeps events in order, numbered from 1, each with the hash of the one before', async () => {
+  it('stores events in order, numbered from 1, each with the hash of the one before', async () => {
     const log = createEventLog({ storage: memoryStorage() });
     await Promise.all([log.append([at(0), at(1)]), log.append([at(2)])]);
     await log.append([at(3)]);
@@ -51,7 +51,7 @@ describe('createEventLog', () => {
     expect(await log.verify()).toMatchObject({ ok: false, checked: 1, brokenAt: 2 });
   });
 
-  it('sees that all was rolled back, or written anew, by an entry that was kept outside', async () => {
+  it('detects a rollback or a rewrite of everything by an anchor that was stored elsewhere', async () => {
     const logOf = async (...events: readonly ObservedEvent[]) => {
       const log = createEventLog({ storage: memoryStorage() });
       await log.append(events);

@@ -36,7 +36,7 @@ const actionsOf = (seen: readonly RingEvent[]): string[] =>
   seen.map(({ seq, event: { action } }) => `${seq} ${action}`);
 
 describe('createEventRing', () => {
-  it('gives events as they come, and with `after` those that came before', async () => {
+  it('returns events as they come, and with `after` earlier ones', async () => {
     const ring = createEventRing();
     ring.hear(event('a'), 't');
     ring.hear(event('b'), 't');
@@ -51,7 +51,7 @@ describe('createEventRing', () => {
     expect(ring.lastSeq).toBe(3);
   });
 
-  it('gives only what is wanted, and what may be seen', async () => {
+  it('returns only matching and visible events', async () => {
     const ring = createEventRing();
     ring.hear(event('a'), 'other');
     ring.hear(event('a', { target: { type: 'tool', id: 'sub' } }), 't');
@@ -63,7 +63,7 @@ describe('createEventRing', () => {
     expect(mine?.seq).toBe(3);
   });
 
-  it('tells a watcher who is too slow how much went by, and waits for none', async () => {
+  it('reports dropped events to a slow subscriber, and waits for none', async () => {
     const ring = createEventRing({ capacity: 3 });
     const slow = ring.watch(everyone);
     for (let i = 1; i <= 10; i++) ring.hear(event(`e${i}`), 't');
@@ -71,7 +71,7 @@ describe('createEventRing', () => {
     expect(seen.map(({ seq, dropped }) => [seq, dropped])).toEqual([[8, 7], [9, undefined], [10, undefined]]);
   });
 
-  it('begins with what is there for a number of another instance', async () => {
+  it('starts with the oldest event for a number of another instance', async () => {
     const ring = createEventRing();
     ring.hear(event('a'), 't');
     expect(actionsOf(await take(ring.watch(everyone, { after: 5000 }), 1))).toEqual(['1 a']);

@@ -21,7 +21,7 @@ function watched() {
 }
 
 describe('a span', () => {
-  it('is told of when it begins and when it ends, with one span id', () => {
+  it('emits its start and its end with one span id', () => {
     const { events, options, pass } = watched();
     const span = startSpan({ ...facts, parentSpanId: '00f067aa0ba902b7', payload: { characters: 12 } }, options);
     pass(30);
@@ -46,7 +46,7 @@ describe('a span', () => {
     expect(span.spanId).toMatch(/^[0-9a-f]{16}$/);
   });
 
-  it('ends once, and never before it began', () => {
+  it('ends once, and never before its start', () => {
     const { events, options, pass } = watched();
     const span = startSpan(facts, options);
     pass(-500);
@@ -65,7 +65,7 @@ describe('a span', () => {
     expect(events.at(-1)).toMatchObject({ status, error: { code } });
   });
 
-  it('ends with the work that gives something', async () => {
+  it('ends with the work, and returns its result', async () => {
     const { events, options } = watched();
     expect(await within(traceAt(facts, options), facts, async () => 5)).toBe(5);
     expect(events.map(({ status }) => status)).toEqual(['pending', 'ok']);
@@ -92,7 +92,7 @@ describe('a payload summary', () => {
     expect(Object.values(readSummary(text)).every((value) => value === 'v'.repeat(20))).toBe(true);
   });
 
-  it('is read from strangers too: what is badly quoted stands for itself, and no length holds anyone up', () => {
+  it('is parsed from any source: badly quoted text is returned as it is, and any length is parsed in linear time', () => {
     expect(readSummary('a="\\x" b=1 c="open')).toEqual({ a: '"\\x"', b: 1, c: '"open' });
     expect(readSummary(`${'a'.repeat(200_000)} b=1`)).toEqual({ b: 1 });
   });

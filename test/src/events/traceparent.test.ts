@@ -11,7 +11,7 @@ describe('parseTraceparent', () => {
     expect(parseTraceparent(header)).toMatchObject({ traceId, sampled });
   });
 
-  it.each(vectors.cases.filter(({ valid }) => !valid))('gives nothing for $header: $why', ({ header }) => {
+  it.each(vectors.cases.filter(({ valid }) => !valid))('returns undefined for $header: $why', ({ header }) => {
     expect(parseTraceparent(header)).toBeUndefined();
   });
 

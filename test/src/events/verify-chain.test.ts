@@ -198,7 +198,7 @@ describe.each([
     expect(await writer.verify()).toMatchObject({ ok: true, checked: ms });
   });
 
-  it('passes a beginning that has expired, and says when the anchor has', async () => {
+  it('accepts a beginning that has expired, and reports when the anchor has', async () => {
     let now = start;
     const storage = memoryStorage({ now: () => now });
     const log = create({ storage, retentionMs: 1000 });

@@ -7,7 +7,7 @@ import { virtualTime } from '../../fixtures/faults/virtual-time.ts';
 const never = (): Promise<never> => new Promise(() => undefined);
 
 describe('answeringStorage', () => {
-  it('gives what the storage answers, and sets no timer for one that answers at once', async () => {
+  it('returns what the storage returns, and sets no timer for one that answers at once', async () => {
     using time = virtualTime();
     const storage = answeringStorage(memoryStorage());
     await storage.commit([{ key: ['a'], value: 1 }]);

@@ -3,7 +3,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createBulletin } from '../../../src/log/bulletin.ts';
 
 describe('createBulletin', () => {
-  it('gives every subscriber of the storage each message once and in order', async () => {
+  it('calls every subscriber of the storage with each message once and in order', async () => {
     const storage = memoryStorage();
     const stop = new AbortController();
     const [a, b] = [createBulletin<number>(storage, 'n'), createBulletin<number>(storage, 'n')];
@@ -21,7 +21,7 @@ describe('createBulletin', () => {
     expect(seen.a.toSorted((x, y) => x - y)).toEqual(Array.from({ length: 30 }, (_, n) => n));
   });
 
-  it('gives a new subscriber only what comes after it', async () => {
+  it('calls a new subscriber only with later messages', async () => {
     const storage = memoryStorage();
     await createBulletin<string>(storage, 'n').publish('before');
     const bulletin = createBulletin<string>(storage, 'n');

@@ -48,7 +48,7 @@ describe('createCache', () => {
     expect(await cache.get('a')).toBe(2);
   });
 
-  it('lets an old value stand in for a source out of reach, for ten minutes', async () => {
+  it('serves an old value for ten minutes while the source is out of reach', async () => {
     const stale: string[] = [];
     const { state, cache } = setUp({ onStale: (id) => stale.push(id) });
     await cache.get('a');
@@ -68,7 +68,7 @@ describe('createCache', () => {
     await expect(cache.get('a')).rejects.toMatchObject({ code });
   });
 
-  it('never lets an old value stand in after an invalidation', async () => {
+  it('never serves an old value after an invalidation', async () => {
     const { state, cache } = setUp();
     await cache.get('a');
     cache.invalidate('a');
@@ -170,7 +170,7 @@ describe('createCache', () => {
     expect([agents.state.loads, providers.state.loads]).toEqual([2, 1]);
   });
 
-  it('asks a source that has failed all the same when no old value may stand in', async () => {
+  it('asks a source that has failed when no old value may be served', async () => {
     const { state, cache } = setUp();
     await cache.get('a');
     state.time = 200_000;
@@ -188,7 +188,7 @@ describe('createCache', () => {
     expect(await cache.get('a')).toBe(1);
   });
 
-  it('never gives a read that begins after an invalidation an older value', async () => {
+  it('never returns an older value to a read that starts after an invalidation', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom('read', 'write', 'settle', 'fail', 'wait'), { maxLength: 30 }),

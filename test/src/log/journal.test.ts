@@ -180,7 +180,7 @@ describe('openJournal', () => {
     expect(taken.filter((one) => one !== undefined)).toHaveLength(1);
   });
 
-  it('is lost to whoever takes it over, and writes nothing more', async () => {
+  it('is lost when another owner takes it over, and writes nothing more', async () => {
     const storage = memoryStorage();
     const first = await create(storage);
     first.journal.append(['a']);

@@ -46,12 +46,12 @@ function refusalOf(rules: readonly unknown[]): PinnaceError {
 }
 
 describe('createRules', () => {
-  it('denies what no rule speaks of, unless told otherwise', async () => {
+  it('denies an action that no rule matches, unless the options say otherwise', async () => {
     expect(await ask(createRules([]))).toEqual({ decision: 'deny', reason: 'no rule allows it' });
     expect(await ask(createRules([], { otherwise: 'allow' }))).toEqual({ decision: 'allow' });
   });
 
-  it('lets a denial beat a question and a question beat an allowance, in whatever order they stand', async () => {
+  it('prefers deny over ask and ask over allow, in any order', async () => {
     const rules: RuleInput[] = [all, { effect: 'ask', actions: ['tool.*'] }, {
       effect: 'deny',
       actions: ['tool.call'],

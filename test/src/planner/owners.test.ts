@@ -23,7 +23,7 @@ function waiting(sign: Promise<unknown>): RunAgent {
 }
 
 describe('two processes with one plan', () => {
-  it('one has it; when it gives no sign of life the other goes on, and what the first does then comes to nothing', async () => {
+  it('have one owner; after a silence the other takes over, and later writes of the first have no effect', async () => {
     const clock = testClock();
     const storage = memoryStorage({ now: clock.now });
     const sign = Promise.withResolvers<void>();
@@ -132,7 +132,7 @@ describe('a plan', () => {
     expect(new Set(told.map(({ traceId }) => traceId))).toEqual(new Set(['0af7651916cd43dd8448eb211c80319c']));
   });
 
-  it('tells everything that is on record, with its trace and with spans that form a tree', async () => {
+  it('emits an event for everything in the journal, with its trace and spans that form a tree', async () => {
     const told: ObservedEvent[] = [];
     const { planner } = testPlanner(waiting(Promise.resolve()), {
       emit: createEmit({ sinks: [(event) => void told.push(event)], now: Date.now }),

@@ -78,7 +78,7 @@ describe('the run log', () => {
     expect(other.calls).toHaveLength(0);
   });
 
-  it('lets another instance follow a run that goes on, and gives it every event', async () => {
+  it('lets another instance follow a live run, and returns every event', async () => {
     const gate = Promise.withResolvers<void>();
     const work = defineTool({ id: 'work', description: 'Works', input: v.object({}), execute: () => gate.promise });
     const storage = memoryStorage();
@@ -94,7 +94,7 @@ describe('the run log', () => {
     expect(await followed).toEqual(await eventsOf(a, runId));
   });
 
-  it('gives the same run for the same key, however many ask at once', async () => {
+  it('returns the same run for the same key to any number of concurrent requests', async () => {
     const model = hello();
     const { a, b } = twoInstances(model, model);
     const started = await Promise.all(
@@ -113,7 +113,7 @@ describe('the run log', () => {
     await expect(other).rejects.toMatchObject({ code: 'idempotency_key_reused', status: 422 });
   });
 
-  it('keeps no key of a request that was refused', async () => {
+  it('does not claim the key of a rejected request', async () => {
     const { a } = twoInstances(hello());
     await expect(a.start({ agentId: 'nobody' }, me, { idempotency })).rejects.toMatchObject({
       code: 'invalid_argument',
@@ -123,7 +123,7 @@ describe('the run log', () => {
     await ended;
   });
 
-  it('frees the key when the retention is over, and says that the run is gone', async () => {
+  it('frees the key when the retention is over, and reports the run as expired', async () => {
     let time = 1_800_000_000_000;
     const { a } = twoInstances(hello(), hello(), () => time);
     const { runId, ended } = await a.start(runRequest(), me, { idempotency });
@@ -190,7 +190,7 @@ describe('the run log', () => {
     expect((await eventsOf(runtime, runId)).at(-1)).toBe('{"type":"abort","reason":"client_gone"}');
   });
 
-  it('ends a run whose instance is gone as failed, and says which tool calls nobody knows the outcome of', async () => {
+  it('ends a run whose instance was lost as failed, and reports its tool calls with unknown outcomes', async () => {
     let time = 1_800_000_000_000;
     const work = defineTool({
       id: 'work',
@@ -290,7 +290,7 @@ describe('the run log', () => {
     expect(ends).toMatchObject([{ status: 'error', error: { details: { reason: 'worker_lost' } } }]);
   });
 
-  it('tells its readers how a run ends whose storage fails, and nothing of why', async () => {
+  it('sends its readers the end of a run whose storage fails, without the cause', async () => {
     for (const [commits, { model }] of [[1, stalled()], [2, slow()]] as const) {
       const runtime = testRuntime({ model, storage: failingStorage(commits), limits: { storageGraceMs: 5 } });
       const chunks = await readAll(await runtime.run(runRequest(), me));
@@ -333,7 +333,7 @@ describe('the run log', () => {
     expect(chunks.length).toBeLessThan(10_010);
   });
 
-  it('gives every event once and in order over any cuts and resumes, with one execution', async () => {
+  it('returns every event once and in order over any cuts and resumes, with one execution', async () => {
     const model = scriptedModel(says(...Array.from({ length: 30 }, (_, i) => `w${i} `)));
     const { a, b } = twoInstances(model, model);
     const { runId, ended } = await a.start(runRequest(), me, { idempotency });

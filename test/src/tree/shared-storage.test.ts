@@ -176,7 +176,7 @@ describe('checkpoints without a head', () => {
     expect([...(await open()).rows()]).toEqual([...writer.rows()]);
   });
 
-  it('lets a writer that stood still for too long fail instead of naming blocks that are gone', async () => {
+  it('fails a writer that paused for too long, instead of naming removed blocks', async () => {
     const { clock, storage, open } = start();
     const other = await open();
     const stalled: Storage = {

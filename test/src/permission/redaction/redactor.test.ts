@@ -156,7 +156,7 @@ describe('createRedactor', () => {
     expect(createRedactor([{ id: 'a', value: ' spaced-secret\n' }]).text('x=spaced-secret;')).toBe('x=[secret a];');
   });
 
-  it('finds the longer one of two secrets that begin alike, and both of two that overlap', () => {
+  it('finds the longer of two secrets with a common prefix, and both of two that overlap', () => {
     const two = createRedactor([{ id: 'short', value: 'abcdefgh' }, { id: 'long', value: 'abcdefghij' }]);
     expect(two.text('abcdefghij abcdefghi')).toBe('[secret long] [secret short]i');
     const overlapping = createRedactor([{ id: 'a', value: 'abcdefgh' }, { id: 'b', value: 'efghijkl' }]);
@@ -243,7 +243,7 @@ describe('createRedactor, anywhere', () => {
   const around = fc.string({ unit: 'grapheme', maxLength: 20 });
   const placed = fc.constantFrom(...values);
 
-  it('lets no secret through, wherever it stands, however it is encoded and cut', () => {
+  it('lets no secret through, at any position, encoding and cut', () => {
     fc.assert(
       fc.property(
         around,

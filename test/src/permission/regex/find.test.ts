@@ -48,7 +48,7 @@ describe('findMatch', () => {
     );
   });
 
-  it('knows beginnings, ends, words and letters of either case', () => {
+  it('matches starts, ends, words and letters of either case', () => {
     expect(find('^ab$', 'ab')).toEqual([0, 2]);
     expect(find('^ab$', 'xab')).toBeUndefined();
     expect(find('\\bcat\\b', 'a cat, concat')).toEqual([2, 5]);

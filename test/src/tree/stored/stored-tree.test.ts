@@ -40,7 +40,7 @@ describe('openTree', () => {
     expect(again.get('sales')?.payload).toMatchObject({ meta: { budget: 11 } });
   });
 
-  it('keeps large trees and large changes, in blocks', async () => {
+  it('stores large trees and large changes in blocks', async () => {
     const storage = memoryStorage();
     const options = { storage, treeId: 'large', payloadTypes };
     const rows = randomRows(2000, randomFrom(5));
