@@ -5,7 +5,7 @@ import { PinnaceError } from '../../src/base/errors.ts';
 /** Work in turns. */
 export interface Turns {
   /**
-   * Waits for the next turn where this one has lasted long enough, else goes on at once.
+   * Waits for the next turn where this one has lasted long enough, else continues at once.
    *
    * @throws PinnaceError `cancelled` when the signal has aborted.
    */

@@ -14,7 +14,7 @@ import { toUnitRow } from './vector/unit.ts';
 
 /** What a source of vectors is made of. */
 export interface VectorSourceOptions extends ItemSourceOptions {
-  /** Makes vectors of texts and queries; without one, items and questions must bring their own. */
+  /** Creates vectors of texts and queries; without one, items and questions must bring their own. */
   readonly embedder?: Embedder;
   /** `int8` takes a quarter of the memory, and its scores are near the cosine; `float32` when absent. */
   readonly keep?: 'float32' | 'int8';

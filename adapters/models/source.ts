@@ -12,7 +12,7 @@ import { guardedModelFetch } from './guarded-model-fetch.ts';
 import { openAiCompatible } from './openai-compatible.ts';
 import { rehearsal, type RehearsalOptions } from './rehearsal.ts';
 
-/** Makes the model of a provider of kind `custom`. */
+/** Creates the model of a provider of kind `custom`. */
 export type CustomModel = (provider: Provider, secret: Secret | undefined) => LanguageModel;
 
 /** What the kinds of providers need besides their records. */

@@ -21,7 +21,7 @@ let rules: ReturnType<typeof trustOwn> | undefined;
 /** One policy a realm: its name can be taken once. */
 const trusted = (): ReturnType<typeof trustOwn> => rules ??= trustOwn();
 
-/** Returns the sandbox for a page or a worker. Deno's workers go on in an endless loop after `terminate`: there it is none. */
+/** Returns the sandbox for a page or a worker. Deno's workers continue an endless loop after `terminate`: there it is none. */
 export function workerSandbox(): ProbedSandbox {
   return createSandbox(findSpawn());
 }

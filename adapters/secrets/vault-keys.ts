@@ -31,7 +31,7 @@ export interface SecretSlot {
 const iterations = 600_000;
 const ivBytes = 12;
 
-/** Makes a data key and wraps it. */
+/** Creates a data key and wraps it. */
 export async function createKey(passphrase: string): Promise<{ wrapped: WrappedKey; dataKey: DataKey }> {
   const kid = crypto.randomUUID();
   const [browserKey, extractable] = await Promise.all([

@@ -56,7 +56,7 @@ export interface Principal {
 
 const verified = new WeakSet<Principal>();
 
-/** Makes a principal of facts that an authenticator has verified. Never call it with anything that a request merely claims. */
+/** Creates a principal from facts that an authenticator has verified. Never call it with anything that a request merely claims. */
 export function createPrincipal(facts: Principal): Principal {
   const principal = Object.freeze({ ...facts });
   verified.add(principal);

@@ -23,7 +23,7 @@ interface ActiveToolsOptions extends LoadedToolsOptions {
   readonly mostActive: number;
 }
 
-/** Makes the active set of a run. */
+/** Creates the active set of a run. */
 export function createActiveTools(options: ActiveToolsOptions): ActiveTools {
   const { active, lookup, isAllowed, mostActive } = options;
   const loaded = openLoadedTools(options);

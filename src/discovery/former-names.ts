@@ -10,7 +10,7 @@ export interface FormerNames {
   of(formerName: string): readonly string[];
 }
 
-/** Makes a list with no names in it. */
+/** Creates an empty list of names. */
 export function createFormerNames(): FormerNames {
   const present = new Map<string, Set<string>>();
   return {

@@ -1,4 +1,4 @@
-/** Remembers between requests which tools were loaded, so that any instance can go on where another stopped. */
+/** Remembers between requests which tools were loaded, so that any instance can continue where another stopped. */
 
 import * as v from 'valibot';
 import { PinnaceError } from '../base/errors.ts';

@@ -39,7 +39,7 @@ const mostCentred = 1_024;
 /** Rows that are coded between two looks at the clock. */
 const perLook = 256;
 
-/** Makes the codes of the first `count` rows, in turns. */
+/** Creates the codes of the first `count` rows, in turns. */
 export async function codeSegment(count: number, reader: RowReader): Promise<SegmentCodes> {
   const { dimensions, capacity, floats, placeOf, turns } = reader;
   const centre = new Float64Array(dimensions);
@@ -56,7 +56,7 @@ export async function codeSegment(count: number, reader: RowReader): Promise<Seg
   return codes;
 }
 
-/** Makes the codes of the rows up to `count` that have none. */
+/** Creates the codes of the rows up to `count` that have none. */
 export async function codeMore(codes: SegmentCodes, count: number, reader: RowReader): Promise<void> {
   const { dimensions, floats, placeOf, turns } = reader;
   const difference = new Float32Array(Math.ceil(dimensions / 32) * 32);

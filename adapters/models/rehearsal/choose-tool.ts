@@ -46,7 +46,7 @@ export function activeToolsOf({ tools = [], toolChoice }: ModelCallOptions): rea
   );
 }
 
-/** Makes the choice for these tools. Equal tools go by their order. */
+/** Chooses among these tools. Equal tools go by their order. */
 export function chooserOf(tools: readonly ActiveTool[]): ChooseTool {
   const indexed = tools.map((tool) => ({ tool, weights: weightsOf(tool), fits: specialtiesOf(tool) }));
   const holders = new Map<string, number>();

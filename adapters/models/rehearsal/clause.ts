@@ -17,7 +17,7 @@ export interface Clause {
   rest(): string;
 }
 
-/** Makes a clause of a text. */
+/** Creates a clause of a text. */
 export function clauseOf(text: string): Clause {
   const masked = mask(text);
   let open = masked;

@@ -10,7 +10,7 @@ export interface Arena {
   readonly end: number;
 }
 
-/** Makes an arena with nothing in it. */
+/** Creates an empty arena. */
 export function createArena(): Arena {
   const free: number[][] = [];
   let end = 0;

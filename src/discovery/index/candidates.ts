@@ -17,7 +17,7 @@ export interface Scratch {
   places: Int32Array;
 }
 
-/** Makes working memory. */
+/** Creates working memory. */
 export function createScratch(): Scratch {
   return { totals: new Float64Array(0), current: new Float64Array(0), places: new Int32Array(0) };
 }

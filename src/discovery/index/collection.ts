@@ -14,7 +14,7 @@ export interface Collection {
   nextOrder: number;
 }
 
-/** Makes a collection with nothing in it. */
+/** Creates an empty collection. */
 export function createCollection(): Collection {
   return {
     vocabulary: createVocabulary(),

@@ -25,7 +25,7 @@ export interface TermSequence {
   readonly others: readonly number[];
 }
 
-/** Makes a store with nothing in it. */
+/** Creates an empty store. */
 export function createDocuments(): Documents {
   const lists = { tools: [], orders: [], free: [], starts: [], nameLengths: [], textLengths: [], lengths: [] };
   return { ...lists, arena: createArena(), terms: new Uint32Array(0) };

@@ -12,7 +12,7 @@ export interface Postings {
   weights: Float32Array;
 }
 
-/** Makes a matrix with nothing in it. */
+/** Creates an empty matrix. */
 export function createPostings(): Postings {
   return { arena: createArena(), starts: [], counts: [], slots: new Uint32Array(0), weights: new Float32Array(0) };
 }

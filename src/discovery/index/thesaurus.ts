@@ -6,7 +6,7 @@ import { stem } from './stem.ts';
 export type Thesaurus = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Makes a thesaurus of groups of words, one group a line.
+ * Creates a thesaurus of groups of words, one group a line.
  *
  * @example
  * createToolIndex(tools, { thesaurus: createThesaurus(`${commonSynonyms}\nvessel boat ship`) });

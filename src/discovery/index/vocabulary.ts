@@ -15,7 +15,7 @@ export interface Vocabulary {
   readonly wordIds: Map<string, number>;
 }
 
-/** Makes a vocabulary with nothing in it. */
+/** Creates an empty vocabulary. */
 export function createVocabulary(): Vocabulary {
   return { ids: new Map(), terms: [], free: [], wordIds: new BoundedMap(mostKnown) };
 }

@@ -65,7 +65,7 @@ const perCall = 50;
  * the last recorded piece, and the missing pieces of a changed one are deleted. A file that cannot be read
  * is reported as failed, and the others continue. Rights are those of `remember` and `forget`.
  *
- * @throws PinnaceError what the data source throws, and `cancelled` with the signal; calling again goes on from there.
+ * @throws PinnaceError what the data source throws, and `cancelled` with the signal; calling again continues from there.
  */
 export async function ingest(
   grounding: Grounding,
@@ -84,7 +84,7 @@ export async function ingest(
 }
 
 /**
- * Removes what `ingest` has made of a file, and what it has noted: the same file is ingested anew afterwards. Returns how many pieces
+ * Removes what `ingest` has made of a file, and what it has noted: the same file can then be ingested again. Returns how many pieces
  * there were. Rights are those of `forget`.
  */
 export async function forgetFile(

@@ -18,7 +18,7 @@ export interface Matcher {
 }
 
 /**
- * Makes the matcher of a pattern in a JSON Schema: ECMAScript with the flag `u`.
+ * Creates the matcher of a pattern in a JSON Schema: ECMAScript with the flag `u`.
  *
  * @throws PinnaceError `invalid_argument`, reason `invalid_regex`, with the `position` in the pattern.
  */

@@ -1,4 +1,4 @@
-/** Makes a machine of a regular expression: steps that characters lead through. */
+/** Creates a machine from a regular expression: steps that characters lead through. */
 
 import type { CharSet } from './char-set.ts';
 import { type Assertion, type Node, refused, searchLimits } from './node.ts';
@@ -22,7 +22,7 @@ export interface Program {
 }
 
 /**
- * Makes the machine of a pattern that searches texts: `.` means every character.
+ * Creates the machine of a pattern that searches texts: `.` means every character.
  *
  * @throws PinnaceError `invalid_argument` for a pattern that is invalid, too long or not linear.
  */

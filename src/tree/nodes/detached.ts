@@ -15,7 +15,7 @@ export interface Detached {
 }
 
 /**
- * Makes a run of rows. The first is its root, whatever its `parentId`; or, given the slot `under`, all its roots name that as parent.
+ * Creates a detached subtree from rows. The first is its root, whatever its `parentId`; or, given the slot `under`, all its roots name that as parent.
  *
  * @throws PinnaceError `invalid_argument` for rows that are no tree in pre-order or ids that are taken; nothing is left of them.
  */

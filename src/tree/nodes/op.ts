@@ -33,7 +33,7 @@ export interface Applied {
   readonly inverse: InverseOp;
 }
 
-/** Makes a change; returns `undefined` when there was nothing to do. */
+/** Applies a change; returns `undefined` when there was nothing to do. */
 export function applyOp(structure: Structure, op: InverseOp): Applied | undefined {
   switch (op.kind) {
     case 'insert':

@@ -142,7 +142,7 @@ function replace(state: State, number: number, block: Block): void {
   mark(state, number);
 }
 
-/** Makes a border between blocks before the cursor, and returns its position. */
+/** Creates a border between blocks before the cursor, and returns its position. */
 function borderAt(state: State, { pos, index }: Cursor): number {
   const { layout } = state;
   if (index === 0) return pos;

@@ -1,4 +1,4 @@
-/** The errors of the tree's tools: exactly six codes, with what an agent needs to go on. */
+/** The errors of the tree's tools: exactly six codes, with what an agent needs to continue. */
 
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
 

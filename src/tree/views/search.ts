@@ -24,14 +24,14 @@ export interface Hit {
   readonly scanned: number;
 }
 
-/** What was found, how many nodes were looked at, and where to go on. */
+/** What was found, how many nodes were looked at, and where to continue. */
 export interface SearchResult {
   readonly hits: readonly Hit[];
   readonly scanned: number;
   readonly next: Cursor | undefined;
 }
 
-/** Searches until the limit, the end, or the time is up; then `next` says where to go on. Always gets further. */
+/** Searches until the limit, the end, or the time is up; then `next` says where to continue. Always gets further. */
 export function search(reader: Reader, texts: TextCache, { span, matchers, limit, isLate }: Search): SearchResult {
   const { layout } = reader;
   const { start, end } = span;

@@ -1,4 +1,4 @@
-/** Makes the audit entry of a call. */
+/** Creates the audit entry of a call. */
 
 import { isRecord } from '../../../base/is-record.ts';
 import { type SpanContext, statusOfError } from '../../../events/span.ts';

@@ -21,7 +21,7 @@ const PageToken = v.strictObject({
   c: Place,
 });
 
-/** Where a walk goes on. */
+/** Where a walk continues. */
 export interface Walk {
   /** The open tree that holds the snapshot; `undefined` in a token of an older release. */
   readonly epoch: string | undefined;
