@@ -71,50 +71,19 @@ export interface CollectionOptions extends ScanOptions {
   readonly write: Write;
 }
 
-/** Gives the collection of a kind. */
+/** Creates the collection of a kind. */
 export function createCollection<Kind extends RecordKind>(
   kind: Kind,
   options: CollectionOptions,
 ): Collection<Kind> {
   const { storage, write } = options;
-  const set = async (draft: Draft, record: object, action: RegistryAction): Promise<CatalogRecords[Kind]> => {
-    // What is read with an agent may come back with it.
-    const { availableTools: _, ...rest } = record as { readonly availableTools?: unknown };
-    const read = readRecord[kind](kind === 'agent' ? rest : record, `the ${kindNames[kind]}`);
-    const boundAgents = 'boundAgents' in read ? read.boundAgents : undefined;
-    const written = await setRecord(draft, kind, {
-      ...options,
-      record: asAuthored(unbound(read), await draft.get(kind, read.id)),
-      action,
-    });
-    if (boundAgents) {
-      const from = await agentsUsing(storage, { kind: 'tool', owner: draft.owner }, read.id);
-      await bindTool(draft, read.id, { from, to: boundAgents });
-    }
-    return written;
-  };
-  const change = async (
-    id: string,
-    { version, action, ...given }: WriteOptions & {
-      readonly version?: number | undefined;
-      readonly action: RegistryAction;
-    },
-    edit: (current: CatalogRecords[Kind]) => object,
-  ): Promise<CatalogRecords[Kind]> => {
-    const written = await write({ ...given, action, kind, id }, async (draft) => {
-      const current = await requireCurrent(draft, { ...options, ...given, action, kind, id, version });
-      const next = edit(current);
-      if ('id' in next && next.id !== undefined && next.id !== id) throw otherId(kind, id);
-      return await set(draft, { ...next, id }, action);
-    });
-    return await withBound({ ...options, owner: ownerOf(given) }, kind, written);
-  };
+  const change = changesOf(kind, options);
   return {
     async register(input, given = {}) {
       const { id = newId(kind) } = input;
       const written = await write({ ...given, action: 'register', kind, id }, async (draft) => {
         if (isGiven(options, kind, id) || await draft.get(kind, id)) throw taken(kind, id);
-        return await set(draft, { ...input, id }, 'register');
+        return await writeRecord(draft, { kind, record: { ...input, id }, action: 'register' }, options);
       });
       return await withBound({ ...options, owner: ownerOf(given) }, kind, written);
     },
@@ -152,6 +121,50 @@ export function createCollection<Kind extends RecordKind>(
       if (last === 0) throw await refusalOf({ ...options, access, attempt: 'read the history of' }, kind, id);
       return await readHistory(storage, { ...page, ...place, id, last, limit: limitOf(page) });
     },
+  };
+}
+
+/** Sets a record as its author wrote it. The agents that a tool names are bound to it in the same commit. */
+async function writeRecord<Kind extends RecordKind>(
+  draft: Draft,
+  { kind, record, action }: { readonly kind: Kind; readonly record: object; readonly action: RegistryAction },
+  options: CollectionOptions,
+): Promise<CatalogRecords[Kind]> {
+  // An agent may come back with the tools that it was read with.
+  const { availableTools: _, ...rest } = record as { readonly availableTools?: unknown };
+  const read = readRecord[kind](kind === 'agent' ? rest : record, `the ${kindNames[kind]}`);
+  const boundAgents = 'boundAgents' in read ? read.boundAgents : undefined;
+  const written = await setRecord(draft, kind, {
+    ...options,
+    record: asAuthored(unbound(read), await draft.get(kind, read.id)),
+    action,
+  });
+  if (boundAgents) {
+    const from = await agentsUsing(options.storage, { kind: 'tool', owner: draft.owner }, read.id);
+    await bindTool(draft, read.id, { from, to: boundAgents });
+  }
+  return written;
+}
+
+interface ChangeOptions extends WriteOptions {
+  readonly version?: number | undefined;
+  readonly action: RegistryAction;
+}
+
+/** Returns what changes a stored record of the kind. */
+function changesOf<Kind extends RecordKind>(kind: Kind, options: CollectionOptions) {
+  return async (
+    id: string,
+    { version, action, ...given }: ChangeOptions,
+    edit: (current: CatalogRecords[Kind]) => object,
+  ): Promise<CatalogRecords[Kind]> => {
+    const written = await options.write({ ...given, action, kind, id }, async (draft) => {
+      const current = await requireCurrent(draft, { ...options, ...given, action, kind, id, version });
+      const next = edit(current);
+      if ('id' in next && next.id !== undefined && next.id !== id) throw otherId(kind, id);
+      return await writeRecord(draft, { kind, record: { ...next, id }, action }, options);
+    });
+    return await withBound({ ...options, owner: ownerOf(given) }, kind, written);
   };
 }
 

@@ -13,8 +13,6 @@ const notYet = {
     'adapters/storage/postgres.ts',
     'src/log/bulletin.ts',
     'src/log/cache.ts',
-    'src/planner/journal/plan-journal.ts',
-    'src/registry/collection.ts',
     'src/runtime/execute-run.ts',
     'src/runtime/log/runs.ts',
     'src/runtime/loop/model-clock.ts',

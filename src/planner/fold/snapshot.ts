@@ -1,6 +1,7 @@
 /** The state of a plan as a text, from which it can be made again without the events before. */
 
-import { addAgents, type AgentColumns, toColumns } from '../model/agent-columns.ts';
+import { type AgentColumns, toColumns } from '../model/agent-columns.ts';
+import { addAgents } from '../model/restore-agents.ts';
 import { createAccount } from '../model/account.ts';
 import { createDueHeap, type Due } from '../decide/due-heap.ts';
 import type { AskFacts, EventOf } from '../model/plan-event.ts';

@@ -1,78 +1,30 @@
-/** A plan in the hands of this process: it starts what the state allows, records what becomes of it, and lets go when there is nothing to run. */
+/** A plan that this process runs: starts what the state allows, records the outcomes, and releases the plan when nothing can run. */
 
-import { longestTimeoutMs } from '../../base/timer.ts';
 import type { PinnaceError } from '../../base/errors.ts';
-import type { JournalHead } from '../../log/journal-record.ts';
-import type { Storage } from '../../contracts/storage.ts';
-import { type ActivityRun, type ActivityRunOptions, startActivity } from './activity-run.ts';
-import type { AuthorizeCreate } from '../decide/authorize-create.ts';
+import { longestTimeoutMs } from '../../base/timer.ts';
 import type { Draft } from '../decide/draft.ts';
-import { failure, toFailure } from '../model/failure.ts';
-import type { OwnedPlan } from '../journal/found-plan.ts';
 import { createGate } from '../decide/gate.ts';
-import { planDeadlineAt } from '../model/plan-clock.ts';
-import type { PlanEvent } from '../model/plan-event.ts';
-import type { PlanEvents } from './emit-plan.ts';
-import { type NumberedEvent, openPlanJournal, type PlanJournal } from '../journal/plan-journal.ts';
-import type { PlanLimits } from '../model/plan-limits.ts';
-import type { Inbound, PlanHead } from '../journal/plan-record.ts';
-import { type Activity, hasEnded, type PlanState } from '../model/plan-state.ts';
-import type { ProviderPlaces } from '../decide/provider-places.ts';
 import { createReadyQueue } from '../decide/ready-queue.ts';
 import { createReservations, type Reservations } from '../decide/reservations.ts';
-import type { RunAgent, StepOutcome } from './run-agent.ts';
 import { schedule } from '../decide/schedule.ts';
 import { settleLostStart } from '../decide/settle-ask.ts';
 import { fireDue, isValid } from '../decide/settle-due.ts';
 import { breakDeadlock, settleInbound } from '../decide/settle-inbound.ts';
-import { failActivity, settleActivity } from '../decide/settle-step.ts';
+import { failActivity } from '../decide/settle-step.ts';
+import { openPlanJournal, type PlanJournal } from '../journal/plan-journal.ts';
+import type { Inbound, PlanHead } from '../journal/plan-record.ts';
+import { failure } from '../model/failure.ts';
+import { planDeadlineAt } from '../model/plan-clock.ts';
+import { type Activity, hasEnded, type PlanState } from '../model/plan-state.ts';
+import { type ActivityRun, type ActivityRunOptions, startActivity } from './activity-run.ts';
+import { endsOthers, failureOf, isCurrent, isStarted, providerOf, settleSafely } from './activity-state.ts';
+import type { LivePlan, LivePlanOptions, Release } from './live-plan-options.ts';
+import type { StepOutcome } from './run-agent.ts';
 
-/** How a process was done with a plan. */
-export type Release = 'ended' | 'suspended' | 'lost' | 'closed';
-
-/** A plan that this process runs. */
-export interface LivePlan {
-  readonly state: PlanState;
-  readonly head: PlanHead;
-  /** How many events are committed. */
-  readonly committed: number;
-  /** Resolves when this process no longer has the plan. */
-  readonly released: Promise<Release>;
-  /** Decides and records; what follows is started. */
-  write(decide: (draft: Draft) => void): void;
-  /** Takes what came from outside. */
-  take(inbound: Inbound): void;
-  /** Looks at the time and at free places again. */
-  pump(): void;
-  /** Lets go of the plan as it is, as a process does that ends. */
-  close(): void;
-}
-
-/** What a live plan is made with. */
-export interface LivePlanOptions {
-  readonly storage: Storage;
-  readonly planId: string;
-  readonly head: JournalHead<PlanHead>;
-  readonly version: string;
-  /** Folded up to the head. */
-  readonly state: PlanState;
-  readonly snapshots: OwnedPlan['snapshots'];
-  /** What has come from outside before. */
-  readonly inbound: Inbound;
-  readonly runAgent: RunAgent;
-  readonly authorize: AuthorizeCreate | undefined;
-  readonly limits: PlanLimits;
-  readonly places: ProviderPlaces;
-  readonly now: () => number;
-  readonly events: PlanEvents | undefined;
-  /** Counts each commit. */
-  readonly counting: ((events: readonly NumberedEvent[]) => void) | undefined;
-}
-
-/** So many events may wait for their commit before no more activities are started. */
+/** With so many events waiting for their commit, no more activities start. */
 const mostUncommitted = 2048;
 
-/** Gives a live plan, and starts what can be run. */
+/** Creates a live plan and starts what can run. */
 export function runPlan(options: LivePlanOptions): LivePlan {
   const plan = new Plan(options);
   plan.begin();
@@ -348,36 +300,5 @@ class Plan implements LivePlan {
     for (const { activity } of this.#starting) this.#giveBack(activity);
     if (how === 'closed') { for (const run of this.#running.values()) run.abort(failureOf(run.activity)); }
     this.#released.resolve(how);
-  }
-}
-
-function endsOthers({ type }: PlanEvent): boolean {
-  return type === 'agent.cancelled' || type === 'agent.failed';
-}
-
-function isStarted({ agent, call }: Activity): boolean {
-  return call ? call.started : agent.started;
-}
-
-/** Whether the activity is still to be run: its agent may have ended or gone on since. */
-function isCurrent({ id, agent, call, step }: Activity): boolean {
-  if (call) return agent.calls?.get(id) === call && call.status === 'ready';
-  return agent.status === 'ready' && agent.step === step;
-}
-
-function providerOf({ agent, call }: Activity): string | undefined {
-  return (call?.spec ?? agent.spec).provider;
-}
-
-function failureOf({ agent }: Activity): unknown {
-  return agent.error ?? failure('cancelled', 'The agent has ended');
-}
-
-/** What cannot be kept, because it is no JSON or too large, is a failure of the activity. */
-function settleSafely(draft: Draft, activity: Activity, settled: Parameters<typeof settleActivity>[2]): void {
-  try {
-    settleActivity(draft, activity, settled);
-  } catch (error) {
-    failActivity(draft, activity, { error: toFailure(error), usage: settled.outcome.usage });
   }
 }

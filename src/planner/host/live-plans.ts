@@ -11,7 +11,8 @@ import { bellKey, readInbound } from '../journal/plan-record.ts';
 import type { PlanLimits } from '../model/plan-limits.ts';
 import { createPlanCounter } from './count-plan.ts';
 import { emitPlan, type PlanEvents } from './emit-plan.ts';
-import { type LivePlan, runPlan } from './live-plan.ts';
+import { runPlan } from './live-plan.ts';
+import type { LivePlan } from './live-plan-options.ts';
 import type { RunAgent } from './run-agent.ts';
 import { duePlans } from './sweep.ts';
 

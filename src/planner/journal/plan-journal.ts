@@ -1,15 +1,15 @@
 /** The journal of a plan, for its owner: groups of events, and the changes that are committed with them. */
 
 import type { PinnaceError } from '../../base/errors.ts';
-import { type Interruption, interruptionChange } from '../../permission/interruption.ts';
 import { type Journal, openJournal } from '../../log/journal.ts';
 import type { JournalHead } from '../../log/journal-record.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import { createDrafter, type Draft, type DraftSettings } from '../decide/draft.ts';
 import { createOutliner } from './outline.ts';
-import type { AskFacts, PlanEvent } from '../model/plan-event.ts';
-import { askKey, dueKey, isOver, type PlanHead, planPrefix } from './plan-record.ts';
+import type { PlanEvent } from '../model/plan-event.ts';
+import { dueKey, isOver, type PlanHead, planPrefix } from './plan-record.ts';
 import type { PlanState } from '../model/plan-state.ts';
+import { createQuestionRecords } from './question-records.ts';
 import { createSnapshots, type SnapshotOptions } from './snapshot-store.ts';
 
 /** An event with its number. */
@@ -105,11 +105,7 @@ export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
       return events;
     },
     setHead(next) {
-      const changes: Change[] = [];
-      if (head.dueAt !== undefined && head.dueAt !== next.dueAt) changes.push({ key: dueKey(head.dueAt, planId) });
-      if (next.dueAt !== undefined && !isOver(next)) {
-        changes.push({ key: dueKey(next.dueAt, planId), value: planId, ttlMs });
-      }
+      const changes = dueChanges(head, next, { planId, ttlMs });
       head = next;
       journal.append([], { state: next, changes });
     },
@@ -117,43 +113,15 @@ export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
   };
 }
 
-/** The records that people answer by: one for each open question, closed when the plan no longer needs the answer. */
-function createQuestionRecords(
-  state: PlanState,
-  { planId, ttlMs, tenant }: { planId: string; ttlMs: number; tenant: string },
-): { changes(events: readonly PlanEvent[]): readonly Change[] } {
-  const open = new Map<string, AskFacts>(state.asks);
-  const record = (ask: AskFacts, how: Interruption['state']): Change =>
-    interruptionChange({
-      id: ask.ask,
-      kind: ask.kind === 'approval' ? 'approval' : 'question',
-      runId: planId,
-      tenant,
-      agentId: state.agents.get(ask.agent)?.spec.agentId ?? '',
-      binding: `${ask.agent} ${ask.step ?? ''}`,
-      expiresAt: ask.expiresAt,
-      state: how,
-    }, ttlMs);
-  return {
-    changes(events) {
-      if (open.size === 0 && !events.some(({ type }) => type === 'ask.opened')) return [];
-      const changes: Change[] = [];
-      for (const event of events) {
-        if (event.type === 'ask.opened' && state.asks.has(event.ask)) {
-          open.set(event.ask, event);
-          const { at: _, type: _type, ...facts } = event;
-          changes.push(record(event, 'pending'), { key: askKey(planId, event.ask), value: facts, ttlMs });
-        } else if (event.type === 'ask.answered' && event.by !== 'timeout') {
-          open.delete(event.ask); // its record has the answer
-          changes.push({ key: askKey(planId, event.ask) });
-        }
-      }
-      for (const ask of open.values()) {
-        if (state.asks.has(ask.ask)) continue;
-        open.delete(ask.ask);
-        changes.push(record(ask, 'closed'), { key: askKey(planId, ask.ask) });
-      }
-      return changes;
-    },
-  };
+/** The changes of the index of due times. */
+function dueChanges(
+  before: PlanHead,
+  next: PlanHead,
+  { planId, ttlMs }: { readonly planId: string; readonly ttlMs: number },
+): readonly Change[] {
+  const isMoved = before.dueAt !== undefined && before.dueAt !== next.dueAt;
+  return [
+    ...(isMoved ? [{ key: dueKey(before.dueAt, planId) }] : []),
+    ...(next.dueAt !== undefined && !isOver(next) ? [{ key: dueKey(next.dueAt, planId), value: planId, ttlMs }] : []),
+  ];
 }

@@ -5,7 +5,7 @@ import type { ErrorData } from '../../base/errors.ts';
 import { headKey } from '../../log/journal-record.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
 import { createNews, type News, watchKey } from '../../log/news.ts';
-import type { LivePlan } from '../host/live-plan.ts';
+import type { LivePlan } from '../host/live-plan-options.ts';
 import { readValue } from '../journal/outline.ts';
 import { type AskFacts, refOf } from '../model/plan-event.ts';
 import { planPrefix, readPlan, readPlanEvents } from '../journal/plan-record.ts';
