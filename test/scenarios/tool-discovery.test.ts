@@ -146,7 +146,7 @@ describe('Tool Name Shortening', () => {
       eager: true,
     });
     const { '../../CHANGELOG.md': changelog, ...documentation } = pages;
-    expect(changelog).toMatch(/breaking.*`go_ent_/i);
+    expect(changelog).toMatch(/### Breaking changes\n(?:(?!\n### )[\s\S])*`go_ent_/);
     expect(Object.keys(documentation).filter((path) => documentation[path]?.includes('go_ent_'))).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 /** The runs of a storage, on this and other instances: access, status, reading and canceling. */
 
 import { createBulletin } from '../../log/bulletin.ts';
-import { PinnaceError } from '../../base/errors.ts';
+import type { PinnaceError } from '../../base/errors.ts';
 import type { Emit } from '../../events/events.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import { groupCommits } from '../../log/group-commit.ts';
@@ -13,6 +13,7 @@ import { createLiveRun, type LiveRun } from './live-run.ts';
 import { type Principal, requireScope, type Scope } from '../../base/principal.ts';
 import { chatKey, idempotencyKey, type IdempotencyRecord, runPrefix, type RunState } from './run-record.ts';
 import { createCursor, type RunCursor } from './run-cursor.ts';
+import { badCursor, claimedAtOnce, expired, notFound, reused } from './run-errors.ts';
 import { readRun } from './stored-run.ts';
 
 /** A run as its caller sees it. */
@@ -85,106 +86,14 @@ export interface RunsOptions {
 
 /** Opens the runs of a storage. */
 export function createRuns(options: RunsOptions): Runs {
-  const { now, retentionMs, commitSpacingMs: spacingMs, storageGraceMs, ttlMs, emit, metrics } = options;
-  const grouped = groupCommits(options.storage);
-  const storage = steadyStorage(grouped, storageGraceMs);
-  const stored = { storage, now, ttlMs, storageGraceMs, emit };
-  const lives = new Map<string, LiveRun>();
   const closing = new AbortController();
-  const cancels = createBulletin<string>(storage, 'cancel');
-  let subscribed = false;
-
-  const status = async (principal: Principal, runId: string, scope: Scope = 'run:read'): Promise<RunStatus> => {
-    requireScope(principal, scope);
-    const live = lives.get(runId);
-    const head = live ? { seq: live.visible, state: live.state } : await readRun(runId, stored);
-    if (!head || !mayAccess(principal, head.state)) throw notFound();
-    if ((head.state.endedAt ?? Infinity) + retentionMs < now()) throw expired();
-    return toStatus(runId, head);
-  };
-  const find: Runs['find'] = async (principal, idempotency) => {
-    if (!idempotency) return undefined;
-    const entry = await storage.get(idempotencyKey(principal, idempotency.key));
-    if (!entry) return undefined;
-    const { runId, fingerprint } = entry.value as IdempotencyRecord; // only `claim` writes it
-    if (fingerprint !== idempotency.fingerprint) throw reused();
-    const head = await readRun(runId, stored);
-    return head && (head.state.endedAt ?? Infinity) + retentionMs >= now() ? toStatus(runId, head) : undefined;
-  };
-  /** The first run subscribes to cancels, so that an idle runtime watches nothing. */
-  const subscribe = (): void => {
-    if (subscribed) return;
-    subscribed = true;
-    cancels.subscribe((runId) => lives.get(runId)?.abort('cancelled'), closing.signal);
-  };
+  const shared = openShared(options, closing.signal);
+  const { lives } = shared;
   return {
-    find,
-    status,
-    async claim({ runId, principal, state, idempotency, detachGraceMs, abort }) {
-      subscribe();
-      const record: IdempotencyRecord = { runId, fingerprint: idempotency?.fingerprint ?? '' };
-      const key = idempotency && idempotencyKey(principal, idempotency.key);
-      const previous = key && await storage.get(key);
-      const faster = previous && await find(principal, idempotency);
-      if (faster) return { known: faster };
-      const prefix = runPrefix(runId);
-      const changes = [
-        ...creation(prefix, { state, at: now(), ttlMs }).changes,
-        { key: chatKey(principal, state.chatId), value: runId, ttlMs },
-        ...(key ? [{ key, value: record, ttlMs, ifVersion: previous?.version ?? null }] : []),
-      ];
-      // Only this call uses the id: a head under it shows that everything was written.
-      const written = async () => (await readJournal(grouped, prefix))?.version;
-      const result = await commitOwn(grouped, changes, { written, graceMs: storageGraceMs });
-      if (!result.ok) {
-        const known = await find(principal, idempotency);
-        if (known) return { known };
-        throw new PinnaceError(
-          'conflict',
-          'Cannot start the run: another request claimed its key at the same time; send it again',
-        );
-      }
-      const live = createLiveRun({
-        storage: grouped,
-        runId,
-        state,
-        version: result.version,
-        now,
-        spacingMs,
-        ttlMs,
-        detachGraceMs,
-        storageGraceMs,
-        abort,
-        metrics,
-      });
-      lives.set(runId, live);
-      void live.gone.then(() => lives.delete(runId));
-      return { live };
-    },
-    async answer(principal, runId) {
-      await status(principal, runId, 'run:create');
-      return createCursor(runId, { after: 0, live: lives.get(runId), stored });
-    },
-    async cursor(principal, runId, after) {
-      const { lastSeq } = await status(principal, runId);
-      const live = lives.get(runId);
-      if (!Number.isInteger(after) || after < 0 || after > Math.max(lastSeq, live?.visible ?? 0)) throw badCursor();
-      return createCursor(runId, { after, live, stored });
-    },
-    async cancel(principal, runId) {
-      const { state } = await status(principal, runId, 'run:cancel');
-      if (state !== 'running') return;
-      const live = lives.get(runId);
-      if (live) live.abort('cancelled');
-      else await cancels.publish(runId);
-    },
-    async ofChat(principal, chatId) {
-      requireScope(principal, 'run:read');
-      const entry = await storage.get(chatKey(principal, chatId));
-      if (typeof entry?.value !== 'string') return undefined;
-      const found = await status(principal, entry.value);
-      return found.state === 'running' ? found : undefined;
-    },
+    find: (principal, idempotency) => findRun(shared, principal, idempotency),
+    status: (principal, runId, scope) => statusOf(shared, { principal, runId, scope }),
+    claim: (given) => claimRun(shared, given),
+    ...readingOf(shared),
     agents() {
       const running = [...lives.values()].map(({ state: { agentId, tenant } }) => ({ agentId, tenant }));
       return [...new Map(running.map((one) => [JSON.stringify([one.agentId, one.tenant]), one])).values()];
@@ -204,6 +113,131 @@ export function createRuns(options: RunsOptions): Runs {
   };
 }
 
+/** What the methods share. */
+interface Shared {
+  readonly options: RunsOptions;
+  /** Commits for runs of this instance. It does not retry. */
+  readonly grouped: Storage;
+  readonly stored: Parameters<typeof readRun>[1];
+  readonly lives: Map<string, LiveRun>;
+  /** Publishes the cancellation of a run to all instances. */
+  readonly publishCancel: (runId: string) => Promise<void>;
+  /** The first run subscribes to cancels, so that an idle runtime watches nothing. */
+  readonly subscribe: () => void;
+}
+
+function openShared(options: RunsOptions, closing: AbortSignal): Shared {
+  const { now, storageGraceMs, ttlMs, emit } = options;
+  const grouped = groupCommits(options.storage);
+  const storage = steadyStorage(grouped, storageGraceMs);
+  const lives = new Map<string, LiveRun>();
+  const cancels = createBulletin<string>(storage, 'cancel');
+  let subscribed = false;
+  return {
+    options,
+    grouped,
+    stored: { storage, now, ttlMs, storageGraceMs, emit },
+    lives,
+    publishCancel: async (runId) => void await cancels.publish(runId),
+    subscribe() {
+      if (subscribed) return;
+      subscribed = true;
+      cancels.subscribe((runId) => lives.get(runId)?.abort('cancelled'), closing);
+    },
+  };
+}
+
+async function statusOf(
+  { options: { retentionMs, now }, lives, stored }: Shared,
+  { principal, runId, scope = 'run:read' }: {
+    readonly principal: Principal;
+    readonly runId: string;
+    readonly scope?: Scope | undefined;
+  },
+): Promise<RunStatus> {
+  requireScope(principal, scope);
+  const live = lives.get(runId);
+  const head = live ? { seq: live.visible, state: live.state } : await readRun(runId, stored);
+  if (!head || !mayAccess(principal, head.state)) throw notFound();
+  if ((head.state.endedAt ?? Infinity) + retentionMs < now()) throw expired();
+  return toStatus(runId, head);
+}
+
+async function findRun(
+  { options: { retentionMs, now }, stored }: Shared,
+  principal: Principal,
+  idempotency: ClaimOptions['idempotency'],
+): Promise<RunStatus | undefined> {
+  if (!idempotency) return undefined;
+  const entry = await stored.storage.get(idempotencyKey(principal, idempotency.key));
+  if (!entry) return undefined;
+  const { runId, fingerprint } = entry.value as IdempotencyRecord; // only `claim` writes it
+  if (fingerprint !== idempotency.fingerprint) throw reused();
+  const head = await readRun(runId, stored);
+  return head && (head.state.endedAt ?? Infinity) + retentionMs >= now() ? toStatus(runId, head) : undefined;
+}
+
+async function claimRun(shared: Shared, given: ClaimOptions): ReturnType<Runs['claim']> {
+  const { options, grouped, stored, lives, subscribe } = shared;
+  const { runId, principal, state, idempotency } = given;
+  const { now, ttlMs, storageGraceMs } = options;
+  subscribe();
+  const record: IdempotencyRecord = { runId, fingerprint: idempotency?.fingerprint ?? '' };
+  const key = idempotency && idempotencyKey(principal, idempotency.key);
+  const previous = key && await stored.storage.get(key);
+  const faster = previous && await findRun(shared, principal, idempotency);
+  if (faster) return { known: faster };
+  const prefix = runPrefix(runId);
+  const changes = [
+    ...creation(prefix, { state, at: now(), ttlMs }).changes,
+    { key: chatKey(principal, state.chatId), value: runId, ttlMs },
+    ...(key ? [{ key, value: record, ttlMs, ifVersion: previous?.version ?? null }] : []),
+  ];
+  // Only this call uses the id: a head under it shows that everything was written.
+  const written = async () => (await readJournal(grouped, prefix))?.version;
+  const result = await commitOwn(grouped, changes, { written, graceMs: storageGraceMs });
+  if (!result.ok) {
+    const known = await findRun(shared, principal, idempotency);
+    if (known) return { known };
+    throw claimedAtOnce();
+  }
+  const { version } = result;
+  const live = createLiveRun({ ...options, ...given, storage: grouped, version, spacingMs: options.commitSpacingMs });
+  lives.set(runId, live);
+  void live.gone.then(() => lives.delete(runId));
+  return { live };
+}
+
+function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 'ofChat'> {
+  const { lives, stored, publishCancel } = shared;
+  return {
+    async answer(principal, runId) {
+      await statusOf(shared, { principal, runId, scope: 'run:create' });
+      return createCursor(runId, { after: 0, live: lives.get(runId), stored });
+    },
+    async cursor(principal, runId, after) {
+      const { lastSeq } = await statusOf(shared, { principal, runId });
+      const live = lives.get(runId);
+      if (!Number.isInteger(after) || after < 0 || after > Math.max(lastSeq, live?.visible ?? 0)) throw badCursor();
+      return createCursor(runId, { after, live, stored });
+    },
+    async cancel(principal, runId) {
+      const { state } = await statusOf(shared, { principal, runId, scope: 'run:cancel' });
+      if (state !== 'running') return;
+      const live = lives.get(runId);
+      if (live) live.abort('cancelled');
+      else await publishCancel(runId);
+    },
+    async ofChat(principal, chatId) {
+      requireScope(principal, 'run:read');
+      const entry = await stored.storage.get(chatKey(principal, chatId));
+      if (typeof entry?.value !== 'string') return undefined;
+      const found = await statusOf(shared, { principal, runId: entry.value });
+      return found.state === 'running' ? found : undefined;
+    },
+  };
+}
+
 function mayAccess({ tenant, agents }: Principal, state: RunState): boolean {
   return state.tenant === tenant && (agents === '*' || agents.includes(state.agentId));
 }
@@ -213,28 +247,4 @@ function toStatus(
   { seq, state: { tenant: _, span: __, continues: ___, ...state } }: { seq: number; state: RunState },
 ): RunStatus {
   return { runId, ...state, lastSeq: seq };
-}
-
-function notFound(): PinnaceError {
-  return new PinnaceError('not_found', 'No run has this id', { details: { reason: 'run_not_found' } });
-}
-
-function expired(): PinnaceError {
-  return new PinnaceError('run_expired', 'Cannot read the run: its retention has passed', { status: 410 });
-}
-
-function badCursor(): PinnaceError {
-  return new PinnaceError('last_event_id_invalid', 'Cannot resume the run: it has no event with this number', {
-    status: 400,
-  });
-}
-
-function reused(): PinnaceError {
-  return new PinnaceError(
-    'idempotency_key_reused',
-    'Cannot start the run: its idempotency key was used for another request; use a new key',
-    {
-      status: 422,
-    },
-  );
 }

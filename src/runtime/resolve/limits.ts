@@ -1,4 +1,4 @@
-/** The bounds of a run. An operator sets them, an agent and a request can only minLimits them. */
+/** The bounds of a run. An operator sets them, an agent and a request can only lower them. */
 
 import type { LimitOverrides } from '../../base/schema.ts';
 
