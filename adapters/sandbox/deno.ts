@@ -1,24 +1,24 @@
 /**
- * Runs code in a Deno process of its own, without any permission. A worker would not do: `terminate` does not end an endless loop
- * in Deno 2.9, a worker that is out of memory ends its host, and one without permissions still loads `npm:` modules.
+ * Runs code in a separate Deno process without permissions. A worker is not enough: in Deno 2.9 `terminate` does not end an endless
+ * loop, a worker that runs out of memory ends its host, and a worker without permissions still loads `npm:` modules.
  */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { prelude } from './prelude.ts';
 import { type Cell, createSandbox, type ProbedSandbox, type Spawn } from './sandbox.ts';
 
-/** What a run may take. */
+/** Limits of a run. */
 export interface DenoSandboxOptions {
-  /** Memory for objects, and for all of the process where the system reports how much it takes. */
+  /** The memory limit of the heap, and of the whole process if the system reports its usage. Default: 128. */
   readonly maxMemoryMb?: number;
 }
 
-/** Returns the sandbox for Deno. It needs permission to run Deno itself; without it, and on Node, every run is `unavailable`. */
+/** Creates the sandbox for Deno. It needs permission to run Deno; without it, and on Node, every run is `unavailable`. */
 export function denoSandbox({ maxMemoryMb = 128 }: DenoSandboxOptions = {}): ProbedSandbox {
   return createSandbox('Deno' in globalThis ? spawnProcess(maxMemoryMb) : undefined);
 }
 
-/** No prompt, no configuration of the host, no module from anywhere, no text that becomes code, and no leave to do anything. */
+/** No prompt, no configuration of the host, no modules, no code from strings, and no permissions. */
 const walls = [
   'run',
   '--quiet',
@@ -62,7 +62,7 @@ function toDataUrl(source: string): string {
   return `data:text/javascript;charset=utf-8,${encodeURIComponent(source)}`;
 }
 
-/** A process that ended before it read everything says why with its reply. */
+/** If the process ends before it has read everything, `replyOf` reports the reason. */
 async function send({ stdin }: Deno.ChildProcess, source: string): Promise<void> {
   try {
     await new Blob([source]).stream().pipeTo(stdin);
@@ -78,7 +78,7 @@ interface Limits {
 
 function toCell(process: Deno.ChildProcess, limits: Limits): Cell {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  // Twice: the engine's own limit ends it sooner, and this one counts what is not the engine's.
+  // Twice the heap limit: it covers memory outside of the engine's heap.
   const unwatch = watchMemory(process.pid, {
     maxMb: 2 * limits.maxMemoryMb,
     onExceeded: () => reject(outOfMemory(limits)),
@@ -105,7 +105,7 @@ function kill(process: Deno.ChildProcess): void {
   process.status.catch(() => {});
 }
 
-/** The first line is the reply. More than the longest reply is none. */
+/** The first line is the reply. A longer text than the longest reply is invalid. */
 async function readLine(
   stdout: ReadableStream<Uint8Array<ArrayBuffer>>,
   maxLength: number,
@@ -121,13 +121,13 @@ async function readLine(
   return undefined;
 }
 
-/** Why a process ended without a reply: the engine had no more room, or the code left nothing to wait for. */
+/** The reason for a process without a reply: out of memory, or nothing left to wait for. */
 function readStatus({ signal }: Deno.CommandStatus, limits: Limits): string {
   if (signal !== null) throw outOfMemory(limits);
   return '{"ok":false,"reason":"code_failed"}';
 }
 
-/** What a process takes before it runs anything, in MB, with room. */
+/** The memory of an idle process in MB, with a margin. */
 const baseMb = 96;
 
 interface Watch {
@@ -135,7 +135,7 @@ interface Watch {
   readonly onExceeded: () => void;
 }
 
-/** Linux reports what a process takes, where this may be read; elsewhere only the time is limited. */
+/** Reads the memory of a process on Linux, if permitted. Elsewhere only the time is limited. */
 function watchMemory(pid: number, { maxMb, onExceeded }: Watch): () => void {
   const timer = setInterval(() => {
     const takenMb = residentMb(pid);

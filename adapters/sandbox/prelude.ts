@@ -1,6 +1,6 @@
-/** What runs in the sandbox before its code: takes everything away but the language. It is text, because it must stand alone. */
+/** The module that runs in the sandbox before the code and removes everything but the language. It is a string without imports. */
 
-/** Globals that stay. None leads to the host, the network, storage, other code, or memory shared with others. */
+/** Globals that remain. None gives access to the host, the network, storage, other code or shared memory. */
 const kept = (
   'Object Array String Number Boolean Symbol BigInt Math JSON Date RegExp Map Set WeakMap WeakSet Promise Proxy Reflect ' +
   'Error AggregateError EvalError RangeError ReferenceError SuppressedError SyntaxError TypeError URIError ' +
@@ -11,7 +11,7 @@ const kept = (
   'atob btoa queueMicrotask'
 ).split(' ');
 
-/** The permissions of Deno. A platform that has them and denies not all of them is no sandbox. */
+/** The permissions of Deno. Where they exist, all must be denied. */
 const permissions = ['net', 'read', 'write', 'env', 'run', 'sys', 'ffi', 'import'];
 
 /** The settings of the prelude. */
@@ -23,13 +23,13 @@ export interface PreludeSettings {
   readonly codeUrl?: string;
 }
 
-/** Returns the module that has run to its end before the first line of the code. */
+/** Returns the module. It has finished before the first line of the code runs. */
 export function prelude(given: PreludeSettings): string {
   const settings = JSON.stringify({ kept, permissions, ...given });
   return `const settings = JSON.parse(${JSON.stringify(settings)});\n${body}`;
 }
 
-/** Takes what it needs while it is there; afterwards it trusts no global, since the code may have changed it. */
+/** Copies the globals that it needs at the start, because the code may change globals later. */
 const body = String.raw`
 const { stringify, parse } = JSON;
 const { defineProperty, getPrototypeOf, prototype: objectPrototype } = Object;

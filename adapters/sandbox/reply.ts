@@ -1,9 +1,9 @@
-/** Reads what a sandbox says. Nothing of it is trusted: it may come from the code instead of the prelude. */
+/** Reads the reply of a sandbox. The reply is untrusted: the code may have sent it instead of the prelude. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 
 /**
- * Returns the output that a reply carries. The error of code that threw names line and column where they are known.
+ * Returns the output of a reply. The error of code that threw has the line and the column if they are known.
  *
  * @throws PinnaceError for a reply that reports a failure, is too long or malformed.
  */
@@ -21,14 +21,14 @@ export function readReply(data: unknown, { maxOutputLength, linesBefore }: Reply
   });
 }
 
-/** How a reply is read. */
+/** Options of {@link readReply}. */
 export interface ReplyOptions {
   readonly maxOutputLength: number;
-  /** Lines of the module that stand before the code. */
+  /** The number of lines before the code in its module. */
   readonly linesBefore: number;
 }
 
-/** Both from 1, in the code as its author wrote it. */
+/** Both start at 1, in the author's code. */
 function placeOf(at: unknown, linesBefore: number): { readonly line?: number; readonly column?: number } {
   if (!Array.isArray(at)) return {};
   const [written, column] = at as readonly unknown[];
@@ -45,7 +45,7 @@ interface Reply {
   readonly at?: unknown;
 }
 
-/** The longest text around the output. */
+/** The maximum length of the text around the output. */
 const frameLength = 1024;
 
 function parseReply(data: unknown, maxOutputLength: number): Reply {
@@ -59,12 +59,12 @@ function parseReply(data: unknown, maxOutputLength: number): Reply {
   }
 }
 
-/** A key of this name changes what it is copied into. */
+/** A key with this name changes the object that it is copied into. */
 function withoutPrototype(key: string, value: unknown): unknown {
   return key === '__proto__' ? undefined : value;
 }
 
-/** The error of code that is not run at all. */
+/** The error of code that is rejected before it runs. */
 export function invalidCode(why: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot run the code: ${why}`, { details: { reason: 'invalid_code' } });
 }

@@ -1,17 +1,17 @@
-/** What every sandbox does around its walls: refuses code that reaches for other code, keeps time, reads the reply. */
+/** The parts that all sandboxes share: reject code that loads other code, enforce the time limit, read the reply. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Sandbox, SandboxOptions } from '../../src/contracts/sandbox.ts';
 import type { PreludeSettings } from './prelude.ts';
 import { invalidCode, readReply } from './reply.ts';
 
-/** Code that is running behind walls. */
+/** Isolated code that is running. */
 export interface Cell {
-  /** The first thing that comes out. Rejects with a `PinnaceError` when it ends otherwise. */
+  /** The first message of the code. Rejects with a `PinnaceError` if the code ends without one. */
   readonly reply: Promise<unknown>;
-  /** How many lines of its module stand before the code. */
+  /** The number of lines before the code in its module. */
   readonly linesBefore: number;
-  /** Ends it, whatever it is doing. */
+  /** Stops the code immediately. */
   readonly end: () => void;
 }
 
@@ -20,11 +20,11 @@ export type Spawn = (code: string, settings: PreludeSettings) => Promise<Cell>;
 
 /** A sandbox that knows whether its platform isolates. */
 export interface ProbedSandbox extends Sandbox {
-  /** For `readyz`: runs a line of code. */
+  /** Runs one line of code, for `readyz`. */
   readonly isReady: () => Promise<boolean>;
 }
 
-/** Creates the sandbox for a way to build walls; `undefined`: there are none, and every run is `unavailable`. */
+/** Creates a sandbox from a platform's isolation. Without one (`undefined`) every run is `unavailable`. */
 export function createSandbox(spawn: Spawn | undefined): ProbedSandbox {
   const run = async (code: string, options: SandboxOptions): Promise<unknown> => {
     if (spawn === undefined) throw cannotIsolate();
@@ -40,7 +40,7 @@ export function createSandbox(spawn: Spawn | undefined): ProbedSandbox {
   };
 }
 
-/** Words that reach other modules. They are keywords: no escape, no text and no name that is built can stand for them. */
+/** Keywords that load other modules. A keyword cannot be written as an escape, a string or a computed name. */
 const modules = /\b(?:import|export)\b/;
 
 function checkCode(code: string): void {
@@ -51,7 +51,7 @@ function checkCode(code: string): void {
 async function runInCell(spawn: Spawn, code: string, options: SandboxOptions): Promise<unknown> {
   const { input, signal, timeoutMs, maxOutputLength = 65_536 } = options;
   const { promise: ended, reject } = Promise.withResolvers<never>();
-  ended.catch(() => {}); // it may come before there is anything to end
+  ended.catch(() => {}); // the rejection may come before the cell exists
   const stop = (): void => reject(stopped());
   const timer = setTimeout(() => reject(timedOut(timeoutMs)), timeoutMs);
   let cell: Cell | undefined;

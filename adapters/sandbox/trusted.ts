@@ -1,6 +1,6 @@
-/** Trusted Types for what a sandbox is made of. A page that asks for them allows the policy `pinnace-sandbox`. */
+/** Trusted Types for the sandbox's frame and modules. A page that requires them must allow the policy `pinnace-sandbox`. */
 
-/** As much of Trusted Types as is used here; runtimes other than browsers have none. */
+/** The part of Trusted Types used here. Only browsers have it. */
 interface TrustedTypePolicies {
   createPolicy<Rules>(name: string, rules: Rules): Rules;
 }
@@ -11,9 +11,9 @@ interface Rules {
 }
 
 /**
- * Returns what marks the sandbox's own frame and modules as trusted; the browser then refuses those of anybody else.
+ * Returns the functions that mark the sandbox's frame and modules as trusted. The browser rejects all others.
  *
- * Throws where the policy is forbidden, or another script has created it.
+ * Throws if the policy is forbidden, or if another script has created it.
  */
 export function trustOwn(): Rules {
   const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypePolicies };

@@ -1,12 +1,11 @@
 /**
- * Runs code in a worker that has nothing but the language. For browsers: there `terminate` ends a worker, whatever it does.
+ * Runs code in a worker that has only the language, for browsers: there `terminate` ends every worker.
  *
- * Two walls stand around the code. The first is the same everywhere: the prelude takes away all that reaches out, in a realm whose
- * origin is its own, so that no storage, cache or lock of the page belongs to it. The second is a Content-Security-Policy, and a
- * worker made of data has that of its creator. In a page, a hidden frame makes it, whose policy allows no connection. A worker
- * has no frame: there the code runs under that worker's own policy, which came with its script (a page's `<meta>` does not reach
- * it), and which must let the agent reach its models. So in a worker the first wall stands alone, unless the policy that its
- * script is served with forbids connections to all but the few hosts that the agent needs.
+ * There are two defenses. First, the prelude removes all access to the outside, in a realm with an opaque origin, which has no
+ * storage, cache or lock of the page. Second, a Content-Security-Policy: a worker created from data inherits that of its creator.
+ * In a page, a hidden frame creates the worker, and the frame's policy forbids connections. In a worker there is no frame: the code
+ * runs under the policy of that worker's script (a page's `<meta>` does not apply to it), which must allow the model endpoints.
+ * There the first defense is the only one, unless the policy of the script forbids connections to all other hosts.
  *
  * Memory has no limit here: a worker shares the memory of the page's process, and the web has no interface to limit it. The
  * prelude does not cap single allocations, because objects and texts in a loop take as much.
@@ -18,10 +17,10 @@ import { type Cell, createSandbox, type ProbedSandbox, type Spawn } from './sand
 import { trustOwn } from './trusted.ts';
 
 let rules: ReturnType<typeof trustOwn> | undefined;
-/** One policy a realm: its name can be taken once. */
+/** One policy per realm: its name can be used once. */
 const trusted = (): ReturnType<typeof trustOwn> => rules ??= trustOwn();
 
-/** Returns the sandbox for a page or a worker. Deno's workers continue an endless loop after `terminate`: there it is none. */
+/** Creates the sandbox for a page or a worker. It is unavailable in Deno, where `terminate` does not end an endless loop. */
 export function workerSandbox(): ProbedSandbox {
   return createSandbox(findSpawn());
 }

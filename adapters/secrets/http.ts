@@ -16,7 +16,7 @@ import { guardedSend, type GuardedSendOptions } from '../remote/guarded-send.ts'
 
 /** Where the secret manager is, and how to ask it. */
 export interface HttpSecretsOptions extends GuardedSendOptions, UnboundSecrets {
-  /** What stands before the id: http or https, without user name, password, query and fragment. */
+  /** The URL before the id: http or https, without user name, password, query and fragment. */
   readonly url: string | URL;
   /** By secret id, the origins that may receive it, for a secret manager that does not say; these count more than its answer. */
   readonly origins?: Readonly<Record<string, readonly string[]>>;

@@ -11,7 +11,7 @@ export interface BoundValue {
 
 /** Secrets in memory, gone with the process or the page. */
 export interface MemorySecrets extends SecretSource {
-  /** Sets or replaces a secret; a value alone keeps the origins that it has. `undefined` removes the secret. */
+  /** Sets or replaces a secret; a value alone does not change its origins. `undefined` removes the secret. */
   set(secretId: string, value: string | BoundValue | undefined): void;
 }
 

@@ -5,7 +5,7 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 
-/** The data key as it is kept. */
+/** The stored data key. */
 export interface WrappedKey {
   /** Names the data key. */
   readonly kid: string;

@@ -1,4 +1,4 @@
-/** What a vault keeps: one row with its key, and one for each version of a secret. Each function runs within one transaction. */
+/** The rows of a vault: one with its key, and one for each version of a secret. Each function runs in one transaction. */
 
 import type { SecretRef } from '../../src/base/schema.ts';
 import { settled, type VaultStores } from './vault-database.ts';
@@ -51,7 +51,7 @@ export async function addKey(stores: VaultStores, wrapped: WrappedKey): Promise<
   return undefined;
 }
 
-/** Keeps the same key in another wrapping. @throws PinnaceError `vault_key_lost` where it is no longer there. */
+/** Stores the same key with another wrapping. @throws PinnaceError `vault_key_lost` if the key no longer exists. */
 export async function replaceKey(stores: VaultStores, wrapped: WrappedKey): Promise<void> {
   const { writes } = await requireKey(stores, wrapped);
   await putKey(stores, { ...wrapped, writes });
@@ -66,7 +66,7 @@ export async function countWrite(stores: VaultStores, dataKey: DataKey): Promise
   return String(writes);
 }
 
-/** Keeps a version of a secret, beside the earlier ones or instead of them. */
+/** Stores a version of a secret, next to the earlier ones or instead of them. */
 export async function putSecret(
   stores: VaultStores,
   { place: { id, version }, row, keeps }: {

@@ -27,44 +27,44 @@ export type { SecretVersion } from './vault-rows.ts';
 
 /** Options of {@link vaultSecrets}. */
 export interface VaultSecretsOptions extends UnboundSecrets {
-  /** Names the database. Two names never see each other. */
+  /** The name of the database. Different names are separate vaults. */
   readonly name: string;
-  /** Instead of the global one. */
+  /** Default: the global `indexedDB`. */
   readonly indexedDB?: IDBFactory;
 }
 
-/** Secrets that a person keeps in a browser. A reference that names no version gets the latest. */
+/** Secrets stored in a browser. A reference without a version resolves to the latest one. */
 export interface Vault extends SecretSource {
   /**
-   * Opens the vault, here and until `lock`. The first passphrase ever makes it.
+   * Opens the vault in this context until `lock`. The first passphrase creates it.
    *
-   * @throws PinnaceError `forbidden` with the reason `wrong_passphrase`; `invalid_argument` for a first one of less than 8
-   * characters; `unavailable` with the reason `vault_key_lost` where only `clear` helps.
+   * @throws PinnaceError `forbidden` with the reason `wrong_passphrase`; `invalid_argument` for a first passphrase of less than 8
+   * characters; `unavailable` with the reason `vault_key_lost` if the key is lost: call `clear`.
    */
   unlock(passphrase: string): Promise<void>;
-  /** Drops the key, here. Call the runtime's `invalidate(['secrets'])` too: it keeps what it has resolved. */
+  /** Removes the key from this context. Also call the runtime's `invalidate(['secrets'])`, which removes cached values. */
   lock(): void;
-  /** Sets another passphrase, locked or not. @throws PinnaceError as `unlock` does. */
+  /** Changes the passphrase, also while locked. @throws PinnaceError as `unlock` does. */
   changePassphrase(change: { readonly current: string; readonly next: string }): Promise<void>;
   /**
-   * Sets a secret and removes its earlier versions. Without `origins` it keeps those that it has.
+   * Sets a secret and removes its earlier versions. Without `origins` the stored origins remain.
    *
-   * @throws PinnaceError `invalid_argument` for a value of less than 8 characters and for an origin that is none.
+   * @throws PinnaceError `invalid_argument` for a value of less than 8 characters and for an invalid origin.
    */
   set(secretId: string, value: string, binding?: SecretBinding): Promise<SecretVersion>;
-  /** Adds a version: references that name an earlier one still get that, until it is removed. @throws PinnaceError as `set` does. */
+  /** Adds a version. References to an earlier version still resolve until it is removed. @throws PinnaceError as `set` does. */
   rotate(secretId: string, value: string, binding?: SecretBinding): Promise<SecretVersion>;
-  /** Declares who may receive a secret, in all its versions; the values stay. @throws PinnaceError as `set` does, `not_found`. */
+  /** Sets the origins of all versions of a secret. @throws PinnaceError as `set` does, `not_found`. */
   bind(secretId: string, origins: readonly string[]): Promise<void>;
   /** Removes a version of a secret, or all. */
   remove(secretId: string, version?: string): Promise<void>;
-  /** What there is, locked or not; never a value. */
+  /** Lists the secrets without values, also while locked. */
   list(): Promise<SecretVersion[]>;
-  /** Deletes everything, the key and the passphrase too. */
+  /** Deletes all secrets, the key and the passphrase. */
   clear(): Promise<void>;
 }
 
-/** Who may receive a secret: origins, and `code` for functions of the composition. */
+/** The origins that may receive a secret, and `code` for functions of the composition. */
 export interface SecretBinding {
   readonly origins?: readonly string[];
 }
@@ -77,7 +77,7 @@ interface VaultState extends UnboundSecrets {
   locks: number;
 }
 
-/** Shorter ones cannot be found in a text and hidden without hiding half of the text. */
+/** Shorter values cannot be redacted without redacting ordinary text. */
 const minLength = 8;
 const maxLength = 65_536;
 
@@ -85,12 +85,12 @@ const maxLength = 65_536;
  * Creates a vault, locked. Values are encrypted with AES-GCM-256, each for its id and version; the key to them opens only with the
  * passphrase (PBKDF2-SHA-256, 600,000 rounds) *and* a key of this browser that no script can export.
  *
- * It protects what lies on the disk: of a stolen computer, a backup or a profile, the thief must guess the passphrase, and
- * of rows that a script has carried off, even the passphrase opens nothing elsewhere. It does not protect from script that runs in
- * this origin while the vault is unlocked, or that reads the passphrase as it is typed; nor does it hide ids, versions and lengths.
- * A browser may delete what a site keeps: then the vault is empty, secrets are `not_found`, and a person must set them again.
+ * It protects data on the disk: a thief of a computer, a backup or a profile must guess the passphrase, and rows that a script has
+ * copied cannot be decrypted elsewhere even with the passphrase. It does not protect against scripts of this origin while the vault
+ * is unlocked, or against scripts that read the passphrase during input. It does not hide ids, versions and lengths. If the browser
+ * deletes the site's data, the vault is empty and secrets are `not_found`.
  *
- * While it is locked a secret is `unavailable`, not to be tried again, with the reason `vault_locked`.
+ * While the vault is locked a secret is `unavailable`, not retryable, with the reason `vault_locked`.
  *
  * @example
  * const secrets = vaultSecrets({ name: 'pinnace' });
