@@ -25,7 +25,7 @@ export interface CreatePlannerOptions {
   readonly limits?: Partial<PlanLimits>;
   /** Is asked before an agent is created: the first of a plan, given tasks, and those that agents create. Without it, all is allowed. */
   readonly authorize?: AuthorizeCreate | undefined;
-  /** Is told what is on record. */
+  /** Receives the events of recorded changes. */
   readonly emit?: Emit;
   /** Where plans are counted. */
   readonly metrics?: Pick<Metrics, 'count' | 'gauge'>;
@@ -77,7 +77,7 @@ export interface Planner {
   /** The questions that wait for a person. */
   questions(planId: string, principal: Principal): Promise<readonly AskFacts[]>;
   /**
-   * Answers a question, or with `{ approved, reason? }` decides on a call. The plan goes on here when nobody else has it.
+   * Answers a question, or with `{ approved, reason? }` decides on a call. A plan without an owner continues here.
    *
    * @throws PinnaceError `invalid_argument` for an answer that breaks the question's schema (the question stays open), `forbidden`
    * without the scope `tool:approve`, `not_found`, `already_decided` (409), `approval_expired` (410), `conflict` when nobody waits
@@ -100,11 +100,11 @@ export interface Planner {
   /** Reads a large value that stands as a reference. */
   read(planId: string, principal: Principal, ref: ValueRef): Promise<unknown>;
   /**
-   * Goes on with plans whose time has come or whose process is gone, and tells how many: to be called now and then, by a scheduler or
+   * Continues plans that are due or lost their process, and returns how many. Call it regularly, from a scheduler or
    * at the start of a request.
    */
   sweep(): Promise<number>;
-  /** Leaves all plans as they are; another process goes on with them when their lease is over, or is told by a sweep. */
+  /** Releases all plans; another process continues them when their lease is over, or at a sweep. */
   close(): Promise<void>;
 }
 

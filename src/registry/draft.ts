@@ -114,7 +114,7 @@ export function createDraft({ storage, owner, by, now }: DraftOptions): Draft {
 }
 
 /**
- * Makes a draft and commits it. A write that came in between makes it begin anew: what the draft has read is of one moment.
+ * Makes a draft and commits it. A concurrent write restarts it: everything that a draft reads is of one moment.
  *
  * @throws PinnaceError whatever `work` throws, `invalid_argument` with the reason `too_many_bindings` for more than fits into one
  * commit, `unavailable` when others write all the time.

@@ -16,7 +16,7 @@ import type { Write, WriteOptions } from './write.ts';
 
 /** How to import. */
 export interface ImportOptions extends WriteOptions {
-  /** Only tell what would change. */
+  /** Return what would change, without writing. */
   readonly dryRun?: boolean;
 }
 

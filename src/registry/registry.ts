@@ -81,7 +81,7 @@ export interface Registry extends Catalog {
   ): Promise<CatalogRecords[Kind]>;
   /** Everything that is the caller's own, without revisions. No value of a secret is in it: records only name secrets. */
   export(access?: Access): Promise<CatalogExport>;
-  /** Takes a whole export in, or tells what that would change. */
+  /** Imports a whole export, or returns what that would change. */
   import(data: unknown, options?: ImportOptions): Promise<ImportReport>;
 }
 

@@ -1,4 +1,4 @@
-/** The way of one write: ask whether it may be, draft and commit it, tell of it. */
+/** One write: ask for permission, draft and commit, then emit it. */
 
 import { toData } from '../base/errors.ts';
 import type { Emit } from '../events/events.ts';

@@ -40,7 +40,7 @@ export function carryOut(
   }
 }
 
-/** The outcome of an action as the agent is told it. */
+/** The outcome of an action as the agent receives it. */
 export function outcomeOf({ callId }: { readonly callId?: string | undefined }, done: Done): ActionOutcome | undefined {
   if (done === undefined || 'call' in done) return undefined;
   const facts = callId === undefined ? {} : { callId };
@@ -205,7 +205,7 @@ function refuse(reason: string, why: string): ErrorData {
   return failure('budget_exceeded', `Cannot create a sub-agent: ${why}`, { reason });
 }
 
-/** The most open questions of a plan: nobody answers more, and one commit closes them all. */
+/** The most open questions of a plan: one commit must close them all. */
 const mostAsks = 30;
 
 function tooManyAsks(what: string): ErrorData {

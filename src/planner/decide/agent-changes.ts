@@ -1,4 +1,4 @@
-/** How agents begin, become ready, are told things and end. */
+/** How agents start, become ready, receive inbox items and end. */
 
 import { closeAccount, createAccount, hold, positive, use, useCall } from '../model/account.ts';
 import { leavingDoubt } from '../model/failure.ts';
@@ -128,7 +128,7 @@ export function markReady(state: PlanState, agent: AgentState): void {
   state.fresh.push(stepOf(agent));
 }
 
-/** Ends an agent: tells those who wait for it, and gives back what was set aside for it. */
+/** Ends an agent: notifies the agents that wait for it and releases its reserves. */
 export function endAgent(
   state: PlanState,
   agent: AgentState,
@@ -188,7 +188,7 @@ function closeAsks(state: PlanState, agent: AgentState): void {
 
 function tellParent(state: PlanState, parent: AgentState, agent: AgentState): void {
   parent.open--;
-  if (!parent.parent && state.created?.terms.given === true) return; // nobody reads its inbox
+  if (!parent.parent && state.created?.terms.given === true) return; // its inbox has no reader
   tellResult(parent, agent);
   if (parent.awaited === 0 || parent.awaitedIds?.has(agent.id) === false) return;
   const isEnough = parent.wait.mode === 'race' || (parent.wait.mode === 'any' && agent.status === 'done');

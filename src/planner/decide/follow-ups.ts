@@ -30,7 +30,7 @@ export function followUps(state: PlanState, event: PlanEvent): readonly NewEvent
   return isGivenRoot(state, agent.parent) && agent.parent.open === 0 ? [endOfGiven(state, agent.parent)] : [];
 }
 
-/** Tasks of a given plan fail it unless they say otherwise; agents that an agent made are told to it. */
+/** Tasks of a given plan fail it unless they say otherwise; an agent receives the failures of those that it created. */
 function policyOf(state: PlanState, { spec, parent }: AgentState): OnFailure {
   return spec.onFailure ?? (parent && isGivenRoot(state, parent) ? 'fail' : 'collect');
 }

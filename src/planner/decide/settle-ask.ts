@@ -26,7 +26,7 @@ export function settleAnswer(draft: Draft, askId: string, { by, answer }: { by: 
   }
 }
 
-/** Records that nobody has answered in time. */
+/** Records that a question expired. */
 export function settleUnanswered(draft: Draft, ask: AskFacts): void {
   const activity = activityOf(draft.state, ask);
   if (ask.kind !== 'question') {

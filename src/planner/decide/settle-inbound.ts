@@ -21,7 +21,7 @@ export function settleInbound(draft: Draft, item: InboundItem): void {
   cancel(draft, agent, item.reason);
 }
 
-/** Agents that wait for each other, or for messages that nobody is left to send, are failed: the deepest first. */
+/** Agents that wait for each other, or for messages without a possible sender, fail: the deepest first. */
 export function breakDeadlock(draft: Draft): void {
   const living = [...draft.state.agents.values()].filter((agent) => !hasEnded(agent) && agent.open === 0);
   const [agent = rootOf(draft.state)] = living.toSorted((a, b) => b.depth - a.depth || a.order - b.order);

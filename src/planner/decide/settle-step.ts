@@ -98,7 +98,7 @@ function refuseAll(actions: readonly Action[]): { readonly outcomes: ActionOutco
   return { outcomes: actions.flatMap((action) => outcomeOf(action, { error }) ?? []), calls: [] };
 }
 
-/** An agent that repeats itself is told so first, then a person is asked, then it fails. */
+/** An agent that repeats itself first receives a notice, then a person is asked, then it fails. */
 function stall(draft: Draft, agent: AgentState): void {
   const reason = 'repeated';
   const before = agent.stalls;

@@ -31,7 +31,7 @@ export interface ActivityRunOptions {
   readonly onEnd: (run: ActivityRun, outcome: StepOutcome, denied: ReadonlyMap<number, string>) => void;
 }
 
-/** Starts an activity; `onEnd` is told its outcome later, never at once. */
+/** Starts an activity; `onEnd` receives its outcome later, never at once. */
 export function startActivity(activity: Activity, options: ActivityRunOptions): ActivityRun {
   const { state, runAgent, onEnd } = options;
   const { agent } = activity;

@@ -1,4 +1,4 @@
-/** What comes to a plan from outside: it is put beside the journal, so that nobody takes it from its owner, and its owner takes it. */
+/** Inbound items of a plan: stored beside the journal, so that its owner keeps the journal and takes them. */
 
 import { PinnaceError } from '../../base/errors.ts';
 import { answerInterruption } from '../../permission/interruption.ts';
@@ -24,7 +24,7 @@ export interface InboundOptions {
   readonly storage: Storage;
   readonly limits: PlanLimits;
   readonly now: () => number;
-  /** Lets whoever has the plan take it, or goes on with the plan here. */
+  /** Makes the owner take it, or claims the plan here. */
   readonly bring: (planId: string) => Promise<void>;
 }
 

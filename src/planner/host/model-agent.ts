@@ -1,4 +1,4 @@
-/** Agents of a plan whose steps a model decides: tasks become what the model is told, and what it asks for becomes actions. */
+/** Agents of a plan whose steps a model decides: tasks become the model's input, and its calls become actions. */
 
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
 import type { AgentSteps, StepInput, StepOf, ThoughtCall } from '../../contracts/steps.ts';
@@ -94,7 +94,7 @@ function readCall(call: ThoughtCall, { agentId }: StepOf): Read {
   };
 }
 
-/** What the model got wrong is told to it, and ends nothing. Whoever is not told whom to make, makes its like. */
+/** The model receives the error of a wrong call, and the agent continues. A `create` without an agent creates one of its own kind. */
 function readPrimitive({ name, callId, input }: ThoughtCall, agentId: string): Read {
   try {
     const read = readPlanCall(name, input, { callId });

@@ -18,7 +18,7 @@ export type PlanCall =
   | { readonly type: 'action'; readonly action: Action }
   | { readonly type: 'finish'; readonly result: unknown; readonly cites?: readonly string[] };
 
-/** A model gets the fields that are about its work; budgets, effects and retries are for whoever composes. */
+/** A model gets the fields that are about its work; budgets, effects and retries belong to the composition. */
 const CreateInput = v.pick(CreateAction, [
   'key',
   'goal',
@@ -72,7 +72,7 @@ export const planTools: readonly PlanTool[] = Object.entries(inputs).map(([name,
 /**
  * Reads a model's call; `undefined` for a name that is none of these tools.
  *
- * @throws PinnaceError `invalid_argument` for an input that breaks the tool's schema: to be told to the model.
+ * @throws PinnaceError `invalid_argument` for an input that breaks the tool's schema: the message is for the model.
  */
 export function readPlanCall(
   name: string,

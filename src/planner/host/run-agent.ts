@@ -1,4 +1,4 @@
-/** The function that does an agent's work, one activity at a time: given by whoever composes the planner. */
+/** The function that does an agent's work, one activity at a time: passed to `createPlanner`. */
 
 import type { ErrorData } from '../../base/errors.ts';
 import type { Scope } from '../../base/principal.ts';
@@ -26,7 +26,7 @@ export type Delivered = { readonly value: unknown; readonly ref?: never } | {
   readonly value?: never;
 };
 
-/** What an agent is told at its next step, each item once and in the order in which it came about. */
+/** What an agent receives at its next step, each item once and in order. */
 export type InboxItem =
   /** What became of an action of the last step. */
   | { readonly type: 'outcome'; readonly callId?: string; readonly ok: true; readonly output: Delivered }
@@ -54,7 +54,7 @@ export type InboxItem =
     readonly replyTo?: string;
     readonly expectsReply: boolean;
   }
-  /** A person has answered; without an `answer`, nobody did in time. */
+  /** A person has answered; without an `answer`, the question expired. */
   | {
     readonly type: 'answer';
     readonly askId: string;
@@ -123,7 +123,7 @@ export interface AgentContext {
   readonly spanId: string;
   /** The span of the agent that made this one. */
   readonly parentSpanId: string | undefined;
-  /** The step as it is told of; a tool call is told of within its agent. Absent where nobody tells of plans. */
+  /** The span of the step; for a tool call the span of its agent. Absent without listeners. */
   readonly span?: Span | undefined;
   /** Aborts when the agent is cancelled, or its time is up. */
   readonly signal: AbortSignal;
@@ -151,6 +151,6 @@ export type StepOutcome =
 
 /**
  * Does one activity. It is called again after a crash, with the same idempotency key, unless its effect is `unsafe`. It must not
- * tell anyone a result: the planner does so when the result is on record.
+ * publish a result: the planner does so after it is recorded.
  */
 export type RunAgent = (task: AgentTask, context: AgentContext) => Promise<StepOutcome>;

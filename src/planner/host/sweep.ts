@@ -1,4 +1,4 @@
-/** Finds plans that somebody must look at. */
+/** Finds plans that are due. */
 
 import type { Storage } from '../../contracts/storage.ts';
 import { duePrefix } from '../journal/plan-record.ts';

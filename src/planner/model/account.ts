@@ -53,7 +53,7 @@ export function use(account: Account, field: keyof Budget, amount: number): void
   }
 }
 
-/** Books the usage of a call, as whoever made it tells it. */
+/** Books the usage that a call reports. */
 export function useCall(account: Account, usage?: Usage): void {
   use(account, 'steps', 1);
   if (!usage) return;

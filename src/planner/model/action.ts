@@ -20,7 +20,7 @@ export const Budget = v.strictObject({
   /** Model and tool calls. */
   steps: v.optional(Count),
   tokens: v.optional(Count),
-  /** In whatever unit `usage.cost` is told. */
+  /** In the unit of `usage.cost`. */
   cost: v.optional(v.pipe(v.number(), v.minValue(0))),
 });
 export type Budget = v.InferOutput<typeof Budget>;
@@ -40,7 +40,7 @@ export const Retry = v.strictObject({
 });
 export type Retry = v.InferOutput<typeof Retry>;
 
-/** What a child's failure means to its parent: it fails too, it is told, or it goes on without this result. */
+/** What a child's failure means to its parent: it fails too, it receives the error, or it continues without this result. */
 export const OnFailure = v.picklist(['fail', 'collect', 'ignore']);
 export type OnFailure = v.InferOutput<typeof OnFailure>;
 
@@ -70,7 +70,7 @@ export const Task = v.strictObject({ key: Name, ...taskEntries });
 export type Task = v.InferOutput<typeof Task>;
 export type TaskInput = v.InferInput<typeof Task>;
 
-/** What becomes of a question that nobody answers: the agent fails, goes on without, or goes on with an answer. */
+/** What happens to an unanswered question: the agent fails, continues without an answer, or continues with a default. */
 export const OnTimeout = v.union([
   v.picklist(['fail', 'continue']),
   v.strictObject({ default: v.unknown() }),

@@ -11,7 +11,7 @@ import type { Delivered } from '../host/run-agent.ts';
 
 /** Some agents; the n-th of each column is the n-th agent. */
 export interface AgentColumns {
-  /** Times below are told from this one on. */
+  /** Times below are relative to this one. */
   readonly since: number;
   readonly orders: readonly number[];
   readonly ids: readonly string[];

@@ -184,5 +184,5 @@ export type EventOf<T extends PlanEvent['type']> = Extract<PlanEvent, { readonly
 /** Whether the field of this event holds a {@link ValueRef}. */
 export function refOf(event: PlanEvent, field: string): ValueRef | undefined {
   if (event.refs?.includes(field) !== true) return undefined;
-  return (event as unknown as Record<string, ValueRef>)[field]; // safe: whoever lists a field has put a reference there
+  return (event as unknown as Record<string, ValueRef>)[field]; // safe: a listed field holds a reference
 }

@@ -109,7 +109,7 @@ export interface PlanState {
   askedMs: number;
   account: Account;
   readonly dues: DueHeap;
-  /** What became ready since this was last emptied, by whoever runs the plan. */
+  /** Activities that became ready since the owner last emptied this. */
   fresh: Activity[];
   result: Delivered | undefined;
   cites: readonly string[];
