@@ -1,4 +1,4 @@
-/** The AI SDK's types that Pinnace speaks: erased when compiled, so the SDK itself is loaded by `runtime/run.ts` alone. */
+/** The AI SDK's types that Pinnace uses. They are erased when compiled: the core loads nothing of the SDK. */
 
-export type { ChatTransport, JSONValue, TextStreamPart, ToolSet, UIMessage, UIMessageChunk } from 'ai';
+export type { ChatTransport, JSONValue, ModelMessage, UIMessage, UIMessageChunk } from 'ai';
 export type { LanguageModelV4 as LanguageModel } from '@ai-sdk/provider';

@@ -9,7 +9,7 @@ import { createDriver, type Driver } from './driver.ts';
 import { type IssuedMetadata, readIssued } from './loop/issued-metadata.ts';
 import type { LiveRun } from './log/live-run.ts';
 import { createLoopSpans, type LoopSpans } from './loop/loop-spans.ts';
-import { endOfAbort, failed, type Loop, startLoop, type Usage } from './loop/sdk-loop.ts';
+import { endOfAbort, failed, type Loop, startLoop, type Usage } from './loop/run-steps.ts';
 import { createRunCalls, type RunCalls } from './calls/run-calls.ts';
 import { closingChunks, openingChunks } from './log/run-chunks.ts';
 import type { RunEnd } from './log/run-end.ts';
@@ -92,7 +92,7 @@ async function openLoop(
     ...options,
     model: spans.model,
     spans,
-    messages: decided.length === 0 ? options.messages : withContext(await toModelMessages(settled, issued), context),
+    messages: decided.length === 0 ? options.messages : withContext(toModelMessages(settled, issued), context),
     tools: stepTools,
     allTools: toolSet.tools,
     tokenBudget: budget?.tokens,

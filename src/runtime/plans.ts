@@ -6,7 +6,7 @@ import { PinnaceError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Loss } from '../tools/lost-call.ts';
 import { lossAt, lostChunks, lostError } from './calls/open-calls.ts';
-import { endOfAbort, failed, type Loop, type Usage } from './loop/sdk-loop.ts';
+import { endOfAbort, failed, type Loop, type Usage } from './loop/run-steps.ts';
 import { within } from './operations.ts';
 import type { RunEnd } from './log/run-end.ts';
 import type { RunRequest } from './run-request.ts';

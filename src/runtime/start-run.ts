@@ -109,7 +109,7 @@ async function claimAndExecute(
   if (secret) redaction.add(secret);
   const toolSet = await toolSetOf(agent, tools, servers);
   const request = { ...asked, context: [...toolSet.notes, ...asked.context] };
-  const messages = withContext(await toModelMessages(request.chat.messages), request.context);
+  const messages = withContext(toModelMessages(request.chat.messages), request.context);
   const limits = minLimits(parts.limits, agent.limits, request.limits);
   const plan = await takePlan(parts.plans, request, { principal, key: idempotency?.key, span });
   const { chat } = request;

@@ -74,7 +74,7 @@ describe('imports', () => {
 
   it('of packages stand behind one door each', async () => {
     const doors: Readonly<Record<string, RegExp>> = {
-      'ai': /^(src\/runtime\/loop\/(sdk-loop|model-turn|model-messages)|adapters\/grounding\/embedder)\.ts$/,
+      'ai': /^adapters\/grounding\/embedder\.ts$/,
       'valibot': /^(src|adapters\/(transport|grounding\/code))\//,
       '@valibot/to-json-schema': /^src\/base\/json-schema-of\.ts$/,
       '@cfworker/json-schema': /^src\/tools\/json-schema\//,

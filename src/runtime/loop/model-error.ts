@@ -1,5 +1,6 @@
 /** Turns what a model call throws into a code and a fixed text. The AI SDK's errors hold the prompt, the answer and at times the key. */
 
+import { isRecord } from '../../base/is-record.ts';
 import { isErrorCode, PinnaceError } from '../../base/errors.ts';
 
 interface Cause {
@@ -40,6 +41,32 @@ export function toModelError(error: unknown): PinnaceError {
     default:
       return fromUnknown(cause);
   }
+}
+
+/**
+ * Returns the error for one that the model reported in its stream: an exception, or the payload of the provider, whose status says
+ * what it is.
+ */
+export function toStreamError(error: unknown): PinnaceError {
+  if (error instanceof Error || error === null) return toModelError(error);
+  const outer = recordOf(error);
+  if (typeof outer['name'] === 'string' && outer['name'].startsWith('AI_')) return toModelError(error);
+  const inner = recordOf(outer['response'])['error'] ?? outer['error'];
+  const status = statusOf(recordOf(inner)) ?? statusOf(outer);
+  if (status !== undefined) return toCallError({ statusCode: status });
+  return unavailable('provider_unavailable', 'The model endpoint reported an error in its answer', error);
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
+}
+
+function statusOf(
+  { statusCode, status_code, status, code, message }: Readonly<Record<string, unknown>>,
+): number | undefined {
+  const given = [statusCode, status_code, status, code].map(Number).find((value) => value >= 400 && value < 600);
+  if (given !== undefined) return given;
+  return typeof message === 'string' && /overloaded|service unavailable/i.test(message) ? 503 : undefined;
 }
 
 /** A model in another realm (a custom one behind a port) may throw an error that only looks like ours. */

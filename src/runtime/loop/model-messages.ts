@@ -1,10 +1,11 @@
 /** A chat's messages as a model takes them. */
 
-import { convertToModelMessages, type ModelMessage, safeValidateUIMessages, type UIMessage } from 'ai';
+import type { JSONValue, ModelMessage, UIMessage } from '../../contracts/ai-types.ts';
 import { PinnaceError } from '../../base/errors.ts';
+import type { ContextItem } from '../run-request.ts';
 import { toHistory } from './history.ts';
 import type { IssuedMetadata } from './issued-metadata.ts';
-import type { ContextItem } from '../run-request.ts';
+import { type CallPart, type FixedPart, type HistoryPart, readPart } from './ui-parts.ts';
 
 export type { ModelMessage };
 
@@ -13,28 +14,120 @@ export type { ModelMessage };
  *
  * @throws PinnaceError `invalid_argument` when a message is not what the AI SDK sends, or sends a file otherwise than inline.
  */
-export async function toModelMessages(
-  messages: readonly UIMessage[],
-  issued?: IssuedMetadata,
-): Promise<ModelMessage[]> {
-  const checked = await safeValidateUIMessages({ messages: toHistory(messages, issued) });
-  if (!checked.success) throw invalidMessages(checked.error);
-  try {
-    return await convertToModelMessages(checked.data, { ignoreIncompleteToolCalls: true });
-  } catch (error) {
-    throw invalidMessages(error); // a file's address that is no URL
+export function toModelMessages(messages: readonly UIMessage[], issued?: IssuedMetadata): ModelMessage[] {
+  return toHistory(messages, issued).flatMap(convertMessage);
+}
+
+function convertMessage({ role, parts: given }: UIMessage): ModelMessage[] {
+  const parts = given.map((part) => readPart(part) ?? refuse());
+  if (role === 'assistant') return convertAnswer(parts);
+  const content = parts.flatMap((part) => part.kind === 'content' ? [part.part] : []);
+  if (role === 'user') return [{ role, content: content.flatMap(toUserPart) }];
+  const texts = content.flatMap((part) => part.type === 'text' ? [part] : []);
+  const options = Object.assign({}, ...texts.map(({ providerMetadata }) => providerMetadata)) as Options; // of the checked fields
+  const text = texts.map((part) => part.text).join('');
+  return [{ role: 'system', content: text, ...(Object.keys(options).length > 0 && { providerOptions: options }) }];
+}
+
+type AnswerContent = Exclude<Extract<ModelMessage, { role: 'assistant' }>['content'], string>;
+type UserContent = Exclude<Extract<ModelMessage, { role: 'user' }>['content'], string>;
+type ToolContent = Extract<ModelMessage, { role: 'tool' }>['content'];
+type Options = NonNullable<ModelMessage['providerOptions']>;
+
+/** An answer becomes a message for each of its steps, and behind it one with the results of the step's calls. */
+function convertAnswer(parts: readonly HistoryPart[]): ModelMessage[] {
+  const messages: ModelMessage[] = [];
+  let content: AnswerContent = [];
+  let results: ToolContent = [];
+  const endStep = (): void => {
+    if (content.length > 0) messages.push({ role: 'assistant', content });
+    if (results.length > 0) messages.push({ role: 'tool', content: results });
+    [content, results] = [[], []];
+  };
+  for (const one of parts) {
+    if (one.kind === 'data') continue;
+    if (one.kind === 'call') {
+      content.push(...callContent(one.part));
+      if (one.part.providerExecuted !== true) results.push(toResult(one.part, one.part.callProviderMetadata));
+    } else if (one.part.type === 'step-start') endStep();
+    else if (one.part.type === 'steering-message') {
+      endStep();
+      messages.push({ role: 'user', content: one.part.parts.flatMap(toUserPart) });
+    } else content.push(...answerContent(one.part));
+  }
+  endStep();
+  return messages;
+}
+
+function toUserPart(part: FixedPart): UserContent {
+  if (part.type !== 'text' && part.type !== 'file') return [];
+  return [part.type === 'text' ? { type: 'text', text: part.text, ...optionsOf(part.providerMetadata) } : toFile(part)];
+}
+
+function answerContent(part: FixedPart): AnswerContent {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return [{ type: part.type, text: part.text, ...optionsOf(part.providerMetadata) }];
+    case 'custom':
+      return [{ type: 'custom', kind: part.kind as `${string}.${string}`, ...optionsOf(part.providerMetadata) }]; // its provider's
+    case 'file':
+      return [toFile(part)];
+    case 'reasoning-file': {
+      const { type, mediaType, url, providerMetadata } = part;
+      return [{ type, mediaType, data: url, ...optionsOf(providerMetadata) }];
+    }
+    default:
+      return []; // sources are for readers
   }
 }
 
-function invalidMessages(cause: unknown): PinnaceError {
-  return new PinnaceError(
+function toFile({ mediaType, filename, url, providerMetadata }: Extract<FixedPart, { type: 'file' }>) {
+  const name = filename === undefined ? {} : { filename };
+  return { type: 'file' as const, mediaType, ...name, data: url, ...optionsOf(providerMetadata) };
+}
+
+function callContent(part: CallPart): AnswerContent {
+  const { toolCallId, toolName, input, providerExecuted, callProviderMetadata, resultProviderMetadata } = part;
+  const isError = part.state === 'output-error';
+  const ofCall = callProviderMetadata ?? (isError ? resultProviderMetadata : undefined);
+  const executed = providerExecuted === undefined ? {} : { providerExecuted };
+  const call = { type: 'tool-call' as const, toolCallId, toolName, input, ...executed, ...optionsOf(ofCall) };
+  if (providerExecuted !== true) return [call];
+  return [call, toResult(part, resultProviderMetadata ?? callProviderMetadata)];
+}
+
+function toResult(
+  part: CallPart,
+  metadata: CallPart['callProviderMetadata'],
+): ToolContent[number] & AnswerContent[number] {
+  const { toolCallId, toolName } = part;
+  return { type: 'tool-result', toolCallId, toolName, output: outputOf(part), ...optionsOf(metadata) };
+}
+
+function outputOf(part: CallPart) {
+  if (part.state === 'output-error') {
+    return part.providerExecuted === true
+      ? { type: 'error-json' as const, value: part.errorText }
+      : { type: 'error-text' as const, value: part.errorText };
+  }
+  if (typeof part.output === 'string') return { type: 'text' as const, value: part.output };
+  return { type: 'json' as const, value: (part.output ?? null) as JSONValue }; // it came as JSON
+}
+
+function optionsOf(metadata: unknown): { readonly providerOptions?: Options } {
+  return metadata === undefined ? {} : { providerOptions: metadata as Options }; // checked with its part, and issued by the provider
+}
+
+function refuse(): never {
+  throw new PinnaceError(
     'invalid_argument',
     'Cannot read the run request: a part of its messages is not as the AI SDK sends it',
-    { details: { reason: 'invalid_messages' }, cause },
+    { details: { reason: 'invalid_messages' } },
   );
 }
 
-/** Returns the messages with the context as a separate message before the user's last one. */
+/** Returns the messages with the context as one message of its own, before the last one of the user. */
 export function withContext(
   messages: readonly ModelMessage[],
   context: readonly ContextItem[],

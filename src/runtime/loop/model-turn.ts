@@ -1,22 +1,21 @@
-/** One model call, for callers that make the tool calls themselves. */
+/** One call of a model for callers that make the calls that it asks for themselves, such as plans. */
 
-import {
-  experimental_streamTextLowMemory as streamText,
-  isStepCount,
-  jsonSchema,
-  type TextStreamPart,
-  type ToolSet as SdkToolSet,
-} from 'ai';
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Metrics } from '../../base/metrics.ts';
-import type { ToolDefinition } from '../../base/schema.ts';
+import type { Agent, ToolDefinition } from '../../base/schema.ts';
 import type { SpanContext } from '../../events/span.ts';
-import { createModelClock, type ModelClock } from './model-clock.ts';
-import { cut, reportedError, toModelError } from './model-error.ts';
+import type { Limits } from '../resolve/limits.ts';
+import { adaptModel, type AnyLanguageModel } from './adapt-model.ts';
+import { isOutput, openCall } from './model-call.ts';
+import { createModelClock } from './model-clock.ts';
+import { toModelError } from './model-error.ts';
 import type { ModelMessage } from './model-messages.ts';
+import { toPrompt, toPromptTools } from './model-prompt.ts';
 import { watchModel } from './model-watch.ts';
-import { callSettings, isCut, isOutput, type LoopOptions, mayExecute, refusedCall } from './sdk-loop.ts';
-import { createTurnContent } from './turn-content.ts';
+import type { ParsedCall } from './parse-call.ts';
+import { mayExecute } from './run-steps.ts';
+import { createStepContent } from './step-content.ts';
 
 /** What the model says, and which calls it asks for. */
 export interface ModelTurn {
@@ -24,7 +23,7 @@ export interface ModelTurn {
   readonly calls: readonly ModelCall[];
   readonly tokens: number;
   /** The answer as the next call of the model must have it. */
-  readonly message: ModelMessage;
+  readonly message: LanguageModelV4Message;
 }
 
 /** A call that the model asks for. */
@@ -37,8 +36,12 @@ export interface ModelCall {
 }
 
 /** What one call of a model needs. */
-export interface ModelTurnOptions extends Pick<LoopOptions, 'agent' | 'model' | 'limits' | 'signal'> {
-  /** What the call is within. */
+export interface ModelTurnOptions {
+  readonly agent: Agent;
+  readonly model: AnyLanguageModel;
+  readonly limits: Limits;
+  readonly signal: AbortSignal;
+  /** The span that the call is in. */
   readonly place: SpanContext;
   readonly metrics: Metrics;
   readonly instructions: string;
@@ -48,55 +51,62 @@ export interface ModelTurnOptions extends Pick<LoopOptions, 'agent' | 'model' | 
   readonly tools: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
 }
 
-/** Calls the model once. @throws PinnaceError as the loop ends, `cancelled` when the signal aborts. */
+/** Calls the model once. @throws PinnaceError as a run ends, `cancelled` when the signal aborts. */
 export async function callModelOnce(options: ModelTurnOptions): Promise<ModelTurn> {
-  const { tools, signal, limits } = options;
+  const { signal, limits } = options;
   const clock = createModelClock({ ...limits, stepMs: Math.min(limits.stepMs, limits.totalMs) }, signal);
-  const set: SdkToolSet = {}; // without `execute`: the SDK stops at their calls
-  for (const { name, description, paramsSchema } of tools) {
-    set[name] = { description, inputSchema: jsonSchema(paramsSchema) };
-  }
+  clock.startStep();
   try {
-    return await readTurn(streamOnce(options, set, clock), { signal, clock, onText: options.onText });
+    return await readTurn(options, clock);
   } catch (error) {
-    throw toModelError(error); // a stream that breaks rejects with whatever broke it
+    if (signal.aborted) throw new PinnaceError('cancelled', 'The model was stopped');
+    throw toModelError(clock.signal.aborted ? clock.signal.reason : error);
   } finally {
     clock.stop();
   }
 }
 
 async function readTurn(
-  stream: ReadableStream<TextStreamPart<SdkToolSet>>,
-  { signal, clock, onText }: {
-    readonly signal: AbortSignal;
-    readonly clock: ModelClock;
-    readonly onText: ModelTurnOptions['onText'];
-  },
+  options: ModelTurnOptions,
+  clock: ReturnType<typeof createModelClock>,
 ): Promise<ModelTurn> {
+  const { agent, limits, tools, place, metrics, instructions, messages, onText } = options;
+  const watch = watchModel(adaptModel(options.model), { spanContext: () => place, metrics, clock });
+  const call = await openCall({
+    model: watch.model,
+    settings: agent.modelSettings,
+    limits,
+    prompt: toPrompt(instructions, messages),
+    tools: toPromptTools(tools),
+    clock,
+    onFailedTry: (finishReason) => watch.endCall({ finishReason, usage: undefined, firstOutputMs: undefined }),
+  });
+  const names = new Set(tools.map(({ name }) => name));
+  const content = createStepContent<string>({
+    step: 1,
+    shownIds: new Set(),
+    find: (name) => names.has(name) ? name : undefined,
+    missing: () => new PinnaceError('not_found', 'Cannot call the tool: no tool of this agent has this name'),
+  });
   let text = '';
-  let tokens = 0;
-  const calls: ModelCall[] = [];
-  const content = createTurnContent();
-  for await (const part of stream) {
-    if (isOutput(part)) clock.heard();
-    content.add(part);
-    if (part.type === 'text-delta') {
-      text += part.text;
+  for (let parts = await call.read(); parts; parts = await call.read()) {
+    if (parts.some(isOutput)) clock.heard();
+    for (const chunk of content.take(parts)) {
+      if (chunk.type !== 'text-delta') continue;
+      text += chunk.delta;
       onText?.(text);
     }
-    if (part.type === 'tool-call') calls.push(toModelCall(part));
-    if (part.type === 'finish-step') tokens += part.usage.totalTokens ?? 0;
-    if (part.type === 'finish' && isCut(part)) throw cut();
-    if (part.type === 'finish' && part.finishReason === 'error') throw reportedError();
-    if (part.type === 'finish' && calls.length > 0 && !mayExecute(part.finishReason)) throw incomplete();
-    if (part.type === 'error') throw toModelError(part.error);
-    if (part.type === 'abort') throw stopped(signal, clock);
+    content.requireSound();
   }
-  return { text, calls, tokens, message: content.message() };
+  const { finishReason, usage, message, calls } = content.end();
+  watch.endCall({ finishReason, usage, firstOutputMs: call.firstOutputMs });
+  if (calls.length > 0 && !mayExecute(finishReason)) throw incomplete();
+  const tokens = (usage.inputTokens.total ?? 0) + (usage.outputTokens.total ?? 0);
+  return { text, calls: calls.map(toModelCall), tokens, message };
 }
 
-function stopped(signal: AbortSignal, clock: ModelClock): PinnaceError {
-  return signal.aborted ? new PinnaceError('cancelled', 'The model was stopped') : toModelError(clock.signal.reason);
+function toModelCall({ toolCallId, toolName, input, error }: ParsedCall<string>): ModelCall {
+  return error ? { toolCallId, toolName, input: {}, error } : { toolCallId, toolName, input };
 }
 
 /** Calls are made only of answers that were meant to end so. */
@@ -106,39 +116,4 @@ function incomplete(): PinnaceError {
     'The model ended its answer before its tool calls could be made: raise "maxOutputTokens" or "outputTokens"',
     { details: { reason: 'answer_incomplete' } },
   );
-}
-
-function streamOnce(
-  options: ModelTurnOptions,
-  tools: SdkToolSet,
-  clock: ModelClock,
-): ReadableStream<TextStreamPart<SdkToolSet>> {
-  const { agent: { modelSettings }, place, metrics, limits, messages, instructions } = options;
-  const { model, onLanguageModelCallEnd } = watchModel(options.model, { place: () => place, metrics, clock });
-  clock.startStep();
-  return streamText({
-    ...callSettings(modelSettings, limits),
-    model,
-    onLanguageModelCallEnd,
-    ...(instructions !== '' && { instructions }),
-    messages: [...messages],
-    tools,
-    stopWhen: isStepCount(1),
-    abortSignal: clock.signal,
-  }).stream;
-}
-
-function toModelCall(
-  { toolCallId, toolName, input, ...call }: Extract<TextStreamPart<SdkToolSet>, { type: 'tool-call' }>,
-): ModelCall {
-  if (call.invalid !== true) return { toolCallId, toolName, input };
-  return {
-    toolCallId,
-    toolName,
-    input: {},
-    error: refusedCall(
-      call.error,
-      () => new PinnaceError('not_found', 'Cannot call the tool: no tool of this agent has this name'),
-    ),
-  };
 }

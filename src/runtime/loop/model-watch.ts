@@ -1,6 +1,6 @@
-/** Emits every try of a model call: the SDK retries by itself and does not report failed tries. */
+/** Observes the calls of a model, each try as a span of its own. */
 
-import type { LanguageModel } from '../../contracts/ai-types.ts';
+import type { LanguageModelV4, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { type PinnaceError, toData } from '../../base/errors.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../../events/span.ts';
@@ -9,45 +9,37 @@ import { cut, reportedError, toModelError } from './model-error.ts';
 
 /** A model whose calls are observed. */
 export interface ModelWatch {
-  readonly model: LanguageModel;
-  /** For the SDK, which calls it when a call is over, and before the tools that it asks for. */
-  readonly onLanguageModelCallEnd: (call: EndedCall) => void;
+  readonly model: LanguageModelV4;
+  /** Ends the span of the try that is under way, before the tools that the model asks for are called. */
+  readonly endCall: (call: EndedCall) => void;
 }
 
-/** What the SDK says of a call. */
-interface EndedCall {
-  readonly provider: string;
+/** How a try ended. */
+export interface EndedCall {
   readonly finishReason: string;
-  readonly usage: {
-    readonly inputTokens: number | undefined;
-    readonly outputTokens: number | undefined;
-    readonly totalTokens: number | undefined;
-  };
-  readonly performance: { readonly timeToFirstOutputMs: number | undefined };
+  readonly usage: LanguageModelV4Usage | undefined;
+  readonly firstOutputMs: number | undefined;
 }
 
-/** Returns the model with its calls counted and emitted in a span context. A call that breaks off ends with its parent span. */
+/** Returns the model with its calls counted and measured. The span of a call that is stopped ends with the span that it is in. */
 export function watchModel(
-  model: LanguageModel,
-  { place, metrics, clock }: {
-    readonly place: () => SpanContext;
+  model: LanguageModelV4,
+  { spanContext, metrics, clock }: {
+    readonly spanContext: () => SpanContext;
     readonly metrics: Metrics;
     /** Measures each request, from when it is sent until the model has said all. */
     readonly clock: Pick<ModelClock, 'requested' | 'saidAll'>;
   },
 ): ModelWatch {
-  const { specificationVersion, provider, modelId } = model;
+  const { provider, modelId } = model;
   let call: Span | undefined;
   const end = (how: SpanEnd): void => {
     metrics.count('pinnace_model_calls_total', { model: modelId, status: how.status });
     call?.end(how);
   };
-  const begin = (): void => {
-    call = place().start({ action: 'model.call', target: { type: 'model', id: modelId }, payload: { provider } });
-  };
   return {
     model: {
-      specificationVersion,
+      specificationVersion: 'v4',
       provider,
       modelId,
       get supportedUrls() {
@@ -55,7 +47,8 @@ export function watchModel(
       },
       doGenerate: (options) => model.doGenerate(options),
       async doStream(options) {
-        begin();
+        const target = { type: 'model', id: modelId };
+        call = spanContext().start({ action: 'model.call', target, payload: { provider } });
         clock.requested();
         try {
           return await model.doStream(options);
@@ -67,16 +60,17 @@ export function watchModel(
         }
       },
     },
-    onLanguageModelCallEnd({ finishReason, usage, performance }) {
+    endCall({ finishReason, usage, firstOutputMs }) {
       clock.saidAll();
-      const { inputTokens, outputTokens, totalTokens } = usage;
-      const firstChunkMs = performance.timeToFirstOutputMs;
+      const [inputTokens, outputTokens] = [usage?.inputTokens.total, usage?.outputTokens.total];
+      const totalTokens = (inputTokens ?? 0) + (outputTokens ?? 0);
       const failed = errorOfFinish(finishReason);
-      countTokens(metrics, modelId, usage);
-      if (firstChunkMs !== undefined) metrics.time('pinnace_first_chunk_seconds', firstChunkMs, { model: modelId });
+      metrics.count('pinnace_tokens_total', { model: modelId, kind: 'input' }, inputTokens ?? 0);
+      metrics.count('pinnace_tokens_total', { model: modelId, kind: 'output' }, outputTokens ?? 0);
+      if (firstOutputMs !== undefined) metrics.time('pinnace_first_chunk_seconds', firstOutputMs, { model: modelId });
       end({
         ...(failed ? { status: 'error', error: toData(failed) } : { status: 'ok' }),
-        payload: { inputTokens, outputTokens, totalTokens, firstChunkMs, finishReason },
+        payload: { inputTokens, outputTokens, totalTokens, firstChunkMs: firstOutputMs, finishReason },
       });
     },
   };
@@ -85,13 +79,4 @@ export function watchModel(
 function errorOfFinish(finishReason: string): PinnaceError | undefined {
   if (finishReason === 'interrupted') return cut();
   return finishReason === 'error' ? reportedError() : undefined;
-}
-
-function countTokens(
-  metrics: Metrics,
-  model: string,
-  { inputTokens = 0, outputTokens = 0 }: Partial<EndedCall['usage']>,
-): void {
-  metrics.count('pinnace_tokens_total', { model, kind: 'input' }, inputTokens);
-  metrics.count('pinnace_tokens_total', { model, kind: 'output' }, outputTokens);
 }

@@ -11,7 +11,7 @@ const budgets = {
   requests: 21,
   pageScripts: 75,
   styles: 20,
-  workerScripts: 333,
+  workerScripts: 250,
   elements: 300,
   elementsAnswered: 450,
   layoutShift: 0.1,

@@ -42,7 +42,7 @@ describe('an answer that was cut', () => {
     ['with no reason of the provider', ending(says('Half of'), { unified: 'other', raw: undefined })],
   ])('is never completed and never acts: %s', async (_name, script) => {
     const model = scriptedModel(script);
-    const chunks = await run(testRuntime({ ...model, tools: [act] }));
+    const chunks = await run(testRuntime({ ...model, tools: [act], limits: { modelRetries: 0 } }));
     const error = { code: 'unavailable', retryable: true, details: { reason: 'provider_stream_cut' } };
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'failed', error });
     expect(terminalChunks(chunks)).toMatchObject([{ type: 'error' }]);

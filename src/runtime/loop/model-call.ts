@@ -1,0 +1,139 @@
+/** One call of a model: its request, its retries, and its stream once there is output. */
+
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { Agent } from '../../base/schema.ts';
+import type { Limits } from '../resolve/limits.ts';
+import type { LoopSpans } from './loop-spans.ts';
+import { cut, reportedError } from './model-error.ts';
+import { createPartReader, type PartReader } from './part-reader.ts';
+import { ReportedError, withModelRetries } from './retry.ts';
+
+/** What a model is called with. */
+export interface ModelCallOptions {
+  readonly model: LanguageModelV4;
+  readonly settings: Agent['modelSettings'];
+  readonly limits: Pick<Limits, 'modelRetries' | 'outputTokens'>;
+  readonly prompt: LanguageModelV4CallOptions['prompt'];
+  readonly tools: LanguageModelV4CallOptions['tools'];
+  /** Observes each try; its signal ends the call. */
+  readonly clock: LoopSpans['clock'];
+  /** Is called for each try that ends before any output. */
+  readonly onFailedTry: (finishReason: 'error' | 'interrupted') => void;
+}
+
+/** A call that has output, or has ended. */
+export interface OpenedCall extends PartReader<LanguageModelV4StreamPart> {
+  /** From the request to the first output, of the try that succeeded. */
+  readonly firstOutputMs: number | undefined;
+}
+
+/** Calls the model until a try has output or a regular end. Rejects with the last failure, or the reason of the clock's signal. */
+export async function openCall(options: ModelCallOptions): Promise<OpenedCall> {
+  const { limits: { modelRetries: retries }, clock: { signal } } = options;
+  return await withModelRetries(() => tryCall(options), { retries, signal });
+}
+
+async function tryCall({ model, clock, onFailedTry, ...options }: ModelCallOptions): Promise<OpenedCall> {
+  const { signal } = clock;
+  signal.throwIfAborted();
+  const startedAt = performance.now();
+  const { stream } = await untilAbort(model.doStream(requestOf(options, signal)), signal);
+  const reader = createPartReader(stream, signal);
+  const held: LanguageModelV4StreamPart[] = [];
+  for (;;) {
+    const parts = await reader.read();
+    held.push(...parts ?? []);
+    const opening = parts ? openingOf(parts) : 'interrupted';
+    if (opening === undefined) continue;
+    if (opening === 'output') return { ...withHeld(reader, held), firstOutputMs: performance.now() - startedAt };
+    if (opening === 'end') return { ...withHeld(reader, held), firstOutputMs: undefined };
+    reader.cancel();
+    const failure = opening === 'interrupted' ? cut() : new ReportedError(reportedIn(held));
+    onFailedTry(opening === 'interrupted' ? 'interrupted' : 'error');
+    throw failure;
+  }
+}
+
+/** How an answer begins: with output, with its end, or with a failure that may be retried. */
+function openingOf(
+  parts: readonly LanguageModelV4StreamPart[],
+): 'output' | 'end' | 'error' | 'interrupted' | undefined {
+  for (const part of parts) {
+    if (isOutput(part)) return 'output';
+    if (part.type === 'error') return 'error';
+    if (part.type !== 'finish') continue;
+    const { unified, raw } = part.finishReason;
+    if (unified === 'error') return 'error';
+    return unified === 'interrupted' || (unified === 'other' && raw === undefined) ? 'interrupted' : 'end';
+  }
+  return undefined;
+}
+
+function reportedIn(parts: readonly LanguageModelV4StreamPart[]): unknown {
+  for (const part of parts) {
+    if (part.type === 'error') return part.error;
+  }
+  return reportedError();
+}
+
+/** Whether the model has said something. */
+export function isOutput(part: LanguageModelV4StreamPart): boolean {
+  switch (part.type) {
+    case 'text-delta':
+    case 'reasoning-delta':
+    case 'tool-input-delta':
+      return part.delta !== '';
+    case 'file':
+    case 'reasoning-file':
+    case 'source':
+    case 'tool-call':
+    case 'tool-result':
+      return true;
+    default:
+      return false;
+  }
+}
+
+function withHeld(
+  reader: PartReader<LanguageModelV4StreamPart>,
+  held: readonly LanguageModelV4StreamPart[],
+): PartReader<LanguageModelV4StreamPart> {
+  let first: readonly LanguageModelV4StreamPart[] | undefined = held;
+  return {
+    cancel: () => reader.cancel(),
+    async read() {
+      if (!first) return await reader.read();
+      [first] = [undefined];
+      return held;
+    },
+  };
+}
+
+function requestOf(
+  { settings, limits: { outputTokens }, prompt, tools }: Omit<ModelCallOptions, 'model' | 'clock' | 'onFailedTry'>,
+  abortSignal: AbortSignal,
+): LanguageModelV4CallOptions {
+  const given = Object.entries(settings ?? {}).filter(([, value]) => value !== undefined);
+  const { maxOutputTokens } = settings ?? {};
+  const most = outputTokens === undefined ? maxOutputTokens : Math.min(outputTokens, maxOutputTokens ?? outputTokens);
+  return {
+    ...Object.fromEntries(given), // numbers; `undefined` would be sent as a setting of its own
+    ...(most !== undefined && { maxOutputTokens: most }),
+    prompt: [...prompt],
+    ...(tools && { tools, toolChoice: { type: 'auto' } }),
+    abortSignal,
+    includeRawChunks: false,
+  };
+}
+
+/** Resolves with the work, or rejects as soon as the signal aborts: a model may ignore it. */
+async function untilAbort<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([aborted, work]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,78 @@
+/** Reads the tool calls of a model: which tool, and with which input. */
+
+import type { LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider';
+import { PinnaceError } from '../../base/errors.ts';
+
+/** A tool call as the model made it. */
+export interface ParsedCall<Tool> {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The parsed input; the text, where it is not JSON. */
+  readonly input: unknown;
+  readonly providerMetadata?: SharedV4ProviderMetadata | undefined;
+  readonly providerExecuted?: boolean | undefined;
+  readonly dynamic?: boolean | undefined;
+  /** Absent for calls that the provider executes, and for unknown tools. */
+  readonly tool?: Tool | undefined;
+  /** Why the call cannot be made. */
+  readonly error?: PinnaceError | undefined;
+}
+
+/** What a call is read with. */
+export interface ParseOptions<Tool> {
+  readonly find: (name: string) => Tool | undefined;
+  /** The error for an unknown name. */
+  readonly missing: (name: string) => PinnaceError;
+  /** The ids of the calls before it. */
+  readonly known: ReadonlySet<string>;
+}
+
+/** Parses a call. A call that cannot be made has an `error`, which the model receives as its result. */
+export function parseCall<Tool>(
+  { toolCallId, toolName, input: text, providerExecuted, dynamic, providerMetadata }: LanguageModelV4ToolCall,
+  { find, missing, known }: ParseOptions<Tool>,
+): ParsedCall<Tool> {
+  const json = parseInput(text);
+  const call = {
+    toolCallId,
+    toolName,
+    input: json.ok ? json.value : text,
+    ...(providerExecuted !== undefined && { providerExecuted }),
+    ...(providerMetadata !== undefined && { providerMetadata }),
+  };
+  if (providerExecuted === true) {
+    return { ...call, ...(dynamic === true && { dynamic }), ...(!json.ok && { error: notJson() }) };
+  }
+  const tool = find(toolName);
+  const isRepeated = known.has(toolCallId);
+  if (!tool) return { ...call, dynamic: true, error: missing(toolName) };
+  if (isRepeated) return { ...call, tool, error: repeated() };
+  return json.ok ? { ...call, tool } : { ...call, tool, error: notJson() };
+}
+
+function parseInput(text: string): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
+  if (text.trim() === '') return { ok: true, value: {} };
+  try {
+    // A key that reaches a prototype must not become part of an input; an escape may spell it.
+    return { ok: true, value: /__proto__|\\u/.test(text) ? JSON.parse(text, refuseReservedKey) : JSON.parse(text) };
+  } catch {
+    return { ok: false };
+  }
+}
+
+function refuseReservedKey(key: string, value: unknown): unknown {
+  if (key === '__proto__') throw new SyntaxError('reserved key');
+  return value;
+}
+
+function notJson(): PinnaceError {
+  return new PinnaceError('invalid_argument', 'Cannot call the tool: its input is not JSON', {
+    details: { reason: 'input_not_json' },
+  });
+}
+
+function repeated(): PinnaceError {
+  return new PinnaceError('invalid_argument', 'Cannot call the tool: another call of this answer has the same id', {
+    details: { reason: 'duplicate_call' },
+  });
+}

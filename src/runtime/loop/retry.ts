@@ -1,0 +1,87 @@
+/** Which failures of a model call are tried again, and after which delay. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import { cut, toStreamError } from './model-error.ts';
+
+const firstDelayMs = 2_000;
+/** A server that asks for a longer pause is not waited for. */
+const longestPauseMs = 60_000;
+
+/** How often a model call is tried, and how its delays are made. */
+export interface ModelRetryOptions {
+  /** Retries after the first try. */
+  readonly retries: number;
+  readonly signal: AbortSignal;
+  /** Between 0 and 1. */
+  readonly random?: () => number;
+}
+
+/** An error that the model reported in its stream, before any output. */
+export class ReportedError extends Error {
+  constructor(cause: unknown) {
+    super('The model reported an error', { cause });
+  }
+}
+
+/**
+ * Returns the result of the first try that succeeds; rejects with the last failure. Retried are what the provider's error calls
+ * retryable, a connection that could not be made, and an answer that failed or was cut before any output. The delay is 2 s, then 4 s,
+ * up to a quarter shorter; a `retry-after` of the provider below 60 s is followed exactly.
+ */
+export async function withModelRetries<T>(
+  attempt: () => Promise<T>,
+  { retries, signal, random = Math.random }: ModelRetryOptions,
+): Promise<T> {
+  for (let retried = 0;; retried++) {
+    try {
+      return await attempt();
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const error = thrown instanceof ReportedError ? toStreamError(thrown.cause) : thrown;
+      if (retried >= retries || !mayRetry(thrown)) throw error;
+      const delayMs = firstDelayMs * 2 ** retried * (1 - random() / 4);
+      const asked = retryAfterOf(thrown instanceof ReportedError ? thrown.cause : thrown, delayMs);
+      await pause(asked ?? delayMs, signal);
+    }
+  }
+}
+
+interface Failure {
+  readonly name?: unknown;
+  readonly message?: unknown;
+  readonly isRetryable?: unknown;
+  readonly responseHeaders?: Readonly<Record<string, string>>;
+}
+
+function mayRetry(thrown: unknown): boolean {
+  if (thrown instanceof ReportedError) return toStreamError(thrown.cause).retryable;
+  if (thrown instanceof PinnaceError) return thrown.details?.['reason'] === cut().details?.['reason'];
+  const { name, message, isRetryable } = failureOf(thrown);
+  if (name === 'AI_APICallError') return isRetryable === true;
+  return name === 'TypeError' && typeof message === 'string' && /fetch|network|load failed/i.test(message);
+}
+
+/** The pause that the provider asks for, if it is one that runs wait for. */
+function retryAfterOf(error: unknown, delayMs: number): number | undefined {
+  const { responseHeaders: headers = {} } = failureOf(error);
+  const ms = Number.parseFloat(headers['retry-after-ms'] ?? '');
+  const after = headers['retry-after'] ?? '';
+  const seconds = Number.parseFloat(after);
+  const pauseMs = Number.isFinite(ms) ? ms : Number.isFinite(seconds) ? seconds * 1000 : Date.parse(after) - Date.now();
+  return pauseMs >= 0 && (pauseMs < longestPauseMs || pauseMs < delayMs) ? pauseMs : undefined;
+}
+
+function failureOf(error: unknown): Failure {
+  return typeof error === 'object' && error !== null ? error : {};
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const stop = (): void => reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  const timer = setTimeout(resolve, ms);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  });
+}

@@ -1,0 +1,251 @@
+/** What a model says in one step: as chunks for readers, and as the message that its next call returns to it. */
+
+import type {
+  LanguageModelV4FinishReason,
+  LanguageModelV4Message,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolResultOutput,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+} from '@ai-sdk/provider';
+import type { JSONValue, UIMessageChunk } from '../../contracts/ai-types.ts';
+import { PinnaceError } from '../../base/errors.ts';
+import { cut, reportedError, toStreamError } from './model-error.ts';
+import { parseCall, type ParsedCall } from './parse-call.ts';
+import {
+  callChunk,
+  fileChunk,
+  inputStartChunk,
+  metadataOf,
+  resultChunk,
+  sourceChunk,
+  type StreamPart,
+  toBase64,
+} from './part-chunks.ts';
+
+type Content = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+type Block = Extract<Content[number], { type: 'text' | 'reasoning' }>;
+
+/** A complete answer of a model. */
+export interface Answer<Tool> {
+  readonly finishReason: LanguageModelV4FinishReason['unified'];
+  readonly usage: LanguageModelV4Usage;
+  /** With reasoning and metadata: without them reasoning models refuse the next call. */
+  readonly message: LanguageModelV4Message;
+  /** The calls that the model asks for, without those that the provider executes. */
+  readonly calls: readonly ParsedCall<Tool>[];
+  /** Calls of the provider's own tools that have no result yet: a later step brings it. */
+  readonly isDeferred: boolean;
+  readonly text: string;
+}
+
+/** The content of a step, as it arrives. */
+export interface StepContent<Tool> {
+  /** Adds parts, and returns the chunks of those before an error that the model reports; `requireSound` throws that error. */
+  take(parts: readonly LanguageModelV4StreamPart[]): UIMessageChunk[];
+  /** @throws PinnaceError for an error that the model reported, and for a stream out of order. */
+  requireSound(): void;
+  /** @throws PinnaceError `unavailable` when the answer has no end, or its end says that it was cut. */
+  end(): Answer<Tool>;
+}
+
+/** What the content of a step is read with. */
+export interface StepContentOptions<Tool> {
+  /** Numbers the step, so that ids that repeat in it become unique. */
+  readonly step: number;
+  /** The ids of blocks that the run has shown before. */
+  readonly shownIds: Set<string>;
+  readonly find: (name: string) => Tool | undefined;
+  readonly missing: (name: string) => PinnaceError;
+  /** Returns what else is shown of a call that cannot be made. */
+  readonly onInvalid?: (call: ParsedCall<Tool>, error: PinnaceError) => readonly UIMessageChunk[];
+}
+
+/** Creates the empty content of a step. */
+export function createStepContent<Tool>(options: StepContentOptions<Tool>): StepContent<Tool> {
+  return new Step(options);
+}
+
+class Step<Tool> implements StepContent<Tool> {
+  readonly #options: StepContentOptions<Tool>;
+  readonly #content: Content = [];
+  readonly #open = new Map<string, { readonly id: string; readonly block: Block }>();
+  readonly #calls = new Map<string, ParsedCall<Tool>>();
+  readonly #invalid: ParsedCall<Tool>[] = [];
+  readonly #deferred = new Map<string, string>();
+  #blocks = 0;
+  #text = '';
+  #finish: StreamPart<'finish'> | undefined;
+  #failure: unknown;
+
+  constructor(options: StepContentOptions<Tool>) {
+    this.#options = options;
+  }
+
+  take(parts: readonly LanguageModelV4StreamPart[]): UIMessageChunk[] {
+    const chunks: UIMessageChunk[] = [];
+    try {
+      for (const part of parts) chunks.push(...this.#takeOne(part));
+    } catch (error) {
+      this.#failure = error;
+    }
+    return chunks;
+  }
+
+  requireSound(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  end(): Answer<Tool> {
+    const finish = this.#finish;
+    if (!finish) throw cut();
+    const { unified, raw } = finish.finishReason;
+    if (unified === 'interrupted' || (unified === 'other' && raw === undefined)) throw cut();
+    if (unified === 'error') throw reportedError();
+    const content = this.#content.filter((part) => part.type !== 'text' || part.text !== '' || part.providerOptions);
+    return {
+      finishReason: unified,
+      usage: finish.usage,
+      message: { role: 'assistant', content },
+      calls: [...this.#calls.values(), ...this.#invalid],
+      isDeferred: this.#deferred.size > 0,
+      text: this.#text,
+    };
+  }
+
+  #takeOne(part: LanguageModelV4StreamPart): readonly UIMessageChunk[] {
+    switch (part.type) {
+      case 'text-start':
+      case 'reasoning-start':
+        return [this.#start(part)];
+      case 'text-delta':
+      case 'reasoning-delta':
+        return this.#extend(part);
+      case 'text-end':
+      case 'reasoning-end':
+        return [this.#close(part)];
+      case 'tool-input-start':
+        return [inputStartChunk(part, this.#options.find(part.toolName) !== undefined)];
+      case 'tool-input-delta':
+        return [{ type: 'tool-input-delta', toolCallId: part.id, inputTextDelta: part.delta }];
+      case 'tool-call':
+        return this.#call(part);
+      case 'tool-result':
+        return [this.#result(part)];
+      case 'file':
+      case 'reasoning-file':
+        return [this.#file(part)];
+      case 'source':
+        return [sourceChunk(part)];
+      case 'custom': {
+        const { kind, providerMetadata } = part;
+        this.#content.push({ type: 'custom', kind, ...optionsOf(providerMetadata) });
+        return [{ type: 'custom', kind, ...metadataOf(providerMetadata) }];
+      }
+      case 'finish':
+        this.#finish ??= part;
+        return [];
+      case 'error':
+        throw toStreamError(part.error);
+      default:
+        return []; // says nothing that readers or the model need
+    }
+  }
+
+  #start({ type, id, providerMetadata }: StreamPart<'text-start' | 'reasoning-start'>): UIMessageChunk {
+    const { shownIds, step } = this.#options;
+    const kind = kindOf(type);
+    const shownId = shownIds.has(`${kind}:${id}`) ? `${step}.${this.#blocks}` : id;
+    this.#blocks++;
+    shownIds.add(`${kind}:${shownId}`);
+    const block: Block = { type: kind, text: '', ...optionsOf(providerMetadata) };
+    this.#open.set(`${kind}:${id}`, { id: shownId, block });
+    this.#content.push(block);
+    return { type, id: shownId, ...metadataOf(providerMetadata) };
+  }
+
+  #extend(part: StreamPart<'text-delta' | 'reasoning-delta'>): readonly UIMessageChunk[] {
+    const { type, delta, providerMetadata } = part;
+    const { id, block } = this.#opened(part);
+    block.text += delta;
+    Object.assign(block, optionsOf(providerMetadata));
+    if (type === 'text-delta') {
+      this.#text += delta;
+      if (delta === '' && providerMetadata === undefined) return [];
+    }
+    return [{ type, id, delta, ...metadataOf(providerMetadata) }];
+  }
+
+  #close(part: StreamPart<'text-end' | 'reasoning-end'>): UIMessageChunk {
+    const { id, block } = this.#opened(part);
+    this.#open.delete(`${kindOf(part.type)}:${part.id}`);
+    Object.assign(block, optionsOf(part.providerMetadata));
+    const metadata = metadataOf(part.providerMetadata);
+    if (part.type === 'reasoning-end') return { type: part.type, id, ...metadata };
+    return { type: part.type, id, ...(part.citations && { citations: part.citations }), ...metadata };
+  }
+
+  #opened({ type, id }: { readonly type: string; readonly id: string }) {
+    const opened = this.#open.get(`${kindOf(type)}:${id}`);
+    if (!opened) throw outOfOrder();
+    return opened;
+  }
+
+  #call(part: StreamPart<'tool-call'>): readonly UIMessageChunk[] {
+    const { find, missing, onInvalid } = this.#options;
+    const call = parseCall(part, { find, missing, known: new Set(this.#calls.keys()) });
+    const { toolCallId, toolName, input, providerExecuted, providerMetadata, error } = call;
+    const isObject = typeof input === 'object';
+    this.#content.push({
+      type: 'tool-call',
+      toolCallId,
+      toolName,
+      input: error && !isObject ? {} : input,
+      ...(providerExecuted !== undefined && { providerExecuted }),
+      ...optionsOf(providerMetadata),
+    });
+    if (providerExecuted === true) this.#deferred.set(toolCallId, toolName);
+    else if (this.#calls.has(toolCallId)) this.#invalid.push(call);
+    else this.#calls.set(toolCallId, call);
+    return error ? [callChunk(call), ...onInvalid?.(call, error) ?? []] : [callChunk(call)];
+  }
+
+  /** A result of the provider's own tool belongs to the assistant's message; only the last one counts. */
+  #result(part: StreamPart<'tool-result'>): UIMessageChunk {
+    const { toolCallId, toolName, result, isError, preliminary, providerMetadata } = part;
+    const output: LanguageModelV4ToolResultOutput = isError === true
+      ? { type: 'error-json', value: result as JSONValue } // JSON of the provider
+      : typeof result === 'string'
+      ? { type: 'text', value: result }
+      : { type: 'json', value: result as JSONValue }; // JSON of the provider
+    if (preliminary !== true) {
+      this.#deferred.delete(toolCallId);
+      this.#content.push({ type: 'tool-result', toolCallId, toolName, output, ...optionsOf(providerMetadata) });
+    }
+    return resultChunk(part);
+  }
+
+  #file(part: StreamPart<'file' | 'reasoning-file'>): UIMessageChunk {
+    const { type, mediaType, data, providerMetadata } = part;
+    const inline = data.type === 'data' ? { type: 'data' as const, data: toBase64(data.data) } : data;
+    this.#content.push({ type, mediaType, data: inline, ...optionsOf(providerMetadata) });
+    return fileChunk(part);
+  }
+}
+
+function kindOf(type: string): Block['type'] {
+  return type.startsWith('text') ? 'text' : 'reasoning';
+}
+
+/** The last metadata of a block replaces earlier ones. */
+function optionsOf(
+  metadata: SharedV4ProviderMetadata | undefined,
+): { readonly providerOptions?: SharedV4ProviderMetadata } {
+  return metadata === undefined ? {} : { providerOptions: metadata };
+}
+
+function outOfOrder(): PinnaceError {
+  return new PinnaceError('unavailable', 'The model endpoint answered something else than a model does', {
+    details: { reason: 'provider_invalid_response' },
+  });
+}

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { cut } from '../../../../src/runtime/loop/model-error.ts';
+import { ReportedError, withModelRetries } from '../../../../src/runtime/loop/retry.ts';
+
+interface Call {
+  readonly isRetryable: boolean;
+  readonly responseHeaders?: Readonly<Record<string, string>>;
+  readonly statusCode?: number;
+}
+
+function callError(facts: Call): Error {
+  return Object.assign(new Error('failed'), { name: 'AI_APICallError', ...facts });
+}
+
+/** Fails with the errors in turn, then succeeds; records when each try was made. */
+function failing(errors: readonly unknown[]) {
+  const triedAt: number[] = [];
+  const attempt = (): Promise<string> => {
+    triedAt.push(Date.now());
+    const error = errors[triedAt.length - 1];
+    return error === undefined ? Promise.resolve('answer') : Promise.reject(error);
+  };
+  return { attempt, triedAt };
+}
+
+const busy = callError({ isRetryable: true, statusCode: 503 });
+
+describe('withModelRetries', () => {
+  beforeEach(() => void vi.useFakeTimers({ now: 0 }));
+  afterEach(() => void vi.useRealTimers());
+
+  async function run(errors: readonly unknown[], options: { retries?: number; random?: () => number } = {}) {
+    const { attempt, triedAt } = failing(errors);
+    const signal = new AbortController().signal;
+    const outcome = withModelRetries(attempt, { retries: 2, signal, random: () => 0, ...options })
+      .catch((error: unknown) => error);
+    await vi.runAllTimersAsync();
+    return { outcome: await outcome, triedAt };
+  }
+
+  it('waits 2 s, then 4 s, and up to a quarter less', async () => {
+    expect(await run([busy, busy])).toEqual({ outcome: 'answer', triedAt: [0, 2_000, 6_000] });
+    expect((await run([busy], { random: () => 1 })).triedAt[1]! % 6_000).toBe(1_500);
+  });
+
+  it('rejects with the last failure when no retry is left', async () => {
+    const last = callError({ isRetryable: true, statusCode: 500 });
+    expect((await run([busy, busy, last])).outcome).toBe(last);
+  });
+
+  it.each([
+    ['retry-after-ms in milliseconds', { 'retry-after-ms': '250', 'retry-after': '9' }, 250],
+    ['retry-after in seconds', { 'retry-after': '3' }, 3_000],
+    ['retry-after as a date', { 'retry-after': 'Thu, 01 Jan 1970 00:00:07 GMT' }, 7_000],
+    ['no pause of a minute and more', { 'retry-after': '61' }, 2_000],
+    ['no pause that is no number', { 'retry-after': 'soon' }, 2_000],
+  ])('follows %s', async (_name, responseHeaders, at) => {
+    expect((await run([callError({ isRetryable: true, responseHeaders })])).triedAt).toEqual([0, at]);
+  });
+
+  it.each([
+    ['a connection that failed', new TypeError('Failed to fetch'), 2],
+    ['a cut before any output', cut(), 2],
+    ['an overload that the stream reports', new ReportedError(callError({ isRetryable: true, statusCode: 529 })), 2],
+    ['a refused request', callError({ isRetryable: false, statusCode: 400 }), 1],
+    ['a refused key that the stream reports', new ReportedError(callError({ isRetryable: false, statusCode: 401 })), 1],
+    ['a bug in the code of a model', new TypeError('x is not a function'), 1],
+  ])('retries %s as it should', async (_name, error, tries) => {
+    expect((await run([error])).triedAt).toHaveLength(tries);
+  });
+
+  it('stops in the delay when the signal aborts', async () => {
+    const abort = new AbortController();
+    const { attempt, triedAt } = failing([busy]);
+    const outcome = withModelRetries(attempt, { retries: 2, signal: abort.signal }).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(10);
+    abort.abort('stopped');
+    expect([await outcome, triedAt.length, vi.getTimerCount()]).toEqual(['stopped', 1, 0]);
+  });
+});
