@@ -176,7 +176,7 @@ async function* settleCalls(
   calls: readonly ParsedCall<Tool>[],
   run: LoopOptions,
 ): AsyncGenerator<readonly UIMessageChunk[], Settled> {
-  const results = new Array<LanguageModelV4ToolResultPart | undefined>(calls.length);
+  const results: (LanguageModelV4ToolResultPart | undefined)[] = calls.map(() => undefined);
   const ready: UIMessageChunk[] = [];
   let wake = Promise.withResolvers<void>();
   let [open, waiting] = [calls.length, 0];
