@@ -84,6 +84,7 @@ describe('imports', () => {
       'hono': /^adapters\/transport\/http\//,
       'jose': /^adapters\/transport\//,
       'http-message-sig': /^adapters\/transport\/signed\/signature\.ts$/,
+      'stemmer': /^src\/discovery\/index\/stem\.ts$/,
       'structured-headers': /^adapters\/transport\//,
       'eventsource-parser': /^adapters\/(transport\/client|mcp\/relay)/,
       '@modelcontextprotocol/sdk': /^adapters\/(mcp|transport\/mcp-server)\/sdk\.ts$/,
