@@ -39,11 +39,11 @@ export async function takeStop(page: Page): Promise<readonly [title: string, sai
 /** What the tour says in the end of each stop. */
 export const happened: readonly (readonly [title: string, said: RegExp])[] = [
   ['A tool call', /convert_units/],
-  ['An approval', /the note is gone/],
+  ['An approval', /the note was deleted/],
   ['One tool of 500', /loaded “ticket_create” alone.* tokens of definitions were never sent/],
-  ['An edit, and back', /You undid what the agent did/],
+  ['An edit, and back', /You undid the agent’s change/],
   ['A plan with sub-agents', /3 sub-agents did their parts/],
-  ['An answer with its sources', /The number opened/],
-  ['A failure, and the second try', /the second call was right/],
+  ['An answer with its sources', /The citation opened/],
+  ['A failure, and the second try', /the second call succeeded/],
   ['A stream, interrupted and resumed', /stopped after chunk \d+/],
 ];
