@@ -121,7 +121,10 @@ export function postgresStorage(
       const timer = setTimeout(resolve, longestCloseMs);
       await Promise.race([connection.close(), late]);
       clearTimeout(timer);
-      await Promise.all([client.sql, listener].map((sql) => sql?.end({ timeout: longestCloseMs / 1000 })));
+      const ending = [client.sql, ...(listener ? [listener] : [])].map((sql) =>
+        sql.end({ timeout: longestCloseMs / 1000 })
+      );
+      await Promise.all(ending);
     },
   };
 }

@@ -19,7 +19,7 @@ export function storeFeed(log: EventBlocks): EventFeed {
 }
 
 async function* follow(log: EventBlocks, options: FollowOptions): AsyncGenerator<Followed, void> {
-  const news = createNews(log.watch, options.signal);
+  const news = createNews((onNews) => log.watch(onNews), options.signal);
   try {
     yield* read(log, { ...options, news });
   } finally {

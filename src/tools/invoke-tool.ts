@@ -53,7 +53,7 @@ export async function invokeTool(tool: Tool, input: unknown, call: ToolCall): Pr
   try {
     const output = await withinLimits(tool, call, async (signal) => {
       const prepared = await call.prepared;
-      if (prepared?.ok === false) throw prepared.error;
+      if (prepared && !prepared.ok) throw prepared.error;
       const checked = spendPermit(prepared?.permit, { ...call, tool, input });
       await call.begin?.();
       signal.throwIfAborted(); // it took too long, and the outcome is returned: nothing may start now

@@ -56,11 +56,12 @@ export const tryAgainMs = 10_000;
 export function createChatStore(storage: Storage, tabs: ChatTabs = noTabs): ChatStore {
   const notStored = signal<NotStored | undefined>();
   const known = createKnownChats(storage, tabs);
-  const { unwritten, add, write } = createChatWriter(storage, {
+  const writer = createChatWriter(storage, {
     known,
     tabs,
     onWritten: () => (notStored.value = undefined),
   });
+  const { unwritten } = writer;
   const inTurn = createTurns((error) => (notStored.value = reasonOf(error)));
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -77,7 +78,7 @@ export function createChatStore(storage: Storage, tabs: ChatTabs = noTabs): Chat
   }
 
   async function writeInTurn(chatId: string): Promise<Saved> {
-    const saved = await inTurn(() => write(chatId), 'not-kept');
+    const saved = await inTurn(() => writer.write(chatId), 'not-kept');
     if (saved === 'not-kept' && notStored.value === 'full') writeLater();
     return saved;
   }
@@ -90,7 +91,7 @@ export function createChatStore(storage: Storage, tabs: ChatTabs = noTabs): Chat
     messages: (chatId) => inTurn(async () => (await known.readMessages(chatId)).map(({ message }) => message), []),
     save(head, { messages, from, to, dropped }) {
       const ids = new Set(messages.slice(from, to).map(({ id }) => id));
-      add({ head, messages, ids, dropped: new Set(dropped === undefined ? [] : [dropped]) });
+      writer.add({ head, messages, ids, dropped: new Set(dropped === undefined ? [] : [dropped]) });
       return writeInTurn(head.id);
     },
     catchUp: (chatId, options) => inTurn(() => catchUp(chatId, options, { storage, known, unwritten }), undefined),

@@ -68,9 +68,9 @@ export function createChatWriter(
     unwritten,
     add(changes) {
       const before = unwritten.get(changes.head.id);
-      if (!before) return void unwritten.set(changes.head.id, changes);
-      const ids = new Set([...before.ids, ...changes.ids]);
-      unwritten.set(changes.head.id, { ...changes, ids, dropped: new Set([...before.dropped, ...changes.dropped]) });
+      const ids = new Set([...before?.ids ?? [], ...changes.ids]);
+      const dropped = new Set([...before?.dropped ?? [], ...changes.dropped]);
+      unwritten.set(changes.head.id, { ...changes, ids, dropped });
     },
     async write(chatId) {
       const all = unwritten.get(chatId);

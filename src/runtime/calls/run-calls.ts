@@ -76,10 +76,10 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
   return {
     prepared,
     invoke,
-    observe: calls.observe,
-    closing: calls.closing,
+    observe: (chunk) => calls.observe(chunk),
+    closing: (end) => calls.closing(end),
     shown: (chunk) => chunk.type === 'tool-input-available' && announced.resolve(chunk.toolCallId),
-    close: scope.close,
+    close: () => scope.close(),
   };
 }
 

@@ -138,7 +138,7 @@ function openShared(options: RunsOptions, closing: AbortSignal): Shared {
     grouped,
     stored: { storage, now, ttlMs, storageGraceMs, emit },
     lives,
-    publishCancel: async (runId) => void await cancels.publish(runId),
+    publishCancel: (runId) => cancels.publish(runId),
     subscribe() {
       if (subscribed) return;
       subscribed = true;

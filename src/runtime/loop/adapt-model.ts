@@ -94,7 +94,7 @@ function olderBlock(block: Block): unknown {
 
 function fromV3(part: LanguageModelV3StreamPart): LanguageModelV4StreamPart {
   if (part.type === 'file') return { ...part, data: { type: 'data', data: part.data } };
-  return part as LanguageModelV4StreamPart; // every other part of v3 is one of v4
+  return part;
 }
 
 function fromV2(part: LanguageModelV2StreamPart): LanguageModelV4StreamPart {

@@ -45,7 +45,7 @@ function toPromptMessage(message: ModelMessage): LanguageModelV4Message {
     }
     case 'assistant':
       return { role: 'assistant', content: partsOf(message.content).flatMap(toAssistantPart), ...options };
-    case 'tool':
+    default:
       return { role: 'tool', content: message.content.flatMap(toToolPart), ...options };
   }
 }
@@ -102,8 +102,8 @@ function toAssistantPart(part: AssistantPart | { type: 'text'; text: string }): 
     }
     case 'tool-result':
       return [toResultPart(part)];
-    case 'tool-approval-request':
-      return [];
+    default:
+      return []; // an approval of a run is never history
   }
 }
 

@@ -29,7 +29,7 @@ export function createPartReader<Part>(stream: ReadableStream<Part>, signal: Abo
     let result: ReadableStreamReadResult<Part> | undefined;
     pending = reader.read();
     pending.then((ready) => (result = ready), () => undefined);
-    for (let turn = 0; turn < microtasks && !result; turn++) await undefined;
+    for (let turn = 0; turn < microtasks && !result; turn++) await Promise.resolve();
     return result;
   }
 
@@ -39,7 +39,10 @@ export function createPartReader<Part>(stream: ReadableStream<Part>, signal: Abo
       const first = await (pending ?? reader.read());
       signal.throwIfAborted(); // a canceled stream ends as if it were complete
       pending = undefined;
-      if (first.done) return void signal.removeEventListener('abort', cancel);
+      if (first.done) {
+        signal.removeEventListener('abort', cancel);
+        return undefined;
+      }
       const parts = [first.value];
       while (parts.length < batchSize) {
         const next = await atHand();

@@ -14,7 +14,8 @@ beforeAll(async () => {
     logLevel: 'warn',
     build: { write: false, sourcemap: false, outDir },
     worker: { format: 'es' },
-  }).finally(() => rm(outDir, { recursive: true }));
+  });
+  await rm(outDir, { recursive: true });
   const { output } = (Array.isArray(result) ? result[0] : result) as Rolldown.RolldownOutput;
   const worker = output.filter((item) => item.type === 'asset' && item.fileName.endsWith('.js'));
   chunks = [...output.filter((item) => item.type === 'chunk'), ...worker as unknown as Rolldown.OutputChunk[]];

@@ -192,7 +192,7 @@ function checker(document: Document) {
     /** The statuses of the responses that were checked. */
     statuses,
     /** Checks a response against what its operation declares, and returns its body. */
-    async response(template: string, method: string, response: Response): Promise<Json> {
+    response: async (template: string, method: string, response: Response): Promise<Json> => {
       statuses.add(response.status);
       const where = `${method} ${template} ${response.status}`;
       const declared = document.paths[template]?.[method.toLowerCase()]?.responses[response.status];
@@ -249,7 +249,7 @@ describe('a response', () => {
     await response('/v1/agents/{id}', 'DELETE', await send('DELETE', '/v1/agents/a'));
     await response('/v1/audit', 'GET', await send('GET', '/v1/audit?limit=3'));
     await response('/v1/audit/verification', 'GET', await send('GET', '/v1/audit/verification'));
-    expect([...statuses].toSorted()).toEqual([200, 201, 409, 412, 428]);
+    expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 201, 409, 412, 428]);
   });
 
   it('of plans, grounding and operation is what the document says', async () => {
