@@ -82,10 +82,20 @@ export default defineConfig(async ({ mode }) => ({
   plugins: [contentSecurityPolicy(), docsSite(), offline()],
   optimizeDeps: { entries: ['index.html', 'worker.ts'] },
   build: { outDir: '../dist-demo', emptyOutDir: true, target: 'es2024', sourcemap: true },
-  // What the worker shares with what it fetches later is one file beside it, not one for each set of sharers.
   worker: {
     format: 'es' as const,
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'worker-shared', minShareCount: 2 }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            // The libraries of models and MCP servers share zod; the worker loads neither at its start.
+            { name: 'worker-zod', test: /node_modules[\\/]zod[\\/]/, priority: 1 },
+            // What the worker shares with what it loads later is one file, not one for each set of sharers.
+            { name: 'worker-shared', minShareCount: 2 },
+          ],
+        },
+      },
+    },
   },
   server: {
     host: '127.0.0.1',

@@ -31,7 +31,7 @@ function code(): { name: string; text: string }[] {
 
 describe('the browser bundle', () => {
   it('has the page and the worker', () => {
-    expect(code().some(({ name, text }) => name.includes('worker') && text.includes('streamText'))).toBe(true);
+    expect(code().some(({ name, text }) => name.includes('worker') && text.includes('doStream'))).toBe(true);
   });
 
   it.each([

@@ -13,7 +13,7 @@ const patterns = fc.array(
   fc.constantFrom(
     'a',
     'b',
-    '../../regex',
+    '.',
     '[ab]',
     '[^a]',
     '\\w',
@@ -36,7 +36,7 @@ describe('findMatch', () => {
     fc.assert(
       fc.property(
         patterns,
-        fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1', ' ', '../../regex', '_') }),
+        fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1', ' ', '.', '_') }),
         (pattern, text) => {
           const own = new RegExp(pattern).exec(text);
           const found = find(pattern, text);
