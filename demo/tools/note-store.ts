@@ -1,7 +1,8 @@
 /** Notes over a storage. Every tenant has its own; several writers at once lose nothing. */
 
 import * as v from 'valibot';
-import type { Entry, Key } from '../../src/contracts/index.ts';
+import type { Change, CommitResult, Entry, Key } from '../../src/contracts/index.ts';
+import { commitMarked } from '../../src/log/own-commit.ts';
 import { PinnaceError, type Storage } from '../../src/index.ts';
 
 /** The longest text of one note, in UTF-16 code units. */
@@ -41,6 +42,7 @@ interface Notebook {
   readonly storage: Storage;
   readonly tallyKey: Key;
   readonly prefix: Key;
+  readonly marks: Key;
   readonly timestamp: () => string;
 }
 
@@ -53,6 +55,7 @@ export function createNoteStore(
     storage,
     tallyKey: ['notes', tenant, 'tally'],
     prefix: ['notes', tenant, 'note'],
+    marks: ['notes', tenant, 'mark'],
     timestamp: () => new Date(now()).toISOString(),
   };
   return {
@@ -89,7 +92,7 @@ async function tryToAdd(
   if (tally.count >= mostNotes) throw tooMany();
   const at = book.timestamp();
   const note = { number: tally.last + 1, title, text, createdAt: at, updatedAt: at };
-  const { ok } = await book.storage.commit([
+  const { ok } = await commit(book, [
     { key: book.tallyKey, value: { last: note.number, count: tally.count + 1 }, ifVersion },
     { key: keyOf(book, note.number), value: note, ifVersion: null },
   ]);
@@ -104,18 +107,23 @@ async function tryToAppend(
   const { note: before, ifVersion } = await readNote(book, number);
   const note = { ...before, text: `${before.text}\n\n${text}`, updatedAt: book.timestamp() };
   if (note.text.length > longestNote) throw tooLong();
-  const { ok } = await book.storage.commit([{ key: keyOf(book, number), value: note, ifVersion }]);
+  const { ok } = await commit(book, [{ key: keyOf(book, number), value: note, ifVersion }]);
   return ok ? note : undefined;
 }
 
 async function tryToDelete(book: Notebook, number: number): Promise<Note | undefined> {
   const { note, ifVersion } = await readNote(book, number);
   const { tally, ifVersion: ifTally } = await readTally(book);
-  const { ok } = await book.storage.commit([
+  const { ok } = await commit(book, [
     { key: keyOf(book, number), ifVersion },
     { key: book.tallyKey, value: { ...tally, count: tally.count - 1 }, ifVersion: ifTally },
   ]);
   return ok ? note : undefined;
+}
+
+/** Commits changes; a commit whose answer was lost, and which the storage repeats, has succeeded and is no conflict. */
+async function commit({ storage, marks }: Notebook, changes: readonly Change[]): Promise<CommitResult> {
+  return await commitMarked(storage, changes, { markKey: [...marks, crypto.randomUUID()] });
 }
 
 async function readTally({ storage, tallyKey }: Notebook): Promise<{ tally: Tally; ifVersion: string | null }> {
