@@ -13,6 +13,7 @@ import {
   openClient,
   openListener,
   type PostgresClient,
+  type PostgresClients,
   transact,
 } from './postgres-client.ts';
 import { decodeValue, encodeValue } from './value-codec.ts';
@@ -69,26 +70,10 @@ export function postgresStorage(
   }
   const clients = connect ? { connect } : given ? givenClient(given) : undefined;
   if (!clients) throw invalid('invalid_client', 'Cannot open the storage: pass `connect`, which makes a client');
-  let client = openClient(clients, () => connection.forget(client));
-  const connection = createConnection<PostgresClient>({
-    async open() {
-      if (client.isLost) client = openClient(clients, () => connection.forget(client));
-      const own = client;
-      await own.run(() => makeTable(own, table));
-      return own;
-    },
-    shut: () => undefined,
-  });
+  const { use, close } = createClientPool(clients, table);
   const news = createNews();
   let listener: Sql | undefined;
   let isClosed = false;
-
-  function use<Result>(call: (client: PostgresClient) => Promise<Result>): Promise<Result> {
-    return connection.use((own) => {
-      if (own.isLost) connection.forget(own); // it was lost in the moment in which it was ready
-      return own.run(() => call(own));
-    });
-  }
 
   return {
     async get(key) {
@@ -116,15 +101,36 @@ export function postgresStorage(
     },
     async close() {
       isClosed = true;
+      await Promise.all([close(), listener?.end({ timeout: longestCloseMs / 1000 })]);
+    },
+  };
+}
+
+/** Calls over the current client; one that lost a connection is replaced. */
+function createClientPool(clients: PostgresClients, table: string) {
+  let client = openClient(clients, () => connection.forget(client));
+  const connection = createConnection<PostgresClient>({
+    async open() {
+      if (client.isLost) client = openClient(clients, () => connection.forget(client));
+      const own = client;
+      await own.run(() => makeTable(own, table));
+      return own;
+    },
+    shut: () => undefined,
+  });
+  return {
+    use: <Result>(call: (client: PostgresClient) => Promise<Result>): Promise<Result> =>
+      connection.use((own) => {
+        if (own.isLost) connection.forget(own); // it was lost in the moment in which it was ready
+        return own.run(() => call(own));
+      }),
+    async close(): Promise<void> {
       // A call that was under way when the server went away may never be answered.
       const { promise: late, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, longestCloseMs);
       await Promise.race([connection.close(), late]);
       clearTimeout(timer);
-      const ending = [client.sql, ...(listener ? [listener] : [])].map((sql) =>
-        sql.end({ timeout: longestCloseMs / 1000 })
-      );
-      await Promise.all(ending);
+      await client.sql.end({ timeout: longestCloseMs / 1000 });
     },
   };
 }

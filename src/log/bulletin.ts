@@ -61,25 +61,8 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
       return position;
     },
     async publish(message) {
-      for (let tries = 0; tries < maxTries; tries++) {
-        const entry = await storage.get(head);
-        const next = countOf(entry) + 1;
-        const result = await commitOwn(storage, [
-          { key: head, value: next, ifVersion: entry?.version ?? null },
-          { key: [...messages, next], value: message, ttlMs },
-        ], {
-          // An equal message under this number has the same effect.
-          written: async () => {
-            const found = await storage.get([...messages, next]);
-            return found && canonicalJson(found.value) === canonicalJson(message) ? found.version : undefined;
-          },
-        });
-        if (result.ok) return await refresh();
-      }
-      throw new PinnaceError(
-        'unavailable',
-        `Cannot publish on "${name}": too many instances publish at the same time; try again`,
-      );
+      await publish(storage, { name, head, messages, message });
+      await refresh();
     },
     subscribe(listener, signal) {
       listeners.add(listener);
@@ -91,6 +74,36 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
       }, { once: true });
     },
   };
+}
+
+interface Publication {
+  readonly name: string;
+  readonly head: Key;
+  readonly messages: Key;
+  readonly message: unknown;
+}
+
+/** Appends a message: writes it and increments the head in one commit. */
+async function publish(storage: Storage, { name, head, messages, message }: Publication): Promise<void> {
+  for (let tries = 0; tries < maxTries; tries++) {
+    const entry = await storage.get(head);
+    const next = countOf(entry) + 1;
+    const result = await commitOwn(storage, [
+      { key: head, value: next, ifVersion: entry?.version ?? null },
+      { key: [...messages, next], value: message, ttlMs },
+    ], {
+      // An equal message under this number has the same effect.
+      written: async () => {
+        const found = await storage.get([...messages, next]);
+        return found && canonicalJson(found.value) === canonicalJson(message) ? found.version : undefined;
+      },
+    });
+    if (result.ok) return;
+  }
+  throw new PinnaceError(
+    'unavailable',
+    `Cannot publish on "${name}": too many instances publish at the same time; try again`,
+  );
 }
 
 function countOf(entry: { readonly value: unknown } | undefined): number {

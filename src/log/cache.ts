@@ -7,7 +7,7 @@
 import { BoundedMap } from '../base/bounded-map.ts';
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
-import { type Cached, createSharedValues, type SharedOptions } from './shared-values.ts';
+import { type Cached, createSharedValues, type SharedOptions, type SharedValues } from './shared-values.ts';
 import { createSourceHealth, type SourceHealth } from './source-health.ts';
 
 /** How long values live, in milliseconds. */
@@ -72,42 +72,10 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
   const times = { ...defaultCacheTimes, ...options.times };
   const shared = options.shared && createSharedValues(name, options.shared);
   const entries = new BoundedMap<string, Cached<T>>(maxEntries);
-  const loads = new Map<string, Promise<Cached<T>>>();
+  const { load, loads } = createLoads({ options, times, shared, entries, health });
 
   const ageOf = ({ loadedAt }: Cached<T>): number => now() - loadedAt;
-  const isFresh = (entry: Cached<T>): boolean =>
-    ageOf(entry) < (entry.value === undefined ? times.negativeMs : times.ttlMs);
-  const load = (id: string): Promise<Cached<T>> => {
-    const known = loads.get(id);
-    if (known) return known;
-    // An invalidation removes the load from the map: then its value must not be stored.
-    const isCurrent = (): boolean => loads.get(id) === flight;
-    const flight: Promise<Cached<T>> = fetchEntry(id, isCurrent).finally(() => {
-      if (isCurrent()) loads.delete(id);
-    });
-    loads.set(id, flight);
-    return flight;
-  };
-  const fetchEntry = async (id: string, isCurrent: () => boolean): Promise<Cached<T>> => {
-    const started = now();
-    const position = options.shared?.position();
-    const stored = await shared?.read(id);
-    if (stored && isFresh(stored)) {
-      metrics.time('pinnace_resolution_seconds', now() - started, { cache: name, layer: 'l2' });
-      metrics.count('pinnace_cache_hits_total', { cache: name, layer: 'l2' });
-      if (isCurrent()) entries.set(id, stored);
-      return stored;
-    }
-    metrics.count('pinnace_cache_misses_total', { cache: name });
-    const value = await observed(loadInTime(options, id, times.loadMs), health);
-    const entry = { value, loadedAt: started };
-    metrics.time('pinnace_resolution_seconds', now() - started, { cache: name, layer: 'source' });
-    if (isCurrent()) {
-      entries.set(id, entry);
-      await shared?.write(id, entry, { position, ttlMs: times.ttlMs });
-    }
-    return entry;
-  };
+  const isFresh = (entry: Cached<T>): boolean => isFreshAt(entry, now(), times);
   /** Whether an old value may be used instead of the source. */
   const standIn = (id: string): boolean => {
     const old = entries.get(id);
@@ -153,6 +121,60 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
       shared?.refuseBefore(since, typeof which === 'string' ? which : undefined);
     },
   };
+}
+
+function isFreshAt(
+  { value, loadedAt }: Cached<unknown>,
+  now: number,
+  { negativeMs, ttlMs }: Pick<CacheTimes, 'negativeMs' | 'ttlMs'>,
+): boolean {
+  return now - loadedAt < (value === undefined ? negativeMs : ttlMs);
+}
+
+interface LoadParts<T> {
+  readonly options: CacheOptions<T>;
+  readonly times: CacheTimes;
+  readonly shared: SharedValues<T> | undefined;
+  readonly entries: Map<string, Cached<T>>;
+  readonly health: SourceHealth;
+}
+
+/** Creates the loads of a cache: one at a time for each id, from the shared values or from the source. */
+function createLoads<T>({ options, times, shared, entries, health }: LoadParts<T>) {
+  const { name, now, metrics } = options;
+  const loads = new Map<string, Promise<Cached<T>>>();
+  const fetchEntry = async (id: string, isCurrent: () => boolean): Promise<Cached<T>> => {
+    const started = now();
+    const position = options.shared?.position();
+    const stored = await shared?.read(id);
+    if (stored && isFreshAt(stored, now(), times)) {
+      metrics.time('pinnace_resolution_seconds', now() - started, { cache: name, layer: 'l2' });
+      metrics.count('pinnace_cache_hits_total', { cache: name, layer: 'l2' });
+      if (isCurrent()) entries.set(id, stored);
+      return stored;
+    }
+    metrics.count('pinnace_cache_misses_total', { cache: name });
+    const value = await observed(loadInTime(options, id, times.loadMs), health);
+    const entry = { value, loadedAt: started };
+    metrics.time('pinnace_resolution_seconds', now() - started, { cache: name, layer: 'source' });
+    if (isCurrent()) {
+      entries.set(id, entry);
+      await shared?.write(id, entry, { position, ttlMs: times.ttlMs });
+    }
+    return entry;
+  };
+  const load = (id: string): Promise<Cached<T>> => {
+    const known = loads.get(id);
+    if (known) return known;
+    // An invalidation removes the load from the map: then its value must not be stored.
+    const isCurrent = (): boolean => loads.get(id) === flight;
+    const flight: Promise<Cached<T>> = fetchEntry(id, isCurrent).finally(() => {
+      if (isCurrent()) loads.delete(id);
+    });
+    loads.set(id, flight);
+    return flight;
+  };
+  return { load, loads };
 }
 
 /** Only temporary failures: an old value must not hide a refusal, a miss or a mistake. */

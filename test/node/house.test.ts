@@ -9,14 +9,7 @@ const most = { filesOfFolder: 25, linesOfFunction: 60, names: 90 };
 /** What does not fit yet. These lists only become shorter. */
 const notYet = {
   folders: [] as readonly string[],
-  functions: [
-    'adapters/storage/postgres.ts',
-    'src/log/bulletin.ts',
-    'src/log/cache.ts',
-    'src/runtime/execute-run.ts',
-    'src/runtime/log/runs.ts',
-    'src/runtime/loop/model-clock.ts',
-  ] as readonly string[],
+  functions: [] as readonly string[],
   /** One or two files of each cycle. */
   cycles: [] as readonly string[],
   names: 0,
