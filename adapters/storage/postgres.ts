@@ -70,7 +70,8 @@ export function postgresStorage(
   }
   const clients = connect ? { connect } : given ? givenClient(given) : undefined;
   if (!clients) throw invalid('invalid_client', 'Cannot open the storage: pass `connect`, which makes a client');
-  const { use, close } = createClientPool(clients, table);
+  const pool = createClientPool(clients, table);
+  const { use } = pool;
   const news = createNews();
   let listener: Sql | undefined;
   let isClosed = false;
@@ -101,7 +102,7 @@ export function postgresStorage(
     },
     async close() {
       isClosed = true;
-      await Promise.all([close(), listener?.end({ timeout: longestCloseMs / 1000 })]);
+      await Promise.all([pool.close(), listener?.end({ timeout: longestCloseMs / 1000 })]);
     },
   };
 }
