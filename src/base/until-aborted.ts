@@ -30,6 +30,19 @@ export async function untilAborted<T>(
   }
 }
 
+/** Resolves with the work, or rejects with the signal's reason as soon as it aborts: the work may ignore it. */
+export async function raceAbort<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([aborted, work]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
 /** Returns unless the signal has aborted. @throws PinnaceError as `untilAborted` does. */
 export function throwIfAborted(signal: AbortSignal, action: string): void {
   if (signal.aborted) throw abortError(signal, action);

@@ -1,6 +1,7 @@
 /** One call of a model: its request, its retries, and its stream once there is output. */
 
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { raceAbort } from '../../base/until-aborted.ts';
 import type { Agent } from '../../base/schema.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { LoopSpans } from './loop-spans.ts';
@@ -37,7 +38,7 @@ async function tryCall({ model, clock, onFailedTry, ...options }: ModelCallOptio
   const { signal } = clock;
   signal.throwIfAborted();
   const startedAt = performance.now();
-  const { stream } = await untilAbort(model.doStream(requestOf(options, signal)), signal);
+  const { stream } = await raceAbort(model.doStream(requestOf(options, signal)), signal);
   const reader = createPartReader(stream, signal);
   const held: LanguageModelV4StreamPart[] = [];
   for (;;) {
@@ -124,16 +125,4 @@ function requestOf(
     abortSignal,
     includeRawChunks: false,
   };
-}
-
-/** Resolves with the work, or rejects as soon as the signal aborts: a model may ignore it. */
-async function untilAbort<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([aborted, work]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

@@ -3,6 +3,7 @@
 import type { LanguageModelV4, LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { JSONValue, UIMessageChunk } from '../../contracts/ai-types.ts';
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
+import { raceAbort } from '../../base/until-aborted.ts';
 import type { Agent } from '../../base/schema.ts';
 import { type CallDescription, describedText } from '../../tools/approval.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
@@ -179,19 +180,25 @@ async function* settleCalls(
   const results: (LanguageModelV4ToolResultPart | undefined)[] = calls.map(() => undefined);
   const ready: UIMessageChunk[] = [];
   let wake = Promise.withResolvers<void>();
+  let failure: { readonly error: unknown } | undefined;
   let [open, waiting] = [calls.length, 0];
   const settleAt = async (call: ParsedCall<Tool>, at: number): Promise<void> => {
-    const settled = await settle(call, run);
-    if (settled.outcome) results[at] = resultOf(call, settled.outcome);
-    else waiting += 1;
-    ready.push(...settled.chunks);
+    try {
+      const settled = await settle(call, run);
+      if (settled.outcome) results[at] = resultOf(call, settled.outcome);
+      else waiting += 1;
+      ready.push(...settled.chunks);
+    } catch (error) {
+      failure ??= { error };
+    }
+    open -= 1;
+    wake.resolve();
   };
-  for (const [at, call] of calls.entries()) {
-    void settleAt(call, at).then(() => wake.resolve(), wake.reject).finally(() => void (open -= 1));
-  }
+  for (const [at, call] of calls.entries()) void settleAt(call, at);
   while (open > 0) {
-    await untilStopped(wake.promise, run.spans.clock.signal);
+    await raceAbort(wake.promise, run.spans.clock.signal);
     wake = Promise.withResolvers();
+    if (failure) throw failure.error;
     if (ready.length > 0) yield ready.splice(0);
   }
   if (ready.length > 0) yield ready.splice(0);
@@ -232,19 +239,6 @@ function outputOf(outcome: ToolOutcome): LanguageModelV4ToolResultPart['output']
   const { output } = outcome;
   if (typeof output === 'string') return { type: 'text', value: output };
   return { type: 'json', value: (output ?? null) as JSONValue }; // safe: `invokeTool` made it JSON
-}
-
-/** Waits, and rejects when the run or the time of its step ends. */
-async function untilStopped(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const { promise: stopped, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    await Promise.race([stopped, work]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }
 
 /** The end of the run after a step; `undefined` where another step follows. */

@@ -1,0 +1,45 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { defineTool, type Tool } from '../../../../src/index.ts';
+import { type LoopOptions, startLoop } from '../../../../src/runtime/loop/run-steps.ts';
+import { callsTools, scriptedModel } from '../../../fixtures/model.ts';
+
+const tools: readonly Tool[] = ['first', 'second'].map((id) =>
+  defineTool({ id, description: id, input: v.looseObject({}), execute: () => 'done' })
+);
+
+/** A loop whose model calls both tools. */
+function loop(needed: (tool: Tool) => Promise<boolean>) {
+  const { model } = scriptedModel(callsTools({ tool: 'first', input: {} }, { tool: 'second', input: {} }));
+  const signal = new AbortController().signal;
+  const spans = { clock: { signal, heard: () => undefined }, startStep: () => undefined, endCall: () => undefined };
+  return startLoop({
+    agent: { instructions: '' },
+    model,
+    spans,
+    signal,
+    messages: [],
+    tools: { current: () => tools },
+    allTools: tools,
+    limits: { steps: 1, modelRetries: 0 },
+    usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0, toolTokens: 0, toolTokensSaved: 0 },
+    approvals: { needed },
+    invoke: () => Promise.resolve({ ok: true, output: 'done' }),
+  } as unknown as LoopOptions); // what the loop reads of them
+}
+
+describe('startLoop', () => {
+  it('fails when a call cannot be settled after another one has ended', async () => {
+    const settled = Promise.withResolvers<void>();
+    const { read } = loop(async ({ definition }) => {
+      if (definition.id === 'first') return false;
+      await settled.promise;
+      throw new Error('The storage is gone');
+    });
+    for (;;) {
+      const batch = await read();
+      if ('end' in batch) return expect(batch.end).toMatchObject({ type: 'failed', error: { code: 'internal' } });
+      if (batch.chunks.some(({ type }) => type === 'tool-output-available')) settled.resolve();
+    }
+  }, 5_000);
+});
