@@ -15,7 +15,7 @@ export interface ObservedEvent {
   readonly spanId?: string;
   readonly parentSpanId?: string;
   readonly actor: { readonly type: 'agent' | 'user' | 'system'; readonly id: string };
-  /** Noun then verb: `run.start`, `run.end`, `tool.call`. What takes time is told of twice, see `startSpan`. */
+  /** Noun then verb: `run.start`, `run.end`, `tool.call`. Actions that take time emit two events, see `startSpan`. */
   readonly action: string;
   readonly target: { readonly type: string; readonly id: string };
   readonly status: EventStatus;

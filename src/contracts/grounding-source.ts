@@ -63,7 +63,7 @@ export interface GroundingStats {
   /** Differs after every change of what is held. */
   readonly version: string;
   readonly items: number;
-  /** What whoever operates the source may want to know: sizes, measured quality. */
+  /** Figures for the operator of the source: sizes, measured quality. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 

@@ -18,7 +18,7 @@ export interface McpCall {
   /** The pinned raw definition. One that says `readOnlyHint` or `idempotentHint` is called again where its session was gone. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
-  /** For the whole call, however much progress it tells of. */
+  /** For the whole call. Progress does not extend it. */
   readonly timeoutMs: number;
   /** Goes along as `traceparent` of the call's `_meta` (W3C Trace Context). */
   readonly traceparent?: string | undefined;

@@ -18,7 +18,7 @@ const RuntimeId = v.pipe(
   v.regex(/^[\w.:/@-]+$/, 'must be letters, digits and _ . : / @ -'),
 );
 
-/** A message as AI SDK clients send it. Its parts are checked by the AI SDK. System messages come from the agent alone. */
+/** A message as AI SDK clients send it. Its parts are checked by `toModelMessages`. System messages come from the agent alone. */
 const Message = v.looseObject({
   id: v.pipe(v.string(), v.maxLength(256)),
   role: v.picklist(['user', 'assistant'], 'must be "user" or "assistant"'),
@@ -64,7 +64,7 @@ export function parseRunRequest(data: unknown, limits: Limits): RunRequest {
   checkData(data);
   const request = parse(RunRequest, data, { what: 'the run request' });
   checkSize(request.chat.messages, limits);
-  // Safe enough to pass on: the AI SDK checks the parts before it reads them (`toModelMessages`).
+  // Safe enough to pass on: `toModelMessages` checks the parts before it reads them.
   return request as unknown as RunRequest;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The times that a model has: for a step, from the request to its first chunk, between two chunks. The SDK could watch them, but it sets a timer for every
- * chunk and joins five signals, which costs a twentieth of a run.
- */
+/** The times that a model has: for a step, from the request to its first chunk, between two chunks. One timer watches them all. */
 
 import { setBoundedTimeout } from '../../base/timer.ts';
 import { PinnaceError } from '../../base/errors.ts';
