@@ -31,15 +31,16 @@ function loop(needed: (tool: Tool) => Promise<boolean>) {
 describe('startLoop', () => {
   it('fails when a call cannot be settled after another one has ended', async () => {
     const settled = Promise.withResolvers<void>();
-    const { read } = loop(async ({ definition }) => {
+    const running = loop(async ({ definition }) => {
       if (definition.id === 'first') return false;
       await settled.promise;
       throw new Error('The storage is gone');
     });
-    for (;;) {
-      const batch = await read();
-      if ('end' in batch) return expect(batch.end).toMatchObject({ type: 'failed', error: { code: 'internal' } });
+    let batch = await running.read();
+    while (!('end' in batch)) {
       if (batch.chunks.some(({ type }) => type === 'tool-output-available')) settled.resolve();
+      batch = await running.read();
     }
+    expect(batch.end).toMatchObject({ type: 'failed', error: { code: 'internal' } });
   }, 5_000);
 });
