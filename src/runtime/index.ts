@@ -5,7 +5,7 @@ export type { Page, PageOptions } from '../base/page.ts';
 export { createPrincipal, localPrincipal, type Principal, type Scope, type Session } from '../base/principal.ts';
 export type { RunCursor } from './log/run-cursor.ts';
 export type { Runs, RunStatus } from './log/runs.ts';
-export type { NumberedSource } from './loop/citations.ts';
+export type { NumberedSource } from './messages/citations.ts';
 export type { AgentTools } from './resolve/agent-tools.ts';
 export { defaultLimits, type Limits } from './resolve/limits.ts';
 export type { RunRequestInput } from './run-request.ts';

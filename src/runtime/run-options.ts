@@ -5,7 +5,7 @@ import type { Principal } from '../base/principal.ts';
 import type { Agent } from '../base/schema.ts';
 import type { Span } from '../events/span.ts';
 import type { RunRedaction } from './calls/run-redaction.ts';
-import type { ModelMessage } from './loop/model-messages.ts';
+import type { ModelMessage } from './messages/model-messages.ts';
 import type { FollowedPlan } from './plans.ts';
 import type { ToolSet } from './resolve/assemble.ts';
 import type { Limits } from './resolve/limits.ts';

@@ -7,7 +7,7 @@ import { createRunScope } from '../../tools/run-scope.ts';
 import { mayAct } from '../../tools/lost-call.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import type { LiveRun } from '../log/live-run.ts';
-import { createCitations } from '../loop/citations.ts';
+import { createCitations } from '../messages/citations.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
 import type { RunOptions } from '../run-options.ts';
 import { callStart } from './call-record.ts';

@@ -1,13 +1,13 @@
 /** The spans of a run's loop: steps in sequence, each with its model call and tool calls. */
 
-import type { AnyLanguageModel } from './adapt-model.ts';
-import { adaptModel } from './adapt-model.ts';
+import type { AnyLanguageModel } from '../model/adapt-model.ts';
+import { adaptModel } from '../model/adapt-model.ts';
 import type { ErrorData } from '../../base/errors.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import type { Span, SpanContext, SpanEnd } from '../../events/span.ts';
 import type { Limits } from '../resolve/limits.ts';
-import { createModelClock, type ModelClock } from './model-clock.ts';
-import { type ModelWatch, watchModel } from './model-watch.ts';
+import { createModelClock, type ModelClock } from '../model/model-clock.ts';
+import { type ModelWatch, watchModel } from '../model/model-watch.ts';
 import type { RunAbort } from '../run-abort.ts';
 
 /** The spans of a loop, and the clock of its model. */

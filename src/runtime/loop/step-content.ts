@@ -10,7 +10,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { JSONValue, UIMessageChunk } from '../../contracts/ai-types.ts';
 import { PinnaceError } from '../../base/errors.ts';
-import { cut, reportedError, toStreamError } from './model-error.ts';
+import { cut, reportedError, toStreamError } from '../model/model-error.ts';
 import { parseCall, type ParsedCall } from './parse-call.ts';
 import {
   callChunk,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createModelClock } from '../../../../src/runtime/loop/model-clock.ts';
+import { createModelClock } from '../../../../src/runtime/model/model-clock.ts';
 
 const limits = { stepMs: 1000, firstChunkMs: 300, chunkMs: 100 };
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { cut } from '../../../../src/runtime/loop/model-error.ts';
-import { ReportedError, withModelRetries } from '../../../../src/runtime/loop/retry.ts';
+import { cut } from '../../../../src/runtime/model/model-error.ts';
+import { ReportedError, withModelRetries } from '../../../../src/runtime/model/retry.ts';
 
 interface Call {
   readonly isRetryable: boolean;

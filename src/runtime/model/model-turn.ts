@@ -10,12 +10,12 @@ import { adaptModel, type AnyLanguageModel } from './adapt-model.ts';
 import { isOutput, openCall } from './model-call.ts';
 import { createModelClock } from './model-clock.ts';
 import { toModelError } from './model-error.ts';
-import type { ModelMessage } from './model-messages.ts';
-import { toPrompt, toPromptTools } from './model-prompt.ts';
+import type { ModelMessage } from '../messages/model-messages.ts';
+import { toPrompt, toPromptTools } from '../messages/model-prompt.ts';
 import { watchModel } from './model-watch.ts';
-import type { ParsedCall } from './parse-call.ts';
-import { mayExecute } from './run-steps.ts';
-import { createStepContent } from './step-content.ts';
+import type { ParsedCall } from '../loop/parse-call.ts';
+import { mayExecute } from '../loop/run-steps.ts';
+import { createStepContent } from '../loop/step-content.ts';
 
 /** What the model says, and which calls it asks for. */
 export interface ModelTurn {

@@ -4,7 +4,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Stream
 import { raceAbort } from '../../base/until-aborted.ts';
 import type { Agent } from '../../base/schema.ts';
 import type { Limits } from '../resolve/limits.ts';
-import type { LoopSpans } from './loop-spans.ts';
+import type { LoopSpans } from '../loop/loop-spans.ts';
 import { cut, reportedError } from './model-error.ts';
 import { createPartReader, type PartReader } from './part-reader.ts';
 import { ReportedError, withModelRetries } from './retry.ts';
