@@ -9,7 +9,7 @@ import type { PreparedCall } from '../../tools/prepare-call.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import type { RunOptions } from '../run-options.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
-import type { LoopApprovals } from '../loop/run-steps.ts';
+import type { LoopApprovals } from '../loop/loop-options.ts';
 import { sha256 } from '../../base/hash.ts';
 import type { PreparedCalls } from './prepared-calls.ts';
 import type { RunRedaction } from './run-redaction.ts';

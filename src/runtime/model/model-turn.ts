@@ -14,7 +14,7 @@ import type { ModelMessage } from '../messages/model-messages.ts';
 import { toPrompt, toPromptTools } from '../messages/model-prompt.ts';
 import { watchModel } from './model-watch.ts';
 import type { ParsedCall } from '../loop/parse-call.ts';
-import { mayExecute } from '../loop/run-steps.ts';
+import { mayExecute } from '../loop/loop-end.ts';
 import { createStepContent } from '../loop/step-content.ts';
 
 /** What the model says, and which calls it asks for. */

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { defineTool, type Tool } from '../../../../src/index.ts';
-import { type LoopOptions, startLoop } from '../../../../src/runtime/loop/run-steps.ts';
+import type { LoopOptions } from '../../../../src/runtime/loop/loop-options.ts';
+import { startLoop } from '../../../../src/runtime/loop/run-steps.ts';
 import { callsTools, scriptedModel } from '../../../fixtures/model.ts';
 
 const tools: readonly Tool[] = ['first', 'second'].map((id) =>

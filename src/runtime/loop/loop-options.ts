@@ -1,0 +1,60 @@
+/** What the loop of a run needs, and what it counts. */
+
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Agent } from '../../base/schema.ts';
+import type { CallDescription } from '../../tools/approval.ts';
+import type { Tool, ToolOutcome } from '../../tools/tool.ts';
+import type { ModelMessage } from '../messages/model-messages.ts';
+import type { Limits } from '../resolve/limits.ts';
+import type { LoopSpans } from './loop-spans.ts';
+import type { StepTools } from './step-tools.ts';
+
+/** What the loop needs. */
+export interface LoopOptions {
+  readonly agent: Agent;
+  readonly model: LanguageModelV4;
+  /** Observes steps, model calls and their times. */
+  readonly spans: LoopSpans;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: StepTools;
+  /** All tools of the run, to count what discovery saves. */
+  readonly allTools: readonly Tool[];
+  readonly limits: Limits;
+  /** The tokens that the run may use in all. */
+  readonly tokenBudget: number | undefined;
+  readonly signal: AbortSignal;
+  readonly traceId: string;
+  /** Is added to as the run goes on. */
+  readonly usage: Usage;
+  readonly approvals: LoopApprovals;
+  /** Calls a tool; never throws. */
+  readonly invoke: (
+    tool: Tool,
+    input: unknown,
+    call: { toolCallId: string; signal: AbortSignal },
+  ) => Promise<ToolOutcome>;
+}
+
+/** How the loop requests approvals. */
+export interface LoopApprovals {
+  /** Prepares the call. Resolves to whether a person must approve it; an invalid or denied call needs no approval. */
+  needed(tool: Tool, input: unknown, toolCallId: string): Promise<boolean>;
+  /** Requests the approval of a call for which it is `needed`. */
+  request(
+    tool: Tool,
+    input: unknown,
+    toolCallId: string,
+  ): Promise<{ readonly id: string; readonly description: CallDescription | undefined }>;
+}
+
+/** What a run has used so far. */
+export interface Usage {
+  inputTokens: number;
+  outputTokens: number;
+  totalTokens: number;
+  steps: number;
+  /** About how much of the input the definitions of tools were, over all steps. */
+  toolTokens: number;
+  /** How much more it would have been without discovery. */
+  toolTokensSaved: number;
+}
