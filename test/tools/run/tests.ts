@@ -1,9 +1,10 @@
-/** What `npm test` does: runs the test projects side by side. With arguments it runs vitest with these. */
+/** What `npm test` does: runs the test projects side by side, and what failed once more. With arguments it runs vitest with these. */
 
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import process from 'node:process';
 import { reportJobs, runJobs } from './jobs.ts';
+import { repeatFailed, reportFailures } from './second-run.ts';
 import { forgetTotals, printTotals, resultsFile } from './totals.ts';
 
 const [first, ...rest] = process.argv.slice(2);
@@ -16,14 +17,15 @@ const projects = ['e2e', 'node', 'browser', 'deno', 'dom'] as const;
 /** On two cores each project has one worker, apart from the end-to-end tests, which mostly wait. */
 const workers = Math.max(1, Math.floor(availableParallelism() / 2));
 
-function commandOf(project: (typeof projects)[number]): string {
+function commandOf(project: string, files: readonly string[] = []): string {
   const vitest = project === 'deno' ? 'deno run -A npm:vitest' : 'vitest';
   const names = project === 'node' || project === 'deno' ? [project, `${project}-alone`] : [project];
   return [
     `${vitest} run`,
+    ...files,
     ...names.map((name) => `--project=${name}`),
     `--maxWorkers=${project === 'e2e' ? 2 * workers : workers}`,
-    `--outputFile.json=${resultsFile(project)}`,
+    `--outputFile.json=${resultsFile(project, files.length > 0 ? 'second' : 'first')}`,
   ].join(' ');
 }
 
@@ -31,6 +33,9 @@ if (args.length > 0) {
   process.exitCode = spawnSync('vitest', ['run', ...args], { stdio: 'inherit' }).status ?? 1;
 } else {
   forgetTotals();
-  reportJobs(await runJobs(projects.map((name) => ({ name, command: commandOf(name) })), 2));
+  const jobs = projects.map((name) => ({ name, command: commandOf(name) }));
+  const results = await repeatFailed(await runJobs(jobs, 2), commandOf);
+  reportFailures(projects);
+  reportJobs(results);
   printTotals();
 }
