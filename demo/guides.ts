@@ -23,6 +23,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'getting-started', title: 'Getting started', words: 'install first run quick' },
       { page: 'screens', title: 'Screens', words: 'pictures screenshots look' },
       { page: 'runs', title: 'Runs', words: 'stream errors retry resume cancel' },
+      { page: 'models', title: 'Models', words: 'providers openai anthropic google sdk loop' },
     ],
   },
   {

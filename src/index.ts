@@ -22,7 +22,13 @@ export type {
   ToolDefinitionInput,
 } from './base/schema.ts';
 export { Secret } from './base/secret.ts';
-export type { ChatTransport, LanguageModel, UIMessage, UIMessageChunk } from './contracts/ai-types.ts';
+export type {
+  AnyLanguageModel,
+  ChatTransport,
+  LanguageModel,
+  UIMessage,
+  UIMessageChunk,
+} from './contracts/ai-types.ts';
 export type { Authenticator } from './contracts/authenticator.ts';
 export type { Authorize } from './contracts/authorize.ts';
 export type { Catalog } from './contracts/catalog.ts';

@@ -1,6 +1,6 @@
 /** The models that a provider record can name. */
 
-import type { LanguageModel } from '../../src/contracts/ai-types.ts';
+import type { AnyLanguageModel, LanguageModel } from '../../src/contracts/ai-types.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { checkUrl } from '../../src/base/check-url.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
@@ -12,8 +12,8 @@ import { guardedModelFetch } from './guarded-model-fetch.ts';
 import { openAiCompatible } from './openai-compatible.ts';
 import { rehearsal, type RehearsalOptions } from './rehearsal.ts';
 
-/** Creates the model of a provider of kind `custom`. */
-export type CustomModel = (provider: Provider, secret: Secret | undefined) => LanguageModel;
+/** Creates the model of a provider of kind `custom`: any language model of the AI SDK, specification v2, v3 or v4. */
+export type CustomModel = (provider: Provider, secret: Secret | undefined) => AnyLanguageModel;
 
 /** What the kinds of providers need besides their records. */
 export interface ModelSourceOptions {
@@ -96,7 +96,7 @@ function customModel(
   provider: Provider,
   secret: Secret | undefined,
   { custom = {} }: ModelSourceOptions,
-): LanguageModel {
+): AnyLanguageModel {
   const make = Object.hasOwn(custom, provider.id) ? custom[provider.id] : undefined;
   if (make) return make(provider, secret);
   const known = Object.keys(custom).map((id) => JSON.stringify(id)).join(', ');

@@ -4,7 +4,7 @@ export type { Key } from '../base/key.ts';
 export type { PrivateOrigins } from '../base/private-origins.ts';
 export { requireDestination, type UnboundSecrets } from '../base/secret-origins.ts';
 export { Secret, type SecretOptions, type SecretOrigins } from '../base/secret.ts';
-export type { ChatTransport, LanguageModel, UIMessage, UIMessageChunk } from './ai-types.ts';
+export type { AnyLanguageModel, ChatTransport, LanguageModel, UIMessage, UIMessageChunk } from './ai-types.ts';
 export type { Authenticator } from './authenticator.ts';
 export type { Authorization, Authorize } from './authorize.ts';
 export type { Catalog, McpServerWriter } from './catalog.ts';

@@ -2,12 +2,13 @@
 
 import type { Provider } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
-import type { LanguageModel } from './ai-types.ts';
+import type { AnyLanguageModel } from './ai-types.ts';
 
 /**
- * Gives the language model for a provider whose `model` is set. A provider that it does not serve is `invalid_argument`. The
- * secret is revealed when a request is sent, never sooner, and stands in no error.
+ * Returns the language model for a provider whose `model` is set: a model of the AI SDK, specification v2, v3 or v4. It throws
+ * `invalid_argument` for a provider that it does not serve. The secret is revealed when a request is sent, never sooner, and is in
+ * no error.
  */
 export interface ModelSource {
-  model(provider: Provider, secret: Secret | undefined): LanguageModel;
+  model(provider: Provider, secret: Secret | undefined): AnyLanguageModel;
 }

@@ -5,6 +5,7 @@ import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import type { ModelSource } from '../../../src/contracts/model-source.ts';
 import type { SecretSource } from '../../../src/contracts/secret-source.ts';
 import { createRunRedaction } from '../../../src/runtime/calls/run-redaction.ts';
+import { adaptModel } from '../../../src/runtime/model/adapt-model.ts';
 import type { Secret } from '../../../src/base/secret.ts';
 import type { Prompt } from './control.ts';
 import { type CallOptions, promptOf } from './prompt-of.ts';
@@ -77,7 +78,9 @@ export function createPrompts(): Prompts {
     note(event) {
       if (event.action === 'model.call' && event.status === 'pending') emitted = event;
     },
-    models: (source) => ({ model: (provider, secret) => watched(source.model(provider, secret && note(secret))) }),
+    models: (source) => ({
+      model: (provider, secret) => watched(adaptModel(source.model(provider, secret && note(secret)))),
+    }),
     secrets: (source) => ({ resolve: async (...asked) => note(await source.resolve(...asked)) }),
     of: (traceId) => held.filter((one) => one.traceId === traceId).map(({ prompt }) => prompt),
     forget() {

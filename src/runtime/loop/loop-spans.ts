@@ -1,7 +1,6 @@
 /** The spans of a run's loop: steps in sequence, each with its model call and tool calls. */
 
-import type { AnyLanguageModel } from '../model/adapt-model.ts';
-import { adaptModel } from '../model/adapt-model.ts';
+import type { LanguageModel } from '../../contracts/ai-types.ts';
 import type { ErrorData } from '../../base/errors.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import type { Span, SpanContext, SpanEnd } from '../../events/span.ts';
@@ -26,7 +25,7 @@ export function createLoopSpans(
   { span: run, agent: { id }, model, metrics, limits, abort }: {
     readonly span: Span;
     readonly agent: { readonly id: string };
-    readonly model: AnyLanguageModel;
+    readonly model: LanguageModel;
     readonly metrics: Metrics;
     readonly limits: Limits;
     readonly abort: Pick<RunAbort, 'signal'>;
@@ -37,7 +36,7 @@ export function createLoopSpans(
   let count = 0;
   const current = (): SpanContext => step ?? run;
   const clock = createModelClock(limits, abort.signal);
-  const watch = watchModel(adaptModel(model), { spanContext: current, metrics, clock });
+  const watch = watchModel(model, { spanContext: current, metrics, clock });
   return {
     ...watch,
     clock,

@@ -11,9 +11,7 @@ import type {
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import { PinnaceError } from '../../base/errors.ts';
-
-/** A language model of any version that runs can call. */
-export type AnyLanguageModel = LanguageModelV2 | LanguageModelV3 | LanguageModelV4;
+import type { AnyLanguageModel } from '../../contracts/ai-types.ts';
 
 /**
  * Returns the model as one of specification v4.

@@ -2,11 +2,11 @@
 
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { PinnaceError } from '../../base/errors.ts';
+import type { LanguageModel } from '../../contracts/ai-types.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import type { Agent, ToolDefinition } from '../../base/schema.ts';
 import type { SpanContext } from '../../events/span.ts';
 import type { Limits } from '../resolve/limits.ts';
-import { adaptModel, type AnyLanguageModel } from './adapt-model.ts';
 import { isOutput, openCall } from './model-call.ts';
 import { createModelClock } from './model-clock.ts';
 import { toModelError } from './model-error.ts';
@@ -38,7 +38,7 @@ export interface ModelCall {
 /** What one call of a model needs. */
 export interface ModelTurnOptions {
   readonly agent: Agent;
-  readonly model: AnyLanguageModel;
+  readonly model: LanguageModel;
   readonly limits: Limits;
   readonly signal: AbortSignal;
   /** The span that the call is in. */
@@ -71,7 +71,7 @@ async function readTurn(
   clock: ReturnType<typeof createModelClock>,
 ): Promise<ModelTurn> {
   const { agent, limits, tools, place, metrics, instructions, messages, onText } = options;
-  const watch = watchModel(adaptModel(options.model), { spanContext: () => place, metrics, clock });
+  const watch = watchModel(options.model, { spanContext: () => place, metrics, clock });
   const call = await openCall({
     model: watch.model,
     settings: agent.modelSettings,

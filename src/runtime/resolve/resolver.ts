@@ -1,6 +1,7 @@
 /** From the agent's id to everything that its run needs, through the two-layer cache. */
 
 import type { LanguageModel } from '../../contracts/ai-types.ts';
+import { adaptModel } from '../model/adapt-model.ts';
 import { readCacheKey } from '../../log/cache-key.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Emit } from '../../events/events.ts';
@@ -107,7 +108,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   const modelOf = async (found: Agent, tenant: string, place: SpanContext | undefined): Promise<ModelAndSecret> => {
     const provider = requireProvider(found, await caches.providers.get(found.providerId, found.tenant));
     const secret = await secrets.ofProvider(provider, { agent: found, tenant, place });
-    return { model: options.models.model(provider, secret), secret };
+    return { model: adaptModel(options.models.model(provider, secret)), secret };
   };
   return {
     agent,

@@ -4,6 +4,7 @@ import { rehearsal } from '../../../adapters/models/rehearsal.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Provider } from '../../../src/base/schema.ts';
 import { Secret } from '../../../src/base/secret.ts';
+import { adaptModel } from '../../../src/runtime/model/adapt-model.ts';
 import { scriptedEgress } from '../../fixtures/egress.ts';
 import { platformEgress } from '../../fixtures/platform-egress.ts';
 
@@ -32,7 +33,7 @@ describe('modelSource', () => {
       provider({ baseUrl, model: 'text' }),
       undefined,
     );
-    const { stream } = await model.doStream({ prompt });
+    const { stream } = await adaptModel(model).doStream({ prompt });
     const parts = await Array.fromAsync(readAll(stream));
     expect(model.modelId).toBe('text');
     expect(parts.map((part) => part.type === 'text-delta' ? part.delta : '').join('')).toBe(
