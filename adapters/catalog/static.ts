@@ -11,6 +11,7 @@ import {
   ToolDefinition,
 } from '../../src/base/schema.ts';
 import { compileJsonSchema } from '../../src/tools/json-schema/json-schema.ts';
+import { requireOutputSchema } from '../../src/tools/json-schema/require-schema.ts';
 
 /** What a static catalog holds. */
 export interface StaticCatalogOptions {
@@ -25,8 +26,8 @@ export interface StaticCatalogOptions {
  * Creates a catalog of definitions in code or in a file. They are parsed here, once. A record with a `tenant` is that tenant's own;
  * all others are shared.
  *
- * @throws PinnaceError `invalid_argument` for a definition that breaks its schema, a `paramsSchema` that is not a JSON Schema, and
- * for two of a kind and an owner with one id.
+ * @throws PinnaceError `invalid_argument` for a definition that breaks its schema, a `paramsSchema` or `output.schema` that is not a JSON
+ * Schema, and for two of a kind and an owner with one id.
  */
 export function staticCatalog({ agents, providers, tools = [], mcpServers = [] }: StaticCatalogOptions): Catalog {
   const parsed: Parsed = {
@@ -36,6 +37,7 @@ export function staticCatalog({ agents, providers, tools = [], mcpServers = [] }
     tools: tools.map((tool, i) => parse(ToolDefinition, tool, { what: `tool ${i}` })),
   };
   for (const { paramsSchema } of parsed.tools) compileJsonSchema(paramsSchema);
+  for (const { output } of parsed.agents) if (output) requireOutputSchema(output.schema);
   const tenants = new Set(Object.values(parsed).flat().flatMap((record: Owned) => record.tenant ?? []));
   const own = new Map([...tenants].map((tenant) => [tenant, catalogOf(parsed, tenant)]));
   const none = catalogOf({ agents: [], providers: [], mcpServers: [], tools: [] }, undefined);

@@ -44,3 +44,13 @@ export const Tenant = v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(
 
 /** An optional whole number of at least 1. */
 export const positive = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
+
+/** What a model calls a tool: providers accept no other characters. */
+export const ToolName = v.pipe(
+  v.string(),
+  v.regex(/^(?!__proto__$)[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"'),
+);
+
+/** A JSON Schema, as data. That it is one is checked by `compileJsonSchema`. */
+export const JsonSchema = v.record(v.string(), v.unknown());
+export type JsonSchema = v.InferOutput<typeof JsonSchema>;

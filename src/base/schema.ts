@@ -1,8 +1,11 @@
 /** The data that rooms share, as valibot schemas: agents, providers and tools as they stand in a catalog. */
 
 import * as v from 'valibot';
+import { ModelSettings } from './agent/model-settings.ts';
+import { OutputSpec } from './agent/output-spec.ts';
 import {
   Id,
+  JsonSchema,
   McpToolPattern,
   positive,
   Revision,
@@ -11,14 +14,11 @@ import {
   Tenant,
   Text,
   Timestamp,
+  ToolName,
   ToolPattern,
 } from './record-fields.ts';
 
-/** What a model calls a tool: providers accept no other characters. */
-export const ToolName = v.pipe(
-  v.string(),
-  v.regex(/^(?!__proto__$)[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"'),
-);
+export { JsonSchema, ToolName } from './record-fields.ts';
 
 /** The name of a secret, never its value. */
 export const SecretRef = v.strictObject({ id: Id, version: v.optional(v.string()) });
@@ -31,6 +31,7 @@ export const LimitOverrides = v.strictObject({
   totalMs: positive,
   stepMs: positive,
   firstChunkMs: positive,
+  reasoningMs: positive,
   chunkMs: positive,
   toolMs: positive,
   outputTokens: positive,
@@ -38,14 +39,6 @@ export const LimitOverrides = v.strictObject({
   callsPerMinute: positive,
 });
 export type LimitOverrides = v.InferOutput<typeof LimitOverrides>;
-
-/** Settings that the model's provider understands. */
-const ModelSettings = v.strictObject({
-  temperature: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(2))),
-  topP: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
-  maxOutputTokens: positive,
-  seed: v.optional(v.pipe(v.number(), v.integer())),
-});
 
 /** The tools of one MCP server that an agent may use: of those that are pinned, all or the allowed, without the masked. */
 export const McpSelection = v.strictObject({
@@ -77,6 +70,8 @@ export const Agent = v.strictObject({
   providerId: Id,
   model: v.optional(v.string()),
   modelSettings: v.optional(ModelSettings),
+  /** What the last answer of each run must be, unless the request says otherwise. */
+  output: v.optional(OutputSpec),
   limits: v.optional(LimitOverrides),
   createdAt: v.optional(Timestamp, '1970-01-01T00:00:00.000Z'),
   updatedAt: v.optional(Timestamp, '1970-01-01T00:00:00.000Z'),
@@ -105,6 +100,8 @@ export const Provider = v.strictObject({
   /** The model where the agent names none. */
   model: v.optional(v.string()),
   secret: v.optional(SecretRef),
+  /** Its models take a JSON Schema for their answer. Otherwise the schema is part of the instructions. */
+  jsonSchema: v.optional(v.boolean()),
   prices: v.optional(Prices),
   revision: v.optional(Revision, 1),
 });
@@ -118,10 +115,6 @@ export const ToolAnnotations = v.object({
   idempotentHint: v.optional(v.boolean()),
   openWorldHint: v.optional(v.boolean()),
 });
-
-/** A JSON Schema, as data. That it is one is checked by `compileJsonSchema`. */
-export const JsonSchema = v.record(v.string(), v.unknown());
-export type JsonSchema = v.InferOutput<typeof JsonSchema>;
 
 /** The bounds of one tool's calls. */
 const ToolLimits = v.strictObject({

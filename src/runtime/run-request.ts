@@ -3,9 +3,11 @@
 import * as v from 'valibot';
 import type { UIMessage } from '../contracts/ai-types.ts';
 import { PinnaceError } from '../base/errors.ts';
+import { OutputSpec } from '../base/agent/output-spec.ts';
 import { checkData } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
 import { LimitOverrides } from '../base/schema.ts';
+import { requireOutputSchema } from '../tools/json-schema/require-schema.ts';
 import type { Limits } from './resolve/limits.ts';
 
 const Id = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
@@ -44,6 +46,8 @@ export const RunRequest = v.strictObject({
   context: v.optional(v.pipe(v.array(ContextItem), v.maxLength(50)), []),
   limits: v.optional(LimitOverrides),
   budget: v.optional(v.strictObject({ tokens: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))) })),
+  /** What the last answer must be; goes before the agent's own `output`. A run that follows a plan has none. */
+  output: v.optional(OutputSpec),
   /** The agent plans: the last message is the goal, and these are the terms (`{}` for the usual ones), read by the planner. */
   planner: v.optional(v.union([PlanToFollow, v.looseObject({})])),
 });
@@ -64,6 +68,7 @@ export function parseRunRequest(data: unknown, limits: Limits): RunRequest {
   checkData(data);
   const request = parse(RunRequest, data, { what: 'the run request' });
   checkSize(request.chat.messages, limits);
+  if (request.output) requireOutputSchema(request.output.schema);
   // Safe enough to pass on: `toModelMessages` checks the parts before it reads them.
   return request as unknown as RunRequest;
 }

@@ -10,12 +10,14 @@ import type { Answer } from './step-content.ts';
 
 /** The end of the run after a step; `undefined` where another step follows. */
 export function endOf(
-  { finishReason, calls, isDeferred }: Answer<Tool>,
+  answer: Answer<Tool>,
   { results, waiting }: Settled,
-  { limits, tokenBudget = Infinity, usage }: LoopOptions,
+  { limits, tokenBudget = Infinity, usage, isEnough }: LoopOptions,
 ): RunEnd | undefined {
+  const { finishReason, calls, isDeferred } = answer;
   if (waiting > 0) return { type: 'awaiting_approval', finishReason };
   const hasMore = mayExecute(finishReason) && (isDeferred || (calls.length > 0 && results.length === calls.length));
+  if (hasMore && isEnough?.(answer, results)) return { type: 'completed', finishReason };
   if (hasMore && usage.steps < limits.steps && usage.totalTokens < tokenBudget) return undefined;
   if (finishReason !== 'tool-calls') return { type: 'completed', finishReason };
   const error = new PinnaceError(

@@ -1,12 +1,14 @@
 /** What the loop of a run needs, and what it counts. */
 
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { Agent } from '../../base/schema.ts';
 import type { CallDescription } from '../../tools/approval.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import type { ModelMessage } from '../messages/model-messages.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { LoopSpans } from './loop-spans.ts';
+import type { RunOutput } from './run-output.ts';
+import type { Answer } from './step-content.ts';
 import type { StepTools } from './step-tools.ts';
 
 /** What the loop needs. */
@@ -24,6 +26,14 @@ export interface LoopOptions {
   readonly tokenBudget: number | undefined;
   readonly signal: AbortSignal;
   readonly traceId: string;
+  /** The run whose message this one continues: its first step has been made. */
+  readonly continues?: string | undefined;
+  /** What the last answer must be; absent, any text. */
+  readonly output?: RunOutput | undefined;
+  /** Whether the run ends after a step that another one would follow. */
+  readonly isEnough?:
+    | ((answer: Answer<Tool>, results: readonly LanguageModelV4ToolResultPart[]) => boolean)
+    | undefined;
   /** Is added to as the run goes on. */
   readonly usage: Usage;
   readonly approvals: LoopApprovals;

@@ -7,13 +7,15 @@ import type { Tool } from '../../tools/tool.ts';
 import { toolErrorPart } from '../calls/call-chunks.ts';
 import type { RunEnd } from '../log/run-end.ts';
 import { toPrompt, toPromptTools } from '../messages/model-prompt.ts';
-import { isOutput, openCall } from '../model/model-call.ts';
+import { openCall } from '../model/model-call.ts';
 import { endOf, endOfAbort, failed, mayExecute } from './loop-end.ts';
 import type { LoopOptions, Usage } from './loop-options.ts';
 import type { LoopSpans } from './loop-spans.ts';
 import { settleCalls, unsettled } from './settle-calls.ts';
 import { type Answer, createStepContent } from './step-content.ts';
 import { definitionTokens } from './step-tools.ts';
+import { requireChoice, toolChoiceOf } from './tool-choice.ts';
+import { withOutput } from './with-output.ts';
 
 /** A running loop. */
 export interface Loop {
@@ -48,7 +50,7 @@ async function* runSteps(run: LoopOptions): AsyncGenerator<readonly UIMessageChu
     const settled = mayExecute(answer.finishReason) ? yield* settleCalls(answer.calls, run) : unsettled;
     if (settled.results.length > 0) prompt.push({ role: 'tool', content: [...settled.results] });
     yield [{ type: 'finish-step' }];
-    const end = endOf(answer, settled, run);
+    const end = yield* withOutput(endOf(answer, settled, run), { answer, prompt, run });
     if (end) return end;
   }
 }
@@ -66,12 +68,15 @@ async function* takeAnswer(
   const { agent, model, spans, limits } = run;
   spans.startStep();
   const offered = offeredTools(run);
+  const toolChoice = toolChoiceOf(run, { offered, step });
   const call = await openCall({
     model,
     settings: agent.modelSettings,
     limits,
     prompt: [...prompt],
     tools: toPromptTools(offered.map(({ definition }) => definition)),
+    toolChoice,
+    responseFormat: run.output?.responseFormat,
     clock: spans.clock,
     onFailedTry: (finishReason) => spans.endCall({ finishReason, usage: undefined, firstOutputMs: undefined }),
   });
@@ -89,7 +94,6 @@ async function* takeAnswer(
   });
   yield [{ type: 'start-step' }];
   for (let parts = await call.read(); parts; parts = await call.read()) {
-    if (parts.some(isOutput)) spans.clock.heard();
     const chunks = content.take(parts);
     if (chunks.length > 0) yield chunks;
     content.requireSound();
@@ -97,6 +101,7 @@ async function* takeAnswer(
   const answer = content.end();
   const { finishReason, usage } = answer;
   spans.endCall({ finishReason, usage, firstOutputMs: call.firstOutputMs });
+  requireChoice(toolChoice, answer);
   return answer;
 }
 

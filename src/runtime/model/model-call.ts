@@ -8,6 +8,7 @@ import type { LoopSpans } from '../loop/loop-spans.ts';
 import { cut, reportedError } from './model-error.ts';
 import { createPartReader, type PartReader } from './part-reader.ts';
 import { ReportedError, withModelRetries } from './retry.ts';
+import { createSilenceWatch } from './silence.ts';
 
 /** What a model is called with. */
 export interface ModelCallOptions {
@@ -16,6 +17,9 @@ export interface ModelCallOptions {
   readonly limits: Pick<Limits, 'modelRetries' | 'outputTokens'>;
   readonly prompt: LanguageModelV4CallOptions['prompt'];
   readonly tools: LanguageModelV4CallOptions['tools'];
+  /** Which tool must be called; any where absent. */
+  readonly toolChoice?: LanguageModelV4CallOptions['toolChoice'];
+  readonly responseFormat?: LanguageModelV4CallOptions['responseFormat'];
   /** Observes each try; its signal ends the call. */
   readonly clock: LoopSpans['clock'];
   /** Is called for each try that ends before any output. */
@@ -39,7 +43,7 @@ async function tryCall({ model, clock, onFailedTry, ...options }: ModelCallOptio
   signal.throwIfAborted();
   const startedAt = performance.now();
   const { stream } = await raceAbort(model.doStream(requestOf(options, signal)), signal);
-  const reader = createPartReader(stream, signal);
+  const reader = watched(createPartReader(stream, signal), clock);
   const held: LanguageModelV4StreamPart[] = [];
   for (;;) {
     const parts = await reader.read();
@@ -53,6 +57,22 @@ async function tryCall({ model, clock, onFailedTry, ...options }: ModelCallOptio
     onFailedTry(opening === 'interrupted' ? 'interrupted' : 'error');
     throw failure;
   }
+}
+
+/** Each read restarts the time that the model may be silent. */
+function watched(
+  reader: PartReader<LanguageModelV4StreamPart>,
+  clock: LoopSpans['clock'],
+): PartReader<LanguageModelV4StreamPart> {
+  const watch = createSilenceWatch(clock);
+  return {
+    cancel: () => reader.cancel(),
+    async read() {
+      const parts = await reader.read();
+      if (parts) watch(parts);
+      return parts;
+    },
+  };
 }
 
 /** How an answer begins: with output, with its end, or with a failure that may be retried. */
@@ -111,17 +131,23 @@ function withHeld(
 }
 
 function requestOf(
-  { settings, limits: { outputTokens }, prompt, tools }: Omit<ModelCallOptions, 'model' | 'clock' | 'onFailedTry'>,
+  { settings, limits, prompt, tools, toolChoice, responseFormat }: Omit<
+    ModelCallOptions,
+    'model' | 'clock' | 'onFailedTry'
+  >,
   abortSignal: AbortSignal,
 ): LanguageModelV4CallOptions {
-  const given = Object.entries(settings ?? {}).filter(([, value]) => value !== undefined);
-  const { maxOutputTokens } = settings ?? {};
+  const { toolChoice: _, ...calls } = settings ?? {}; // that of the first step is `toolChoice`
+  const given = Object.entries(calls).filter(([, value]) => value !== undefined);
+  const { maxOutputTokens } = calls;
+  const { outputTokens } = limits;
   const most = outputTokens === undefined ? maxOutputTokens : Math.min(outputTokens, maxOutputTokens ?? outputTokens);
   return {
-    ...Object.fromEntries(given), // numbers; `undefined` would be sent as a setting of its own
+    ...Object.fromEntries(given), // of the same types; `undefined` would be sent as a setting of its own
     ...(most !== undefined && { maxOutputTokens: most }),
     prompt: [...prompt],
-    ...(tools && { tools, toolChoice: { type: 'auto' } }),
+    ...(tools && { tools, toolChoice: toolChoice ?? { type: 'auto' } }),
+    ...(responseFormat && { responseFormat }),
     abortSignal,
     includeRawChunks: false,
   };

@@ -1,8 +1,11 @@
-/** The times that a model has: for a step, from the request to its first chunk, between two chunks. One timer watches them all. */
+/** The times that a model has: for a step, and for each silence in it. One timer watches them all. */
 
 import { setBoundedTimeout } from '../../base/timer.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Limits } from '../resolve/limits.ts';
+
+/** The limits of a model's silence. */
+export type SilenceLimit = 'firstChunkMs' | 'reasoningMs' | 'chunkMs';
 
 /** The clock of a model. */
 export interface ModelClock {
@@ -12,8 +15,8 @@ export interface ModelClock {
   readonly startStep: () => void;
   /** A request is sent: the first chunk of its answer is due, with its headers. The time restarts with each retry. */
   readonly requested: () => void;
-  /** The model has said something: its next chunk is due. */
-  readonly heard: () => void;
+  /** The model has sent something: its next chunk is due within this limit. */
+  readonly heard: (within: SilenceLimit) => void;
   /** The request has failed, or the model has said all that it says in this step. */
   readonly saidAll: () => void;
   /** Nothing is due any more. */
@@ -22,13 +25,13 @@ export interface ModelClock {
 
 /** Creates the clock of one run, whose signal stops it. */
 export function createModelClock(
-  { stepMs, firstChunkMs, chunkMs }: Pick<Limits, 'stepMs' | 'firstChunkMs' | 'chunkMs'>,
+  limits: Pick<Limits, 'stepMs' | SilenceLimit>,
   run: AbortSignal,
 ): ModelClock {
   const own = new AbortController();
   let [stepDue, chunkDue] = [Infinity, Infinity];
   /** What is due of the answer; `undefined` while no request is open. */
-  let awaited: 'firstChunkMs' | 'chunkMs' | undefined;
+  let awaited: SilenceLimit | undefined;
   const alarm = createAlarm(() => look());
   const abort = (reason: unknown): void => {
     alarm.stop();
@@ -36,13 +39,13 @@ export function createModelClock(
   };
   const look = (): void => {
     const now = performance.now();
-    if (awaited && now >= chunkDue) return abort(tooLate[awaited](awaited === 'chunkMs' ? chunkMs : firstChunkMs));
-    if (now >= stepDue) return abort(tooLate.stepMs(stepMs));
+    if (awaited && now >= chunkDue) return abort(tooLate[awaited](limits[awaited]));
+    if (now >= stepDue) return abort(tooLate.stepMs(limits.stepMs));
     alarm.set(Math.min(stepDue, chunkDue));
   };
-  const expect = (what: 'firstChunkMs' | 'chunkMs', withinMs: number): void => {
-    awaited = what;
-    chunkDue = performance.now() + withinMs;
+  const expect = (within: SilenceLimit): void => {
+    awaited = within;
+    chunkDue = performance.now() + limits[within];
     alarm.set(chunkDue);
   };
   const follow = (): void => abort(run.reason);
@@ -51,11 +54,11 @@ export function createModelClock(
   return {
     signal: own.signal,
     startStep() {
-      stepDue = performance.now() + stepMs;
+      stepDue = performance.now() + limits.stepMs;
       alarm.set(stepDue);
     },
-    requested: () => expect('firstChunkMs', firstChunkMs),
-    heard: () => awaited && expect('chunkMs', chunkMs),
+    requested: () => expect('firstChunkMs'),
+    heard: (within) => awaited && expect(within),
     saidAll() {
       awaited = undefined;
       chunkDue = Infinity;
@@ -90,6 +93,7 @@ function createAlarm(onDue: () => void) {
 
 const tooLate = {
   firstChunkMs: (ms: number) => late(`The model did not start its answer within ${ms} ms`, 'first_chunk_timeout'),
+  reasoningMs: (ms: number) => late(`The model was silent for ${ms} ms while it reasoned`, 'reasoning_timeout'),
   chunkMs: (ms: number) => late(`The model stopped in the middle of its answer for ${ms} ms`, 'chunk_timeout'),
   stepMs: (ms: number) => late(`The step did not end within ${ms} ms: the model call and its tools`, 'step_timeout'),
 };

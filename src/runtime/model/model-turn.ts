@@ -7,7 +7,7 @@ import type { Metrics } from '../../base/metrics.ts';
 import type { Agent, ToolDefinition } from '../../base/schema.ts';
 import type { SpanContext } from '../../events/span.ts';
 import type { Limits } from '../resolve/limits.ts';
-import { isOutput, openCall } from './model-call.ts';
+import { openCall } from './model-call.ts';
 import { createModelClock } from './model-clock.ts';
 import { toModelError } from './model-error.ts';
 import type { ModelMessage } from '../messages/model-messages.ts';
@@ -90,7 +90,6 @@ async function readTurn(
   });
   let text = '';
   for (let parts = await call.read(); parts; parts = await call.read()) {
-    if (parts.some(isOutput)) clock.heard();
     for (const chunk of content.take(parts)) {
       if (chunk.type !== 'text-delta') continue;
       text += chunk.delta;

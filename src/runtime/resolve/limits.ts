@@ -13,9 +13,11 @@ export interface Limits {
   readonly totalMs: number;
   /** One model call with its tools. */
   readonly stepMs: number;
-  /** From the request to the first chunk of its answer, including headers; it restarts with each retry. */
+  /** From the request to the first output, including headers. It restarts with each retry and each keep-alive of the endpoint. */
   readonly firstChunkMs: number;
-  /** Between two chunks of the model. */
+  /** Between two chunks of the model while it reasons, and between its texts and calls: models that hide their thoughts send nothing. */
+  readonly reasoningMs: number;
+  /** Between two chunks of a text or a tool input. */
   readonly chunkMs: number;
   /** One tool call. */
   readonly toolMs: number;
@@ -53,9 +55,10 @@ export const defaultLimits: Limits = {
   toolCalls: 64,
   modelRetries: 2,
   totalMs: 300_000,
-  stepMs: 120_000,
-  firstChunkMs: 30_000,
-  chunkMs: 30_000,
+  stepMs: 240_000,
+  firstChunkMs: 120_000,
+  reasoningMs: 120_000,
+  chunkMs: 60_000,
   toolMs: 30_000,
   toolOutputLength: 131_072,
   messages: 200,

@@ -1,7 +1,6 @@
 /** The kinds of records that a catalog holds: what each is called, and how it is read, the same for every catalog. */
 
 import { withTenant } from '../../log/cache-key.ts';
-import { PinnaceError } from '../../base/errors.ts';
 import { parse } from '../../base/parse.ts';
 import {
   Agent,
@@ -15,7 +14,7 @@ import {
   ToolDefinition,
   type ToolDefinitionInput,
 } from '../../base/schema.ts';
-import { compileJsonSchema } from '../json-schema/json-schema.ts';
+import { requireOutputSchema, requireSchema } from '../json-schema/require-schema.ts';
 
 /** What a record of each kind is. */
 export interface CatalogRecords {
@@ -69,37 +68,25 @@ export const recordSchemas = {
 export const readRecord: {
   readonly [Kind in RecordKind]: (data: unknown, what: string) => CatalogRecords[Kind];
 } = {
-  agent: (data, what) => parse(Agent, data, { what }),
+  agent: readAgent,
   provider: (data, what) => parse(Provider, data, { what }),
   tool: readTool,
   mcpServer: (data, what) => parse(McpServer, data, { what }),
   dataSource: (data, what) => parse(DataSource, data, { what }),
 };
 
+function readAgent(data: unknown, what: string): Agent {
+  const agent = parse(Agent, data, { what });
+  if (agent.output) requireOutputSchema(agent.output.schema);
+  return agent;
+}
+
 /** A tool whose `paramsSchema` is no JSON Schema would accept any input. */
 function readTool(data: unknown, what: string): ToolDefinition {
   const tool = parse(ToolDefinition, data, { what });
-  requireSchema(tool, 'paramsSchema');
-  if (tool.outputSchema) requireSchema(tool, 'outputSchema');
+  requireSchema(tool.paramsSchema, 'paramsSchema');
+  if (tool.outputSchema) requireSchema(tool.outputSchema, 'outputSchema');
   return tool;
-}
-
-/** Checks a schema; a pattern that is refused is named by its place in the record. */
-function requireSchema(tool: ToolDefinition, name: 'paramsSchema' | 'outputSchema'): void {
-  try {
-    compileJsonSchema(tool[name] ?? {});
-  } catch (error) {
-    if (!(error instanceof PinnaceError) || error.details?.['reason'] !== 'invalid_pattern') throw error;
-    const { code, message, details } = error;
-    const field = `/${name}${String(details['field'])}`;
-    const issue = {
-      path: name,
-      field,
-      reason: 'invalid_pattern',
-      message: message.replace(/^[^:]*: /, 'is refused: '),
-    };
-    throw new PinnaceError(code, message, { details: { ...details, field, issues: [issue] }, cause: error });
-  }
 }
 
 /** The key that a runtime invalidates a record by; tools are cached all together, a tenant's own apart from the shared ones. */

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { defaultLimits } from '../../../../src/index.ts';
 import { createModelClock } from '../../../../src/runtime/model/model-clock.ts';
 
-const limits = { stepMs: 1000, firstChunkMs: 300, chunkMs: 100 };
+const limits = { stepMs: 1000, firstChunkMs: 300, reasoningMs: 200, chunkMs: 100 };
 
 const timeout = (reason: string) => ({ code: 'deadline_exceeded', details: { reason } });
 
@@ -39,7 +40,7 @@ describe('createModelClock', () => {
     clock.requested();
     for (let i = 0; i < 8; i++) {
       vi.advanceTimersByTime(99);
-      clock.heard();
+      clock.heard('chunkMs');
     }
     vi.advanceTimersByTime(99);
     expect(signal.aborted).toBe(false);
@@ -47,12 +48,33 @@ describe('createModelClock', () => {
     expect(signal.reason).toMatchObject(timeout('chunk_timeout'));
   });
 
+  it('waits longer for a model that reasons', () => {
+    const { clock, signal } = started();
+    clock.requested();
+    clock.heard('reasoningMs');
+    vi.advanceTimersByTime(199);
+    expect(signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(signal.reason).toMatchObject(timeout('reasoning_timeout'));
+  });
+
+  it('lets a model think silently for 90 seconds by default, before its answer and in it', () => {
+    const clock = createModelClock(defaultLimits, new AbortController().signal);
+    clock.startStep();
+    clock.requested();
+    vi.advanceTimersByTime(90_000);
+    clock.heard('reasoningMs');
+    vi.advanceTimersByTime(90_000);
+    expect(clock.signal.aborted).toBe(false);
+    clock.stop();
+  });
+
   it('waits for no chunk while tools run, but for the end of the step', () => {
     const { clock, signal } = started();
     clock.requested();
-    clock.heard();
+    clock.heard('chunkMs');
     clock.saidAll();
-    clock.heard(); // what the tools give
+    clock.heard('chunkMs'); // what the tools give
     vi.advanceTimersByTime(999);
     expect(signal.aborted).toBe(false);
     clock.startStep();
@@ -68,14 +90,14 @@ describe('createModelClock', () => {
     expect(signal.reason).toBe('user');
     clock.startStep();
     clock.requested();
-    clock.heard();
+    clock.heard('chunkMs');
     expect(vi.getTimerCount()).toBe(0);
     expect(createModelClock(limits, run.signal).signal.reason).toBe('user');
   });
 
   it('never stops a model that has all the time of the world', () => {
     const clock = createModelClock(
-      { stepMs: 1e12, firstChunkMs: Infinity, chunkMs: Infinity },
+      { stepMs: 1e12, firstChunkMs: Infinity, reasoningMs: Infinity, chunkMs: Infinity },
       new AbortController().signal,
     );
     clock.startStep();

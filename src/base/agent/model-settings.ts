@@ -1,0 +1,69 @@
+/** The settings of an agent's model calls, as data. */
+
+import * as v from 'valibot';
+import { positive, ToolName } from '../record-fields.ts';
+
+/** Headers that the connection sets. */
+const connectionHeaders =
+  /^(?:host|connection|content-.*|accept-encoding|expect|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*|sec-.*)$/i;
+
+/** Headers that hold a credential, such as `authorization`, `cookie`, `x-api-key` or `x-goog-api-key`. */
+const credentialHeaders = /auth(?!or(?!iz))|cookie|token|secret|passw|credential|key$/i;
+const credentialValue = /^(?:bearer|basic|digest)\s/i;
+const credentialText = 'must not be a credential: name it in the "secret" of the provider, which sends it';
+
+const HeaderName = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be the name of a header'),
+  v.check((name) => !connectionHeaders.test(name), 'must not be set by a record: the connection sets it'),
+  v.check((name) => !credentialHeaders.test(name), credentialText),
+);
+
+const HeaderValue = v.pipe(
+  v.string(),
+  v.maxLength(1024),
+  v.regex(/^[\x20-\x7e]*$/, 'must be printable ASCII on one line'),
+  v.check((value) => !credentialValue.test(value), credentialText),
+);
+
+/** The longest `providerOptions`, as JSON. */
+const mostOptions = 65_536;
+
+/** By the name of the provider in the AI SDK, as `{ openai: { serviceTier: 'flex' } }`. */
+const ProviderOptions = v.pipe(
+  v.record(
+    v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/, 'must be the name of a provider')),
+    v.record(v.string(), v.unknown()),
+  ),
+  v.check((options) => JSON.stringify(options).length <= mostOptions, `must be at most ${mostOptions} long as JSON`),
+);
+
+const penalty = v.optional(v.pipe(v.number(), v.minValue(-2), v.maxValue(2)));
+
+/** Which tool the model must call in the first step of a run. */
+export const ToolChoice = v.union([
+  v.picklist(['auto', 'none', 'required']),
+  v.strictObject({ type: v.literal('tool'), toolName: ToolName }),
+]);
+export type ToolChoice = v.InferOutput<typeof ToolChoice>;
+
+/** The call settings of the AI SDK. A provider ignores those that it does not know. */
+export const ModelSettings = v.strictObject({
+  temperature: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(2))),
+  topP: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
+  topK: positive,
+  maxOutputTokens: positive,
+  presencePenalty: penalty,
+  frequencyPenalty: penalty,
+  stopSequences: v.optional(v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(256))), v.maxLength(16))),
+  seed: v.optional(v.pipe(v.number(), v.integer())),
+  /** The reasoning effort. Models of specification v4 alone know it. */
+  reasoning: v.optional(
+    v.picklist(['provider-default', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']),
+  ),
+  toolChoice: v.optional(ToolChoice),
+  providerOptions: v.optional(ProviderOptions),
+  /** Sent with each model call. Credentials are refused: they belong into the provider's `secret`. */
+  headers: v.optional(v.pipe(v.record(HeaderName, HeaderValue), v.maxEntries(32))),
+});
+export type ModelSettings = v.InferOutput<typeof ModelSettings>;
