@@ -42,7 +42,7 @@ async function tryCall({ model, clock, onFailedTry, ...options }: ModelCallOptio
   const { signal } = clock;
   signal.throwIfAborted();
   const startedAt = performance.now();
-  const { stream } = await raceAbort(model.doStream(requestOf(options, signal)), signal);
+  const stream = await openStream(model, requestOf(options, signal));
   const reader = watched(createPartReader(stream, signal), clock);
   const held: LanguageModelV4StreamPart[] = [];
   for (;;) {
@@ -73,6 +73,20 @@ function watched(
       return parts;
     },
   };
+}
+
+/** Calls the model until the signal aborts. An answer that arrives after that is canceled: it has no reader. */
+async function openStream(
+  model: LanguageModelV4,
+  request: LanguageModelV4CallOptions & { readonly abortSignal: AbortSignal },
+): Promise<ReadableStream<LanguageModelV4StreamPart>> {
+  const answering = Promise.resolve(model.doStream(request)).then(({ stream }) => stream);
+  try {
+    return await raceAbort(answering, request.abortSignal);
+  } catch (error) {
+    void answering.then((stream) => stream.cancel(error)).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** How an answer begins: with output, with its end, or with a failure that may be retried. */
@@ -136,7 +150,7 @@ function requestOf(
     'model' | 'clock' | 'onFailedTry'
   >,
   abortSignal: AbortSignal,
-): LanguageModelV4CallOptions {
+): LanguageModelV4CallOptions & { readonly abortSignal: AbortSignal } {
   const { toolChoice: _, ...calls } = settings ?? {}; // that of the first step is `toolChoice`
   const given = Object.entries(calls).filter(([, value]) => value !== undefined);
   const { maxOutputTokens } = calls;

@@ -146,3 +146,28 @@ describe('a model that takes too long', () => {
     });
   });
 });
+
+describe('a run that is stopped while its model connects', () => {
+  it('cancels the answer that arrives later', async () => {
+    const connecting = Promise.withResolvers<void>();
+    const connected = Promise.withResolvers<void>();
+    const canceled = Promise.withResolvers<unknown>();
+    const stream = new ReadableStream<Part>({ cancel: canceled.resolve });
+    const { model } = scriptedModel();
+    const slow: LanguageModel = {
+      ...model,
+      doStream: async () => {
+        connecting.resolve();
+        await connected.promise;
+        return { stream };
+      },
+    };
+    const caller = new AbortController();
+    const reading = testRuntime({ model: slow }).run(runRequest(), me, { signal: caller.signal }).then(readAll);
+    await connecting.promise;
+    caller.abort('left');
+    expect(terminalChunks(await reading)).toMatchObject([{ type: 'abort' }]);
+    connected.resolve();
+    expect(await canceled.promise).toBe('left');
+  });
+});
