@@ -17,6 +17,7 @@ import type { PlanLimits } from './planner/model/plan-limits.ts';
 import type { Planner } from './planner/planner.ts';
 import type { Authorize } from './contracts/authorize.ts';
 import type { Catalog } from './contracts/catalog.ts';
+import type { ContextStrategy } from './contracts/context-strategy.ts';
 import type { Egress } from './contracts/egress.ts';
 import type { EventSink } from './contracts/event-sink.ts';
 import type { McpConnector } from './contracts/mcp-connector.ts';
@@ -77,6 +78,11 @@ export interface CreateRuntimeOptions {
    */
   readonly authorize?: Authorize;
   readonly limits?: Partial<Limits>;
+  /**
+   * Is asked before each call of a model which messages of the chat to send. Without one, chats that fill 80 % of the model's context
+   * window are shortened and summarized.
+   */
+  readonly contextStrategy?: ContextStrategy;
   /**
    * Keys the digests of tool inputs in events and audit: 32 to 64 random bytes, the same for all instances. When absent, the first
    * instance creates a key in `storage`.
@@ -150,6 +156,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     builtins: createBuiltins({ now }),
     authorize,
     limits,
+    contextStrategy: options.contextStrategy,
     ...observers,
     now,
   });

@@ -49,6 +49,9 @@ export const McpSelection = v.strictObject({
 });
 export type McpSelection = v.InferOutput<typeof McpSelection>;
 
+/** Less would leave no room for instructions, tools and an answer. */
+const ContextTokens = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1024)));
+
 /** Who acts: instructions, a model, and the allowlist of tools. */
 export const Agent = v.strictObject({
   id: Id,
@@ -69,6 +72,8 @@ export const Agent = v.strictObject({
   instructions: v.optional(Text, ''),
   providerId: Id,
   model: v.optional(v.string()),
+  /** How many tokens the agent's model takes; as its provider says when absent. */
+  contextTokens: ContextTokens,
   modelSettings: v.optional(ModelSettings),
   /** What the last answer of each run must be, unless the request says otherwise. */
   output: v.optional(OutputSpec),
@@ -99,6 +104,8 @@ export const Provider = v.strictObject({
   baseUrl: v.optional(v.pipe(v.string(), v.url('must be an address like "https://api.example.com/v1"'))),
   /** The model where the agent names none. */
   model: v.optional(v.string()),
+  /** How many tokens the model takes, prompt and answer together; 128,000 when absent. */
+  contextTokens: ContextTokens,
   secret: v.optional(SecretRef),
   /** Its models take a JSON Schema for their answer. Otherwise the schema is part of the instructions. */
   jsonSchema: v.optional(v.boolean()),

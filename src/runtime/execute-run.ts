@@ -5,6 +5,7 @@ import { toPinnaceError } from '../base/errors.ts';
 import type { SpanEnd } from '../events/span.ts';
 import { askedIn, createLoopApprovals, settleCalls, spendApprovals } from './calls/approvals.ts';
 import { toModelMessages, withContext } from './messages/model-messages.ts';
+import { createRunContext } from './context/run-context.ts';
 import { createDriver, type Driver } from './driver.ts';
 import { type IssuedMetadata, readIssued } from './messages/issued-metadata.ts';
 import type { LiveRun } from './log/live-run.ts';
@@ -96,6 +97,7 @@ async function openLoop(
     spans,
     messages: decided.length === 0 ? options.messages : withContext(toModelMessages(settled, issued), context),
     tools: stepTools,
+    contextWindow: createRunContext(options, { spans, usage, tools: stepTools }),
     allTools: toolSet.tools,
     tokenBudget: budget?.tokens,
     signal,

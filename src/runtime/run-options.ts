@@ -19,6 +19,8 @@ export interface ResolvedRun {
   readonly request: RunRequest;
   readonly agent: Agent;
   readonly model: LanguageModel;
+  /** How many tokens the model takes. */
+  readonly contextTokens: number;
   readonly toolSet: ToolSet;
   readonly messages: readonly ModelMessage[];
   readonly limits: Limits;
@@ -41,7 +43,7 @@ export interface RunIdentity {
 /** What a run takes from its runtime. */
 type RunServices =
   & Pick<RuntimeParts, 'authorize' | 'storage' | 'interruptions' | 'slots' | 'discovery' | 'ttlMs' | 'now'>
-  & Pick<RuntimeParts, 'recorder' | 'metrics' | 'digests'>
+  & Pick<RuntimeParts, 'recorder' | 'metrics' | 'digests' | 'contextStrategy'>
   & { readonly resolveSecret: Resolver['secret'] };
 
 /** Everything that one run needs, resolved. */

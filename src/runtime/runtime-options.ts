@@ -3,6 +3,7 @@
 import type { Metrics } from '../base/metrics.ts';
 import type { Authorize } from '../contracts/authorize.ts';
 import type { Catalog } from '../contracts/catalog.ts';
+import type { ContextStrategy } from '../contracts/context-strategy.ts';
 import type { DataSources } from '../contracts/data-sources.ts';
 import type { Discovery } from '../contracts/discovery.ts';
 import type { Egress } from '../contracts/egress.ts';
@@ -64,6 +65,8 @@ export interface RuntimeObservers {
 export interface RuntimeOptions extends RuntimePorts, RuntimeTools, RuntimeObservers {
   readonly authorize: Authorize;
   readonly limits: Limits;
+  /** Decides before each call of a model which messages it is sent. */
+  readonly contextStrategy?: ContextStrategy | undefined;
 }
 
 /** What a runtime is created with. The parts that need the runtime are functions of what they need. */

@@ -105,7 +105,11 @@ async function claimAndExecute(
   const { resolver, runs, toolSetOf } = parts;
   const { traceId } = span;
   const { invalidations } = resolver;
-  const { agent, model, secret, tools, servers } = await resolver.resolve(asked.agentId, principal, span);
+  const { agent, model, contextTokens, secret, tools, servers } = await resolver.resolve(
+    asked.agentId,
+    principal,
+    span,
+  );
   if (secret) redaction.add(secret);
   const toolSet = await toolSetOf(agent, tools, servers);
   const request = { ...asked, context: [...toolSet.notes, ...asked.context] };
@@ -127,7 +131,7 @@ async function claimAndExecute(
     return { runId: claimed.known.runId, known: claimed.known };
   }
   const { live } = claimed;
-  const resolved = { agent, model, toolSet, messages, limits, request, principal, plan, continues };
+  const resolved = { agent, model, contextTokens, toolSet, messages, limits, request, principal, plan, continues };
   const run = { ...parts, ...resolved, runId, traceId, span, abort, resolveSecret: resolver.secret, redaction };
   executeRun(run, live);
   // An invalidation before the claim could not stop this run.

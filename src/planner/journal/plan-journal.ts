@@ -65,6 +65,7 @@ export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
     head: options.head,
     version: options.version,
     now,
+    spacingMs: 0,
     ttlMs,
     graceMs,
     onCommit(upTo) {

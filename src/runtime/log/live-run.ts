@@ -2,7 +2,6 @@
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
-import type { CommitTick } from '../../log/commit-tick.ts';
 import { type Journal, openJournal } from '../../log/journal.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
@@ -29,8 +28,8 @@ export interface LiveRunOptions {
   readonly now: () => number;
   readonly ttlMs: number;
   readonly metrics: Metrics;
-  /** When chunks are committed. */
-  readonly tick: CommitTick;
+  /** Chunks that come within this time are committed together. */
+  readonly spacingMs: number;
   /** How long the run goes on after its last reader has left. */
   readonly detachGraceMs: number;
   /** How long the run outlasts a storage that is out of reach. */
@@ -89,7 +88,6 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
   const heartbeat = setInterval(() => void journal.flush().catch(() => undefined), heartbeatMs);
   let length = 0;
   let full = false;
-  let silent = true;
   return {
     state,
     gone: gone.promise,
@@ -119,10 +117,6 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
       }
       buffer.push(text);
       journal.append([text]);
-      if (silent && isFirstWord(chunk)) {
-        silent = false;
-        void journal.flush().catch(() => undefined); // a lost log has told `leave`
-      }
     },
     async end(how, { usage, onRecorded: whenRecorded }) {
       onRecorded = whenRecorded;
@@ -138,14 +132,14 @@ function openLog(
   buffer: EventBuffer,
   leave: (lostTo: PinnaceError) => void,
 ): Journal<RunState> {
-  const { storage, runId, version, now, tick, ttlMs, storageGraceMs: graceMs, state, abort, metrics } = options;
+  const { storage, runId, version, now, spacingMs, ttlMs, storageGraceMs: graceMs, state, abort, metrics } = options;
   return openJournal({
     storage,
     prefix: runPrefix(runId),
     head: { seq: 0, fence: 1, at: now(), state },
     version,
     now,
-    tick,
+    spacingMs,
     ttlMs,
     graceMs,
     onCommit(seq) {
@@ -157,11 +151,6 @@ function openLog(
       leave(error);
     },
   });
-}
-
-/** Whether a person sees something of the answer: the first of it is committed at once. */
-function isFirstWord({ type }: UIMessageChunk): boolean {
-  return type === 'text-delta' || type === 'reasoning-delta' || type === 'tool-input-start';
 }
 
 function tooLong(): PinnaceError {

@@ -4,7 +4,6 @@ import { createBulletin } from '../../log/bulletin.ts';
 import type { PinnaceError } from '../../base/errors.ts';
 import type { Emit } from '../../events/events.ts';
 import type { Metrics } from '../../base/metrics.ts';
-import { type CommitTick, createCommitTick } from '../../log/commit-tick.ts';
 import { groupCommits } from '../../log/group-commit.ts';
 import { creation, readJournal } from '../../log/journal-record.ts';
 import { steadyStorage } from '../../log/outage.ts';
@@ -121,7 +120,6 @@ interface Shared {
   readonly grouped: Storage;
   readonly stored: Parameters<typeof readRun>[1];
   readonly lives: Map<string, LiveRun>;
-  readonly tick: CommitTick;
   /** Publishes the cancellation of a run to all instances. */
   readonly publishCancel: (runId: string) => Promise<void>;
   /** The first run subscribes to cancels, so that an idle runtime watches nothing. */
@@ -140,7 +138,6 @@ function openShared(options: RunsOptions, closing: AbortSignal): Shared {
     grouped,
     stored: { storage, now, ttlMs, storageGraceMs, emit },
     lives,
-    tick: createCommitTick(options.commitSpacingMs, now),
     publishCancel: (runId) => cancels.publish(runId),
     subscribe() {
       if (subscribed) return;
@@ -181,7 +178,7 @@ async function findRun(
 }
 
 async function claimRun(shared: Shared, given: ClaimOptions): ReturnType<Runs['claim']> {
-  const { options, grouped, stored, lives, tick, subscribe } = shared;
+  const { options, grouped, stored, lives, subscribe } = shared;
   const { runId, principal, state, idempotency } = given;
   const { now, ttlMs, storageGraceMs } = options;
   subscribe();
@@ -205,7 +202,7 @@ async function claimRun(shared: Shared, given: ClaimOptions): ReturnType<Runs['c
     throw claimedAtOnce();
   }
   const { version } = result;
-  const live = createLiveRun({ ...options, ...given, storage: grouped, version, tick });
+  const live = createLiveRun({ ...options, ...given, storage: grouped, version, spacingMs: options.commitSpacingMs });
   lives.set(runId, live);
   void live.gone.then(() => lives.delete(runId));
   return { live };

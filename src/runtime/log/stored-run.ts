@@ -71,6 +71,7 @@ async function endLostRun(runId: string, options: StoredRunOptions): Promise<Jou
     head,
     version,
     now,
+    spacingMs: 0,
     ttlMs,
     graceMs,
     onCommit: () => undefined,

@@ -4,6 +4,7 @@ import type { LanguageModelV4, LanguageModelV4ToolResultPart } from '@ai-sdk/pro
 import type { Agent } from '../../base/schema.ts';
 import type { CallDescription } from '../../tools/approval.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
+import type { ContextWindow } from '../context/context-window.ts';
 import type { ModelMessage } from '../messages/model-messages.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { LoopSpans } from './loop-spans.ts';
@@ -21,6 +22,8 @@ export interface LoopOptions {
   readonly tools: StepTools;
   /** All tools of the run, to count what discovery saves. */
   readonly allTools: readonly Tool[];
+  /** Keeps the prompt short enough for the model. */
+  readonly contextWindow: ContextWindow;
   readonly limits: Limits;
   /** The tokens that the run may use in all. */
   readonly tokenBudget: number | undefined;

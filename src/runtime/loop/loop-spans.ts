@@ -3,7 +3,7 @@
 import type { LanguageModel } from '../../contracts/ai-types.ts';
 import type { ErrorData } from '../../base/errors.ts';
 import type { Metrics } from '../../base/metrics.ts';
-import type { Span, SpanContext, SpanEnd } from '../../events/span.ts';
+import type { Payload, Span, SpanContext, SpanEnd } from '../../events/span.ts';
 import type { Limits } from '../resolve/limits.ts';
 import { createModelClock, type ModelClock } from '../model/model-clock.ts';
 import { type ModelWatch, watchModel } from '../model/model-watch.ts';
@@ -16,6 +16,8 @@ export interface LoopSpans extends ModelWatch {
   readonly current: SpanContext;
   /** Ends the step before, and starts the next. */
   readonly startStep: () => void;
+  /** Ends the step before, and starts a compaction, which has its own clock. */
+  readonly startCompaction: (payload: Payload) => Span;
   /** The last step has ended. */
   readonly end: (how: { readonly status: SpanEnd['status']; readonly error: ErrorData | null }) => void;
 }
@@ -47,6 +49,11 @@ export function createLoopSpans(
       clock.startStep();
       step?.end({ status: 'ok' });
       step = run.start({ action: 'step', actor: agent, target: agent, payload: { step: ++count } });
+    },
+    startCompaction(payload) {
+      clock.endStep();
+      step?.end({ status: 'ok' });
+      return step = run.start({ action: 'compaction', actor: agent, target: agent, payload });
     },
     end: (how) => step?.end(how),
   };

@@ -41,12 +41,14 @@ export function startLoop(options: LoopOptions): Loop {
 
 /** Runs steps until the run ends; each yield is one batch for the log. */
 async function* runSteps(run: LoopOptions): AsyncGenerator<readonly UIMessageChunk[], RunEnd> {
-  const prompt = toPrompt(run.agent.instructions, run.messages); // only appended to
+  const prompt = toPrompt(run.agent.instructions, run.messages); // only `fit` replaces any
   const shownIds = new Set<string>();
   for (let step = 1;; step++) {
+    yield* run.contextWindow.fit(prompt);
     const answer = yield* takeAnswer(run, { prompt, shownIds, step });
     prompt.push(answer.message);
     addUsage(run.usage, answer);
+    run.contextWindow.learn(answer.usage.inputTokens.total);
     const settled = mayExecute(answer.finishReason) ? yield* settleCalls(answer.calls, run) : unsettled;
     if (settled.results.length > 0) prompt.push({ role: 'tool', content: [...settled.results] });
     yield [{ type: 'finish-step' }];

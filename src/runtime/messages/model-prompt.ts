@@ -11,12 +11,13 @@ import { isRecord } from '../../base/is-record.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { ToolDefinition } from '../../base/schema.ts';
 import type { ModelMessage } from './model-messages.ts';
+import { originOf, withOrigin } from './origin.ts';
 
 /** Converts messages; adjacent messages of tools become one, and empty ones are left out. */
 export function toPrompt(instructions: string, messages: readonly ModelMessage[]): LanguageModelV4Message[] {
   const prompt: LanguageModelV4Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }];
   for (const message of messages) {
-    const converted = toPromptMessage(message);
+    const converted = withOrigin(toPromptMessage(message), originOf(message));
     const last = prompt.at(-1);
     if (converted.role === 'tool' && last?.role === 'tool') last.content.push(...converted.content);
     else if (converted.role !== 'tool' || converted.content.length > 0) prompt.push(converted);

@@ -13,6 +13,8 @@ export interface ModelClock {
   readonly signal: AbortSignal;
   /** A step starts. */
   readonly startStep: () => void;
+  /** The step has ended: nothing is due until the next. */
+  readonly endStep: () => void;
   /** A request is sent: the first chunk of its answer is due, with its headers. The time restarts with each retry. */
   readonly requested: () => void;
   /** The model has sent something: its next chunk is due within this limit. */
@@ -57,6 +59,7 @@ export function createModelClock(
       stepDue = performance.now() + limits.stepMs;
       alarm.set(stepDue);
     },
+    endStep: () => void (stepDue = Infinity),
     requested: () => expect('firstChunkMs'),
     heard: (within) => awaited && expect(within),
     saidAll() {

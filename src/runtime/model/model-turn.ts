@@ -1,6 +1,6 @@
 /** One call of a model for callers that make the calls that it asks for themselves, such as plans. */
 
-import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { LanguageModelV4FinishReason, LanguageModelV4Message, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { PinnaceError } from '../../base/errors.ts';
 import type { LanguageModel } from '../../contracts/ai-types.ts';
 import type { Metrics } from '../../base/metrics.ts';
@@ -22,6 +22,8 @@ export interface ModelTurn {
   readonly text: string;
   readonly calls: readonly ModelCall[];
   readonly tokens: number;
+  readonly usage: LanguageModelV4Usage;
+  readonly finishReason: LanguageModelV4FinishReason['unified'];
   /** The answer as the next call of the model must have it. */
   readonly message: LanguageModelV4Message;
 }
@@ -101,7 +103,7 @@ async function readTurn(
   watch.endCall({ finishReason, usage, firstOutputMs: call.firstOutputMs });
   if (calls.length > 0 && !mayExecute(finishReason)) throw incomplete();
   const tokens = (usage.inputTokens.total ?? 0) + (usage.outputTokens.total ?? 0);
-  return { text, calls: calls.map(toModelCall), tokens, message };
+  return { text, calls: calls.map(toModelCall), tokens, usage, finishReason, message };
 }
 
 function toModelCall({ toolCallId, toolName, input, error }: ParsedCall<string>): ModelCall {

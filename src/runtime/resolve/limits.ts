@@ -65,7 +65,7 @@ export const defaultLimits: Limits = {
   partLength: 65_536,
   requestLength: 1_048_576,
   detachGraceMs: 30_000,
-  commitSpacingMs: 50,
+  commitSpacingMs: 20,
   storageGraceMs: 10_000,
   approvalMs: 86_400_000,
   retentionMs: 86_400_000,

@@ -14,6 +14,7 @@ import type { Storage } from '../../contracts/storage.ts';
 import type { Agent, Provider, SecretRef, ToolDefinition } from '../../base/schema.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { SpanContext } from '../../events/span.ts';
+import { defaultContextTokens } from '../context/context-options.ts';
 import { type CatalogCaches, createCatalogCaches } from './catalog-caches.ts';
 import { createInvalidationFeed } from './invalidation-feed.ts';
 import type { SelectedServer } from './mcp-tools.ts';
@@ -45,6 +46,8 @@ export interface Equipped {
 /** An agent that may run, with its model. */
 export interface Resolved extends Equipped {
   readonly model: LanguageModel;
+  /** How many tokens the model takes: as the agent says, else its provider, else 128,000. */
+  readonly contextTokens: number;
   /** The provider's secret, which the model sends. */
   readonly secret: Secret | undefined;
 }
@@ -108,7 +111,8 @@ export function createResolver(options: ResolverOptions): Resolver {
   const modelOf = async (found: Agent, tenant: string, place: SpanContext | undefined): Promise<ModelAndSecret> => {
     const provider = requireProvider(found, await caches.providers.get(found.providerId, found.tenant));
     const secret = await secrets.ofProvider(provider, { agent: found, tenant, place });
-    return { model: adaptModel(options.models.model(provider, secret)), secret };
+    const contextTokens = found.contextTokens ?? provider.contextTokens ?? defaultContextTokens;
+    return { model: adaptModel(options.models.model(provider, secret)), contextTokens, secret };
   };
   return {
     agent,
@@ -139,7 +143,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   };
 }
 
-type ModelAndSecret = Pick<Resolved, 'model' | 'secret'>;
+type ModelAndSecret = Pick<Resolved, 'model' | 'contextTokens' | 'secret'>;
 
 type SharedTools = Promise<readonly ToolDefinition[] | undefined>;
 

@@ -35,6 +35,7 @@ function open(
     storage,
     prefix,
     now: () => at,
+    spacingMs: 0,
     ttlMs: 60_000,
     graceMs,
     onCommit: (seq) => seen.push(seq),

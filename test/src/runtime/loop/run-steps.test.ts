@@ -22,6 +22,7 @@ function loop(needed: (tool: Tool) => Promise<boolean>) {
     messages: [],
     tools: { current: () => tools },
     allTools: tools,
+    contextWindow: { fit: () => [], learn: () => undefined },
     limits: { steps: 1, modelRetries: 0 },
     usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0, toolTokens: 0, toolTokensSaved: 0 },
     approvals: { needed },

@@ -1,0 +1,126 @@
+/** Makes a long prompt fit: own strategy, shorter outputs, a summary, fewer turns. Loaded when a chat becomes long. */
+
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import { PinnaceError } from '../../base/errors.ts';
+import type { UIMessageChunk } from '../../contracts/ai-types.ts';
+import { type Compaction, summaryMessage } from '../messages/compaction.ts';
+import { toPrompt } from '../messages/model-prompt.ts';
+import { originOf } from '../messages/origin.ts';
+import { applyStrategy } from './apply-strategy.ts';
+import { type FitOptions, roomOf } from './context-options.ts';
+import { shorten } from './shorten.ts';
+import { chatStart, currentTurn, isKept, isSummary, turnStarts } from './turns.ts';
+
+type Prompt = readonly LanguageModelV4Message[];
+
+/** The current turn keeps the outputs of so many steps, as long as that fits. */
+const keptResults = 3;
+
+/** Replaces messages of the prompt until it fits; yields the chunk of a summary. @throws PinnaceError as `ContextWindow.fit`. */
+export async function* fitPrompt(
+  prompt: LanguageModelV4Message[],
+  options: FitOptions,
+): AsyncGenerator<readonly UIMessageChunk[], void> {
+  const { tokensOf, contextTokens } = options;
+  const room = roomOf(contextTokens);
+  const replace = (messages: Prompt): void => void prompt.splice(0, prompt.length, ...messages);
+  if (options.strategy) replace(await applyStrategy(options.strategy, prompt, options));
+  const tokensBefore = tokensOf(prompt);
+  if (tokensBefore <= room) return;
+  let fitted = shorten(prompt, { keptResults });
+  const given = new Set(prompt);
+  const shortened = fitted.filter((message) => !given.has(message)).length;
+  if (tokensOf(fitted) > room) {
+    const summarized = await summarizeOldest(prompt, { ...options, fitted, tokensBefore });
+    if (summarized) {
+      yield [chunkOf(summarized.compaction, options.runId)];
+      fitted = summarized.prompt;
+    }
+  }
+  const count = fitted.length;
+  fitted = dropOldest(fitted, { ...options, room });
+  const dropped = count - fitted.length;
+  if (tokensOf(fitted) > room) fitted = shorten(fitted, { keptResults: 1 });
+  replace(fitted);
+  const tokensAfter = tokensOf(prompt);
+  if (shortened + dropped > 0) options.onTrimmed?.({ shortened, dropped, tokensBefore, tokensAfter });
+  if (tokensAfter > contextTokens) throw tooLong(tokensAfter, contextTokens);
+}
+
+interface Summarized {
+  readonly compaction: Compaction;
+  readonly prompt: LanguageModelV4Message[];
+}
+
+/** After a summary the chat has this share of the window, so that the next summary is far. */
+const keptShare = 0.25;
+
+/** Summarizes the oldest turns; `undefined` where there are none, or there is no summary. Rejects only when the run is stopped. */
+async function summarizeOldest(
+  prompt: Prompt,
+  { fitted, tokensBefore, ...options }: FitOptions & { readonly fitted: Prompt; readonly tokensBefore: number },
+): Promise<Summarized | undefined> {
+  const { summarize, signal, tokensOf, sizeOf, contextTokens } = options;
+  const cut = cutOf(fitted, { sizeOf, most: contextTokens * keptShare });
+  const first = fitted[cut];
+  if (!summarize || !first) return undefined;
+  const covered = prompt.slice(chatStart(prompt), prompt.indexOf(first)); // with outputs and all: the summary is made of them
+  const through = covered.findLast((message) => originOf(message)?.kind !== 'context');
+  const throughMessageId = through && originOf(through)?.id;
+  const toSummarize = covered.filter((message) => !isKept(message));
+  if (throughMessageId === undefined || toSummarize.every(isSummary)) return undefined;
+  const summary = await summarize(toSummarize).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    return undefined; // its span has the error; the oldest turns are left out instead
+  });
+  if (summary === undefined) return undefined;
+  const messages = [
+    ...fitted.slice(0, chatStart(fitted)),
+    ...toPrompt('', [summaryMessage({ throughMessageId, summary })]),
+    ...covered.filter(isKept),
+    ...fitted.slice(cut),
+  ];
+  const compaction = { throughMessageId, summary, tokensBefore, tokensAfter: tokensOf(messages) };
+  return { compaction, prompt: messages };
+}
+
+/** Where the turns start that stay as they are: so many of the newest as fit, and the current one. */
+function cutOf(prompt: Prompt, { sizeOf, most }: Pick<FitOptions, 'sizeOf'> & { readonly most: number }): number {
+  const current = currentTurn(prompt);
+  const starts = new Set(turnStarts(prompt).slice(1));
+  let [cut, size] = [current, 0];
+  for (const [at, message] of [...prompt.entries()].toReversed()) {
+    size += sizeOf(message);
+    if (size > most) break;
+    if (at < current && starts.has(at)) cut = at;
+  }
+  return cut;
+}
+
+/** Leaves out the oldest turns until the rest fits. Summaries, pinned messages and the current turn stay. */
+function dropOldest(
+  prompt: LanguageModelV4Message[],
+  { tokensOf, sizeOf, room }: Pick<FitOptions, 'tokensOf' | 'sizeOf'> & { readonly room: number },
+): LanguageModelV4Message[] {
+  const isFixed = (message: LanguageModelV4Message): boolean => isKept(message) || isSummary(message);
+  let excess = tokensOf(prompt) - room;
+  let dropped = 0;
+  for (const end of turnStarts(prompt).slice(1)) {
+    if (excess <= 0) break;
+    for (const message of prompt.slice(dropped, end)) if (!isFixed(message)) excess -= sizeOf(message);
+    dropped = end;
+  }
+  return dropped === 0 ? prompt : prompt.filter((message, at) => at >= dropped || isFixed(message));
+}
+
+function chunkOf(data: Compaction, runId: string): UIMessageChunk {
+  return { type: 'data-compaction', id: `${runId}:${data.throughMessageId}`, data };
+}
+
+function tooLong(tokens: number, contextTokens: number): PinnaceError {
+  return new PinnaceError(
+    'budget_exceeded',
+    `Cannot call the model: the messages take about ${tokens} tokens, and the model takes ${contextTokens}. Send shorter messages, or start a new chat`,
+    { details: { reason: 'context_window', tokens, contextTokens } },
+  );
+}

@@ -1,0 +1,48 @@
+/** Chats that are too long for their model, and models that summarize them. */
+
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { UIMessage } from '../../../../src/index.ts';
+import { says, scriptedModel, streamOf } from '../../../fixtures/model.ts';
+import { userMessage } from '../../../fixtures/runtime.ts';
+
+type Part = UIMessage['parts'][number];
+
+/** A window of 2,000 tokens, of which a prompt may fill 1,600. */
+export const smallWindow = { contextTokens: 2_000 };
+
+/** An answer in text. */
+export function answerMessage(text: string, id: string): UIMessage {
+  return { id, role: 'assistant', parts: [{ type: 'text', text }] };
+}
+
+/** An answer that has called a tool. */
+export function callMessage(id: string, output: unknown, tool = 'lookup'): UIMessage {
+  const call = { type: `tool-${tool}`, toolCallId: `call-${id}`, state: 'output-available', input: { id }, output };
+  return { id, role: 'assistant', parts: [call as Part, { type: 'text', text: `found ${id}` }] };
+}
+
+/** `turns` questions and answers of about 100 tokens each, and a last question. The ids are u0, a0, u1, … */
+export function longChat(turns: number): UIMessage[] {
+  const all = Array.from({ length: turns }, (_, i) => [
+    userMessage(`question ${i} ${'q'.repeat(180)}`, `u${i}`),
+    answerMessage(`answer ${i} ${'a'.repeat(180)}`, `a${i}`),
+  ]);
+  return [...all.flat(), userMessage('the last question', 'last')];
+}
+
+/** Whether a call is asked for a summary. */
+export function isSummary({ prompt }: LanguageModelV4CallOptions): boolean {
+  return prompt[0]?.role === 'system' && prompt[0].content.startsWith('You summarize');
+}
+
+/** A model that summarizes as the script says, and otherwise answers. */
+export function summarizingModel(summary: ReturnType<typeof says> = says('They talked about letters.')) {
+  const model = scriptedModel((options) => streamOf(isSummary(options) ? summary : says('Hello')));
+  const answers = () => model.calls.filter((call) => !isSummary(call));
+  return { ...model, answers, summaries: () => model.calls.filter(isSummary) };
+}
+
+/** All texts of a prompt. */
+export function promptText(call: LanguageModelV4CallOptions | undefined): string {
+  return JSON.stringify(call?.prompt ?? []);
+}
