@@ -24,6 +24,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'screens', title: 'Screens', words: 'pictures screenshots look' },
       { page: 'runs', title: 'Runs', words: 'stream errors retry resume cancel' },
       { page: 'models', title: 'Models', words: 'providers openai anthropic google sdk loop' },
+      { page: 'steering', title: 'Steering', words: 'message while running send interrupt queue' },
     ],
   },
   {

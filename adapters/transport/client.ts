@@ -6,6 +6,8 @@ import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp-
 import type { CallOptions } from './client/call-options.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
+import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
+import type { SteeringMessageInput } from '../../src/runtime/steering/message.ts';
 import { createRemoteAudit, type RemoteAudit } from './client/audit.ts';
 import { callRoute, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
 import { type CertificateSource, createCredentials } from './client/credential.ts';
@@ -67,6 +69,11 @@ export interface Client extends ChatTransport<UIMessage> {
   ): Promise<ReadableStream<UIMessageChunk> | null>;
   /** Stops a run. Repeating the call changes nothing. */
   cancel(runId: string, options?: CallOptions): Promise<void>;
+  /**
+   * Sends a message to a run that works: its model receives it before its next call. A message without an `id` gets one, so a retry
+   * sends it once. Rejects with `conflict` (`run_ended`) when the run has ended: send it as the next message of the chat.
+   */
+  send(runId: string, message: SteeringMessageInput, options?: CallOptions): Promise<SentMessage>;
   status(runId: string, options?: CallOptions): Promise<RunStatus>;
   /** Decides on a tool call that waits for it. */
   approve(runId: string, approvalId: string, decision: ApprovalDecision, options?: CallOptions): Promise<void>;
@@ -117,6 +124,8 @@ export function createClient(options: ClientOptions): Client {
     resume: async (runId, { signal, lastEventId } = {}) =>
       await join(`${runPath(runId)}/stream`, { signal, ...(lastEventId && { position: parseEventId(lastEventId) }) }),
     cancel: async (runId, given) => void await call('DELETE', runPath(runId), given),
+    send: async (runId, { id = crypto.randomUUID(), parts }, given) =>
+      await call('POST', `${runPath(runId)}/messages`, { ...given, body: { id, parts } }) as SentMessage, // safe: as `status`
     status: async (runId, given) => await call('GET', runPath(runId), given) as RunStatus, // safe: the endpoint's schema says so
     approve: async (runId, approvalId, body, given) =>
       void await call('POST', `${runPath(runId)}/approvals/${encodeURIComponent(approvalId)}`, { ...given, body }),

@@ -9,6 +9,8 @@ import type { PlanReply } from '../../src/contracts/plans.ts';
 import { localPrincipal } from '../../src/base/principal.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { HostedRuntime, Manifest, Runtime } from '../../src/runtime/runtime.ts';
+import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
+import type { SteeringMessageInput } from '../../src/runtime/steering/message.ts';
 
 /** Comlink drops an error's code, so calls return errors as data. */
 type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ErrorData };
@@ -22,6 +24,7 @@ interface Wire {
   ): Promise<Answer<ReadableStream<UIMessageChunk>>>;
   resume(callId: string, runId: string, after: number): Promise<Answer<ReadableStream<UIMessageChunk>>>;
   cancel(callId: string, reason: string): void;
+  send(runId: string, message: SteeringMessageInput): Promise<Answer<SentMessage>>;
   manifest(agentId: string): Promise<Answer<Manifest>>;
   decide(runId: string, approvalId: string, decision: Decision): Promise<Answer<void>>;
   reply(runId: string, reply: PlanReply): Promise<Answer<void>>;
@@ -63,6 +66,7 @@ export function exposeRuntime(
       handOver(callId, (signal) => runtime.run(request, principal, { signal, idempotencyKey })),
     resume: (callId, runId, after) => handOver(callId, (signal) => runtime.resume(runId, after, { principal, signal })),
     cancel: (callId, reason) => runs.get(callId)?.abort(reason),
+    send: (runId, message) => answerOf(() => runtime.send(runId, message, principal)),
     manifest: (agentId) => answerOf(() => runtime.manifest(agentId, principal)),
     decide: (runId, approvalId, decision) => answerOf(() => runtime.decide(runId, approvalId, decision, principal)),
     reply: (runId, reply) => answerOf(() => runtime.reply(runId, reply, principal)),
@@ -122,6 +126,7 @@ export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
       cancelOn(signal, { wire, callId });
       return valueOf(await resumed);
     },
+    send: async (runId, message) => valueOf(await wire.send(runId, message)),
     manifest: async (agentId) => valueOf(await wire.manifest(agentId)),
     decide: async (runId, approvalId, decision) => valueOf(await wire.decide(runId, approvalId, decision)),
     reply: async (runId, reply) => valueOf(await wire.reply(runId, reply)),

@@ -8,6 +8,7 @@ export const metricCatalog = {
   pinnace_open_runs: 'Open runs in this instance',
   pinnace_plans_total: 'Ended plans by state',
   pinnace_open_plans: 'Open plans in this instance',
+  pinnace_steering_messages_total: 'Messages to running agents by state (delivered, undelivered, refused)',
   pinnace_budget_tokens_total: 'Tokens of runs and plans with a token budget, by type and kind (granted, used)',
   pinnace_model_calls_total: 'Model calls by model and status',
   pinnace_tokens_total: 'Model tokens by model and kind (input, output)',

@@ -17,6 +17,7 @@ import { createRunCalls, type RunCalls } from './calls/run-calls.ts';
 import { closingChunks, openingChunks } from './log/run-chunks.ts';
 import type { RunEnd } from './log/run-end.ts';
 import type { RunOptions } from './run-options.ts';
+import { createSteering, type Steering } from './loop/steering.ts';
 import { createStepTools } from './loop/step-tools.ts';
 
 /** Executes the run to its end, into its record. Never throws. */
@@ -28,14 +29,16 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const push = (chunk: UIMessageChunk): void => driver.push(chunk);
   const spans = createLoopSpans(options);
   const calls = createRunCalls(options, { live, usage, spans, push });
+  const steering = createSteering(live.inbox, { ...options, spans });
   let loop: Loop | undefined;
   const driver: Driver = createDriver({
     opening: openingChunks({ runId, traceId, messageId: continuedMessage(options) }, toolSet),
-    read: async () => await (loop ??= await openLoop(options, { usage, spans, calls, push })).read(),
+    read: async () => await (loop ??= await openLoop(options, { usage, spans, calls, steering, push })).read(),
     failure: (error) => abort.signal.aborted ? endOfAbort(abort.signal) : failed(error),
     closing: (end) => [
       ...redaction.flush(),
       ...calls.closing(end),
+      ...steering.close(),
       ...closingChunks(end, { runId, traceId, usage: finalUsage() }),
     ],
     record(chunk) {
@@ -75,10 +78,11 @@ function noUsage(): RunUsage {
 /** Opens the run's loop, after the calls that a person has decided on since. A run with a plan follows that instead. */
 async function openLoop(
   options: RunOptions,
-  { usage, spans, calls, push }: {
+  { usage, spans, calls, steering, push }: {
     readonly usage: RunUsage;
     readonly spans: LoopSpans;
     readonly calls: RunCalls;
+    readonly steering: Steering;
     readonly push: (chunk: UIMessageChunk) => void;
   },
 ): Promise<Loop> {
@@ -104,6 +108,7 @@ async function openLoop(
     usage,
     approvals: createLoopApprovals(options, { prepared, spans }),
     invoke,
+    steering,
   });
 }
 

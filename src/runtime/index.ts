@@ -10,3 +10,5 @@ export type { AgentTools } from './resolve/agent-tools.ts';
 export { defaultLimits, type Limits } from './resolve/limits.ts';
 export type { RunRequestInput } from './run-request.ts';
 export type { HostedRuntime, Manifest, Runtime, Started, StartOptions } from './runtime.ts';
+export type { SentMessage } from './steering/inbox.ts';
+export type { SteeringMessageInput } from './steering/message.ts';

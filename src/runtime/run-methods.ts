@@ -1,7 +1,8 @@
-/** The runtime's methods about runs: start, read, cancel, decide and reply. */
+/** The runtime's methods about runs: start, read, cancel, send, decide and reply. */
 
-import { PinnaceError } from '../base/errors.ts';
+import { PinnaceError, toData } from '../base/errors.ts';
 import { requireScope } from '../base/principal.ts';
+import { statusOfError } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { decide } from '../permission/decide.ts';
 import { chunksOf } from './log/chunks-of.ts';
@@ -9,8 +10,9 @@ import { countRefusedRun } from './request-refusals.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 import type { HostedRuntime } from './runtime.ts';
 import { startRun } from './start-run.ts';
+import { parseSteeringMessage, runFollowsPlan } from './steering/message.ts';
 
-type RunMethods = Pick<HostedRuntime, 'start' | 'cancel' | 'run' | 'resume' | 'decide' | 'reply'>;
+type RunMethods = Pick<HostedRuntime, 'start' | 'cancel' | 'send' | 'run' | 'resume' | 'decide' | 'reply'>;
 
 /** Creates the methods. */
 export function createRunMethods(parts: RuntimeParts, { guard }: Pick<HostedRuntime, 'guard'>): RunMethods {
@@ -20,6 +22,7 @@ export function createRunMethods(parts: RuntimeParts, { guard }: Pick<HostedRunt
   return {
     start,
     cancel,
+    send: sendOf(parts, guard),
     async run(input, principal, { signal, idempotencyKey: key } = {}) {
       const idempotency = key === undefined ? undefined : { key, fingerprint: JSON.stringify(input) };
       const left = new AbortController();
@@ -58,6 +61,30 @@ function cancelOf({ runs }: RuntimeParts, guard: HostedRuntime['guard']): RunMet
     await guard({ ...request, attempt: 'Cannot cancel the run' }, async (at) => {
       await runs.cancel(principal, runId);
       at.emit({ ...facts, status: 'ok' });
+    });
+  };
+}
+
+/** A message is input for the agent, as the request was that started the run: whoever may run the agent may send one. */
+function sendOf({ runs, metrics }: RuntimeParts, guard: HostedRuntime['guard']): RunMethods['send'] {
+  return async (runId, input, principal, { trace, signal } = {}) => {
+    const message = parseSteeringMessage(input);
+    const { state, agentId, traceId, planId } = await runs.status(principal, runId, 'run:create');
+    if (state !== 'running') return await runs.send(principal, { runId, message });
+    const facts = { action: 'run.send', target: { type: 'run', id: runId }, payload: { messageId: message.id } };
+    const request = { ...facts, principal, trace: trace ?? { traceId }, context: { agentId } };
+    return await guard({ ...request, attempt: 'Cannot send the message' }, async (at) => {
+      try {
+        if (planId !== undefined) throw runFollowsPlan();
+        const sent = await runs.send(principal, { runId, message, signal });
+        at.emit({ ...facts, status: 'ok' });
+        return sent;
+      } catch (thrown) {
+        const error = toData(thrown);
+        metrics.count('pinnace_steering_messages_total', { state: 'refused' });
+        at.emit({ ...facts, status: statusOfError(error), error });
+        throw thrown;
+      }
     });
   };
 }

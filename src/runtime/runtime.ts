@@ -19,6 +19,8 @@ import type { Readiness } from './readiness.ts';
 import type { RunRequestInput } from './run-request.ts';
 import type { ClaimOptions, Runs, RunStatus } from './log/runs.ts';
 import type { CallerTrace } from './runtime-options.ts';
+import type { SentMessage } from './steering/inbox.ts';
+import type { SteeringMessageInput } from './steering/message.ts';
 
 /** A tool set as data. */
 export interface Manifest {
@@ -51,6 +53,24 @@ export interface Runtime {
     after: number,
     options: { readonly principal: Principal; readonly signal?: AbortSignal | undefined },
   ): Promise<ReadableStream<UIMessageChunk>>;
+  /**
+   * Sends a message to a run that works. Its model receives the message before its next call, in the order of sending; after a final
+   * answer that takes one more step. Resolves when the message is recorded. Repeating it with the same `id` sends it once. The stream
+   * shows where it was delivered as a `steering-message`, and as `data-steering` that the run ended without it.
+   *
+   * Rejects with `conflict` when the run has ended or waits for a person (`run_ended`), follows a plan (`run_follows_plan`) or has
+   * another message of this id (`message_id_reused`), `rate_limited`, `invalid_argument`, `not_found`, `forbidden`, and `unavailable`
+   * when the instance that executes it does not answer (`message_unconfirmed`).
+   *
+   * @example
+   * await runtime.send(runId, { id: 'm2', parts: [{ type: 'text', text: 'In metric units, please' }] }, principal);
+   */
+  send(
+    runId: string,
+    message: SteeringMessageInput,
+    principal: Principal,
+    options?: Pick<StartOptions, 'trace'> & { readonly signal?: AbortSignal | undefined },
+  ): Promise<SentMessage>;
   /** The tools that an agent may use, and for each other known tool the one reason why not. */
   manifest(agentId: string, principal: Principal): Promise<Manifest>;
   /**

@@ -18,6 +18,7 @@ import type { SignedEnv } from './env.ts';
 import { eventRoutes } from './routes/events.ts';
 import { type GroundingRouteOptions, groundingRoutes } from './routes/grounding.ts';
 import { type McpRouteOptions, mcpRoutes } from './routes/mcp.ts';
+import { messageRoutes } from './routes/messages.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { planRoutes } from './routes/plans.ts';
 import { isRefusedByEndpoint, problemResponse } from './problem.ts';
@@ -94,6 +95,7 @@ export function createApp(
   const app = createBase(runtime, options);
   const describe = () => describeApp(app);
   app.route('/v1', runRoutes({ runtime, signed, watchSession, quotas, maxBodyBytes, keepAliveMs }));
+  app.route('/v1', messageRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', approvalRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', operationRoutes({ runtime, signed, maxBodyBytes, capabilities, describe }));
   app.route('/v1', eventRoutes({ runtime, signed, watchSession, keepAliveMs, now }));

@@ -46,6 +46,12 @@ const ToolLogPart = v.object({
   transient: v.literal(true),
 });
 
+const SteeringPart = v.object({
+  type: v.literal('data-steering'),
+  id: v.string(),
+  data: v.object({ messageId: v.string(), state: v.literal('undelivered') }),
+});
+
 const PlanTask = v.object({
   address: v.string(),
   key: v.optional(v.string()),
@@ -101,6 +107,7 @@ const parts: Readonly<Record<string, Shape>> = {
   'data-plan': named('PlanPart', planPart),
   'data-usage': named('UsagePart', shapeOf(UsagePart)),
   'data-tool-error': named('ToolErrorPart', shapeOf(ToolErrorPart)),
+  'data-steering': named('SteeringPart', shapeOf(SteeringPart)),
   'data-tool-log': named('ToolLogPart', shapeOf(ToolLogPart)),
 };
 

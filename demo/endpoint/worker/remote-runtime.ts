@@ -28,6 +28,7 @@ export function remoteRuntime(client: Client): Runtime {
     },
     decide: async (runId, approvalId, { approved, reason }) =>
       await client.approve(runId, approvalId, { approved, ...(reason !== undefined && { reason }) }),
+    send: (runId, message) => client.send(runId, message),
     reply: (runId, reply) => client.reply(runId, reply),
     manifest: () => Promise.reject(notOffered()),
     invalidate: () => Promise.reject(notOffered()),

@@ -10,6 +10,7 @@ import { createReaders, type Readers } from './readers.ts';
 import { closingChunks } from './run-chunks.ts';
 import { runPrefix, type RunState } from './run-record.ts';
 import type { RunEnd } from './run-end.ts';
+import { createInbox, type Inbox } from '../steering/inbox.ts';
 
 /** The limits of one run's stream: events, and UTF-16 code units of JSON. */
 const maxEvents = 10_000;
@@ -41,6 +42,8 @@ export interface LiveRunOptions {
 /** A live run. Readers see only committed events, which every instance can replay. */
 export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventBuffer, 'read' | 'visible'> {
   readonly state: RunState;
+  /** The messages that arrive while the run works. */
+  readonly inbox: Inbox;
   /** Resolves when the run has ended and its log is committed, or is no longer ours. */
   readonly gone: Promise<void>;
   /** Whether another instance has it now, so that its end is to be read in the storage. */
@@ -86,10 +89,13 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
   };
   const journal = openLog(options, buffer, leave);
   const heartbeat = setInterval(() => void journal.flush().catch(() => undefined), heartbeatMs);
-  let length = 0;
-  let full = false;
+  const commit = commitTo(journal);
+  const inbox = createInbox({ ...options, commit });
+  const isFull = createStreamLimit();
   return {
     state,
+    inbox,
+    commit,
     gone: gone.promise,
     get takenOver() {
       return takenOver;
@@ -104,19 +110,12 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
     attach: () => readers.attach(),
     detach: () => readers.detach(),
     abort,
-    async commit(changes) {
-      journal.append([], { changes });
-      await journal.flush();
-    },
     record(chunk) {
       const text = JSON.stringify(chunk);
-      length += text.length;
-      if (!full && (text.length > maxEventLength || buffer.count >= maxEvents || length > maxLength)) {
-        full = true; // what comes now is the end
-        return abort(tooLong());
-      }
+      if (isFull(text, buffer.count)) return abort(tooLong()); // what comes now is the end
       buffer.push(text);
-      journal.append([text]);
+      const changes = inbox.changesOf(chunk);
+      journal.append([text], changes && { changes });
     },
     async end(how, { usage, onRecorded: whenRecorded }) {
       onRecorded = whenRecorded;
@@ -124,6 +123,24 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
       journal.append([], { state: ended });
       await journal.flush().then(() => leave(), () => undefined); // a lost log has left by itself
     },
+  };
+}
+
+function commitTo(journal: Journal<RunState>): LiveRun['commit'] {
+  return async (changes) => {
+    journal.append([], { changes });
+    await journal.flush();
+  };
+}
+
+/** Returns whether an event reaches a limit of the stream; true once. */
+function createStreamLimit(): (text: string, count: number) => boolean {
+  let length = 0;
+  let reached = false;
+  return (text, count) => {
+    length += text.length;
+    if (reached || (text.length <= maxEventLength && count < maxEvents && length <= maxLength)) return false;
+    return reached = true;
   };
 }
 

@@ -66,7 +66,7 @@ export function createCursor(
 }
 
 /** Also calls back now and then: no news says that a run was lost. */
-function watchRun(runId: string, storage: Storage, onNews: () => void): () => void {
+export function watchRun(runId: string, storage: Storage, onNews: () => void): () => void {
   const stop = watchKey(storage, headKey(runPrefix(runId)), onNews);
   const timer = setInterval(onNews, 5_000);
   return () => {

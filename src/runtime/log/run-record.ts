@@ -61,3 +61,8 @@ export function idempotencyKey({ tenant, session }: Principal, key: string): Key
 export function chatKey({ tenant }: Principal, chatId: string): Key {
   return ['chat', tenant, chatId];
 }
+
+/** Whether a run is the caller's: of its tenant, and of an agent that it may run. */
+export function mayAccess({ tenant, agents }: Principal, state: RunState): boolean {
+  return state.tenant === tenant && (agents === '*' || agents.includes(state.agentId));
+}

@@ -1,6 +1,5 @@
 /** The runs of a storage, on this and other instances: access, status, reading and canceling. */
 
-import { createBulletin } from '../../log/bulletin.ts';
 import type { PinnaceError } from '../../base/errors.ts';
 import type { Emit } from '../../events/events.ts';
 import type { Metrics } from '../../base/metrics.ts';
@@ -9,10 +8,13 @@ import { creation, readJournal } from '../../log/journal-record.ts';
 import { steadyStorage } from '../../log/outage.ts';
 import { commitOwn } from '../../log/own-commit.ts';
 import type { Storage } from '../../contracts/storage.ts';
+import type { SentMessage } from '../steering/inbox.ts';
+import { acceptRequested, type Sending, sendMessage } from '../steering/send.ts';
 import { createLiveRun, type LiveRun } from './live-run.ts';
 import { type Principal, requireScope, type Scope } from '../../base/principal.ts';
-import { chatKey, idempotencyKey, type IdempotencyRecord, runPrefix, type RunState } from './run-record.ts';
+import { chatKey, idempotencyKey, type IdempotencyRecord, mayAccess, runPrefix, type RunState } from './run-record.ts';
 import { createCursor, type RunCursor } from './run-cursor.ts';
+import { createRunSignals, type RunSignals } from './run-signals.ts';
 import { badCursor, claimedAtOnce, expired, notFound, reused } from './run-errors.ts';
 import { readRun } from './stored-run.ts';
 
@@ -55,6 +57,8 @@ export interface Runs {
   answer(principal: Principal, runId: string): Promise<RunCursor>;
   /** Asks the run to stop, wherever it is executed. Doing so again, or after its end, changes nothing. */
   cancel(principal: Principal, runId: string): Promise<void>;
+  /** Sends a message to the run, wherever it is executed. @throws PinnaceError as `status`, `sendMessage`. */
+  send(principal: Principal, sending: Sending): Promise<SentMessage>;
   /** The agents whose runs this instance executes, each once for every tenant that runs it. */
   agents(): readonly RunningAgent[];
   /** Stops this agent's runs of this tenant on this instance. */
@@ -120,10 +124,7 @@ interface Shared {
   readonly grouped: Storage;
   readonly stored: Parameters<typeof readRun>[1];
   readonly lives: Map<string, LiveRun>;
-  /** Publishes the cancellation of a run to all instances. */
-  readonly publishCancel: (runId: string) => Promise<void>;
-  /** The first run subscribes to cancels, so that an idle runtime watches nothing. */
-  readonly subscribe: () => void;
+  readonly signals: RunSignals;
 }
 
 function openShared(options: RunsOptions, closing: AbortSignal): Shared {
@@ -131,20 +132,15 @@ function openShared(options: RunsOptions, closing: AbortSignal): Shared {
   const grouped = groupCommits(options.storage);
   const storage = steadyStorage(grouped, storageGraceMs);
   const lives = new Map<string, LiveRun>();
-  const cancels = createBulletin<string>(storage, 'cancel');
-  let subscribed = false;
-  return {
-    options,
-    grouped,
-    stored: { storage, now, ttlMs, storageGraceMs, emit },
-    lives,
-    publishCancel: (runId) => cancels.publish(runId),
-    subscribe() {
-      if (subscribed) return;
-      subscribed = true;
-      cancels.subscribe((runId) => lives.get(runId)?.abort('cancelled'), closing);
+  const stored = { storage, now, ttlMs, storageGraceMs, emit };
+  const signals = createRunSignals(storage, {
+    onCancel: (runId) => lives.get(runId)?.abort('cancelled'),
+    onMessage(runId, messageId) {
+      const live = lives.get(runId);
+      if (live) void acceptRequested({ runId, messageId, inbox: live.inbox }, stored);
     },
-  };
+  }, closing);
+  return { options, grouped, stored, lives, signals };
 }
 
 async function statusOf(
@@ -178,10 +174,10 @@ async function findRun(
 }
 
 async function claimRun(shared: Shared, given: ClaimOptions): ReturnType<Runs['claim']> {
-  const { options, grouped, stored, lives, subscribe } = shared;
+  const { options, grouped, stored, lives, signals } = shared;
   const { runId, principal, state, idempotency } = given;
   const { now, ttlMs, storageGraceMs } = options;
-  subscribe();
+  signals.subscribe();
   const record: IdempotencyRecord = { runId, fingerprint: idempotency?.fingerprint ?? '' };
   const key = idempotency && idempotencyKey(principal, idempotency.key);
   const previous = key && await stored.storage.get(key);
@@ -208,8 +204,8 @@ async function claimRun(shared: Shared, given: ClaimOptions): ReturnType<Runs['c
   return { live };
 }
 
-function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 'ofChat'> {
-  const { lives, stored, publishCancel } = shared;
+function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 'send' | 'ofChat'> {
+  const { lives, stored, signals } = shared;
   return {
     async answer(principal, runId) {
       await statusOf(shared, { principal, runId, scope: 'run:create' });
@@ -226,7 +222,12 @@ function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 
       if (state !== 'running') return;
       const live = lives.get(runId);
       if (live) live.abort('cancelled');
-      else await publishCancel(runId);
+      else await signals.cancel(runId);
+    },
+    async send(principal, sending) {
+      const { runId } = sending;
+      const { state } = await statusOf(shared, { principal, runId, scope: 'run:create' });
+      return await sendMessage(sending, { ...shared, state, live: lives.get(runId) });
     },
     async ofChat(principal, chatId) {
       requireScope(principal, 'run:read');
@@ -236,10 +237,6 @@ function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 
       return found.state === 'running' ? found : undefined;
     },
   };
-}
-
-function mayAccess({ tenant, agents }: Principal, state: RunState): boolean {
-  return state.tenant === tenant && (agents === '*' || agents.includes(state.agentId));
 }
 
 function toStatus(

@@ -14,6 +14,7 @@ import { closingChunks } from './run-chunks.ts';
 import { startedCalls } from '../calls/call-record.ts';
 import { createOpenCalls, lossAt, lostChunks, lostError, type OpenCall } from '../calls/open-calls.ts';
 import { spanOfRun } from '../run-span.ts';
+import { recordChange, undeliveredChunk, waitingMessages } from '../steering/message-record.ts';
 import { statusOfError } from '../../events/span.ts';
 
 /** What reading a stored run needs. */
@@ -59,9 +60,10 @@ async function endLostRun(runId: string, options: StoredRunOptions): Promise<Jou
   if (!taken) return undefined; // another instance was faster
   const { head, version } = taken;
   const end = workerLost();
-  const calls = await lostCalls(runId, storage, end);
+  const [calls, messages] = await Promise.all([lostCalls(runId, storage, end), waitingMessages(runId, storage)]);
   const chunks = [
     ...calls.flatMap(({ call, error }) => lostChunks(call, { error, traceId: head.state.traceId })),
+    ...messages.map(undeliveredChunk),
     ...closingChunks(end, { runId, traceId: head.state.traceId, usage: {} }),
   ];
   let lost: PinnaceError | undefined;
@@ -83,7 +85,8 @@ async function endLostRun(runId: string, options: StoredRunOptions): Promise<Jou
     endedAt: now(),
     ...('error' in end && { error: end.error }),
   };
-  journal.append(chunks.map((chunk) => JSON.stringify(chunk)), { state });
+  const changes = messages.map((message) => recordChange(runId, { message, state: 'undelivered' }, ttlMs));
+  journal.append(chunks.map((chunk) => JSON.stringify(chunk)), { state, changes });
   await journal.flush().catch(() => undefined);
   if (lost) return undefined;
   emitLost(runId, { state, calls }, options);

@@ -12,13 +12,17 @@ import type { Answer } from './step-content.ts';
 export function endOf(
   answer: Answer<Tool>,
   { results, waiting }: Settled,
-  { limits, tokenBudget = Infinity, usage, isEnough }: LoopOptions,
+  { limits, tokenBudget = Infinity, usage, isEnough, steering }: LoopOptions,
 ): RunEnd | undefined {
   const { finishReason, calls, isDeferred } = answer;
+  const hasRoom = usage.steps < limits.steps && usage.totalTokens < tokenBudget;
+  const isSettled = waiting === 0 && results.length === calls.length;
+  const hasMore = mayExecute(finishReason) && waiting === 0 && (isDeferred || (calls.length > 0 && isSettled));
+  const isStopped = hasMore && isEnough?.(answer, results) === true;
+  if (hasMore && hasRoom && !isStopped) return undefined;
+  if (steering?.continues(isSettled && hasRoom && !isStopped)) return undefined;
   if (waiting > 0) return { type: 'awaiting_approval', finishReason };
-  const hasMore = mayExecute(finishReason) && (isDeferred || (calls.length > 0 && results.length === calls.length));
-  if (hasMore && isEnough?.(answer, results)) return { type: 'completed', finishReason };
-  if (hasMore && usage.steps < limits.steps && usage.totalTokens < tokenBudget) return undefined;
+  if (isStopped) return { type: 'completed', finishReason };
   if (finishReason !== 'tool-calls') return { type: 'completed', finishReason };
   const error = new PinnaceError(
     'budget_exceeded',

@@ -10,6 +10,7 @@ import type { Limits } from '../resolve/limits.ts';
 import type { LoopSpans } from './loop-spans.ts';
 import type { RunOutput } from './run-output.ts';
 import type { Answer } from './step-content.ts';
+import type { Steering } from './steering.ts';
 import type { StepTools } from './step-tools.ts';
 
 /** What the loop needs. */
@@ -40,6 +41,8 @@ export interface LoopOptions {
   /** Is added to as the run goes on. */
   readonly usage: Usage;
   readonly approvals: LoopApprovals;
+  /** The messages that arrive while the run works; none when absent. */
+  readonly steering?: Pick<Steering, 'deliver' | 'continues'>;
   /** Calls a tool; never throws. */
   readonly invoke: (
     tool: Tool,

@@ -44,6 +44,8 @@ async function* runSteps(run: LoopOptions): AsyncGenerator<readonly UIMessageChu
   const prompt = toPrompt(run.agent.instructions, run.messages); // only `fit` replaces any
   const shownIds = new Set<string>();
   for (let step = 1;; step++) {
+    const arrived = run.steering?.deliver(prompt) ?? [];
+    if (arrived.length > 0) yield arrived;
     yield* run.contextWindow.fit(prompt);
     const answer = yield* takeAnswer(run, { prompt, shownIds, step });
     prompt.push(answer.message);

@@ -64,6 +64,7 @@ async function everyMetric(): Promise<ReadonlyMap<string, Family>> {
   const request = { agentId: 'helper', chat: { id: 'c1', messages }, budget: { tokens: 10_000 } };
   for (let i = 0; i < 2; i++) await Array.fromAsync(await runtime.run(request, localPrincipal()));
   const { runId } = await runtime.start(request, localPrincipal(), {});
+  await runtime.send(runId, { parts: [{ type: 'text', text: 'And 6 * 8?' }] }, localPrincipal());
   const cursor = await runtime.runs.cursor(localPrincipal(), runId, 0);
   await new Response(encodeSse(cursor, { runId, keepAliveMs: 60_000, metrics: runtime.metrics })).text();
   await runtime.planner.run(
