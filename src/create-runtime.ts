@@ -16,6 +16,7 @@ import { createRuntimePlans } from './planner/host/runtime-plans.ts';
 import type { PlanLimits } from './planner/model/plan-limits.ts';
 import type { Planner } from './planner/planner.ts';
 import type { Authorize } from './contracts/authorize.ts';
+import type { BlobStore } from './contracts/blob-store.ts';
 import type { Catalog } from './contracts/catalog.ts';
 import type { ContextStrategy } from './contracts/context-strategy.ts';
 import type { Egress } from './contracts/egress.ts';
@@ -26,6 +27,7 @@ import type { Sandbox } from './contracts/sandbox.ts';
 import type { SecretSource } from './contracts/secret-source.ts';
 import type { Storage } from './contracts/storage.ts';
 import { cacheKeyOf } from './tools/records/record-kinds.ts';
+import { storageBlobs } from './log/blobs.ts';
 import { steadyStorage } from './log/outage.ts';
 import { defaultLimits, type Limits } from './runtime/resolve/limits.ts';
 import { localPrincipal } from './base/principal.ts';
@@ -43,6 +45,8 @@ export interface CreateRuntimeOptions {
   readonly models: ModelSource;
   /** Where runs are recorded: what one instance has started, every instance with the same storage can replay. */
   readonly storage: Storage;
+  /** Where files of messages and outputs are stored; in `storage` when absent. */
+  readonly blobs?: BlobStore;
   readonly secrets?: SecretSource;
   /**
    * Tools given as code, one by one or by the source, as those of a tree. Agents use those that their allowlist names. Every runtime
@@ -110,9 +114,10 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   const { catalog, models, secrets, tools = [], now = Date.now } = options;
   const storage = answeringStorage(options.storage);
   const limits = { ...defaultLimits, ...options.limits };
-  const { storageGraceMs } = limits;
+  const { storageGraceMs, attachmentRetentionMs: ttlMs } = limits;
+  const steady = steadyStorage(storage, storageGraceMs);
   const discovery = createRunDiscovery({
-    storage: steadyStorage(storage, storageGraceMs),
+    storage: steady,
     rerank: options.rerank,
     principal: localPrincipal(),
   });
@@ -124,6 +129,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     catalog,
     models,
     storage,
+    blobs: options.blobs ?? storageBlobs({ storage: steady, ttlMs, now }),
     secrets,
     egress: options.egress,
     sandbox: options.sandbox,

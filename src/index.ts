@@ -56,7 +56,7 @@ export type { RunStatus } from './runtime/log/runs.ts';
 export { defaultLimits, type Limits } from './runtime/resolve/limits.ts';
 export type { RunRequestInput } from './runtime/run-request.ts';
 export type { HostedRuntime, Manifest, Runtime } from './runtime/runtime.ts';
-export { type ContentBlock, type ContentOutput, contentOutput } from './tools/content.ts';
+export { type ContentBlock, type ContentOutput, contentOutput } from './tools/content/content.ts';
 export { defineTool, type ToolOptions } from './tools/define-tool.ts';
 export type { ToolSource } from './tools/tool-source.ts';
 export type { Tool, ToolContext, ToolOutcome } from './tools/tool.ts';

@@ -1,6 +1,7 @@
 /** Makes a response safe to read: harmless headers, text or JSON only, its body counted and ended in time. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
+import type { EgressOptions } from '../../src/contracts/egress.ts';
 import type { Deadline } from './deadline.ts';
 import { allowedResponseHeaders } from './headers.ts';
 import { unreachable, unusable } from './refusals.ts';
@@ -11,6 +12,8 @@ export interface BodyLimits {
   readonly deadline: Deadline;
   /** Whether a body of any type is read, and breaks as that of a `fetch` does; otherwise it must be text or JSON. */
   readonly callerLimits: boolean;
+  /** Which other bodies are read. */
+  readonly accept?: EgressOptions['accept'];
   /** Called when the body is read, canceled or broken; may be called again. */
   readonly onEnd: () => void;
 }
@@ -25,7 +28,7 @@ export async function guardAnswer(answer: Response, limits: BodyLimits): Promise
       await answer.body.cancel();
       return ended(new Response(null, init), limits);
     }
-    if (!limits.callerLimits) checkContent(answer.headers);
+    if (!limits.callerLimits) checkContent(answer.headers, limits.accept);
     return new Response(guardBody(answer.body, limits), init);
   } catch (error) {
     limits.onEnd();
@@ -47,10 +50,14 @@ function saysNothing({ status, headers }: Response): boolean {
 /** Text, JSON and XML, with their relatives. */
 const readable = /^(?:text\/[\w.+-]+|application\/(?:[\w.-]+\+)?(?:json|xml)|application\/(?:x-)?(?:ndjson|jsonl))$/;
 
-function checkContent(headers: Headers): void {
+/** Images, sounds, PDF, and bytes that their host calls nothing else. */
+const media = /^(?:(?:image|audio)\/[\w.+-]+|application\/(?:pdf|octet-stream)|binary\/octet-stream|)$/;
+
+function checkContent(headers: Headers, accept: EgressOptions['accept']): void {
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   const isEmpty = headers.get('content-length') === '0';
-  if (!isEmpty && !readable.test(type)) throw unusable('content_type', 'it is neither text nor JSON');
+  if (isEmpty || readable.test(type) || (accept === 'media' && media.test(type))) return;
+  throw unusable('content_type', accept === 'media' ? 'it is no file' : 'it is neither text nor JSON');
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -103,7 +103,7 @@ async function nextOrCancel(hop: Hop, answer: Response, reach: Reach): Promise<H
 
 async function holdAnswer(
   answer: Response,
-  { maxBytes, limits }: EgressOptions,
+  { maxBytes, limits, accept }: EgressOptions,
   deadline: Deadline,
 ): Promise<HeldAnswer> {
   const { promise: ended, resolve } = Promise.withResolvers<void>();
@@ -111,5 +111,6 @@ async function holdAnswer(
     deadline.release();
     resolve();
   };
-  return { answer: await guardAnswer(answer, { maxBytes, deadline, onEnd, callerLimits: limits === 'caller' }), ended };
+  const callerLimits = limits === 'caller';
+  return { answer: await guardAnswer(answer, { maxBytes, deadline, onEnd, callerLimits, accept }), ended };
 }

@@ -110,6 +110,10 @@ export const Provider = v.strictObject({
   /** Its models take a JSON Schema for their answer. Otherwise the schema is part of the instructions. */
   jsonSchema: v.optional(v.boolean()),
   prices: v.optional(Prices),
+  /** What its models take besides text; absent: unknown, and files are sent. An empty list: text alone. */
+  inputs: v.optional(v.array(v.picklist(['image', 'pdf', 'audio']))),
+  /** Whether results of tools may hold files; otherwise they follow in a message of the user. */
+  toolContent: v.optional(v.boolean()),
   revision: v.optional(Revision, 1),
 });
 export type Provider = v.InferOutput<typeof Provider>;

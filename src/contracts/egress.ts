@@ -28,6 +28,8 @@ export interface EgressOptions {
   readonly secretFields?: Readonly<Record<string, SecretText>>;
   /** Names the requests that share a circuit breaker at their origin; those of the same path, ids aside, when absent. */
   readonly circuit?: string;
+  /** `media`: a body of an image, a sound, a PDF or bytes without a type is read too; text and JSON alone when absent. */
+  readonly accept?: 'media';
   /** `refuse`: an answer that is a redirect is `forbidden`; `follow` when absent. */
   readonly redirects?: 'follow' | 'refuse';
 }
@@ -45,7 +47,7 @@ export interface EgressOptions {
  * `retryAfterMs` and the cause in `details.lastFailure`; other paths of its origin are not.
  *
  * A request that may not go is `forbidden`, one that is not well formed `invalid_argument`. A host that does not answer, a
- * body that is neither text nor JSON, and a platform that cannot check are `unavailable`; a body that is too long is
+ * body that is neither text nor JSON (see `accept`), and a platform that cannot check are `unavailable`; a body that is too long is
  * `budget_exceeded`, on reading too. An answer of any status is no error. Its headers are the harmless ones; never a cookie.
  * No error names a URL, a header value or a body; one may name the host of a listed origin, which is configuration.
  */

@@ -9,6 +9,7 @@ import { prepareCall } from '../tools/prepare-call.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import type { ToolDefinition } from '../base/schema.ts';
+import { createRunFiles } from './attachments/run-files.ts';
 import { describeApproval } from './calls/approvals.ts';
 import { type CallOptions, callTool } from './calls/call-tool.ts';
 import { type ModelMessage, withContext } from './messages/model-messages.ts';
@@ -29,7 +30,7 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
   return {
     async think(request) {
       const { model, tools, ...rest } = await prepare(parts, request);
-      const { agent, limits, notes, place } = rest;
+      const { agent, limits, notes, place, files } = rest;
       const primitives = new Set(request.primitives.map(({ name }) => name));
       const offered = tools.filter(({ definition }) => !primitives.has(definition.name));
       const messages = [...withOutcomes(request.history as readonly ModelMessage[] ?? [], request.inputs)]; // ours of the last step
@@ -42,7 +43,7 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
         signal: request.signal,
         instructions: [request.instructions, agent.instructions].filter((part) => part !== '').join('\n\n'),
         onText: (said) => parts.liveTexts.emit(planOf(request), said),
-        messages: withContext(messages, notes),
+        messages: await files.load(withContext(messages, notes)),
         tools: [...request.primitives, ...offered.map(({ definition }) => definition)],
       });
       const read = await Promise.all(calls.map((call) => readCall(call, { ...rest, tools: offered, primitives })));
@@ -60,7 +61,7 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
         const tool = prepared.tools.find(({ definition }) => definition.name === name);
         if (!tool) throw prepared.missing(name);
         const call = { toolCallId: callId, log: () => undefined, scope, signal: request.signal, approved, delegation };
-        const outcome = await callTool(tool, input, { call, options: prepared });
+        const outcome = await prepared.files.settled(await callTool(tool, input, { call, options: prepared }));
         return tokens > 0 ? { ...outcome, tokens } : outcome;
       } catch (error) {
         return { ok: false, error: toData(error) };
@@ -77,7 +78,10 @@ function planOf({ taskId }: StepOf): string {
   return end < 0 ? taskId : taskId.slice(0, end);
 }
 
-async function prepare(parts: StepParts, { agentId, owner, taskId, traceId, span, only, above = [] }: StepOf) {
+async function prepare(
+  parts: StepParts,
+  { agentId, owner, taskId, traceId, span, only, above = [], signal }: StepOf & { readonly signal: AbortSignal },
+) {
   const { resolver } = parts;
   const principal = createPrincipal({ ...owner, via: 'in-process' });
   requireScope(principal, 'run:create', agentId);
@@ -102,7 +106,8 @@ async function prepare(parts: StepParts, { agentId, owner, taskId, traceId, span
   const limits = minLimits(parts.limits, agent.limits);
   const facts = { agent, principal, actor, limits, place, redaction, resolveSecret: resolver.secret };
   const call: CallOptions = { ...parts, ...facts };
-  return { ...call, model, tools, notes: toolSet.notes, missing: (name: string) => stepTools.missing(name) };
+  const files = createRunFiles({ ...parts, tenant: principal.tenant, signal, limits, span: place });
+  return { ...call, model, tools, files, notes: toolSet.notes, missing: (name: string) => stepTools.missing(name) };
 }
 
 interface ReadContext extends Pick<CallOptions, 'authorize' | 'principal' | 'agent' | 'redaction'> {

@@ -4,6 +4,8 @@ import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { toPinnaceError } from '../base/errors.ts';
 import type { SpanEnd } from '../events/span.ts';
 import { askedIn, createLoopApprovals, settleCalls, spendApprovals } from './calls/approvals.ts';
+import type { RunFiles, RunFilesOptions } from './attachments/files.ts';
+import { createRunFiles } from './attachments/run-files.ts';
 import { toModelMessages, withContext } from './messages/model-messages.ts';
 import { createRunContext } from './context/run-context.ts';
 import { createDriver, type Driver } from './driver.ts';
@@ -28,12 +30,13 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const finalUsage = () => ({ ...usage, durationMs: now() - startedAt });
   const push = (chunk: UIMessageChunk): void => driver.push(chunk);
   const spans = createLoopSpans(options);
-  const calls = createRunCalls(options, { live, usage, spans, push });
+  const files = createRunFiles(filesOf(options, push));
+  const calls = createRunCalls(options, { live, usage, spans, push, files });
   const steering = createSteering(live.inbox, { ...options, spans });
   let loop: Loop | undefined;
   const driver: Driver = createDriver({
     opening: openingChunks({ runId, traceId, messageId: continuedMessage(options) }, toolSet),
-    read: async () => await (loop ??= await openLoop(options, { usage, spans, calls, steering, push })).read(),
+    read: async () => await (loop ??= await openLoop(options, { usage, spans, calls, steering, push, files })).read(),
     failure: (error) => abort.signal.aborted ? endOfAbort(abort.signal) : failed(error),
     closing: (end) => [
       ...redaction.flush(),
@@ -78,12 +81,13 @@ function noUsage(): RunUsage {
 /** Opens the run's loop, after the calls that a person has decided on since. A run with a plan follows that instead. */
 async function openLoop(
   options: RunOptions,
-  { usage, spans, calls, steering, push }: {
+  { usage, spans, calls, steering, push, files }: {
     readonly usage: RunUsage;
     readonly spans: LoopSpans;
     readonly calls: RunCalls;
     readonly steering: Steering;
     readonly push: (chunk: UIMessageChunk) => void;
+    readonly files: RunFiles;
   },
 ): Promise<Loop> {
   const { plan, abort: { signal }, request: { chat, context, budget }, traceId, toolSet } = options;
@@ -95,11 +99,13 @@ async function openLoop(
     throw toPinnaceError(error); // of the storage: no model was called yet
   });
   const settled = await settleCalls(chat.messages, { calls: decided, invoke, push, signal, traceId });
+  const messages = decided.length === 0 ? options.messages : withContext(toModelMessages(settled, issued), context);
   return startLoop({
     ...options,
     model: spans.model,
     spans,
-    messages: decided.length === 0 ? options.messages : withContext(toModelMessages(settled, issued), context),
+    messages: await files.load(messages),
+    files,
     tools: stepTools,
     contextWindow: createRunContext(options, { spans, usage, tools: stepTools }),
     allTools: toolSet.tools,
@@ -110,6 +116,11 @@ async function openLoop(
     invoke,
     steering,
   });
+}
+
+function filesOf(options: RunOptions, push: (chunk: UIMessageChunk) => void): RunFilesOptions {
+  const { principal: { tenant }, abort: { signal }, request: { chat } } = options;
+  return { ...options, tenant, signal, push, answered: chat.messages.at(-1) };
 }
 
 /** Reads what the continued message needs to go back to the model. */

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import type { UIMessage } from '../contracts/ai-types.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { OutputSpec } from '../base/agent/output-spec.ts';
+import { asRecord } from '../base/is-record.ts';
 import { checkData } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
 import { LimitOverrides } from '../base/schema.ts';
@@ -82,7 +83,7 @@ function checkSize(messages: readonly { readonly parts: readonly unknown[] }[], 
     for (const [p, part] of parts.entries()) {
       const { length } = JSON.stringify(part);
       total += length;
-      if (length > limits.partLength) {
+      if (length > limits.partLength && !isFile(part)) {
         const where = `chat.messages.${m}.parts.${p}`;
         throw tooLarge('part_too_large', `"${where}" is ${length} long, ${limits.partLength} is allowed`);
       }
@@ -91,6 +92,11 @@ function checkSize(messages: readonly { readonly parts: readonly unknown[] }[], 
   if (total > limits.requestLength) {
     throw tooLarge('request_too_large', `it is ${total} long, ${limits.requestLength} is allowed`);
   }
+}
+
+/** Files have limits of their own, for what they are decoded. */
+function isFile(part: unknown): boolean {
+  return asRecord(part)['type'] === 'file';
 }
 
 function tooLarge(reason: string, why: string): PinnaceError {

@@ -2,6 +2,7 @@
 
 import type { Metrics } from '../base/metrics.ts';
 import type { Authorize } from '../contracts/authorize.ts';
+import type { BlobStore } from '../contracts/blob-store.ts';
 import type { Catalog } from '../contracts/catalog.ts';
 import type { ContextStrategy } from '../contracts/context-strategy.ts';
 import type { DataSources } from '../contracts/data-sources.ts';
@@ -34,6 +35,7 @@ export interface RuntimePorts {
   readonly catalog: Catalog;
   readonly models: ModelSource;
   readonly storage: Storage;
+  readonly blobs: BlobStore;
   readonly secrets: SecretSource | undefined;
   readonly egress: Egress | undefined;
   readonly sandbox: Sandbox | undefined;

@@ -4,6 +4,7 @@ import { toData, toPinnaceError } from '../base/errors.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { type Span, statusOfError } from '../events/span.ts';
 import { askedIn } from './calls/approvals.ts';
+import { checkInlineFiles } from './attachments/run-files.ts';
 import { toModelMessages, withContext } from './messages/model-messages.ts';
 import { executeRun } from './execute-run.ts';
 import { findContinued } from './messages/issued-metadata.ts';
@@ -115,6 +116,7 @@ async function claimAndExecute(
   const request = { ...asked, context: [...toolSet.notes, ...asked.context] };
   const messages = withContext(toModelMessages(request.chat.messages), request.context);
   const limits = minLimits(parts.limits, agent.limits, request.limits);
+  await checkInlineFiles(request.chat.messages.at(-1), limits);
   const plan = await takePlan(parts.plans, request, { principal, key: idempotency?.key, span });
   const { chat } = request;
   const continues = askedIn(chat.messages.at(-1)).length > 0

@@ -3,7 +3,7 @@
 export { calculatorTool } from './builtin/calculator.ts';
 export { currentTimeTool } from './builtin/current-time.ts';
 export { fetchUrlTool } from './builtin/fetch-url.ts';
-export { type ContentBlock, type ContentOutput, contentOutput } from './content.ts';
+export { type ContentBlock, type ContentOutput, contentOutput } from './content/content.ts';
 export { defineTool, type ToolOptions } from './define-tool.ts';
 export { type ExtensionModule, type Handlers, loadExtension } from './extension.ts';
 export { HttpMethod, HttpToolConfig, type HttpToolConfigInput, needsApproval } from './http/config.ts';

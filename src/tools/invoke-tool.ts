@@ -1,12 +1,14 @@
 /** The only way to call a tool: use up the call's permit, execute within limits, shape the output. */
 
 import { setBoundedTimeout } from '../base/timer.ts';
+import { base64Size } from './content/base64.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
 import { spendPermit } from '../permission/call-permit.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Span } from '../events/span.ts';
 import { safeError } from './failure.ts';
+import { mediaOf } from './content/media.ts';
 import { leavesDoubt, lossOfError, lossOfSignal, outcomeUnknown, stoppedCall } from './lost-call.ts';
 import type { PreparedCall } from './prepare-call.ts';
 import type { RunScope } from './run-scope.ts';
@@ -37,8 +39,10 @@ export interface ToolCall {
   /** Ends the call, with the run. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** The longest output as JSON text, in UTF-16 code units. */
+  /** The longest output as JSON text without its files, in UTF-16 code units. */
   readonly maxOutputLength: number;
+  /** The largest file of an output, in bytes; files count as any other output when absent. */
+  readonly maxFileBytes?: number | undefined;
 }
 
 /**
@@ -115,16 +119,22 @@ async function withinLimits(
 }
 
 /** Returns the output as JSON would carry it: a cycle, a BigInt or too many bytes are the tool's failure, not the run's. */
-function shapeOutput(tool: Tool, output: unknown, { maxOutputLength, span }: ToolCall): unknown {
+function shapeOutput(tool: Tool, output: unknown, { maxOutputLength, maxFileBytes, span }: ToolCall): unknown {
   const text = stringify(tool, output) ?? 'null';
   span?.note({ output: text.length });
-  if (text.length > maxOutputLength) {
-    throw new PinnaceError('budget_exceeded', `Cannot use the output of tool "${tool.definition.id}": it is too long`, {
-      details: { reason: 'output_too_large', maxOutputLength },
-    });
-  }
-  return JSON.parse(text);
+  if (text.length <= maxOutputLength) return JSON.parse(text);
+  const shaped: unknown = JSON.parse(text);
+  const files = maxFileBytes === undefined ? [] : mediaOf(shaped);
+  const filesLength = files.reduce((sum, { data }) => sum + data.length, 0);
+  const isFit = files.every(({ data }) => base64Size(data) <= (maxFileBytes ?? 0)) && files.length <= maxFiles;
+  if (isFit && text.length - filesLength <= maxOutputLength) return shaped;
+  throw new PinnaceError('budget_exceeded', `Cannot use the output of tool "${tool.definition.id}": it is too long`, {
+    details: { reason: 'output_too_large', maxOutputLength, ...(files.length > 0 && { maxFileBytes, maxFiles }) },
+  });
 }
+
+/** The most files of an output that is too long with them. */
+const maxFiles = 8;
 
 function stringify(tool: Tool, output: unknown): string | undefined {
   try {

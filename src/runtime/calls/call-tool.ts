@@ -153,8 +153,12 @@ function redacted(outcome: ToolOutcome, { redaction }: CallOptions): ToolOutcome
   return { ok: false, error: redaction.data(outcome.error) };
 }
 
-function callLimits({ limits }: CallOptions, { definition }: Tool): Pick<ToolCall, 'timeoutMs' | 'maxOutputLength'> {
+function callLimits(
+  { limits }: CallOptions,
+  { definition }: Tool,
+): Pick<ToolCall, 'timeoutMs' | 'maxOutputLength' | 'maxFileBytes'> {
   return {
+    maxFileBytes: limits.attachmentLength,
     // An agent works in steps: it has the time of a step of its caller, not that of one tool.
     timeoutMs: Math.min(
       definition.type === 'agent' ? limits.stepMs : limits.toolMs,

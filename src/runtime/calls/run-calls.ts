@@ -7,6 +7,7 @@ import { createRunScope } from '../../tools/run-scope.ts';
 import { mayAct } from '../../tools/lost-call.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import type { LiveRun } from '../log/live-run.ts';
+import type { RunFiles } from '../attachments/files.ts';
 import { createCitations } from '../messages/citations.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
 import type { RunOptions } from '../run-options.ts';
@@ -38,12 +39,13 @@ interface CallTargets {
   readonly usage: { toolCalls: number; totalTokens: number };
   readonly spans: Pick<LoopSpans, 'current'>;
   readonly push: (chunk: UIMessageChunk) => void;
+  readonly files: Pick<RunFiles, 'settled'>;
 }
 
 /** Creates the calls of a run that has made none. */
 export function createRunCalls(options: RunOptions, targets: CallTargets): RunCalls {
   const { limits, agent, request } = options;
-  const { live, usage, spans, push } = targets;
+  const { live, usage, spans, push, files } = targets;
   const calls = createLiveCalls(options);
   const prepared = createPreparedCalls(options);
   const announced = createAnnouncements();
@@ -69,7 +71,8 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
       onStart: () => calls.started(toolCallId, tool, input),
       onSpan: (fail: (error: ErrorData) => void) => calls.opened(toolCallId, fail),
     };
-    const outcome = await callTool(tool, input, { call, options: { ...shared, place: spans.current } });
+    const made = await callTool(tool, input, { call, options: { ...shared, place: spans.current } });
+    const outcome = await files.settled(made);
     calls.settled(toolCallId, tool, outcome);
     return outcome;
   };

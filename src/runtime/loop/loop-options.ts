@@ -4,6 +4,7 @@ import type { LanguageModelV4, LanguageModelV4ToolResultPart } from '@ai-sdk/pro
 import type { Agent } from '../../base/schema.ts';
 import type { CallDescription } from '../../tools/approval.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
+import type { RunFiles } from '../attachments/files.ts';
 import type { ContextWindow } from '../context/context-window.ts';
 import type { ModelMessage } from '../messages/model-messages.ts';
 import type { Limits } from '../resolve/limits.ts';
@@ -41,6 +42,7 @@ export interface LoopOptions {
   /** Is added to as the run goes on. */
   readonly usage: Usage;
   readonly approvals: LoopApprovals;
+  readonly files: Pick<RunFiles, 'result' | 'shown'>;
   /** The messages that arrive while the run works; none when absent. */
   readonly steering?: Pick<Steering, 'deliver' | 'continues'>;
   /** Calls a tool; never throws. */

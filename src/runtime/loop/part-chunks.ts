@@ -1,6 +1,7 @@
 /** The parts of a model's stream as UI message chunks, the wire format of the AI SDK. */
 
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from '@ai-sdk/provider';
+import { toBase64 } from '../../tools/content/base64.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { ParsedCall } from './parse-call.ts';
 
@@ -93,12 +94,4 @@ export function metadataOf(
   providerMetadata: SharedV4ProviderMetadata | undefined,
 ): { readonly providerMetadata?: SharedV4ProviderMetadata } {
   return providerMetadata === undefined ? {} : { providerMetadata };
-}
-
-/** Bytes as base64; a text is base64 already. */
-export function toBase64(data: Uint8Array | string): string {
-  if (typeof data === 'string') return data;
-  let binary = '';
-  for (let at = 0; at < data.length; at += 0x8000) binary += String.fromCharCode(...data.subarray(at, at + 0x8000));
-  return btoa(binary);
 }

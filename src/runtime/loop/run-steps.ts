@@ -99,7 +99,7 @@ async function* takeAnswer(
   yield [{ type: 'start-step' }];
   for (let parts = await call.read(); parts; parts = await call.read()) {
     const chunks = content.take(parts);
-    if (chunks.length > 0) yield chunks;
+    if (chunks.length > 0) yield run.files.shown(chunks);
     content.requireSound();
   }
   const answer = content.end();

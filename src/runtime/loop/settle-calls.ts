@@ -34,7 +34,7 @@ export async function* settleCalls(
   const settleAt = async (call: ParsedCall<Tool>, at: number): Promise<void> => {
     try {
       const settled = await settle(call, run);
-      if (settled.outcome) results[at] = resultOf(call, settled.outcome);
+      if (settled.outcome) results[at] = resultOf(call, await outputOf(settled.outcome, run));
       else waiting += 1;
       ready.push(...settled.chunks);
     } catch (error) {
@@ -77,15 +77,17 @@ async function settle(
 /** The result of a call as the model receives it; it has the metadata of the call. */
 function resultOf(
   { toolCallId, toolName, providerMetadata }: ParsedCall<Tool>,
-  outcome: ToolOutcome,
+  output: Output,
 ): LanguageModelV4ToolResultPart {
   const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
-  return { type: 'tool-result', toolCallId, toolName, output: outputOf(outcome), ...options };
+  return { type: 'tool-result', toolCallId, toolName, output, ...options };
 }
 
-function outputOf(outcome: ToolOutcome): LanguageModelV4ToolResultPart['output'] {
+type Output = LanguageModelV4ToolResultPart['output'];
+
+function outputOf(outcome: ToolOutcome, { files }: LoopOptions): Output | Promise<Output> {
   if (!outcome.ok) return { type: 'error-text', value: outcome.error.message };
   const { output } = outcome;
   if (typeof output === 'string') return { type: 'text', value: output };
-  return { type: 'json', value: (output ?? null) as JSONValue }; // safe: `invokeTool` made it JSON
+  return files.result(output) ?? { type: 'json', value: (output ?? null) as JSONValue }; // safe: `invokeTool` made it JSON
 }

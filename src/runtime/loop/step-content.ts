@@ -8,6 +8,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
+import { toBase64 } from '../../tools/content/base64.ts';
 import type { JSONValue, UIMessageChunk } from '../../contracts/ai-types.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import { cut, reportedError, toStreamError } from '../model/model-error.ts';
@@ -20,7 +21,6 @@ import {
   resultChunk,
   sourceChunk,
   type StreamPart,
-  toBase64,
 } from './part-chunks.ts';
 
 type Content = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];

@@ -2,6 +2,7 @@
 
 import type { UIMessage } from '../../contracts/ai-types.ts';
 import { PinnaceError } from '../../base/errors.ts';
+import { blobIdOf } from '../attachments/references.ts';
 import type { IssuedMetadata } from './issued-metadata.ts';
 
 type Part = UIMessage['parts'][number];
@@ -11,10 +12,10 @@ type Part = UIMessage['parts'][number];
  * reached the client is shown with an unknown outcome, so that the model does not make it again unaware. Messages never speak to the
  * provider either: its metadata comes from `issued` alone, for parts of the last message.
  *
- * @throws PinnaceError `invalid_argument` for a file that is not a data URL in base64.
+ * @throws PinnaceError `invalid_argument` for a file that is neither a data URL in base64, nor an https URL, nor a stored file.
  */
 export function toHistory(messages: readonly UIMessage[], issued?: IssuedMetadata): UIMessage[] {
-  requireInlineFiles(messages.flatMap(({ parts }) => parts));
+  requireReadableFiles(messages.flatMap(({ parts }) => parts));
   const last = messages.at(-1);
   return messages.map((message) => {
     const parts = message.parts.flatMap(toHistoryPart).map((part) => {
@@ -27,15 +28,20 @@ export function toHistory(messages: readonly UIMessage[], issued?: IssuedMetadat
 }
 
 /**
- * Rejects addresses, which the SDK would fetch past every guard, and data that is not base64: as such a text, the id of a file in
- * the provider's account would pass for a file.
+ * Rejects addresses that no run loads, and data that is not base64: as such a text, the id of a file in the provider's account would
+ * pass for a file. Files by https are loaded through the egress, stored ones from the tenant's files.
  */
-function requireInlineFiles(parts: readonly Part[]): void {
+function requireReadableFiles(parts: readonly Part[]): void {
   for (const part of parts) {
-    if (part.type === 'steering-message') requireInlineFiles(part.parts);
+    if (part.type === 'steering-message') requireReadableFiles(part.parts);
     if (part.type !== 'file' && part.type !== 'reasoning-file') continue;
+    if (typeof part.url !== 'string' || blobIdOf(part.url) !== undefined) continue; // its type is checked with its part
+    if (/^https:/i.test(part.url) && part.type === 'file') continue;
     if (!/^data:/i.test(part.url)) {
-      throw refused('Cannot read a file by its address: send its content as a data URL', 'file_by_address');
+      throw refused(
+        'Cannot read a file by this address: send its content as a data URL, an https URL or the id of a stored file',
+        'file_by_address',
+      );
     }
     if (!/^data:[^,]*;base64,[A-Za-z0-9+/]*={0,2}$/i.test(part.url)) {
       throw refused('Cannot read a file: send its content as a data URL in base64', 'file_not_base64');

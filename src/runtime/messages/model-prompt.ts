@@ -118,20 +118,18 @@ function toToolPart(part: ToolPart): readonly PromptPart<'tool'>[] {
 
 function toResultPart(part: Extract<AssistantPart | ToolPart, { type: 'tool-result' }>): LanguageModelV4ToolResultPart {
   const { toolCallId, toolName, output } = part;
-  const type = output.type as string;
-  if (type === 'content') throw refused('a tool result with content blocks');
   return {
     type: 'tool-result',
     toolCallId,
     toolName,
-    output: output as LanguageModelV4ToolResultOutput, // safe: texts, JSON and denials are the same in both
+    output: output as LanguageModelV4ToolResultOutput, // safe: the same in both; `loadFiles` alone makes content
     ...optionsIn(part),
   };
 }
 
 type FileData = LanguageModelV4FilePart['data'];
 
-/** Files are inline: `toHistory` refuses every other address. */
+/** Files are inline: `loadFiles` has loaded those that are not. */
 function fileData(data: unknown): FileData {
   if (data instanceof Uint8Array) return { type: 'data', data };
   if (data instanceof ArrayBuffer) return { type: 'data', data: new Uint8Array(data) };

@@ -31,6 +31,12 @@ export interface Limits {
   readonly partLength: number;
   /** The whole request, as JSON. */
   readonly requestLength: number;
+  /** One file of a message or of a tool's output, in bytes; files do not count as parts. */
+  readonly attachmentLength: number;
+  /** All files of one message, in bytes; of the messages before it, a run loads twice as much. */
+  readonly attachmentsLength: number;
+  /** How long a stored file is kept after its last use. */
+  readonly attachmentRetentionMs: number;
   /** How long a run continues without a reader; `Infinity`: to its end. */
   readonly detachGraceMs: number;
   /**
@@ -63,7 +69,10 @@ export const defaultLimits: Limits = {
   toolOutputLength: 131_072,
   messages: 200,
   partLength: 65_536,
-  requestLength: 1_048_576,
+  requestLength: 16_777_216,
+  attachmentLength: 5_242_880,
+  attachmentsLength: 10_485_760,
+  attachmentRetentionMs: 2_592_000_000,
   detachGraceMs: 30_000,
   commitSpacingMs: 20,
   storageGraceMs: 10_000,

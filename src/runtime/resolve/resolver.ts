@@ -19,6 +19,7 @@ import { type CatalogCaches, createCatalogCaches } from './catalog-caches.ts';
 import { createInvalidationFeed } from './invalidation-feed.ts';
 import type { SelectedServer } from './mcp-tools.ts';
 import type { Principal } from '../../base/principal.ts';
+import { withFileRules } from '../model/model-files.ts';
 import { createSecretLookup } from './secret-lookup.ts';
 
 /** Where things are looked up. */
@@ -112,7 +113,11 @@ export function createResolver(options: ResolverOptions): Resolver {
     const provider = requireProvider(found, await caches.providers.get(found.providerId, found.tenant));
     const secret = await secrets.ofProvider(provider, { agent: found, tenant, place });
     const contextTokens = found.contextTokens ?? provider.contextTokens ?? defaultContextTokens;
-    return { model: adaptModel(options.models.model(provider, secret)), contextTokens, secret };
+    return {
+      model: withFileRules(adaptModel(options.models.model(provider, secret)), provider),
+      contextTokens,
+      secret,
+    };
   };
   return {
     agent,

@@ -293,7 +293,7 @@ describe('what run refuses', () => {
         messages: [{
           id: 'm',
           role: 'user',
-          parts: [{ type: 'file', mediaType: 'text/plain', url: 'https://example.com/a' }],
+          parts: [{ type: 'file', mediaType: 'text/plain', url: 'http://example.com/a' }],
         }],
       },
     }, 'invalid_argument'],

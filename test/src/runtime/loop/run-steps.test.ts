@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { defineTool, type Tool } from '../../../../src/index.ts';
+import type { RunFilesOptions } from '../../../../src/runtime/attachments/files.ts';
+import { createRunFiles } from '../../../../src/runtime/attachments/run-files.ts';
 import type { LoopOptions } from '../../../../src/runtime/loop/loop-options.ts';
 import { startLoop } from '../../../../src/runtime/loop/run-steps.ts';
 import { callsTools, scriptedModel } from '../../../fixtures/model.ts';
@@ -26,6 +28,7 @@ function loop(needed: (tool: Tool) => Promise<boolean>) {
     limits: { steps: 1, modelRetries: 0 },
     usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0, toolTokens: 0, toolTokensSaved: 0 },
     approvals: { needed },
+    files: createRunFiles({} as RunFilesOptions), // there are none
     invoke: () => Promise.resolve({ ok: true, output: 'done' }),
   } as unknown as LoopOptions); // what the loop reads of them
 }

@@ -87,7 +87,7 @@ describe('provider metadata in the messages of a client', () => {
       code: 'invalid_argument',
       details: { reason: 'file_not_base64' },
     });
-    const nested = { type: 'steering-message', id: 's', parts: [{ ...file, url: 'https://intranet.example/a.pdf' }] };
+    const nested = { type: 'steering-message', id: 's', parts: [{ ...file, url: 'http://intranet.example/a.pdf' }] };
     await expect(promptAfter([nested])).rejects.toMatchObject({ details: { reason: 'file_by_address' } });
   });
 

@@ -1,0 +1,92 @@
+/** Files in a storage: each once per tenant, under the hash of its content. */
+
+import { sha256 } from '../base/hash.ts';
+import type { Key } from '../base/key.ts';
+import type { BlobScope, BlobStore, StoredBlob } from '../contracts/blob-store.ts';
+import type { Storage } from '../contracts/storage.ts';
+import { removeKeys } from './pages.ts';
+
+/** Where files are stored, and for how long. */
+export interface StorageBlobsOptions {
+  readonly storage: Pick<Storage, 'get' | 'commit'>;
+  /** A file is stored for this long after its last use, and at least half as long. */
+  readonly ttlMs: number;
+  readonly now: () => number;
+}
+
+/** Is written after all parts: where it stands, they do. */
+interface BlobHead {
+  readonly size: number;
+  readonly mediaType: string;
+  readonly parts: number;
+  readonly expiresAt: number;
+}
+
+/** Every storage takes a part of this size in one commit, Deno KV without splitting the commit. */
+const partBytes = 524_288;
+
+/** Creates a store of files over a storage. The id of a file is the SHA-256 of its bytes. */
+export function storageBlobs({ storage, ttlMs, now }: StorageBlobsOptions): BlobStore {
+  const write = async (key: Key, { bytes, mediaType }: StoredBlob): Promise<void> => {
+    const parts = Math.ceil(bytes.length / partBytes);
+    await Promise.all(Array.from({ length: parts }, async (_, part) => {
+      const value = bytes.slice(part * partBytes, (part + 1) * partBytes);
+      await storage.commit([{ key: [...key, part], value, ttlMs }]);
+    }));
+    const head: BlobHead = { size: bytes.length, mediaType, parts, expiresAt: now() + ttlMs };
+    await storage.commit([{ key, value: head, ttlMs: ttlMs - 1 }]); // never outlives its parts
+  };
+  const headAt = async (key: Key): Promise<BlobHead | undefined> => {
+    return (await storage.get(key))?.value as BlobHead | undefined; // only `write` writes it
+  };
+  const isFresh = ({ expiresAt }: BlobHead): boolean => expiresAt - now() > ttlMs / 2;
+  return {
+    async get(id, scope) {
+      if (!/^[0-9a-f]{64}$/.test(id)) return undefined;
+      const key = keyOf(id, scope);
+      const head = await headAt(key);
+      scope.signal.throwIfAborted();
+      const bytes = head && await readParts(storage, key, head);
+      scope.signal.throwIfAborted();
+      if (!head || !bytes) return undefined;
+      const blob = { bytes, mediaType: head.mediaType };
+      if (!isFresh(head)) await write(key, blob).catch(() => undefined); // the next use tries again
+      return blob;
+    },
+    async put(blob, scope) {
+      const id = await sha256(blob.bytes);
+      const key = keyOf(id, scope);
+      const head = await headAt(key);
+      scope.signal.throwIfAborted();
+      if (!head || !isFresh(head)) await write(key, head ? { ...blob, mediaType: head.mediaType } : blob);
+      return id;
+    },
+    async delete(id, scope) {
+      if (!/^[0-9a-f]{64}$/.test(id)) return;
+      const key = keyOf(id, scope);
+      const head = await headAt(key);
+      scope.signal.throwIfAborted();
+      if (!head) return;
+      await storage.commit([{ key }]);
+      await removeKeys(storage, Array.from({ length: head.parts }, (_, part) => [...key, part]));
+    },
+  };
+}
+
+function keyOf(id: string, { tenant }: BlobScope): Key {
+  return ['blob', tenant, id];
+}
+
+async function readParts(
+  storage: Pick<Storage, 'get'>,
+  key: Key,
+  { size, parts }: BlobHead,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const entries = await Promise.all(Array.from({ length: parts }, (_, part) => storage.get([...key, part])));
+  const bytes = new Uint8Array(size);
+  for (const [part, entry] of entries.entries()) {
+    if (!(entry?.value instanceof Uint8Array)) return undefined; // expired or deleted meanwhile
+    bytes.set(entry.value, part * partBytes);
+  }
+  return bytes;
+}

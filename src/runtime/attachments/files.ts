@@ -1,0 +1,55 @@
+/** What files of runs are, and how they are reached. Types only. */
+
+import type { LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
+import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
+import type { BlobStore } from '../../contracts/blob-store.ts';
+import type { Egress } from '../../contracts/egress.ts';
+import type { SpanContext } from '../../contracts/span.ts';
+import type { ToolOutcome } from '../../tools/tool.ts';
+import type { ModelMessage } from '../messages/model-messages.ts';
+import type { Limits } from '../resolve/limits.ts';
+
+/** Where files come from, and for whom. */
+export interface FileAccess {
+  readonly blobs: BlobStore;
+  readonly egress: Egress | undefined;
+  readonly tenant: string;
+  readonly signal: AbortSignal;
+  readonly limits: Pick<Limits, 'attachmentLength' | 'attachmentsLength'>;
+}
+
+/** A file with its content. */
+export interface LoadedFile {
+  /** By its content. */
+  readonly mediaType: string;
+  readonly base64: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly from: 'inline' | 'url' | 'stored';
+}
+
+/** The address of a file in a message, and what the message calls its type. */
+export interface FileAddress {
+  readonly url: string;
+  readonly mediaType: string;
+}
+
+/** The files of one run. */
+export interface RunFiles {
+  /** Returns the messages with their files inline. @throws PinnaceError for a file of the last message that cannot be used. */
+  load(messages: readonly ModelMessage[]): Promise<readonly ModelMessage[]>;
+  /** Returns the outcome of a call with long base64 stored and referred to. */
+  settled(outcome: ToolOutcome): ToolOutcome | Promise<ToolOutcome>;
+  /** Returns an output with its files, as the model receives it; `undefined` for an output without files. */
+  result(output: unknown): Promise<LanguageModelV4ToolResultOutput> | undefined;
+  /** Returns the chunks with long base64 stored and referred to. */
+  shown(chunks: readonly UIMessageChunk[]): readonly UIMessageChunk[] | Promise<readonly UIMessageChunk[]>;
+}
+
+/** What the files of a run need. */
+export interface RunFilesOptions extends FileAccess {
+  /** The span that events of files are in. */
+  readonly span: Pick<SpanContext, 'emit'>;
+  /** The message that the run answers, to tell its client under which address each of its files is stored. */
+  readonly answered?: UIMessage | undefined;
+  readonly push?: ((chunk: UIMessageChunk) => void) | undefined;
+}

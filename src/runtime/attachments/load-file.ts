@@ -1,0 +1,58 @@
+/** Loads one file of a message, wherever it is, and checks its size and type. */
+
+import { base64Size, fromBase64, toBase64 } from '../../tools/content/base64.ts';
+import { PinnaceError } from '../../base/errors.ts';
+import { fetchFile } from './fetch-file.ts';
+import type { FileAccess, FileAddress, LoadedFile } from './files.ts';
+import { fileTypeOf } from './file-type.ts';
+import { blobIdOf, readDataUrl } from './references.ts';
+
+/** Loads a file. @throws PinnaceError that says why it cannot be used. */
+export async function loadFile({ url, mediaType }: FileAddress, access: FileAccess): Promise<LoadedFile> {
+  const id = blobIdOf(url);
+  if (id !== undefined) return await loadStored(id, access);
+  const inline = readInline(url, access.limits);
+  if (inline) return inline;
+  const bytes = await fetchFile(url, access);
+  return { mediaType: fileTypeOf(bytes, mediaType), bytes, base64: toBase64(bytes), from: 'url' };
+}
+
+/** Reads a data URL; `undefined` for any other address. @throws PinnaceError as `loadFile`. */
+export function readInline(url: string, { attachmentLength }: FileAccess['limits']): LoadedFile | undefined {
+  const inline = readDataUrl(url);
+  if (!inline) return undefined;
+  requireLength(base64Size(inline.base64), attachmentLength);
+  const bytes = fromBase64(inline.base64);
+  if (!bytes) {
+    throw new PinnaceError('invalid_argument', 'Cannot read a file: its data URL is not base64', {
+      details: { reason: 'file_not_base64' },
+    });
+  }
+  return { mediaType: fileTypeOf(bytes, inline.mediaType), bytes, base64: inline.base64, from: 'inline' };
+}
+
+/** @throws PinnaceError `invalid_argument` with the reason `attachment_too_large`. */
+export function requireLength(size: number, most: number, what = 'a file'): void {
+  if (size <= most) return;
+  throw new PinnaceError('invalid_argument', `Cannot read ${what}: it has ${size} bytes, ${most} are allowed`, {
+    details: { reason: 'attachment_too_large', size, maxBytes: most },
+  });
+}
+
+async function loadStored(id: string, { blobs, tenant, signal, limits }: FileAccess): Promise<LoadedFile> {
+  const blob = await blobs.get(id, { tenant, signal }).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw new PinnaceError('unavailable', 'Cannot read a stored file: the file store does not answer', {
+      cause,
+      details: { reason: 'attachment_store' },
+    });
+  });
+  if (!blob) {
+    throw new PinnaceError('not_found', 'Cannot read a stored file: it is unknown or expired, upload it again', {
+      details: { reason: 'attachment_missing' },
+    });
+  }
+  requireLength(blob.bytes.length, limits.attachmentLength);
+  const { bytes } = blob;
+  return { mediaType: fileTypeOf(bytes, blob.mediaType), bytes, base64: toBase64(bytes), from: 'stored' };
+}
