@@ -1,7 +1,7 @@
 /** Sends a message to a run: to its inbox, or through the storage to the instance that executes it. */
 
 import { fromData, PinnaceError, toData } from '../../base/errors.ts';
-import { createNews } from '../../log/news.ts';
+import { createNews, watchKey } from '../../log/news.ts';
 import type { LiveRun } from '../log/live-run.ts';
 import { watchRun } from '../log/run-cursor.ts';
 import type { RunSignals } from '../log/run-signals.ts';
@@ -9,7 +9,7 @@ import type { RunState } from '../log/run-record.ts';
 import { readRun, type StoredRunOptions } from '../log/stored-run.ts';
 import type { SentMessage } from './inbox.ts';
 import { requireSameMessage, runEnded, type SteeringMessage } from './message.ts';
-import { type MessageRecord, readRecord, recordChange } from './message-record.ts';
+import { messageKey, type MessageRecord, readRecord, recordChange } from './message-record.ts';
 
 /** A message and its run. */
 export interface Sending {
@@ -51,7 +51,7 @@ async function sendToOwner(sending: Sending, { stored, signals }: Owner): Promis
   const { runId, message, signal } = sending;
   await request(sending, stored);
   let isLate = false;
-  const news = createNews((onNews) => watchRun(runId, stored.storage, onNews), signal);
+  const news = createNews((onNews) => watchAnswer(sending, stored, onNews), signal);
   const timer = setTimeout(() => {
     isLate = true;
     news.stop();
@@ -107,6 +107,15 @@ async function request({ runId, message }: Sending, { storage, ttlMs }: StoredRu
     const { ok } = await storage.commit([change]);
     if (ok) return;
   }
+}
+
+function watchAnswer({ runId, message }: Sending, { storage }: StoredRunOptions, onNews: () => void): () => void {
+  const stopRun = watchRun(runId, storage, onNews);
+  const stopMessage = watchKey(storage, messageKey(runId, message.id), onNews);
+  return () => {
+    stopRun();
+    stopMessage();
+  };
 }
 
 /** The answer of the owner; `undefined` as long as there is none. */

@@ -301,6 +301,21 @@ describe('a response', () => {
     await response('/v1/runs/{id}', 'GET', await send('GET', `/v1/runs/${runId}`));
     await response('/v1/runs/{id}/stream', 'GET', await send('GET', `/v1/runs/${runId}/stream`));
     await response('/v1/chats/{id}/stream', 'GET', await send('GET', '/v1/chats/none/stream'));
+    const messages = '/v1/runs/{id}/messages';
+    const message = { id: 'm2', parts: [{ type: 'text', text: 'Hi' }] };
+    await response(messages, 'POST', await send('POST', `/v1/runs/${runId}/messages`, message)); // 409
+    await response(messages, 'POST', await send('POST', '/v1/runs/none/messages', message)); // 404
+    await response(messages, 'POST', await send('POST', `/v1/runs/${runId}/messages`, { parts: [] })); // 400
+    check(
+      document.paths[messages]!['post']!.responses[202]!.content!['application/json']!.schema,
+      { messageId: 'm2', state: 'accepted' },
+      'an accepted message',
+    );
+    check(
+      schema['contentSchema'] as Json,
+      [{ type: 'data-steering', id: 'm2', data: { messageId: 'm2', state: 'undelivered' } }],
+      'an undelivered message',
+    );
     await response('/v1/runs/{id}', 'DELETE', await send('DELETE', `/v1/runs/${runId}`));
     await response('/v1/runs/{id}', 'GET', await send('GET', '/v1/runs/none'));
   });
