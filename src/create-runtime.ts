@@ -15,6 +15,7 @@ import type { Grounding } from './grounding/create-grounding.ts';
 import { createRuntimePlans } from './planner/host/runtime-plans.ts';
 import type { PlanLimits } from './planner/model/plan-limits.ts';
 import type { Planner } from './planner/planner.ts';
+import type { Fallback } from './base/schema.ts';
 import type { Authorize } from './contracts/authorize.ts';
 import type { BlobStore } from './contracts/blob-store.ts';
 import type { Catalog } from './contracts/catalog.ts';
@@ -92,6 +93,8 @@ export interface CreateRuntimeOptions {
    * instance creates a key in `storage`.
    */
   readonly inputDigestKey?: Uint8Array;
+  /** The models that take over when an agent's own cannot answer, for agents whose records name no `fallbacks`; at most 4. */
+  readonly fallbacks?: readonly Fallback[];
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -163,6 +166,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     authorize,
     limits,
     contextStrategy: options.contextStrategy,
+    fallbacks: options.fallbacks ?? [],
     ...observers,
     now,
   });

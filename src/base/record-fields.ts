@@ -54,3 +54,10 @@ export const ToolName = v.pipe(
 /** A JSON Schema, as data. That it is one is checked by `compileJsonSchema`. */
 export const JsonSchema = v.record(v.string(), v.unknown());
 export type JsonSchema = v.InferOutput<typeof JsonSchema>;
+
+/** The code of a currency (ISO 4217). */
+export const Currency = v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'must be like USD'));
+
+/** An amount of money. */
+export const Money = v.strictObject({ amount: v.pipe(v.number(), v.finite(), v.gtValue(0)), currency: Currency });
+export type Money = Readonly<v.InferOutput<typeof Money>>;

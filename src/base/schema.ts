@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { ModelSettings } from './agent/model-settings.ts';
 import { OutputSpec } from './agent/output-spec.ts';
 import {
+  Currency,
   Id,
   JsonSchema,
   McpToolPattern,
@@ -52,6 +53,14 @@ export type McpSelection = v.InferOutput<typeof McpSelection>;
 /** Less would leave no room for instructions, tools and an answer. */
 const ContextTokens = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1024)));
 
+/** A model that takes over when those before it cannot answer. */
+export const Fallback = v.strictObject({
+  providerId: Id,
+  /** The provider's own when absent. */
+  model: v.optional(v.string()),
+});
+export type Fallback = v.InferOutput<typeof Fallback>;
+
 /** Who acts: instructions, a model, and the allowlist of tools. */
 export const Agent = v.strictObject({
   id: Id,
@@ -74,6 +83,8 @@ export const Agent = v.strictObject({
   model: v.optional(v.string()),
   /** How many tokens the agent's model takes; as its provider says when absent. */
   contextTokens: ContextTokens,
+  /** In this order; they take over before the first output of a step. Absent: those of the composition. */
+  fallbacks: v.optional(v.pipe(v.array(Fallback), v.maxLength(4))),
   modelSettings: v.optional(ModelSettings),
   /** What the last answer of each run must be, unless the request says otherwise. */
   output: v.optional(OutputSpec),
@@ -91,7 +102,11 @@ const price = v.optional(v.pipe(v.number(), v.minValue(0)));
 const Prices = v.strictObject({
   input: price,
   output: price,
-  currency: v.optional(v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'must be like USD'))),
+  /** Input that the provider reads from its cache; as `input` when absent. */
+  cachedInput: price,
+  /** Input that the provider writes to its cache; as `input` when absent. */
+  cacheWrite: price,
+  currency: v.optional(Currency),
 });
 
 /** Where models live. */

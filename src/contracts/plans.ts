@@ -53,7 +53,9 @@ export interface FollowOptions {
 export interface PlanProgress {
   readonly traceId: string;
   /** Counted from the plan's start, whichever run follows it. */
-  readonly used: { readonly steps: number; readonly tokens: number };
+  readonly used: { readonly steps: number; readonly tokens: number; readonly cost: number };
+  /** The currency of the cost; absent where part of it has no price, or another currency. */
+  readonly currency?: string | undefined;
 }
 
 /** A change of a plan, or its end. */

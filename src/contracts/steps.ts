@@ -4,6 +4,7 @@ import type { ErrorData } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import type { Span } from './span.ts';
+import type { Money } from '../base/record-fields.ts';
 import type { ToolOutcome } from './tool-outcome.ts';
 
 /** The agent that does a step, and the task that the step belongs to. */
@@ -30,8 +31,25 @@ export type StepInput =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'outcome'; readonly callId: string; readonly outcome: ToolOutcome };
 
+/** What a step may use. Absent: as much as it needs. */
+export interface StepBudget {
+  readonly tokens?: number | undefined;
+  /** Without a currency, in that of the model. */
+  readonly cost?: { readonly amount: number; readonly currency?: string | undefined } | undefined;
+}
+
+/** What a step has used. */
+export interface StepUsage {
+  readonly tokens: number;
+  /** Absent without prices. */
+  readonly cost?: Money | undefined;
+}
+
 /** One model call. */
 export interface ThinkRequest extends StepOf {
+  readonly budget?: StepBudget | undefined;
+  /** Is called when the call has ended, also when it failed. */
+  readonly onUsage?: (used: StepUsage) => void;
   /** The `history` of the last thought; `undefined` for the first. */
   readonly history: unknown;
   readonly inputs: readonly StepInput[];
@@ -72,6 +90,8 @@ export interface ActRequest extends StepOf {
   readonly callId: string;
   /** A person has approved this call. */
   readonly approved: boolean;
+  /** What the agents that it calls may use. */
+  readonly budget?: StepBudget | undefined;
 }
 
 /** The steps of agents. Each step resolves the agent again: a disabled agent does nothing more. */
@@ -79,5 +99,5 @@ export interface AgentSteps {
   /** @throws PinnaceError as a run does before its first chunk, and as its model call fails. */
   think(request: ThinkRequest): Promise<Thought>;
   /** Never throws. */
-  act(request: ActRequest): Promise<ToolOutcome & { readonly tokens?: number }>;
+  act(request: ActRequest): Promise<ToolOutcome & Partial<StepUsage>>;
 }

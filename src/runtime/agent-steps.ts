@@ -2,7 +2,7 @@
 
 import type { JSONValue } from '../contracts/ai-types.ts';
 import { fromData, type PinnaceError, toData } from '../base/errors.ts';
-import type { AgentSteps, StepInput, StepOf, ThoughtCall } from '../contracts/steps.ts';
+import type { AgentSteps, StepInput, StepOf, ThinkRequest, Thought, ThoughtCall } from '../contracts/steps.ts';
 import { traceAt } from '../events/span.ts';
 import { describedText } from '../tools/approval.ts';
 import { prepareCall } from '../tools/prepare-call.ts';
@@ -12,11 +12,17 @@ import type { ToolDefinition } from '../base/schema.ts';
 import { createRunFiles } from './attachments/run-files.ts';
 import { describeApproval } from './calls/approvals.ts';
 import { type CallOptions, callTool } from './calls/call-tool.ts';
+import { leaveProvider } from './messages/leave-provider.ts';
 import { type ModelMessage, withContext } from './messages/model-messages.ts';
+import { toPrompt } from './messages/model-prompt.ts';
 import { narrowToSources, reachableBy } from './resolve/data-sources.ts';
-import { unboundDelegation } from '../tools/delegation.ts';
+import { createReserves, type Delegation } from '../tools/delegation.ts';
 import { minLimits } from './resolve/limits.ts';
-import { callModelOnce, type ModelCall } from './model/model-turn.ts';
+import type { ResolvedModel } from './resolve/resolve-model.ts';
+import { createModelBudget, type ModelUsage } from './model/model-budget.ts';
+import { requirePrice } from './model/model-price.ts';
+import { callModelOnce, type ModelCall, type ModelTurn } from './model/model-turn.ts';
+import { readTaskHistory, taskModels, writeTaskHistory } from './model/task-models.ts';
 import { createPrincipal, requireScope } from '../base/principal.ts';
 import { createRunRedaction, redactedContext, redactedEmit } from './calls/run-redaction.ts';
 import type { RuntimeParts } from './runtime-options.ts';
@@ -29,32 +35,22 @@ type StepParts = Omit<RuntimeParts, 'plans'>;
 export function createAgentSteps(parts: StepParts): AgentSteps {
   return {
     async think(request) {
-      const { model, tools, ...rest } = await prepare(parts, request);
-      const { agent, limits, notes, place, files } = rest;
+      const { tools, ...prepared } = await prepare(parts, request);
       const primitives = new Set(request.primitives.map(({ name }) => name));
       const offered = tools.filter(({ definition }) => !primitives.has(definition.name));
-      const messages = [...withOutcomes(request.history as readonly ModelMessage[] ?? [], request.inputs)]; // ours of the last step
-      const { text, calls, tokens, message } = await callModelOnce({
-        agent,
-        model,
-        place,
-        metrics: parts.metrics,
-        limits,
-        signal: request.signal,
-        instructions: [request.instructions, agent.instructions].filter((part) => part !== '').join('\n\n'),
-        onText: (said) => parts.liveTexts.emit(planOf(request), said),
-        messages: await files.load(withContext(messages, notes)),
-        tools: [...request.primitives, ...offered.map(({ definition }) => definition)],
-      });
-      const read = await Promise.all(calls.map((call) => readCall(call, { ...rest, tools: offered, primitives })));
-      return { text, calls: read, tokens, history: [...messages, message] };
+      const { calls, ...thought } = await askModel(parts, request, { ...prepared, tools: offered });
+      const read = await Promise.all(calls.map((call) => readCall(call, { ...prepared, tools: offered, primitives })));
+      return { ...thought, calls: read };
     },
     async act({ tool: name, input, callId, approved, ...request }) {
       const scope = createRunScope();
-      let tokens = 0;
-      const delegation = {
-        ...unboundDelegation([...request.callers ?? [], request.agentId]),
-        used: (more: number): void => void (tokens += more),
+      const usage: ModelUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+      const budget = createModelBudget(request.budget ?? {}, usage);
+      const delegation: Delegation = {
+        callers: [...request.callers ?? [], request.agentId],
+        reserve: createReserves(budget),
+        used: (more) => budget.addOther(more),
+        show: () => undefined,
       };
       try {
         const prepared = await prepare(parts, request);
@@ -62,7 +58,8 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
         if (!tool) throw prepared.missing(name);
         const call = { toolCallId: callId, log: () => undefined, scope, signal: request.signal, approved, delegation };
         const outcome = await prepared.files.settled(await callTool(tool, input, { call, options: prepared }));
-        return tokens > 0 ? { ...outcome, tokens } : outcome;
+        const { totalTokens: tokens, cost } = usage;
+        return tokens > 0 ? { ...outcome, tokens, cost } : outcome;
       } catch (error) {
         return { ok: false, error: toData(error) };
       } finally {
@@ -72,11 +69,45 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
   };
 }
 
+/** Calls the model of the request's agent, or a fallback, and counts what that uses. */
+async function askModel(
+  { metrics, liveTexts }: StepParts,
+  request: ThinkRequest,
+  { resolved, agent, limits, notes, place, redaction, files, tools }: Prepared,
+): Promise<Omit<Thought, 'calls'> & Pick<ModelTurn, 'calls'>> {
+  const last = readTaskHistory(request.history);
+  const messages = withOutcomes(last.messages, request.inputs);
+  const { isOther, ...models } = await taskModels({ ...last, messages }, { ...resolved, first: resolved, place });
+  const onResolved = ({ secret }: ResolvedModel) => secret && redaction.add(secret);
+  onResolved(models.first);
+  requirePrice(models.first.provider, request.budget?.cost);
+  const usage: ModelUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  const instructions = [request.instructions, agent.instructions].filter((part) => part !== '').join('\n\n');
+  const { fallback, message, ...turn } = await callModelOnce({
+    agent,
+    models: { ...models, onResolved },
+    budget: createModelBudget(request.budget ?? {}, usage),
+    place,
+    metrics,
+    limits,
+    signal: request.signal,
+    onText: (said) => liveTexts.emit(planOf(request), said),
+    prompt: toPrompt(instructions, await files.load(withContext(messages, notes))),
+    tools: [...request.primitives, ...tools.map(({ definition }) => definition)],
+  }).finally(() => request.onUsage?.({ tokens: usage.totalTokens, cost: usage.cost }));
+  if (fallback) leaveProvider(messages);
+  const model = fallback ?? (isOther ? last.model : undefined);
+  const history = writeTaskHistory({ messages: [...messages, message], model });
+  return { ...turn, tokens: usage.totalTokens, history };
+}
+
 /** The task ids of a plan start with its plan id. */
 function planOf({ taskId }: StepOf): string {
   const end = taskId.indexOf(':');
   return end < 0 ? taskId : taskId.slice(0, end);
 }
+
+type Prepared = Awaited<ReturnType<typeof prepare>>;
 
 async function prepare(
   parts: StepParts,
@@ -93,10 +124,9 @@ async function prepare(
     ? redactedContext(span, redaction)
     : traceAt({ traceId, tenant: principal.tenant, actor }, telling);
   const resolved = await resolver.resolve(agentId, principal, place);
-  const { model, secret } = resolved;
   const agent = await narrowToSources(resolved.agent, above, (id) => resolver.agent(id, principal));
   const toolSet = await parts.toolSetOf(agent, resolved.tools, resolved.servers);
-  if (secret) redaction.add(secret);
+  if (resolved.secret) redaction.add(resolved.secret);
   const stepTools = createStepTools({ agent, toolSet, discovery: parts.discovery, principal, chatId: taskId });
   await stepTools.restore();
   const isReachable = await reachableBy(above, (id) => resolver.agent(id, principal));
@@ -107,7 +137,7 @@ async function prepare(
   const facts = { agent, principal, actor, limits, place, redaction, resolveSecret: resolver.secret };
   const call: CallOptions = { ...parts, ...facts };
   const files = createRunFiles({ ...parts, tenant: principal.tenant, signal, limits, span: place });
-  return { ...call, model, tools, files, notes: toolSet.notes, missing: (name: string) => stepTools.missing(name) };
+  return { ...call, resolved, tools, files, notes: toolSet.notes, missing: (name: string) => stepTools.missing(name) };
 }
 
 interface ReadContext extends Pick<CallOptions, 'authorize' | 'principal' | 'agent' | 'redaction'> {
@@ -145,7 +175,7 @@ function effectOf({ annotations }: ToolDefinition): 'pure' | 'idempotent' | 'uns
 }
 
 /** Every call has an outcome before anything else is said: models refuse a history where one has none. */
-function withOutcomes(history: readonly ModelMessage[], inputs: readonly StepInput[]): readonly ModelMessage[] {
+function withOutcomes(history: readonly ModelMessage[], inputs: readonly StepInput[]): ModelMessage[] {
   const last = history.at(-1);
   const asked = last?.role === 'assistant' && typeof last.content !== 'string'
     ? last.content.flatMap((part) => part.type === 'tool-call' ? [part] : [])

@@ -16,7 +16,10 @@ import { endOfAbort, failed } from './loop/loop-end.ts';
 import type { Usage } from './loop/loop-options.ts';
 import { type Loop, startLoop } from './loop/run-steps.ts';
 import { createRunCalls, type RunCalls } from './calls/run-calls.ts';
+import { createModelBudget, type ModelBudget } from './model/model-budget.ts';
+import { createModelChain, type ModelChain } from './model/model-chain.ts';
 import { closingChunks, openingChunks } from './log/run-chunks.ts';
+import type { ReportedUsage } from './log/run-chunks.ts';
 import type { RunEnd } from './log/run-end.ts';
 import type { RunOptions } from './run-options.ts';
 import { createSteering, type Steering } from './loop/steering.ts';
@@ -31,12 +34,14 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const push = (chunk: UIMessageChunk): void => driver.push(chunk);
   const spans = createLoopSpans(options);
   const files = createRunFiles(filesOf(options, push));
-  const calls = createRunCalls(options, { live, usage, spans, push, files });
+  const budget = createModelBudget(options.request.budget ?? {}, usage);
+  const calls = createRunCalls(options, { live, usage, budget, spans, push, files });
   const steering = createSteering(live.inbox, { ...options, spans });
+  const parts = { usage, budget, spans, calls, steering, push, files };
   let loop: Loop | undefined;
   const driver: Driver = createDriver({
     opening: openingChunks({ runId, traceId, messageId: continuedMessage(options) }, toolSet),
-    read: async () => await (loop ??= await openLoop(options, { usage, spans, calls, steering, push, files })).read(),
+    read: async () => await (loop ??= await openLoop(options, parts)).read(),
     failure: (error) => abort.signal.aborted ? endOfAbort(abort.signal) : failed(error),
     closing: (end) => [
       ...redaction.flush(),
@@ -81,8 +86,9 @@ function noUsage(): RunUsage {
 /** Opens the run's loop, after the calls that a person has decided on since. A run with a plan follows that instead. */
 async function openLoop(
   options: RunOptions,
-  { usage, spans, calls, steering, push, files }: {
+  { usage, budget, spans, calls, steering, push, files }: {
     readonly usage: RunUsage;
+    readonly budget: ModelBudget;
     readonly spans: LoopSpans;
     readonly calls: RunCalls;
     readonly steering: Steering;
@@ -90,7 +96,7 @@ async function openLoop(
     readonly files: RunFiles;
   },
 ): Promise<Loop> {
-  const { plan, abort: { signal }, request: { chat, context, budget }, traceId, toolSet } = options;
+  const { plan, abort: { signal }, request: { chat, context }, traceId, toolSet } = options;
   const { invoke, prepared } = calls;
   if (plan) return plan.follow({ signal, traceId, usage });
   const stepTools = createStepTools({ ...options, chatId: chat.id });
@@ -99,17 +105,18 @@ async function openLoop(
     throw toPinnaceError(error); // of the storage: no model was called yet
   });
   const settled = await settleCalls(chat.messages, { calls: decided, invoke, push, signal, traceId });
+  const models = modelsOf(options, spans);
   const messages = decided.length === 0 ? options.messages : withContext(toModelMessages(settled, issued), context);
   return startLoop({
     ...options,
-    model: spans.model,
+    models,
+    budget,
     spans,
     messages: await files.load(messages),
     files,
     tools: stepTools,
-    contextWindow: createRunContext(options, { spans, usage, tools: stepTools }),
+    contextWindow: createRunContext(options, { spans, usage, budget, models, tools: stepTools }),
     allTools: toolSet.tools,
-    tokenBudget: budget?.tokens,
     signal,
     usage,
     approvals: createLoopApprovals(options, { prepared, spans }),
@@ -121,6 +128,20 @@ async function openLoop(
 function filesOf(options: RunOptions, push: (chunk: UIMessageChunk) => void): RunFilesOptions {
   const { principal: { tenant }, abort: { signal }, request: { chat } } = options;
   return { ...options, tenant, signal, push, answered: chat.messages.at(-1) };
+}
+
+/** The model of the run and its fallbacks, each with its secret redacted. */
+function modelsOf(options: RunOptions, spans: LoopSpans): ModelChain {
+  const { fallbacks, metrics, redaction, request: { budget } } = options;
+  return createModelChain({
+    first: options,
+    fallbacks,
+    metrics,
+    clock: spans.clock,
+    spanContext: () => spans.current,
+    onResolved: ({ secret }) => secret && redaction.add(secret),
+    cost: budget?.cost,
+  });
 }
 
 /** Reads what the continued message needs to go back to the model. */
@@ -144,7 +165,7 @@ function endRun(
   { live, spans, usage }: {
     readonly live: LiveRun;
     readonly spans: LoopSpans;
-    readonly usage: Usage & Readonly<Record<string, number>>;
+    readonly usage: Usage & ReportedUsage;
   },
 ): void {
   const facts = { status: statuses[end.type], error: 'error' in end ? end.error : null };

@@ -30,7 +30,7 @@ export interface FollowedPlan {
 export interface FollowingRun {
   readonly signal: AbortSignal;
   readonly traceId: string;
-  readonly usage: Pick<Usage, 'steps' | 'totalTokens'>;
+  readonly usage: Pick<Usage, 'steps' | 'totalTokens' | 'cost'>;
 }
 
 /** How long an aborted run waits for its plan to be cancelled. */
@@ -134,6 +134,8 @@ function loopOf(
         const { view } = update;
         usage.steps = view.used.steps;
         usage.totalTokens = view.used.tokens;
+        if (view.currency === undefined) delete usage.cost;
+        else usage.cost = { amount: view.used.cost, currency: view.currency };
         return { chunks: [{ type: 'data-plan', id: planId, data: view }] };
       }
       end = toRunEnd(update.end, signal);

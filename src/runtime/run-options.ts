@@ -1,6 +1,5 @@
 /** What one run is made of. Types only. */
 
-import type { LanguageModel } from '../contracts/ai-types.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Agent } from '../base/schema.ts';
 import type { Span } from '../events/span.ts';
@@ -9,16 +8,16 @@ import type { ModelMessage } from './messages/model-messages.ts';
 import type { FollowedPlan } from './plans.ts';
 import type { ToolSet } from './resolve/assemble.ts';
 import type { Limits } from './resolve/limits.ts';
-import type { Resolver } from './resolve/resolver.ts';
+import type { ResolvedModel } from './resolve/resolve-model.ts';
+import type { Resolved, Resolver } from './resolve/resolver.ts';
 import type { RunAbort } from './run-abort.ts';
 import type { RunRequest } from './run-request.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 
 /** A request with all that it names. */
-export interface ResolvedRun {
+export interface ResolvedRun extends ResolvedModel, Pick<Resolved, 'fallbacks'> {
   readonly request: RunRequest;
   readonly agent: Agent;
-  readonly model: LanguageModel;
   /** How many tokens the model takes. */
   readonly contextTokens: number;
   readonly toolSet: ToolSet;

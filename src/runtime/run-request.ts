@@ -6,6 +6,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { OutputSpec } from '../base/agent/output-spec.ts';
 import { asRecord } from '../base/is-record.ts';
 import { checkData } from '../base/json.ts';
+import { Money } from '../base/record-fields.ts';
 import { parse } from '../base/parse.ts';
 import { LimitOverrides } from '../base/schema.ts';
 import { requireOutputSchema } from '../tools/json-schema/require-schema.ts';
@@ -38,6 +39,12 @@ export type ContextItem = v.InferOutput<typeof ContextItem>;
 /** A plan that was started before. The run shows its progress. */
 const PlanToFollow = v.strictObject({ planId: Id });
 
+/** What a run may use in all. A step that does not fit is not taken. */
+const RunBudget = v.strictObject({
+  tokens: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  cost: v.optional(Money),
+});
+
 /** The schema of a run request. */
 export const RunRequest = v.strictObject({
   agentId: Id,
@@ -46,7 +53,7 @@ export const RunRequest = v.strictObject({
   chat: v.strictObject({ id: Id, messages: v.pipe(v.array(Message), v.minLength(1)) }),
   context: v.optional(v.pipe(v.array(ContextItem), v.maxLength(50)), []),
   limits: v.optional(LimitOverrides),
-  budget: v.optional(v.strictObject({ tokens: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))) })),
+  budget: v.optional(RunBudget),
   /** What the last answer must be; goes before the agent's own `output`. A run that follows a plan has none. */
   output: v.optional(OutputSpec),
   /** The agent plans: the last message is the goal, and these are the terms (`{}` for the usual ones), read by the planner. */

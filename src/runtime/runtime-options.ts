@@ -1,6 +1,7 @@
 /** What a runtime is composed of, and what its modules share. Types only. */
 
 import type { Metrics } from '../base/metrics.ts';
+import type { Fallback } from '../base/schema.ts';
 import type { Authorize } from '../contracts/authorize.ts';
 import type { BlobStore } from '../contracts/blob-store.ts';
 import type { Catalog } from '../contracts/catalog.ts';
@@ -69,6 +70,8 @@ export interface RuntimeOptions extends RuntimePorts, RuntimeTools, RuntimeObser
   readonly limits: Limits;
   /** Decides before each call of a model which messages it is sent. */
   readonly contextStrategy?: ContextStrategy | undefined;
+  /** The models that take over for agents whose records name none. */
+  readonly fallbacks: readonly Fallback[];
 }
 
 /** What a runtime is created with. The parts that need the runtime are functions of what they need. */

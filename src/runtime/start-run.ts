@@ -8,6 +8,7 @@ import { checkInlineFiles } from './attachments/run-files.ts';
 import { toModelMessages, withContext } from './messages/model-messages.ts';
 import { executeRun } from './execute-run.ts';
 import { findContinued } from './messages/issued-metadata.ts';
+import { requirePrice } from './model/model-price.ts';
 import { minLimits } from './resolve/limits.ts';
 import { type FollowedPlan, takePlan } from './plans.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
@@ -106,12 +107,10 @@ async function claimAndExecute(
   const { resolver, runs, toolSetOf } = parts;
   const { traceId } = span;
   const { invalidations } = resolver;
-  const { agent, model, contextTokens, secret, tools, servers } = await resolver.resolve(
-    asked.agentId,
-    principal,
-    span,
-  );
-  if (secret) redaction.add(secret);
+  const { tools, servers, ...found } = await resolver.resolve(asked.agentId, principal, span);
+  const { agent } = found;
+  requirePrice(found.provider, asked.budget?.cost);
+  if (found.secret) redaction.add(found.secret);
   const toolSet = await toolSetOf(agent, tools, servers);
   const request = { ...asked, context: [...toolSet.notes, ...asked.context] };
   const messages = withContext(toModelMessages(request.chat.messages), request.context);
@@ -133,7 +132,7 @@ async function claimAndExecute(
     return { runId: claimed.known.runId, known: claimed.known };
   }
   const { live } = claimed;
-  const resolved = { agent, model, contextTokens, toolSet, messages, limits, request, principal, plan, continues };
+  const resolved = { ...found, toolSet, messages, limits, request, principal, plan, continues };
   const run = { ...parts, ...resolved, runId, traceId, span, abort, resolveSecret: resolver.secret, redaction };
   executeRun(run, live);
   // An invalidation before the claim could not stop this run.

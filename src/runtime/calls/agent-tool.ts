@@ -5,10 +5,10 @@ import { fromData, PinnaceError } from '../../base/errors.ts';
 import { toolOver } from '../../tools/fixed-input.ts';
 import type { ToolDefinition } from '../../base/schema.ts';
 import type { Tool, ToolContext } from '../../tools/tool.ts';
-import { type Delegation, unboundDelegation } from '../../tools/delegation.ts';
+import { type Delegation, type Reserve, unboundDelegation } from '../../tools/delegation.ts';
 import type { Limits } from '../resolve/limits.ts';
 import { inGrowingPieces, type LiveTexts } from './live-texts.ts';
-import type { PlanEnd, Plans, PlanStart, PlanUpdate } from '../../contracts/plans.ts';
+import type { PlanEnd, PlanProgress, Plans, PlanStart, PlanUpdate } from '../../contracts/plans.ts';
 import { createPrincipal, type Principal } from '../../base/principal.ts';
 
 const Config = v.object({ agentId: v.pipe(v.string(), v.minLength(1)) });
@@ -44,8 +44,9 @@ async function callAgent(handed: Handed, context: ToolContext, options: AgentToo
   requireDepth(delegation, handed);
   const reserve = delegation.reserve();
   try {
-    if (reserve?.tokens === 0) throw noTokens();
-    return await followPlan(handed, { context, delegation, tokens: reserve?.tokens, ...options });
+    if (reserve?.tokens === 0) throw nothingLeft('tokens');
+    if (reserve?.cost === 0) throw nothingLeft('cost');
+    return await followPlan(handed, { context, delegation, reserve, ...options });
   } finally {
     reserve?.release();
   }
@@ -54,7 +55,7 @@ async function callAgent(handed: Handed, context: ToolContext, options: AgentToo
 interface Following extends AgentToolOptions {
   readonly context: ToolContext;
   readonly delegation: Delegation;
-  readonly tokens: number | undefined;
+  readonly reserve: Reserve | undefined;
 }
 
 async function followPlan(handed: Handed, following: Following): Promise<unknown> {
@@ -88,7 +89,7 @@ function asDelegate(caller: Principal, agentId: string): Principal {
   return createPrincipal({ ...caller, agents, via: 'in-process' });
 }
 
-function startOf({ agentId, task }: Handed, { context: { span }, delegation, tokens, limits }: Following): PlanStart {
+function startOf({ agentId, task }: Handed, { context: { span }, delegation, reserve, limits }: Following): PlanStart {
   return {
     goal: task,
     agentId,
@@ -97,8 +98,16 @@ function startOf({ agentId, task }: Handed, { context: { span }, delegation, tok
     allowHumanIntervention: true,
     callers: delegation.callers,
     timeout: limits.totalMs,
-    budget: { steps: limits.steps + limits.toolCalls, ...(tokens !== undefined && { tokens }) },
+    budget: { steps: limits.steps + limits.toolCalls, ...budgetOf(reserve) },
     ...(span && { traceId: span.traceId, parentSpanId: span.spanId }),
+  };
+}
+
+function budgetOf(reserve: Reserve | undefined): Readonly<Record<string, unknown>> {
+  const { tokens = Infinity, cost: amount = Infinity, currency } = reserve ?? {};
+  return {
+    ...(tokens !== Infinity && { tokens }),
+    ...(amount !== Infinity && { cost: currency === undefined ? amount : { amount, currency } }),
   };
 }
 
@@ -107,15 +116,21 @@ async function answerOf(
   updates: AsyncIterable<PlanUpdate>,
   { planId, delegation, context: { toolCallId } }: Following & { readonly planId: string },
 ): Promise<string> {
-  let counted = 0;
+  const counted = { tokens: 0, cost: 0 };
   for await (const update of updates) {
     if (update.type === 'end') return textOf(update.end);
     const { view } = update;
-    delegation.used(view.used.tokens - counted);
-    counted = view.used.tokens;
+    delegation.used(newlyUsed(view, counted));
     delegation.show({ type: 'data-plan', id: planId, data: { ...view, toolCallId } });
   }
   throw stopped();
+}
+
+/** What the plan has used since the last view. */
+function newlyUsed({ used: { tokens, cost }, currency }: PlanProgress, counted: { tokens: number; cost: number }) {
+  const more = { tokens: tokens - counted.tokens, amount: cost - counted.cost };
+  Object.assign(counted, { tokens, cost });
+  return { tokens: more.tokens, cost: currency === undefined ? undefined : { amount: more.amount, currency } };
 }
 
 function textOf(end: PlanEnd): string {
@@ -136,8 +151,9 @@ function requireDepth({ callers }: Delegation, { agentId }: Handed): void {
   );
 }
 
-function noTokens(): PinnaceError {
-  return new PinnaceError('budget_exceeded', 'Cannot hand the task on: the run has no tokens left for it', {
-    details: { reason: 'tokens' },
+function nothingLeft(reason: 'tokens' | 'cost'): PinnaceError {
+  const what = reason === 'tokens' ? 'tokens' : 'money';
+  return new PinnaceError('budget_exceeded', `Cannot hand the task on: the run has no ${what} left for it`, {
+    details: { reason },
   });
 }

@@ -10,6 +10,7 @@ import type { LiveRun } from '../log/live-run.ts';
 import type { RunFiles } from '../attachments/files.ts';
 import { createCitations } from '../messages/citations.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
+import type { ModelBudget } from '../model/model-budget.ts';
 import type { RunOptions } from '../run-options.ts';
 import { callStart } from './call-record.ts';
 import { callTool } from './call-tool.ts';
@@ -36,7 +37,8 @@ export interface RunCalls extends Pick<LiveCalls, 'observe' | 'closing'> {
 /** What the calls of a run change. */
 interface CallTargets {
   readonly live: LiveRun;
-  readonly usage: { toolCalls: number; totalTokens: number };
+  readonly usage: { toolCalls: number };
+  readonly budget: ModelBudget;
   readonly spans: Pick<LoopSpans, 'current'>;
   readonly push: (chunk: UIMessageChunk) => void;
   readonly files: Pick<RunFiles, 'settled'>;
@@ -102,12 +104,11 @@ function createAnnouncements(): Announcements {
   return { resolve: (toolCallId) => call(toolCallId).resolve(), of: (toolCallId) => call(toolCallId).promise };
 }
 
-function delegationOf({ agent, request }: RunOptions, { usage, push }: CallTargets): Delegation {
-  const { tokens: budget = Infinity } = request.budget ?? {};
+function delegationOf({ agent }: RunOptions, { budget, push }: CallTargets): Delegation {
   return {
     callers: [agent.id],
-    reserve: createReserves(() => budget - usage.totalTokens),
-    used: (tokens) => void (usage.totalTokens += tokens),
+    reserve: createReserves(budget),
+    used: (more) => budget.addOther(more),
     show: push,
   };
 }

@@ -3,6 +3,8 @@
 import type { RunOptions } from '../run-options.ts';
 import type { Usage } from '../loop/loop-options.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
+import type { ModelBudget } from '../model/model-budget.ts';
+import type { ModelChain } from '../model/model-chain.ts';
 import { definitionTokens, type StepTools } from '../loop/step-tools.ts';
 import { type ContextWindow, createContextWindow } from './context-window.ts';
 
@@ -12,18 +14,17 @@ const mostCompactions = 2;
 /** Creates the context window of a run. */
 export function createRunContext(
   options: RunOptions,
-  { spans, usage, tools }: {
+  { spans, usage, budget, models, tools }: {
     readonly spans: LoopSpans;
     readonly usage: Usage;
+    readonly budget: ModelBudget;
+    readonly models: Pick<ModelChain, 'current'>;
     readonly tools: Pick<StepTools, 'current'>;
   },
 ): ContextWindow {
-  const { agent, runId, contextTokens, contextStrategy, limits, redaction, abort: { signal }, request } = options;
-  const { budget } = request;
+  const { agent, runId, contextTokens, contextStrategy, limits, redaction, abort: { signal } } = options;
   let compactions = 0;
-  const maySummarize = (): boolean =>
-    ++compactions <= mostCompactions && usage.steps + 1 < limits.steps &&
-    usage.totalTokens < (budget?.tokens ?? Infinity);
+  const maySummarize = (): boolean => ++compactions <= mostCompactions && usage.steps + 1 < limits.steps;
   return createContextWindow({
     contextTokens,
     strategy: contextStrategy,
@@ -34,7 +35,9 @@ export function createRunContext(
     async summarize(messages) {
       if (!maySummarize()) return undefined;
       const { summarize } = await import('./summarize.ts'); // most chats do without
-      return await summarize(messages, { ...options, signal, spans, usage, redact: (text) => redaction.text(text) });
+      const { resolved: model } = models.current;
+      const redact = (text: string): string => redaction.text(text);
+      return await summarize(messages, { ...options, model, signal, spans, usage, budget, redact });
     },
     onTrimmed(payload) {
       const target = { type: 'agent', id: agent.id } as const;

@@ -7,22 +7,26 @@ import type { Agent } from '../../base/schema.ts';
 import { statusOfError } from '../../events/span.ts';
 import type { Usage } from '../loop/loop-options.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
-import type { LanguageModel } from '../../contracts/ai-types.ts';
-import { callModelOnce, type ModelTurn } from '../model/model-turn.ts';
+import { toPrompt } from '../messages/model-prompt.ts';
+import type { ModelBudget } from '../model/model-budget.ts';
+import type { ResolvedModel } from '../resolve/resolve-model.ts';
+import { callModelOnce } from '../model/model-turn.ts';
 import type { Limits } from '../resolve/limits.ts';
 import { transcriptOf } from './transcript.ts';
 
 /** What a summary is made with. */
 export interface SummarizeOptions {
   readonly agent: Agent;
-  readonly model: LanguageModel;
+  /** The model that answers in the run. */
+  readonly model: ResolvedModel;
   readonly limits: Limits;
   readonly metrics: Metrics;
   readonly spans: LoopSpans;
   readonly signal: AbortSignal;
   readonly contextTokens: number;
-  /** Is added to. */
-  readonly usage: Usage;
+  /** The summary is a step that counts. */
+  readonly usage: Pick<Usage, 'steps'>;
+  readonly budget: ModelBudget;
   /** Takes the secrets of the run out. */
   readonly redact: (text: string) => string;
 }
@@ -48,7 +52,6 @@ export async function summarize(
   usage.steps += 1;
   try {
     const turn = await callModelOnce({ ...callOf(messages, options), place: span });
-    addTokens(usage, turn);
     const text = redact(turn.text.trim()).slice(0, longestSummary).toWellFormed(); // redacted first: a half secret would stay
     if (text === '' || turn.finishReason === 'content-filter') throw noSummary();
     span.end({ status: 'ok', payload: { summary: text.length } });
@@ -62,7 +65,7 @@ export async function summarize(
 
 function callOf(
   messages: readonly LanguageModelV4Message[],
-  { agent, limits, contextTokens, ...options }: Omit<SummarizeOptions, 'usage' | 'redact'>,
+  { agent, limits, contextTokens, model, ...options }: Omit<SummarizeOptions, 'usage' | 'redact'>,
 ) {
   const maxOutputTokens = Math.min(mostOutputTokens, Math.ceil(contextTokens / 8));
   const content = transcriptOf(messages, contextTokens / 2);
@@ -70,17 +73,10 @@ function callOf(
     ...options,
     limits,
     agent: { ...agent, modelSettings: { ...agent.modelSettings, maxOutputTokens } },
-    instructions,
-    messages: [{ role: 'user' as const, content }],
+    models: { first: model, fallbacks: [], onResolved: () => undefined },
+    prompt: toPrompt(instructions, [{ role: 'user', content }]),
     tools: [],
   };
-}
-
-function addTokens(usage: Usage, { usage: { inputTokens, outputTokens } }: ModelTurn): void {
-  const [input, output] = [inputTokens.total ?? 0, outputTokens.total ?? 0];
-  usage.inputTokens += input;
-  usage.outputTokens += output;
-  usage.totalTokens += input + output;
 }
 
 function noSummary(): PinnaceError {

@@ -7,7 +7,7 @@ import type { Metrics } from '../../base/metrics.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import { createEventBuffer, type EventBuffer } from './event-buffer.ts';
 import { createReaders, type Readers } from './readers.ts';
-import { closingChunks } from './run-chunks.ts';
+import { closingChunks, type ReportedUsage } from './run-chunks.ts';
 import { runPrefix, type RunState } from './run-record.ts';
 import type { RunEnd } from './run-end.ts';
 import { createInbox, type Inbox } from '../steering/inbox.ts';
@@ -60,7 +60,7 @@ export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventB
 
 /** What goes with the end of a run. */
 export interface EndOptions {
-  readonly usage: Readonly<Record<string, number>>;
+  readonly usage: ReportedUsage;
   /**
    * Called when the end is recorded, with an error when it could not be; never when another instance has taken the run over and
    * emits its end.

@@ -1,5 +1,6 @@
 /** The chunks of our own that open and close a run's stream. */
 
+import type { Money } from '../../base/record-fields.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { countExcluded, type ToolSet } from '../resolve/assemble.ts';
 import type { RunEnd } from './run-end.ts';
@@ -26,10 +27,13 @@ export function openingChunks(
   ];
 }
 
+/** What a run has used: counts by name, whether some are estimates, and the cost. */
+export type ReportedUsage = Readonly<Record<string, number | true | Money>>;
+
 /** The chunks after all others, the last of them terminal. */
 export function closingChunks(
   end: RunEnd,
-  { runId, traceId, usage }: RunFacts & { readonly usage: Readonly<Record<string, number>> },
+  { runId, traceId, usage }: RunFacts & { readonly usage: ReportedUsage },
 ): readonly UIMessageChunk[] {
   const error = 'error' in end ? { error: end.error } : {};
   return [

@@ -1,5 +1,6 @@
 /** The stored records of a run, and their keys. */
 
+import type { ReportedUsage } from './run-chunks.ts';
 import type { ErrorData } from '../../base/errors.ts';
 import type { Key } from '../../base/key.ts';
 import type { Principal } from '../../base/principal.ts';
@@ -24,7 +25,7 @@ export interface RunState {
   readonly startedAt: number;
   readonly endedAt?: number;
   readonly error?: ErrorData;
-  readonly usage?: Readonly<Record<string, number>>;
+  readonly usage?: ReportedUsage;
 }
 
 /** The record of an idempotency key. */

@@ -2,7 +2,7 @@
 
 import { PinnaceError, toData } from '../../base/errors.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { RunEnd } from '../log/run-end.ts';
+import type { FinishReason, RunEnd } from '../log/run-end.ts';
 import { toModelError } from '../model/model-error.ts';
 import type { LoopOptions } from './loop-options.ts';
 import type { Settled } from './settle-calls.ts';
@@ -12,26 +12,33 @@ import type { Answer } from './step-content.ts';
 export function endOf(
   answer: Answer<Tool>,
   { results, waiting }: Settled,
-  { limits, tokenBudget = Infinity, usage, isEnough, steering }: LoopOptions,
+  { limits, usage, isEnough, steering, budget: { left } }: LoopOptions,
 ): RunEnd | undefined {
   const { finishReason, calls, isDeferred } = answer;
-  const hasRoom = usage.steps < limits.steps && usage.totalTokens < tokenBudget;
+  const hasSteps = usage.steps < limits.steps;
+  const hasRoom = hasSteps && left.tokens > 0 && left.cost > 0;
   const isSettled = waiting === 0 && results.length === calls.length;
   const hasMore = mayExecute(finishReason) && waiting === 0 && (isDeferred || (calls.length > 0 && isSettled));
   const isStopped = hasMore && isEnough?.(answer, results) === true;
-  if (hasMore && hasRoom && !isStopped) return undefined;
+  if (hasMore && hasSteps && !isStopped) return undefined; // unless it does not fit the budget
   if (steering?.continues(isSettled && hasRoom && !isStopped)) return undefined;
   if (waiting > 0) return { type: 'awaiting_approval', finishReason };
   if (isStopped) return { type: 'completed', finishReason };
   if (finishReason !== 'tool-calls') return { type: 'completed', finishReason };
-  const error = new PinnaceError(
-    'budget_exceeded',
-    'The run was stopped at its limit of steps or tokens, before an answer',
-    {
-      details: { reason: 'steps_or_tokens' },
-    },
-  );
+  const message = `The run was stopped at its limit of steps (${limits.steps}), before an answer`;
+  return stopped(finishReason, new PinnaceError('budget_exceeded', message, { details: { reason: 'steps' } }));
+}
+
+/** The end at a limit: what was said until then is valid. */
+export function stopped(finishReason: FinishReason, error: PinnaceError): RunEnd {
   return { type: 'stopped', finishReason, error: toData(error) };
+}
+
+/** The end for what the loop threw. A step that does not fit a budget is not taken. */
+export function endOfError(thrown: unknown, { usage: { steps } }: Pick<LoopOptions, 'usage'>): RunEnd {
+  const error = toModelError(thrown);
+  if (error.code !== 'budget_exceeded') return failed(error);
+  return stopped(steps > 0 ? 'tool-calls' : 'other', error);
 }
 
 /** Whether the calls of an answer may be made: an answer that was cut, filtered or became too long may lack parts of them. */

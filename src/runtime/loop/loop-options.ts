@@ -1,12 +1,14 @@
 /** What the loop of a run needs, and what it counts. */
 
-import type { LanguageModelV4, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
+import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { Agent } from '../../base/schema.ts';
 import type { CallDescription } from '../../tools/approval.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import type { RunFiles } from '../attachments/files.ts';
 import type { ContextWindow } from '../context/context-window.ts';
 import type { ModelMessage } from '../messages/model-messages.ts';
+import type { ModelBudget, ModelUsage } from '../model/model-budget.ts';
+import type { ModelChain } from '../model/model-chain.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { LoopSpans } from './loop-spans.ts';
 import type { RunOutput } from './run-output.ts';
@@ -17,7 +19,8 @@ import type { StepTools } from './step-tools.ts';
 /** What the loop needs. */
 export interface LoopOptions {
   readonly agent: Agent;
-  readonly model: LanguageModelV4;
+  /** The model that answers, and its fallbacks. */
+  readonly models: ModelChain;
   /** Observes steps, model calls and their times. */
   readonly spans: LoopSpans;
   readonly messages: readonly ModelMessage[];
@@ -27,8 +30,8 @@ export interface LoopOptions {
   /** Keeps the prompt short enough for the model. */
   readonly contextWindow: ContextWindow;
   readonly limits: Limits;
-  /** The tokens that the run may use in all. */
-  readonly tokenBudget: number | undefined;
+  /** What the run may use, and counts what it uses: every call of a model goes through it. */
+  readonly budget: ModelBudget;
   readonly signal: AbortSignal;
   readonly traceId: string;
   /** The run whose message this one continues: its first step has been made. */
@@ -66,10 +69,7 @@ export interface LoopApprovals {
 }
 
 /** What a run has used so far. */
-export interface Usage {
-  inputTokens: number;
-  outputTokens: number;
-  totalTokens: number;
+export interface Usage extends ModelUsage {
   steps: number;
   /** About how much of the input the definitions of tools were, over all steps. */
   toolTokens: number;

@@ -1,16 +1,13 @@
-/** The spans of a run's loop: steps in sequence, each with its model call and tool calls. */
+/** The spans of a run's loop: steps in sequence, each with its model calls and tool calls. */
 
-import type { LanguageModel } from '../../contracts/ai-types.ts';
 import type { ErrorData } from '../../base/errors.ts';
-import type { Metrics } from '../../base/metrics.ts';
 import type { Payload, Span, SpanContext, SpanEnd } from '../../events/span.ts';
 import type { Limits } from '../resolve/limits.ts';
 import { createModelClock, type ModelClock } from '../model/model-clock.ts';
-import { type ModelWatch, watchModel } from '../model/model-watch.ts';
 import type { RunAbort } from '../run-abort.ts';
 
-/** The spans of a loop, and the clock of its model. */
-export interface LoopSpans extends ModelWatch {
+/** The spans of a loop, and the clock of its models. */
+export interface LoopSpans {
   readonly clock: ModelClock;
   /** The step that is under way; before the first, the run. */
   readonly current: SpanContext;
@@ -24,11 +21,9 @@ export interface LoopSpans extends ModelWatch {
 
 /** Creates the spans of a run's loop. None is started. */
 export function createLoopSpans(
-  { span: run, agent: { id }, model, metrics, limits, abort }: {
+  { span: run, agent: { id }, limits, abort }: {
     readonly span: Span;
     readonly agent: { readonly id: string };
-    readonly model: LanguageModel;
-    readonly metrics: Metrics;
     readonly limits: Limits;
     readonly abort: Pick<RunAbort, 'signal'>;
   },
@@ -38,9 +33,7 @@ export function createLoopSpans(
   let count = 0;
   const current = (): SpanContext => step ?? run;
   const clock = createModelClock(limits, abort.signal);
-  const watch = watchModel(model, { spanContext: current, metrics, clock });
   return {
-    ...watch,
     clock,
     get current() {
       return current();

@@ -8,8 +8,8 @@ import { toolErrorPart } from '../calls/call-chunks.ts';
 import type { RunEnd } from '../log/run-end.ts';
 import { toPrompt, toPromptTools } from '../messages/model-prompt.ts';
 import { openCall } from '../model/model-call.ts';
-import { endOf, endOfAbort, failed, mayExecute } from './loop-end.ts';
-import type { LoopOptions, Usage } from './loop-options.ts';
+import { endOf, endOfAbort, endOfError, mayExecute, stopped } from './loop-end.ts';
+import type { LoopOptions } from './loop-options.ts';
 import type { LoopSpans } from './loop-spans.ts';
 import { settleCalls, unsettled } from './settle-calls.ts';
 import { type Answer, createStepContent } from './step-content.ts';
@@ -33,7 +33,7 @@ export function startLoop(options: LoopOptions): Loop {
         return done ? { end: value } : { chunks: value };
       } catch (error) {
         if (signal.aborted) return { end: endOfAbort(signal) };
-        return { end: failed(clock.signal.aborted ? clock.signal.reason : error) };
+        return { end: endOfError(clock.signal.aborted ? clock.signal.reason : error, options) };
       }
     },
   };
@@ -47,42 +47,52 @@ async function* runSteps(run: LoopOptions): AsyncGenerator<readonly UIMessageChu
     const arrived = run.steering?.deliver(prompt) ?? [];
     if (arrived.length > 0) yield arrived;
     yield* run.contextWindow.fit(prompt);
-    const answer = yield* takeAnswer(run, { prompt, shownIds, step });
+    const { answer, spent } = yield* takeAnswer(run, { prompt, shownIds, step });
     prompt.push(answer.message);
-    addUsage(run.usage, answer);
+    run.usage.steps += 1;
     run.contextWindow.learn(answer.usage.inputTokens.total);
     const settled = mayExecute(answer.finishReason) ? yield* settleCalls(answer.calls, run) : unsettled;
     if (settled.results.length > 0) prompt.push({ role: 'tool', content: [...settled.results] });
     yield [{ type: 'finish-step' }];
-    const end = yield* withOutput(endOf(answer, settled, run), { answer, prompt, run });
+    const how = spent ? stopped(answer.finishReason, spent) : endOf(answer, settled, run);
+    const end = yield* withOutput(how, { answer, prompt, run });
     if (end) return end;
   }
 }
 
 interface StepPlace {
-  readonly prompt: readonly LanguageModelV4Message[];
+  readonly prompt: LanguageModelV4Message[];
   readonly shownIds: Set<string>;
   readonly step: number;
+}
+
+interface TakenAnswer {
+  readonly answer: Answer<Tool>;
+  /** Where the budget has cut it short. */
+  readonly spent: PinnaceError | undefined;
 }
 
 async function* takeAnswer(
   run: LoopOptions,
   { prompt, shownIds, step }: StepPlace,
-): AsyncGenerator<readonly UIMessageChunk[], Answer<Tool>> {
-  const { agent, model, spans, limits } = run;
+): AsyncGenerator<readonly UIMessageChunk[], TakenAnswer> {
+  const { agent: { modelSettings: settings }, models, budget, spans, limits } = run;
+  const offered = run.tools.current();
+  const tools = toPromptTools(offered.map(({ definition }) => definition));
+  budget.requireRoom({ prompt, tools }, models.current.provider.prices);
   spans.startStep();
-  const offered = offeredTools(run);
+  countTools(run, offered);
   const toolChoice = toolChoiceOf(run, { offered, step });
   const call = await openCall({
-    model,
-    settings: agent.modelSettings,
+    models,
+    budget,
+    settings,
     limits,
-    prompt: [...prompt],
-    tools: toPromptTools(offered.map(({ definition }) => definition)),
+    prompt,
+    tools,
     toolChoice,
     responseFormat: run.output?.responseFormat,
     clock: spans.clock,
-    onFailedTry: (finishReason) => spans.endCall({ finishReason, usage: undefined, firstOutputMs: undefined }),
   });
   const content = createStepContent<Tool>({
     step,
@@ -96,34 +106,23 @@ async function* takeAnswer(
       ];
     },
   });
-  yield [{ type: 'start-step' }];
+  yield [...call.fallback ? [{ type: 'data-model' as const, data: call.fallback }] : [], { type: 'start-step' }];
   for (let parts = await call.read(); parts; parts = await call.read()) {
     const chunks = content.take(parts);
     if (chunks.length > 0) yield run.files.shown(chunks);
     content.requireSound();
   }
   const answer = content.end();
-  const { finishReason, usage } = answer;
-  spans.endCall({ finishReason, usage, firstOutputMs: call.firstOutputMs });
+  const spent = call.end(answer);
   requireChoice(toolChoice, answer);
-  return answer;
+  return { answer, spent };
 }
 
-/** The tools that the model may call in the coming step; counts their tokens. */
-function offeredTools({ tools, allTools, usage }: LoopOptions): readonly Tool[] {
-  const current = tools.current();
-  const tokens = definitionTokens(current);
+/** Counts the tokens of the tools that the model may call in a step. */
+function countTools({ allTools, usage }: LoopOptions, offered: readonly Tool[]): void {
+  const tokens = definitionTokens(offered);
   usage.toolTokens += tokens;
   usage.toolTokensSaved += definitionTokens(allTools) - tokens;
-  return current;
-}
-
-function addUsage(usage: Usage, { usage: { inputTokens, outputTokens } }: Answer<Tool>): void {
-  const [input, output] = [inputTokens.total ?? 0, outputTokens.total ?? 0];
-  usage.inputTokens += input;
-  usage.outputTokens += output;
-  usage.totalTokens += input + output;
-  usage.steps += 1;
 }
 
 /** Emits only an error event for a call that never started. The name that the model gave may be anything. */

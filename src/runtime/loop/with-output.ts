@@ -13,7 +13,7 @@ import type { Answer } from './step-content.ts';
 interface OutputPlace {
   readonly answer: Answer<Tool>;
   readonly prompt: LanguageModelV4Message[];
-  readonly run: Pick<LoopOptions, 'output' | 'limits' | 'usage' | 'tokenBudget'>;
+  readonly run: Pick<LoopOptions, 'output' | 'limits' | 'usage'>;
 }
 
 /**
@@ -24,7 +24,7 @@ export async function* withOutput(
   end: RunEnd | undefined,
   { answer: { finishReason, calls, text }, prompt, run }: OutputPlace,
 ): AsyncGenerator<readonly UIMessageChunk[], RunEnd | undefined> {
-  const { output, limits, usage, tokenBudget = Infinity } = run;
+  const { output, limits, usage } = run;
   if (!output || end?.type !== 'completed') return end;
   if (finishReason === 'length') return truncated();
   if (finishReason === 'content-filter') return failed(refused());
@@ -34,9 +34,7 @@ export async function* withOutput(
     yield [output.chunk(said.data)];
     return end;
   }
-  if (output.isRepaired || usage.steps >= limits.steps || usage.totalTokens >= tokenBudget) {
-    return failed(invalid(said.issues));
-  }
+  if (output.isRepaired || usage.steps >= limits.steps) return failed(invalid(said.issues));
   output.isRepaired = true;
   yield [{ type: 'reset-step' }];
   prompt.push(output.correction(said.issues));

@@ -1,68 +1,133 @@
 /** One call of a model: its request, its retries, and its stream once there is output. */
 
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Message,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from '@ai-sdk/provider';
+import type { PinnaceError } from '../../base/errors.ts';
 import { raceAbort } from '../../base/until-aborted.ts';
 import type { Agent } from '../../base/schema.ts';
 import type { Limits } from '../resolve/limits.ts';
-import type { LoopSpans } from '../loop/loop-spans.ts';
-import { cut, reportedError } from './model-error.ts';
+import type { Answer } from '../loop/step-content.ts';
+import { leaveProvider } from '../messages/leave-provider.ts';
+import type { ModelBudget } from './model-budget.ts';
+import type { ModelChain } from './model-chain.ts';
+import type { ModelClock } from './model-clock.ts';
+import { cut, reportedError, toModelError, toStreamError } from './model-error.ts';
 import { createPartReader, type PartReader } from './part-reader.ts';
 import { ReportedError, withModelRetries } from './retry.ts';
 import { createSilenceWatch } from './silence.ts';
 
 /** What a model is called with. */
 export interface ModelCallOptions {
-  readonly model: LanguageModelV4;
+  readonly models: ModelChain;
+  readonly budget: ModelBudget;
   readonly settings: Agent['modelSettings'];
   readonly limits: Pick<Limits, 'modelRetries' | 'outputTokens'>;
+  /** Loses the parts of a provider that cannot answer when another one takes over. */
   readonly prompt: LanguageModelV4CallOptions['prompt'];
   readonly tools: LanguageModelV4CallOptions['tools'];
   /** Which tool must be called; any where absent. */
   readonly toolChoice?: LanguageModelV4CallOptions['toolChoice'];
   readonly responseFormat?: LanguageModelV4CallOptions['responseFormat'];
   /** Observes each try; its signal ends the call. */
-  readonly clock: LoopSpans['clock'];
-  /** Is called for each try that ends before any output. */
-  readonly onFailedTry: (finishReason: 'error' | 'interrupted') => void;
+  readonly clock: ModelClock;
 }
 
 /** A call that has output, or has ended. */
 export interface OpenedCall extends PartReader<LanguageModelV4StreamPart> {
-  /** From the request to the first output, of the try that succeeded. */
-  readonly firstOutputMs: number | undefined;
+  /** The model that has taken over in this call. */
+  readonly fallback: { readonly providerId: string; readonly modelId: string } | undefined;
+  /**
+   * Ends the call's span and counts what it used. Call it once, when all is read. Returns the error of an answer that is incomplete
+   * because the budget left no more for it.
+   */
+  end(answer: Pick<Answer<unknown>, 'finishReason' | 'usage' | 'message'>): PinnaceError | undefined;
 }
 
-/** Calls the model until a try has output or a regular end. Rejects with the last failure, or the reason of the clock's signal. */
+/**
+ * Calls the model until a try has output or a regular end, and then its fallbacks. Rejects with the last failure, or the reason of
+ * the clock's signal.
+ *
+ * @throws PinnaceError `budget_exceeded` when a try does not fit the budget.
+ */
 export async function openCall(options: ModelCallOptions): Promise<OpenedCall> {
-  const { limits: { modelRetries: retries }, clock: { signal } } = options;
-  return await withModelRetries(() => tryCall(options), { retries, signal });
+  const { models, prompt, limits: { modelRetries: retries }, clock } = options;
+  let fallback: OpenedCall['fallback'];
+  for (;;) {
+    try {
+      const call = await withModelRetries(() => tryCall(options), { retries, signal: clock.signal });
+      return { ...call, fallback };
+    } catch (thrown) {
+      await models.fallBack(thrown);
+      leaveProvider(prompt);
+      const { provider, model } = models.current;
+      fallback = { providerId: provider.id, modelId: model.modelId };
+    }
+  }
 }
 
-async function tryCall({ model, clock, onFailedTry, ...options }: ModelCallOptions): Promise<OpenedCall> {
+async function tryCall(options: ModelCallOptions): Promise<Omit<OpenedCall, 'fallback'>> {
+  const { models: { current }, clock, budget, prompt, tools } = options;
   const { signal } = clock;
+  const { provider: { prices } } = current;
   signal.throwIfAborted();
+  const room = budget.requireRoom({ prompt, tools }, prices);
+  const request = requestOf(options, room?.tokens);
   const startedAt = performance.now();
-  const stream = await openStream(model, requestOf(options, signal));
+  const stream = await openStream(current.model, { ...request, abortSignal: signal });
   const reader = watched(createPartReader(stream, signal), clock);
   const held: LanguageModelV4StreamPart[] = [];
+  const count = (usage: LanguageModelV4Usage | undefined, message?: LanguageModelV4Message): void =>
+    budget.add({ prompt: request.prompt, tools, usage, message, prices });
+  try {
+    const firstOutputMs = await readOpening(reader, held) ? performance.now() - startedAt : undefined;
+    return {
+      ...withHeld(reader, held),
+      end({ finishReason, usage, message }) {
+        current.endCall({ finishReason, usage, firstOutputMs });
+        count(usage, message);
+        const isCut = finishReason === 'length' && room?.tokens === request.maxOutputTokens;
+        return room && isCut ? budget.exceeded(room.limitedBy) : undefined;
+      },
+    };
+  } catch (failure) {
+    reader.cancel();
+    count(usageIn(held));
+    if (signal.aborted) throw failure; // the span of a call that is stopped ends with the span that it is in
+    const error = failure instanceof ReportedError ? toStreamError(failure.cause) : toModelError(failure);
+    const finishReason = error.details?.['reason'] === 'provider_stream_cut' ? 'interrupted' : 'error';
+    current.endCall({ finishReason, usage: usageIn(held), firstOutputMs: undefined, error });
+    throw failure;
+  }
+}
+
+/** Reads until the model has said something, or all. Resolves to whether it has said something; throws a failure that may be retried. */
+async function readOpening(
+  reader: PartReader<LanguageModelV4StreamPart>,
+  held: LanguageModelV4StreamPart[],
+): Promise<boolean> {
   for (;;) {
     const parts = await reader.read();
     held.push(...parts ?? []);
     const opening = parts ? openingOf(parts) : 'interrupted';
-    if (opening === undefined) continue;
-    if (opening === 'output') return { ...withHeld(reader, held), firstOutputMs: performance.now() - startedAt };
-    if (opening === 'end') return { ...withHeld(reader, held), firstOutputMs: undefined };
-    reader.cancel();
-    const failure = opening === 'interrupted' ? cut() : new ReportedError(reportedIn(held));
-    onFailedTry(opening === 'interrupted' ? 'interrupted' : 'error');
-    throw failure;
+    if (opening === 'output' || opening === 'end') return opening === 'output';
+    if (opening === 'interrupted') throw cut();
+    if (opening === 'error') throw new ReportedError(reportedIn(held));
   }
+}
+
+function usageIn(parts: readonly LanguageModelV4StreamPart[]): LanguageModelV4Usage | undefined {
+  return parts.find((part) => part.type === 'finish')?.usage;
 }
 
 /** Each read restarts the time that the model may be silent. */
 function watched(
   reader: PartReader<LanguageModelV4StreamPart>,
-  clock: LoopSpans['clock'],
+  clock: ModelClock,
 ): PartReader<LanguageModelV4StreamPart> {
   const watch = createSilenceWatch(clock);
   return {
@@ -144,25 +209,21 @@ function withHeld(
   };
 }
 
+/** The request, with an answer of at most `room` tokens. */
 function requestOf(
-  { settings, limits, prompt, tools, toolChoice, responseFormat }: Omit<
-    ModelCallOptions,
-    'model' | 'clock' | 'onFailedTry'
-  >,
-  abortSignal: AbortSignal,
-): LanguageModelV4CallOptions & { readonly abortSignal: AbortSignal } {
+  { settings, limits: { outputTokens = Infinity }, prompt, tools, toolChoice, responseFormat, clock }: ModelCallOptions,
+  room = Infinity,
+): LanguageModelV4CallOptions {
   const { toolChoice: _, ...calls } = settings ?? {}; // that of the first step is `toolChoice`
   const given = Object.entries(calls).filter(([, value]) => value !== undefined);
-  const { maxOutputTokens } = calls;
-  const { outputTokens } = limits;
-  const most = outputTokens === undefined ? maxOutputTokens : Math.min(outputTokens, maxOutputTokens ?? outputTokens);
+  const most = Math.min(room, outputTokens, calls.maxOutputTokens ?? Infinity);
   return {
     ...Object.fromEntries(given), // of the same types; `undefined` would be sent as a setting of its own
-    ...(most !== undefined && { maxOutputTokens: most }),
+    ...(most !== Infinity && { maxOutputTokens: most }),
     prompt: [...prompt],
     ...(tools && { tools, toolChoice: toolChoice ?? { type: 'auto' } }),
     ...(responseFormat && { responseFormat }),
-    abortSignal,
+    abortSignal: clock.signal,
     includeRawChunks: false,
   };
 }

@@ -11,6 +11,8 @@ export type SilenceLimit = 'firstChunkMs' | 'reasoningMs' | 'chunkMs';
 export interface ModelClock {
   /** Aborts with the run, and with `deadline_exceeded` when the model takes too long; `details.reason` names the limit. */
   readonly signal: AbortSignal;
+  /** Makes another model's request possible after a late first chunk: with a new `signal`. Returns whether it is. */
+  readonly restart: () => boolean;
   /** A step starts. */
   readonly startStep: () => void;
   /** The step has ended: nothing is due until the next. */
@@ -30,11 +32,11 @@ export function createModelClock(
   limits: Pick<Limits, 'stepMs' | SilenceLimit>,
   run: AbortSignal,
 ): ModelClock {
-  const own = new AbortController();
+  let own = new AbortController();
   let [stepDue, chunkDue] = [Infinity, Infinity];
   /** What is due of the answer; `undefined` while no request is open. */
   let awaited: SilenceLimit | undefined;
-  const alarm = createAlarm(() => look());
+  let alarm = createAlarm(() => look());
   const abort = (reason: unknown): void => {
     alarm.stop();
     own.abort(reason);
@@ -54,7 +56,17 @@ export function createModelClock(
   if (run.aborted) follow();
   else run.addEventListener('abort', follow, { once: true });
   return {
-    signal: own.signal,
+    get signal() {
+      return own.signal;
+    },
+    restart() {
+      if (run.aborted || awaited !== 'firstChunkMs' || performance.now() >= stepDue) return false;
+      own = new AbortController();
+      alarm = createAlarm(() => look());
+      [awaited, chunkDue] = [undefined, Infinity];
+      alarm.set(stepDue);
+      return true;
+    },
     startStep() {
       stepDue = performance.now() + limits.stepMs;
       alarm.set(stepDue);

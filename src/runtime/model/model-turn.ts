@@ -1,18 +1,17 @@
 /** One call of a model for callers that make the calls that it asks for themselves, such as plans. */
 
-import type { LanguageModelV4FinishReason, LanguageModelV4Message, LanguageModelV4Usage } from '@ai-sdk/provider';
+import type { LanguageModelV4FinishReason, LanguageModelV4Message } from '@ai-sdk/provider';
 import { PinnaceError } from '../../base/errors.ts';
-import type { LanguageModel } from '../../contracts/ai-types.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import type { Agent, ToolDefinition } from '../../base/schema.ts';
 import type { SpanContext } from '../../events/span.ts';
 import type { Limits } from '../resolve/limits.ts';
-import { openCall } from './model-call.ts';
+import { openCall, type OpenedCall } from './model-call.ts';
+import type { ModelBudget } from './model-budget.ts';
+import { createModelChain, type ModelChainOptions } from './model-chain.ts';
 import { createModelClock } from './model-clock.ts';
 import { toModelError } from './model-error.ts';
-import type { ModelMessage } from '../messages/model-messages.ts';
-import { toPrompt, toPromptTools } from '../messages/model-prompt.ts';
-import { watchModel } from './model-watch.ts';
+import { toPromptTools } from '../messages/model-prompt.ts';
 import type { ParsedCall } from '../loop/parse-call.ts';
 import { mayExecute } from '../loop/loop-end.ts';
 import { createStepContent } from '../loop/step-content.ts';
@@ -21,9 +20,9 @@ import { createStepContent } from '../loop/step-content.ts';
 export interface ModelTurn {
   readonly text: string;
   readonly calls: readonly ModelCall[];
-  readonly tokens: number;
-  readonly usage: LanguageModelV4Usage;
   readonly finishReason: LanguageModelV4FinishReason['unified'];
+  /** The model that has taken over in this call. */
+  readonly fallback: OpenedCall['fallback'];
   /** The answer as the next call of the model must have it. */
   readonly message: LanguageModelV4Message;
 }
@@ -40,16 +39,18 @@ export interface ModelCall {
 /** What one call of a model needs. */
 export interface ModelTurnOptions {
   readonly agent: Agent;
-  readonly model: LanguageModel;
+  /** The model that answers, and its fallbacks. */
+  readonly models: Pick<ModelChainOptions, 'first' | 'fallbacks' | 'onResolved'>;
+  readonly budget: ModelBudget;
   readonly limits: Limits;
   readonly signal: AbortSignal;
   /** The span that the call is in. */
   readonly place: SpanContext;
   readonly metrics: Metrics;
-  readonly instructions: string;
+  /** Loses the parts of a provider that cannot answer. */
+  readonly prompt: LanguageModelV4Message[];
   /** Is called with the text so far, as it grows. */
   readonly onText?: (text: string) => void;
-  readonly messages: readonly ModelMessage[];
   readonly tools: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
 }
 
@@ -72,16 +73,16 @@ async function readTurn(
   options: ModelTurnOptions,
   clock: ReturnType<typeof createModelClock>,
 ): Promise<ModelTurn> {
-  const { agent, limits, tools, place, metrics, instructions, messages, onText } = options;
-  const watch = watchModel(options.model, { spanContext: () => place, metrics, clock });
+  const { agent, limits, tools, place, metrics, budget, prompt, onText } = options;
+  const { cost } = budget.terms;
   const call = await openCall({
-    model: watch.model,
+    models: createModelChain({ ...options.models, spanContext: () => place, metrics, clock, cost }),
+    budget,
     settings: agent.modelSettings,
     limits,
-    prompt: toPrompt(instructions, messages),
+    prompt,
     tools: toPromptTools(tools),
     clock,
-    onFailedTry: (finishReason) => watch.endCall({ finishReason, usage: undefined, firstOutputMs: undefined }),
   });
   const names = new Set(tools.map(({ name }) => name));
   const content = createStepContent<string>({
@@ -99,11 +100,12 @@ async function readTurn(
     }
     content.requireSound();
   }
-  const { finishReason, usage, message, calls } = content.end();
-  watch.endCall({ finishReason, usage, firstOutputMs: call.firstOutputMs });
+  const answer = content.end();
+  const spent = call.end(answer);
+  if (spent) throw spent;
+  const { finishReason, message, calls } = answer;
   if (calls.length > 0 && !mayExecute(finishReason)) throw incomplete();
-  const tokens = (usage.inputTokens.total ?? 0) + (usage.outputTokens.total ?? 0);
-  return { text, calls: calls.map(toModelCall), tokens, usage, finishReason, message };
+  return { text, calls: calls.map(toModelCall), fallback: call.fallback, finishReason, message };
 }
 
 function toModelCall({ toolCallId, toolName, input, error }: ParsedCall<string>): ModelCall {

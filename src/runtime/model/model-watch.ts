@@ -10,7 +10,7 @@ import { cut, reportedError, toModelError } from './model-error.ts';
 /** A model whose calls are observed. */
 export interface ModelWatch {
   readonly model: LanguageModelV4;
-  /** Ends the span of the try that is under way, before the tools that the model asks for are called. */
+  /** Ends the span of the try that is under way, before the tools that the model asks for are called. Does nothing without one. */
   readonly endCall: (call: EndedCall) => void;
 }
 
@@ -19,6 +19,8 @@ export interface EndedCall {
   readonly finishReason: string;
   readonly usage: LanguageModelV4Usage | undefined;
   readonly firstOutputMs: number | undefined;
+  /** Why it failed, where its finish reason does not say it. */
+  readonly error?: PinnaceError;
 }
 
 /** Returns the model with its calls counted and measured. The span of a call that is stopped ends with the span that it is in. */
@@ -32,10 +34,11 @@ export function watchModel(
   },
 ): ModelWatch {
   const { provider, modelId } = model;
-  let call: Span | undefined;
+  let call: { readonly span: Span } | undefined;
   const end = (how: SpanEnd): void => {
     metrics.count('pinnace_model_calls_total', { model: modelId, status: how.status });
-    call?.end(how);
+    call?.span.end(how);
+    call = undefined;
   };
   return {
     model: {
@@ -48,11 +51,13 @@ export function watchModel(
       doGenerate: (options) => model.doGenerate(options),
       async doStream(options) {
         const target = { type: 'model', id: modelId };
-        call = spanContext().start({ action: 'model.call', target, payload: { provider } });
+        const own = { span: spanContext().start({ action: 'model.call', target, payload: { provider } }) };
+        call = own;
         clock.requested();
         try {
           return await model.doStream(options);
         } catch (thrown) {
+          if (call !== own) throw thrown; // was given up: another model may be asked by now
           clock.saidAll(); // the pause before a retry is not the model's
           const error = toData(toModelError(thrown));
           end({ status: statusOfError(error), error });
@@ -60,11 +65,12 @@ export function watchModel(
         }
       },
     },
-    endCall({ finishReason, usage, firstOutputMs }) {
+    endCall({ finishReason, usage, firstOutputMs, error }) {
+      if (!call) return;
       clock.saidAll();
       const [inputTokens, outputTokens] = [usage?.inputTokens.total, usage?.outputTokens.total];
       const totalTokens = (inputTokens ?? 0) + (outputTokens ?? 0);
-      const failed = errorOfFinish(finishReason);
+      const failed = error ?? errorOfFinish(finishReason);
       metrics.count('pinnace_tokens_total', { model: modelId, kind: 'input' }, inputTokens ?? 0);
       metrics.count('pinnace_tokens_total', { model: modelId, kind: 'output' }, outputTokens ?? 0);
       if (firstOutputMs !== undefined) metrics.time('pinnace_first_chunk_seconds', firstOutputMs, { model: modelId });

@@ -1,7 +1,5 @@
 /** From the agent's id to everything that its run needs, through the two-layer cache. */
 
-import type { LanguageModel } from '../../contracts/ai-types.ts';
-import { adaptModel } from '../model/adapt-model.ts';
 import { readCacheKey } from '../../log/cache-key.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Emit } from '../../events/events.ts';
@@ -11,15 +9,15 @@ import type { Catalog } from '../../contracts/catalog.ts';
 import type { ModelSource } from '../../contracts/model-source.ts';
 import type { SecretScope, SecretSource } from '../../contracts/secret-source.ts';
 import type { Storage } from '../../contracts/storage.ts';
-import type { Agent, Provider, SecretRef, ToolDefinition } from '../../base/schema.ts';
+import type { Agent, Fallback, SecretRef, ToolDefinition } from '../../base/schema.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { SpanContext } from '../../events/span.ts';
 import { defaultContextTokens } from '../context/context-options.ts';
 import { type CatalogCaches, createCatalogCaches } from './catalog-caches.ts';
 import { createInvalidationFeed } from './invalidation-feed.ts';
 import type { SelectedServer } from './mcp-tools.ts';
+import { createModelResolver, type FallbackModel, type ResolvedModel } from './resolve-model.ts';
 import type { Principal } from '../../base/principal.ts';
-import { withFileRules } from '../model/model-files.ts';
 import { createSecretLookup } from './secret-lookup.ts';
 
 /** Where things are looked up. */
@@ -33,6 +31,8 @@ export interface ResolverOptions {
   readonly now: () => number;
   /** Called when these agents may have changed, here or elsewhere; without ids, all may have. */
   readonly onAgentsChanged: (agentIds?: readonly string[]) => void;
+  /** For agents whose records name none. */
+  readonly fallbacks?: readonly Fallback[];
 }
 
 /** An agent that may run, and what its tool set is made of. The same objects for as long as nothing has changed. */
@@ -44,13 +44,11 @@ export interface Equipped {
   readonly servers: readonly SelectedServer[];
 }
 
-/** An agent that may run, with its model. */
-export interface Resolved extends Equipped {
-  readonly model: LanguageModel;
+/** An agent that may run, with its model and those that may take over. */
+export interface Resolved extends Equipped, ResolvedModel {
   /** How many tokens the model takes: as the agent says, else its provider, else 128,000. */
   readonly contextTokens: number;
-  /** The provider's secret, which the model sends. */
-  readonly secret: Secret | undefined;
+  readonly fallbacks: readonly FallbackModel[];
 }
 
 /**
@@ -109,16 +107,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     feed.subscribe();
     return requireActive(await caches.agents.get(agentId, caller.tenant), caller);
   };
-  const modelOf = async (found: Agent, tenant: string, place: SpanContext | undefined): Promise<ModelAndSecret> => {
-    const provider = requireProvider(found, await caches.providers.get(found.providerId, found.tenant));
-    const secret = await secrets.ofProvider(provider, { agent: found, tenant, place });
-    const contextTokens = found.contextTokens ?? provider.contextTokens ?? defaultContextTokens;
-    return {
-      model: withFileRules(adaptModel(options.models.model(provider, secret)), provider),
-      contextTokens,
-      secret,
-    };
-  };
+  const modelOf = createModelResolver({ caches, secrets, models: options.models });
   return {
     agent,
     secret: (ref, scope, place) => secrets.get(ref, scope, place),
@@ -131,11 +120,17 @@ export function createResolver(options: ResolverOptions): Resolver {
     async resolve(agentId, caller, place) {
       const listed = listShared(caches);
       const found = await agent(agentId, caller);
+      const owner = { agent: found, tenant: caller.tenant };
       const [equipped, model] = await Promise.all([
         equip(caches, found, listed),
-        modelOf(found, caller.tenant, place),
+        modelOf(found, owner, place),
       ]);
-      return { ...equipped, ...model };
+      const fallbacks = (found.fallbacks ?? options.fallbacks ?? []).map((fallback) => ({
+        ...fallback,
+        resolve: (at?: SpanContext) => modelOf(fallback, owner, at),
+      }));
+      const contextTokens = found.contextTokens ?? model.provider.contextTokens ?? defaultContextTokens;
+      return { ...equipped, ...model, contextTokens, fallbacks };
     },
     async equip(agentId, caller) {
       const listed = listShared(caches);
@@ -147,8 +142,6 @@ export function createResolver(options: ResolverOptions): Resolver {
     },
   };
 }
-
-type ModelAndSecret = Pick<Resolved, 'model' | 'contextTokens' | 'secret'>;
 
 type SharedTools = Promise<readonly ToolDefinition[] | undefined>;
 
@@ -190,22 +183,6 @@ function requireActive(agent: Agent | undefined, { via }: Caller): Agent {
     });
   }
   return agent;
-}
-
-function requireProvider(agent: Agent, provider: Provider | undefined): Provider {
-  if (!provider) {
-    throw new PinnaceError(
-      'not_found',
-      `Cannot run agent "${agent.id}": its provider "${agent.providerId}" is not in the catalog`,
-      { details: { reason: 'provider_not_found' } },
-    );
-  }
-  if (provider.state === 'disabled') {
-    throw new PinnaceError('forbidden', `Cannot run agent "${agent.id}": its provider "${provider.id}" is disabled`, {
-      details: { reason: 'provider_disabled' },
-    });
-  }
-  return agent.model === undefined ? provider : { ...provider, model: agent.model };
 }
 
 type Definitions = readonly ToolDefinition[];

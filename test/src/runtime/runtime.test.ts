@@ -222,8 +222,10 @@ describe('the end of a run', () => {
       callsTools({ tool: 'add', input: { a: 1, b: 1 } }, { tool: 'add', input: { a: 1, b: 2 } }),
     );
     const runtime = testRuntime({ model, tools: [add], limits: { toolCalls: 1 } });
-    const chunks = await readAll(await runtime.run(runRequest({ budget: { tokens: 20 } }), localPrincipal()));
-    expect(calls).toHaveLength(2);
+    const chunks = await readAll(await runtime.run(runRequest({ budget: { tokens: 100 } }), localPrincipal()));
+    expect(calls.length).toBeGreaterThan(1);
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'stopped', error: { details: { reason: 'tokens' } } });
+    expect(Number(lastData(chunks, 'data-usage')['totalTokens'])).toBeLessThanOrEqual(100);
     expect(chunks.filter(({ type }) => type === 'tool-output-available')).toHaveLength(1);
     expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'budget_exceeded' });
   });

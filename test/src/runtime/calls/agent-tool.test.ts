@@ -178,9 +178,9 @@ describe('a tool of type agent', () => {
       agents: { helper: { entryTools: ['ask_expert'] }, expert: { entryTools: ['weigh'] } },
       tools: [weigh],
     });
-    const chunks = await readAll(await runtime.run(runRequest({ budget: { tokens: 40 } }), me));
+    const chunks = await readAll(await runtime.run(runRequest({ budget: { tokens: 100 } }), me));
     expect(lastData(chunks, 'data-tool-error')).toMatchObject({ tool: 'ask_expert', code: 'budget_exceeded' });
-    expect(expert.calls.length).toBeLessThan(3);
+    expect(expert.calls.length).toBeLessThan(4); // 15 tokens each, of at most 42
     expert.calls.length = 0;
     helper.calls.length = 0;
     await readAll(await runtime.run(runRequest({ budget: { tokens: 1 } }), me));

@@ -5,6 +5,7 @@ import type { RunFilesOptions } from '../../../../src/runtime/attachments/files.
 import { createRunFiles } from '../../../../src/runtime/attachments/run-files.ts';
 import type { LoopOptions } from '../../../../src/runtime/loop/loop-options.ts';
 import { startLoop } from '../../../../src/runtime/loop/run-steps.ts';
+import { createModelBudget } from '../../../../src/runtime/model/model-budget.ts';
 import { callsTools, scriptedModel } from '../../../fixtures/model.ts';
 
 const tools: readonly Tool[] = ['first', 'second'].map((id) =>
@@ -15,10 +16,15 @@ const tools: readonly Tool[] = ['first', 'second'].map((id) =>
 function loop(needed: (tool: Tool) => Promise<boolean>) {
   const { model } = scriptedModel(callsTools({ tool: 'first', input: {} }, { tool: 'second', input: {} }));
   const signal = new AbortController().signal;
-  const spans = { clock: { signal, heard: () => undefined }, startStep: () => undefined, endCall: () => undefined };
+  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0, toolTokens: 0, toolTokensSaved: 0 };
+  const spans = { clock: { signal, heard: () => undefined }, startStep: () => undefined };
   return startLoop({
     agent: { instructions: '' },
-    model,
+    models: {
+      current: { model, endCall: () => undefined, provider: {} },
+      fallBack: () => Promise.reject(new Error('No fallback')),
+    },
+    budget: createModelBudget({}, usage),
     spans,
     signal,
     messages: [],
@@ -26,7 +32,7 @@ function loop(needed: (tool: Tool) => Promise<boolean>) {
     allTools: tools,
     contextWindow: { fit: () => [], learn: () => undefined },
     limits: { steps: 1, modelRetries: 0 },
-    usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0, toolTokens: 0, toolTokensSaved: 0 },
+    usage,
     approvals: { needed },
     files: createRunFiles({} as RunFilesOptions), // there are none
     invoke: () => Promise.resolve({ ok: true, output: 'done' }),

@@ -1,0 +1,141 @@
+/** The models of an agent: the one that answers, and the fallbacks that take over when it cannot. */
+
+import { raceAbort } from '../../base/until-aborted.ts';
+import { PinnaceError } from '../../base/errors.ts';
+import type { Metrics } from '../../base/metrics.ts';
+import type { SpanContext } from '../../events/span.ts';
+import type { FallbackModel, ResolvedModel } from '../resolve/resolve-model.ts';
+import type { ModelClock } from './model-clock.ts';
+import { toModelError } from './model-error.ts';
+import { requirePrice } from './model-price.ts';
+import { type ModelWatch, watchModel } from './model-watch.ts';
+
+/** A model that is being used, with the record of its provider. */
+export interface ModelInUse extends ModelWatch, Pick<ResolvedModel, 'provider'> {
+  readonly resolved: ResolvedModel;
+}
+
+/** The models of one run. A model that has taken over stays. */
+export interface ModelChain {
+  readonly current: ModelInUse;
+  /** Makes the next model that can be used the current one. Rejects with the error of the last model where none is left, or none may take over. */
+  fallBack(thrown: unknown): Promise<void>;
+}
+
+/** What a chain needs. */
+export interface ModelChainOptions {
+  readonly first: ResolvedModel;
+  /** Each is resolved when it is needed. */
+  readonly fallbacks: readonly FallbackModel[];
+  /** Is called before a model is used. */
+  readonly onResolved: (model: ResolvedModel) => void;
+  readonly spanContext: () => SpanContext;
+  readonly metrics: Metrics;
+  readonly clock: ModelClock;
+  /** The budget that the prices of a fallback must suit. */
+  readonly cost: { readonly currency?: string | undefined } | undefined;
+}
+
+/** What became of a model, in `details.tried`. */
+interface Tried {
+  readonly providerId: string;
+  readonly modelId?: string | undefined;
+  readonly code: string;
+  readonly reason?: unknown;
+}
+
+/** Creates the chain of a run. The first model is the current one. */
+export function createModelChain(options: ModelChainOptions): ModelChain {
+  const { fallbacks, clock } = options;
+  const left = [...fallbacks];
+  const tried: Tried[] = [];
+  let current = inUse(options.first, options);
+  return {
+    get current() {
+      return current;
+    },
+    async fallBack(thrown) {
+      if (fallbacks.length === 0) throw thrown;
+      const error = toModelError(thrown);
+      if (!mayFallBack(error) || !mayGoOn(clock)) throw thrown;
+      const { provider, model } = current;
+      current.endCall({ finishReason: 'error', usage: undefined, firstOutputMs: undefined, error });
+      tried.push(triedOf(provider.id, model.modelId, error));
+      const next = await nextOf(left, tried, options);
+      if (!next) throw exhausted(error, tried);
+      current = next;
+      report(error, { from: { provider, model }, to: next }, options);
+    },
+  };
+}
+
+/** The first chunk of a model may be late; whatever else stops the clock stops the run. */
+function mayGoOn(clock: ModelClock): boolean {
+  return !clock.signal.aborted || clock.restart();
+}
+
+function mayFallBack({ code, details }: PinnaceError): boolean {
+  return code === 'unavailable' || code === 'rate_limited' || details?.['reason'] === 'first_chunk_timeout';
+}
+
+async function nextOf(
+  left: FallbackModel[],
+  tried: Tried[],
+  options: ModelChainOptions,
+): Promise<ModelInUse | undefined> {
+  for (let fallback = left.shift(); fallback; fallback = left.shift()) {
+    try {
+      const resolved = await raceAbort(fallback.resolve(options.spanContext()), options.clock.signal);
+      requirePrice(resolved.provider, options.cost);
+      options.onResolved(resolved);
+      return inUse(resolved, options);
+    } catch (error) {
+      options.clock.signal.throwIfAborted();
+      tried.push(triedOf(fallback.providerId, fallback.model, toModelError(error)));
+    }
+  }
+  return undefined;
+}
+
+function inUse(resolved: ResolvedModel, options: ModelChainOptions): ModelInUse {
+  const { model, provider } = resolved;
+  return { ...watchModel(model, options), provider, resolved };
+}
+
+function triedOf(providerId: string, modelId: string | undefined, { code, details }: PinnaceError): Tried {
+  const reason = details?.['reason'];
+  return { providerId, ...(modelId !== undefined && { modelId }), code, ...(reason !== undefined && { reason }) };
+}
+
+function exhausted(last: PinnaceError, tried: readonly Tried[]): PinnaceError {
+  const { code, message, retryable, retryAfterMs, details } = last;
+  return new PinnaceError(code, `${message}; no fallback of the agent could answer either`, {
+    cause: last,
+    retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    details: { ...details, tried: [...tried] },
+  });
+}
+
+type Side = Pick<ModelInUse, 'provider' | 'model'>;
+
+function report(
+  { code, details }: PinnaceError,
+  { from, to }: { readonly from: Side; readonly to: Side },
+  { spanContext, metrics }: ModelChainOptions,
+): void {
+  const { modelId } = to.model;
+  metrics.count('pinnace_model_fallbacks_total', { from: from.model.modelId, model: modelId, code });
+  spanContext().emit({
+    action: 'model.fallback',
+    target: { type: 'model', id: modelId },
+    status: 'ok',
+    payload: {
+      provider: to.provider.id,
+      fromProvider: from.provider.id,
+      fromModel: from.model.modelId,
+      code,
+      reason: typeof details?.['reason'] === 'string' ? details['reason'] : undefined,
+    },
+  });
+}
