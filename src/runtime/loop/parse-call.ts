@@ -2,6 +2,7 @@
 
 import type { LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { PinnaceError } from '../../base/errors.ts';
+import { isRecord } from '../../base/is-record.ts';
 
 /** A tool call as the model made it. */
 export interface ParsedCall<Tool> {
@@ -54,14 +55,16 @@ function parseInput(text: string): { readonly ok: true; readonly value: unknown 
   if (text.trim() === '') return { ok: true, value: {} };
   try {
     // A key that reaches a prototype must not become part of an input; an escape may spell it.
-    return { ok: true, value: /__proto__|\\u/.test(text) ? JSON.parse(text, refuseReservedKey) : JSON.parse(text) };
+    const isPlain = !/__proto__|constructor|\\u/.test(text);
+    return { ok: true, value: isPlain ? JSON.parse(text) : JSON.parse(text, refuseReservedKey) };
   } catch {
     return { ok: false };
   }
 }
 
 function refuseReservedKey(key: string, value: unknown): unknown {
-  if (key === '__proto__') throw new SyntaxError('reserved key');
+  const reachesPrototype = key === 'constructor' && isRecord(value) && Object.hasOwn(value, 'prototype');
+  if (key === '__proto__' || reachesPrototype) throw new SyntaxError('reserved key');
   return value;
 }
 

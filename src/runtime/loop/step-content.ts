@@ -11,6 +11,7 @@ import type {
 import { toBase64 } from '../../tools/content/base64.ts';
 import type { JSONValue, UIMessageChunk } from '../../contracts/ai-types.ts';
 import { PinnaceError } from '../../base/errors.ts';
+import { isRecord } from '../../base/is-record.ts';
 import { cut, reportedError, toStreamError } from '../model/model-error.ts';
 import { parseCall, type ParsedCall } from './parse-call.ts';
 import {
@@ -155,8 +156,8 @@ class Step<Tool> implements StepContent<Tool> {
   #start({ type, id, providerMetadata }: StreamPart<'text-start' | 'reasoning-start'>): UIMessageChunk {
     const { shownIds, step } = this.#options;
     const kind = kindOf(type);
-    const shownId = shownIds.has(`${kind}:${id}`) ? `${step}.${this.#blocks}` : id;
-    this.#blocks++;
+    let shownId = id;
+    while (shownIds.has(`${kind}:${shownId}`)) shownId = `${step}.${this.#blocks++}`;
     shownIds.add(`${kind}:${shownId}`);
     const block: Block = { type: kind, text: '', ...optionsOf(providerMetadata) };
     this.#open.set(`${kind}:${id}`, { id: shownId, block });
@@ -195,12 +196,11 @@ class Step<Tool> implements StepContent<Tool> {
     const { find, missing, onInvalid } = this.#options;
     const call = parseCall(part, { find, missing, known: new Set(this.#calls.keys()) });
     const { toolCallId, toolName, input, providerExecuted, providerMetadata, error } = call;
-    const isObject = typeof input === 'object';
     this.#content.push({
       type: 'tool-call',
       toolCallId,
       toolName,
-      input: error && !isObject ? {} : input,
+      input: (providerExecuted === true && !error) || isRecord(input) ? input : {}, // providers refuse any other input
       ...(providerExecuted !== undefined && { providerExecuted }),
       ...optionsOf(providerMetadata),
     });
