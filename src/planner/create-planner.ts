@@ -1,104 +1,15 @@
 /** Creates planners. */
 
-import { PinnaceError } from '../base/errors.ts';
-import type { Principal } from '../base/principal.ts';
-import { unobserved } from '../events/events.ts';
-import { traceAt } from '../events/span.ts';
-import { steadyStorage } from '../log/outage.ts';
-import { requireFirst } from './decide/authorize-create.ts';
-import { cancelPlan, pausePlan, replyToPlan, requireScope } from './host/inbound.ts';
-import { LivePlans } from './host/live-plans.ts';
-import { runToOutcome } from './host/run-to-outcome.ts';
-import { foundPlan } from './journal/found-plan.ts';
-import { readValue } from './journal/outline.ts';
-import { readPlan, readPlanEvents, requireOwner } from './journal/plan-record.ts';
-import { defaultPlanLimits, type PlanLimits } from './model/plan-limits.ts';
-import { readPlanRequest } from './model/plan-request.ts';
-import type { CreatePlannerOptions, OpenPlanner, Planner } from './planner.ts';
-import { readOutcome } from './view/plan-outcome.ts';
-import { streamPlan } from './view/plan-stream.ts';
-import { followPlan } from './view/plan-updates.ts';
-import { readQuestions, readView } from './view/read-view.ts';
+import { plannerOnUse } from './planner-on-use.ts';
+import type { CreatePlannerOptions, Planner } from './planner.ts';
 
 /**
- * Creates a planner. Between plans it holds no timer and no connection.
+ * Creates a planner. Between plans it holds no timer and no connection. Its code is loaded with the first plan.
  *
  * @example
  * const planner = createPlanner({ storage, runAgent: async ({ goal }) => ({ type: 'done', result: goal.length }) });
  * const outcome = await planner.run({ goal: 'Count the letters' }, localPrincipal());
  */
 export function createPlanner(options: CreatePlannerOptions): Planner {
-  return openPlanner(options);
-}
-
-/** Creates the planner of a composition whose requests come from callers. */
-export function openPlanner(options: CreatePlannerOptions): OpenPlanner {
-  const { authorize, emit, metrics, now = Date.now } = options;
-  const limits: PlanLimits = { ...defaultPlanLimits, ...options.limits };
-  const storage = steadyStorage(options.storage, limits.storageGraceMs);
-  const parts: PlannerParts = { ...options, authorize, emit, metrics, now, limits, storage };
-  const live = new LivePlans(parts);
-  const inbound = { storage, limits, now, bring: (planId: string) => live.bring(planId) };
-  const planner: OpenPlanner = {
-    start: (request, principal, given) => startPlan({ ...parts, live }, { ...given, request, principal }),
-    run: (request, principal, given) => runToOutcome(planner, { ...given, request, principal }),
-    outcome: (planId, { tenant }, { signal } = {}) =>
-      readOutcome({ storage, planId, tenant, signal, live: () => live.get(planId) }),
-    async events(planId, { tenant }, { after = 0 } = {}) {
-      await readPlan(storage, planId, tenant);
-      return await readPlanEvents(storage, planId, after);
-    },
-    stream: (planId, { tenant }, given = {}) => streamPlan({ ...given, storage, planId, tenant }),
-    follow: (planId, { tenant }, given = {}) => followPlan({ ...given, storage, planId, tenant }),
-    requireOwner: (planId, principal) => requireOwner(storage, planId, principal),
-    view: (planId, { tenant }) => readView(storage, planId, tenant),
-    questions: (planId, { tenant }) => readQuestions(storage, planId, tenant),
-    reply: (planId, principal, reply) => replyToPlan(inbound, { planId, principal, ...reply }),
-    cancel: (planId, principal, cancelling = {}) => cancelPlan(inbound, { planId, principal, ...cancelling }),
-    pause: (planId, principal) => pausePlan(inbound, { planId, principal, type: 'pause' }),
-    resume: (planId, principal) => pausePlan(inbound, { planId, principal, type: 'resume' }),
-    async read(planId, { tenant }, ref) {
-      await readPlan(storage, planId, tenant);
-      return await readValue(storage, planId, ref);
-    },
-    sweep: () => live.sweep(),
-    close: () => live.close(),
-  };
-  return planner;
-}
-
-type PlannerParts = ConstructorParameters<typeof LivePlans>[0];
-
-async function startPlan(
-  { storage, limits, now, authorize, emit = unobserved, live }: PlannerParts & { readonly live: LivePlans },
-  { request, principal, idempotencyKey }: {
-    readonly request: unknown;
-    readonly principal: Principal;
-    readonly idempotencyKey?: string;
-  },
-): Promise<{ readonly planId: string }> {
-  if (live.isClosed) throw new PinnaceError('unavailable', 'Cannot start a plan: the planner is closed');
-  const { terms, tasks } = readPlanRequest(request, { limits, now: now() });
-  const { tenant, subject, agents, scopes } = requireScope(principal, 'run:create');
-  const owner = { tenant, subject, agents, scopes };
-  const { traceId, parentSpanId } = terms;
-  const around = { traceId, parentSpanId, tenant, actor: { type: 'user', id: subject } } as const;
-  if (authorize) {
-    await requireFirst({ first: terms, tasks }, { authorize, owner, spanContext: traceAt(around, { emit, now }) });
-  }
-  const found = await foundPlan({ storage, limits, now }, {
-    owner,
-    terms,
-    tasks,
-    idempotency: idempotencyKey === undefined ? undefined : { key: idempotencyKey, request: withoutTrace(request) },
-  });
-  if ('known' in found) return { planId: found.known };
-  live.run(found);
-  return { planId: found.planId };
-}
-
-/** A repeated request has a trace of its own and is still the same request. */
-function withoutTrace(request: unknown): unknown {
-  if (typeof request !== 'object' || request === null) return request;
-  return Object.fromEntries(Object.entries(request).filter(([name]) => name !== 'traceId' && name !== 'parentSpanId'));
+  return plannerOnUse(options, async () => (await import('./open-planner.ts')).openPlanner(options));
 }

@@ -108,11 +108,15 @@ export interface Planner {
   close(): Promise<void>;
 }
 
-/** A planner that also takes requests of unknown form, which it parses. */
+/** A planner as the runtime uses it: requests of unknown form are parsed. */
 export interface OpenPlanner extends Omit<Planner, 'start'> {
   start(
     request: unknown,
     principal: Principal,
     options?: { readonly idempotencyKey?: string },
   ): Promise<{ readonly planId: string }>;
+  /** Cancels without a scope of the caller and without the permission hook. */
+  stop(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;
+  /** Returns how many plans this process runs. */
+  openPlans(): number;
 }

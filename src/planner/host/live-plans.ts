@@ -22,7 +22,7 @@ export interface LivePlansOptions {
   readonly runAgent: RunAgent;
   readonly authorize: AuthorizeCreate | undefined;
   readonly emit: Emit | undefined;
-  readonly metrics: Pick<Metrics, 'count' | 'gauge'> | undefined;
+  readonly metrics: Pick<Metrics, 'count'> | undefined;
   readonly limits: PlanLimits;
   readonly now: () => number;
 }
@@ -39,11 +39,15 @@ export class LivePlans {
   constructor(options: LivePlansOptions) {
     this.#options = options;
     this.#places = createProviderPlaces(options.limits.providers, () => this.#pump());
-    options.metrics?.gauge('pinnace_open_plans', () => this.#live.size);
   }
 
   get isClosed(): boolean {
     return this.#isClosed;
+  }
+
+  /** How many plans this process runs. */
+  get size(): number {
+    return this.#live.size;
   }
 
   /** Returns the plan if this process runs it. */

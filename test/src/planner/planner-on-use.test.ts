@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { createMetrics } from '../../../src/base/metrics.ts';
+import { openPlanner } from '../../../src/planner/open-planner.ts';
+import { plannerOnUse } from '../../../src/planner/planner-on-use.ts';
+import type { OpenPlanner } from '../../../src/planner/planner.ts';
+import { done, me, next, steps, testClock, testPlanner } from '../../fixtures/plan.ts';
+
+/** A planner on use over a storage in memory, and how often its code was loaded. */
+function onUse({ failures = 0, storage = memoryStorage(), now = Date.now } = {}) {
+  let loads = 0;
+  const metrics = createMetrics();
+  const load = async (): Promise<OpenPlanner> => {
+    if (++loads <= failures) throw new TypeError('Failed to fetch');
+    return openPlanner({ storage, metrics, now, runAgent: async () => done('ready') });
+  };
+  return { planner: plannerOnUse({ storage, metrics, now }, load), metrics, loads: () => loads };
+}
+
+describe('plannerOnUse', () => {
+  it('loads the planner once, for the first plan', async () => {
+    const { planner, loads } = onUse();
+    expect(await planner.sweep()).toBe(0);
+    expect(loads()).toBe(0);
+    const [first, second] = await Promise.all([planner.run({ goal: 'one' }, me), planner.run({ goal: 'two' }, me)]);
+    expect([first.state, second.state]).toEqual(['done', 'done']);
+    expect(await planner.sweep()).toBe(0);
+    expect(loads()).toBe(1);
+  });
+
+  it('loads it for a sweep that finds a plan which is due', async () => {
+    const clock = testClock();
+    const asks = next({ type: 'ask_human', question: 'Go on?', timeoutMs: 60_000 });
+    const storage = memoryStorage({ now: clock.now });
+    const { planner: other } = testPlanner(steps(() => asks), { storage, now: clock.now });
+    expect(await other.run({ goal: 'ask', allowHumanIntervention: true }, me)).toMatchObject({ state: 'suspended' });
+    await other.close();
+    const { planner, loads } = onUse({ storage, now: clock.now });
+    expect([await planner.sweep(), loads()]).toEqual([0, 0]);
+    clock.advance(60_000);
+    expect([await planner.sweep(), loads()]).toEqual([1, 1]);
+    await planner.close();
+  });
+
+  it('rejects a call when loading fails, and loads again for the next call', async () => {
+    const { planner, loads } = onUse({ failures: 1 });
+    await expect(planner.start({ goal: 'one' }, me)).rejects.toThrow('Failed to fetch');
+    expect(await planner.run({ goal: 'one' }, me)).toMatchObject({ state: 'done' });
+    expect(loads()).toBe(2);
+  });
+
+  it('refuses plans after it is closed, whether it was loaded or not', async () => {
+    for (const isLoaded of [false, true]) {
+      const { planner } = onUse();
+      if (isLoaded) await planner.run({ goal: 'one' }, me);
+      await planner.close();
+      await expect(planner.start({ goal: 'two' }, me)).rejects.toMatchObject({ code: 'unavailable' });
+    }
+  });
+
+  it('counts no open plans before it is loaded', async () => {
+    const { planner, metrics } = onUse();
+    expect(planner.openPlans()).toBe(0);
+    expect(metrics.text()).toContain('pinnace_open_plans 0');
+  });
+
+  it('streams and follows a plan, and rejects for one that is not there', async () => {
+    const { planner } = onUse();
+    await expect(planner.stream('plan_none', me).getReader().read()).rejects.toMatchObject({ code: 'not_found' });
+    const { planId } = await planner.start({ goal: 'one' }, me);
+    const types: string[] = [];
+    for await (const { type } of planner.stream(planId, me)) types.push(type);
+    expect(types).toEqual(expect.arrayContaining(['start', 'text-delta', 'finish']));
+    const ends = [];
+    for await (const step of planner.follow(planId, me)) if (step.type === 'end') ends.push(step.end);
+    expect(ends).toEqual([expect.objectContaining({ state: 'completed', text: 'ready' })]);
+  });
+
+  it('leaves a plan alone when its stream is cancelled, also while the planner is loaded', async () => {
+    const { planner } = onUse();
+    const unread = planner.stream('plan_none', me);
+    await unread.cancel();
+    const { planId } = await planner.start({ goal: 'one' }, me);
+    const reader = planner.stream(planId, me).getReader();
+    const first = reader.read();
+    await reader.cancel();
+    await first;
+    expect(await planner.outcome(planId, me)).toMatchObject({ state: 'done' });
+  });
+});
