@@ -32,6 +32,7 @@ import { storageBlobs } from './log/blobs.ts';
 import { steadyStorage } from './log/outage.ts';
 import { defaultLimits, type Limits } from './runtime/resolve/limits.ts';
 import { localPrincipal } from './base/principal.ts';
+import type { CodeAgent } from './runtime/code-agents/agent-code.ts';
 import { createPipeline } from './runtime/pipeline.ts';
 import type { HostedRuntime } from './runtime/runtime.ts';
 import type { RuntimeObservers } from './runtime/runtime-options.ts';
@@ -43,6 +44,8 @@ import type { Tool } from './tools/tool.ts';
 /** What a runtime is composed of. */
 export interface CreateRuntimeOptions {
   readonly catalog: Catalog;
+  /** Agents composed in code, which all tenants share; one replaces a shared record of its id. */
+  readonly agents?: readonly CodeAgent[];
   readonly models: ModelSource;
   /** Where runs are recorded: what one instance has started, every instance with the same storage can replay. */
   readonly storage: Storage;
@@ -107,7 +110,7 @@ export interface PlanningRuntime extends HostedRuntime {
 /**
  * Creates a runtime. Holds no connections or timers between runs.
  *
- * @throws PinnaceError `invalid_argument` when two tools share an id, or `inputDigestKey` has a wrong length.
+ * @throws PinnaceError `invalid_argument` when two tools or two agents share an id, or `inputDigestKey` has a wrong length.
  * @example
  * const runtime = createRuntime({ catalog: staticCatalog({ agents, providers }), models: modelSource(), storage: memoryStorage(), tools: [add] });
  * const stream = await runtime.run({ agentId: 'helper', chat: { id: 'c1', messages } }, localPrincipal());
@@ -119,17 +122,14 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   const limits = { ...defaultLimits, ...options.limits };
   const { storageGraceMs, attachmentRetentionMs: ttlMs } = limits;
   const steady = steadyStorage(storage, storageGraceMs);
-  const discovery = createRunDiscovery({
-    storage: steady,
-    rerank: options.rerank,
-    principal: localPrincipal(),
-  });
+  const discovery = createRunDiscovery({ storage: steady, rerank: options.rerank, principal: localPrincipal() });
   const dataSources = options.grounding && createAgentGrounding(options.grounding, { authorize: options.authorize });
   const observers = createObservers(options, { storage, now });
   const { emit, recorder, metrics } = observers;
   const authorize = options.authorize ?? (() => ({ decision: 'allow' }));
   const { plans: { planner }, ...runtime } = createPipeline({
     catalog,
+    agents: agentsById(options.agents ?? []),
     models,
     storage,
     blobs: options.blobs ?? storageBlobs({ storage: steady, ttlMs, now }),
@@ -191,6 +191,18 @@ function requireStorage(storage: Storage | undefined): void {
     'invalid_argument',
     'Cannot compose the runtime without a storage: pass memoryStorage(), for example',
   );
+}
+
+function agentsById(agents: readonly CodeAgent[]): ReadonlyMap<string, CodeAgent> {
+  const byId = new Map<string, CodeAgent>();
+  for (const agent of agents) {
+    const { id } = agent.record;
+    if (byId.has(id)) {
+      throw new PinnaceError('invalid_argument', `Cannot compose the runtime: two agents have the id "${id}"`);
+    }
+    byId.set(id, agent);
+  }
+  return byId;
 }
 
 function distinct(tools: readonly Tool[], ours: readonly Tool[]): readonly Tool[] {

@@ -11,6 +11,8 @@ export interface OpenAiCompatibleOptions {
   /** Sent as a bearer token. A function is called for every request. */
   readonly apiKey?: string | (() => string);
   readonly model: string;
+  /** The endpoint takes a JSON Schema for the answer (`response_format` of type `json_schema`). */
+  readonly jsonSchema?: boolean;
   /** Sent with every request, after the key. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly fetch?: typeof fetch;
@@ -25,7 +27,7 @@ export interface OpenAiCompatibleOptions {
  * const model = openAiCompatible({ baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' });
  */
 export function openAiCompatible(
-  { baseUrl, apiKey, model, headers = {}, fetch }: OpenAiCompatibleOptions,
+  { baseUrl, apiKey, model, jsonSchema = false, headers = {}, fetch }: OpenAiCompatibleOptions,
 ): LanguageModel {
   checkHeaders(headers);
   const baseURL = checkBaseUrl(baseUrl);
@@ -36,6 +38,7 @@ export function openAiCompatible(
       name: 'openai-compatible',
       baseURL,
       includeUsage: true, // else the endpoint reports no usage
+      supportsStructuredOutputs: jsonSchema,
       headers: { ...headers },
       ...(apiKey !== undefined && { apiKey: () => readKey(apiKey) }),
       fetch: modelFetch(fetch, headers),

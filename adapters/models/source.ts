@@ -57,7 +57,7 @@ export function modelSource(options: ModelSourceOptions = {}): ModelSource {
 }
 
 function compatibleModel(
-  { id, baseUrl, model }: Provider,
+  { id, baseUrl, model, jsonSchema = false }: Provider,
   secret: Secret | undefined,
   { egress, privateOrigins = [] }: ModelSourceOptions,
 ): LanguageModel {
@@ -65,7 +65,8 @@ function compatibleModel(
   if (model === undefined) throw refused(id, 'neither it nor the agent names a "model"');
   requireReachable(id, baseUrl, privateOrigins);
   if (!egress) throw noEgress(id);
-  return openAiCompatible({ baseUrl, model, fetch: guardedModelFetch({ egress, baseUrl, privateOrigins, secret }) });
+  const fetch = guardedModelFetch({ egress, baseUrl, privateOrigins, secret });
+  return openAiCompatible({ baseUrl, model, jsonSchema, fetch });
 }
 
 /** By its text alone: the egress checks the addresses behind a name when a request is sent. */

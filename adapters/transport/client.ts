@@ -19,6 +19,7 @@ import { createSend } from './client/send.ts';
 import { type Watched, watchEvents, type WatchOptions } from './client/watch.ts';
 import { type Wait, wait as platformWait } from './client/wait.ts';
 
+export { readOutput } from '../../src/runtime/output/read-output.ts';
 export type { CallOptions } from './client/call-options.ts';
 
 /** The endpoint, the caller's credentials, and replacements of the platform for tests. */

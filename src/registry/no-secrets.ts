@@ -30,14 +30,17 @@ const names: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Refuses a record that holds what looks like a credential: a text under such a name in its `config` that is no template, or a
- * user name or password in its address.
+ * Refuses a record that holds what looks like a credential: a text under such a name in its `config` or its
+ * `modelSettings.providerOptions` that is no template, or a user name or password in its address.
  *
  * @throws PinnaceError `invalid_argument` that names the places and repeats no value.
  */
 export function refuseSecrets(record: CatalogRecords[RecordKind], what: string): void {
   const issues = [
     ...('config' in record ? issuesIn(record.config, 'config') : []),
+    ...('modelSettings' in record
+      ? issuesIn(record.modelSettings?.providerOptions, 'modelSettings.providerOptions')
+      : []),
     ...('baseUrl' in record ? addressIssues(record.baseUrl, 'baseUrl') : []),
     ...('url' in record ? addressIssues(record.url, 'url') : []),
   ];

@@ -10,6 +10,7 @@ import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import { createRunFiles } from './attachments/run-files.ts';
+import { withInstructions } from './code-agents/run-instructions.ts';
 import { describeApproval } from './calls/approvals.ts';
 import { type CallOptions, callTool } from './calls/call-tool.ts';
 import { leaveProvider } from './messages/leave-provider.ts';
@@ -73,8 +74,10 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
 async function askModel(
   { metrics, liveTexts }: StepParts,
   request: ThinkRequest,
-  { resolved, agent, limits, notes, place, redaction, files, tools }: Prepared,
+  { resolved, agent: given, principal, limits, notes, place, redaction, files, tools }: Prepared,
 ): Promise<Omit<Thought, 'calls'> & Pick<ModelTurn, 'calls'>> {
+  const asked = { agentId: given.id, context: notes, principal };
+  const agent = await withInstructions(given, resolved.code.instructions, asked, request.signal);
   const last = readTaskHistory(request.history);
   const messages = withOutcomes(last.messages, request.inputs);
   const { isOther, ...models } = await taskModels({ ...last, messages }, { ...resolved, first: resolved, place });
@@ -137,7 +140,8 @@ async function prepare(
   const facts = { agent, principal, actor, limits, place, redaction, resolveSecret: resolver.secret };
   const call: CallOptions = { ...parts, ...facts };
   const files = createRunFiles({ ...parts, tenant: principal.tenant, signal, limits, span: place });
-  return { ...call, resolved, tools, files, notes: toolSet.notes, missing: (name: string) => stepTools.missing(name) };
+  const missing = (name: string) => stepTools.missing(name);
+  return { ...call, resolved, tools, files, notes: toolSet.notes, missing };
 }
 
 interface ReadContext extends Pick<CallOptions, 'authorize' | 'principal' | 'agent' | 'redaction'> {

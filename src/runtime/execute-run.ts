@@ -14,6 +14,7 @@ import type { LiveRun } from './log/live-run.ts';
 import { createLoopSpans, type LoopSpans } from './loop/loop-spans.ts';
 import { endOfAbort, failed } from './loop/loop-end.ts';
 import type { Usage } from './loop/loop-options.ts';
+import { composeLoop } from './compose-loop.ts';
 import { type Loop, startLoop } from './loop/run-steps.ts';
 import { createRunCalls, type RunCalls } from './calls/run-calls.ts';
 import { createModelBudget, type ModelBudget } from './model/model-budget.ts';
@@ -99,6 +100,7 @@ async function openLoop(
   const { plan, abort: { signal }, request: { chat, context }, traceId, toolSet } = options;
   const { invoke, prepared } = calls;
   if (plan) return plan.follow({ signal, traceId, usage });
+  const composed = await composeLoop(options, signal); // before approvals are spent: code of the agent may fail
   const stepTools = createStepTools({ ...options, chatId: chat.id });
   const restoring = Promise.all([spendApprovals(options), issuedTo(options), stepTools.restore()]);
   const [decided, issued] = await restoring.catch((error: unknown) => {
@@ -109,6 +111,7 @@ async function openLoop(
   const messages = decided.length === 0 ? options.messages : withContext(toModelMessages(settled, issued), context);
   return startLoop({
     ...options,
+    ...composed,
     models,
     budget,
     spans,

@@ -3,9 +3,21 @@
 export type { Labels, Metrics, MetricsObserver } from '../base/metrics.ts';
 export type { Page, PageOptions } from '../base/page.ts';
 export { createPrincipal, localPrincipal, type Principal, type Scope, type Session } from '../base/principal.ts';
+export type {
+  AgentCode,
+  CodeAgent,
+  FinishedCall,
+  FinishedStep,
+  Instructions,
+  InstructionsRequest,
+  StopCondition,
+} from './code-agents/agent-code.ts';
+export { type AgentOptions, defineAgent } from './code-agents/define-agent.ts';
 export type { RunCursor } from './log/run-cursor.ts';
 export type { Runs, RunStatus } from './log/runs.ts';
 export type { NumberedSource } from './messages/citations.ts';
+export { parsePartialJson } from './output/json-text.ts';
+export { type Partially, readOutput, type ReadOutputOptions } from './output/read-output.ts';
 export type { AgentTools } from './resolve/agent-tools.ts';
 export { defaultLimits, type Limits } from './resolve/limits.ts';
 export type { RunRequestInput } from './run-request.ts';

@@ -15,7 +15,7 @@ import type { RunRequest } from './run-request.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 
 /** A request with all that it names. */
-export interface ResolvedRun extends ResolvedModel, Pick<Resolved, 'fallbacks'> {
+export interface ResolvedRun extends ResolvedModel, Pick<Resolved, 'fallbacks' | 'code'> {
   readonly request: RunRequest;
   readonly agent: Agent;
   /** How many tokens the model takes. */

@@ -76,9 +76,19 @@ export function parseRunRequest(data: unknown, limits: Limits): RunRequest {
   checkData(data);
   const request = parse(RunRequest, data, { what: 'the run request' });
   checkSize(request.chat.messages, limits);
-  if (request.output) requireOutputSchema(request.output.schema);
+  if (request.output) requireOutput(request.output, request.planner !== undefined);
   // Safe enough to pass on: `toModelMessages` checks the parts before it reads them.
   return request as unknown as RunRequest;
+}
+
+function requireOutput({ schema }: OutputSpec, isPlanned: boolean): void {
+  requireOutputSchema(schema);
+  if (!isPlanned) return;
+  throw new PinnaceError(
+    'invalid_argument',
+    'Cannot read the run request: a plan has no structured answer; remove "output" or "planner"',
+    { details: { reason: 'output_in_plan' } },
+  );
 }
 
 function checkSize(messages: readonly { readonly parts: readonly unknown[] }[], limits: Limits): void {

@@ -25,6 +25,7 @@ import type { Handlers } from '../tools/extension.ts';
 import type { Slots } from '../tools/slots.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { LiveTexts } from './calls/live-texts.ts';
+import type { CodeAgent } from './code-agents/agent-code.ts';
 import type { Runs } from './log/runs.ts';
 import type { Limits } from './resolve/limits.ts';
 import type { McpSource } from './resolve/mcp-tools.ts';
@@ -34,6 +35,8 @@ import type { ToolSetOf } from './resolve/tool-sets.ts';
 /** The platform. */
 export interface RuntimePorts {
   readonly catalog: Catalog;
+  /** Agents composed in code, by their ids. */
+  readonly agents: ReadonlyMap<string, CodeAgent>;
   readonly models: ModelSource;
   readonly storage: Storage;
   readonly blobs: BlobStore;

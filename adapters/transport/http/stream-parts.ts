@@ -29,6 +29,9 @@ const ManifestPart = v.object({
 
 const UsagePart = v.object({ type: v.literal('data-usage'), data: v.record(v.string(), v.number()) });
 
+/** The answer as data, where the request or the agent has an `output`. */
+const OutputPart = v.object({ type: v.literal('data-output'), id: v.string(), data: v.unknown() });
+
 const ToolErrorPart = v.object({
   type: v.literal('data-tool-error'),
   data: v.object({
@@ -105,6 +108,7 @@ const parts: Readonly<Record<string, Shape>> = {
   'data-run': named('RunPart', shapeOf(RunPart)),
   'data-manifest': named('ManifestPart', shapeOf(ManifestPart)),
   'data-plan': named('PlanPart', planPart),
+  'data-output': named('OutputPart', shapeOf(OutputPart)),
   'data-usage': named('UsagePart', shapeOf(UsagePart)),
   'data-tool-error': named('ToolErrorPart', shapeOf(ToolErrorPart)),
   'data-steering': named('SteeringPart', shapeOf(SteeringPart)),

@@ -13,6 +13,7 @@ import type { Agent, Fallback, SecretRef, ToolDefinition } from '../../base/sche
 import type { Secret } from '../../base/secret.ts';
 import type { SpanContext } from '../../events/span.ts';
 import { defaultContextTokens } from '../context/context-options.ts';
+import type { AgentCode, CodeAgent } from '../code-agents/agent-code.ts';
 import { type CatalogCaches, createCatalogCaches } from './catalog-caches.ts';
 import { createInvalidationFeed } from './invalidation-feed.ts';
 import type { SelectedServer } from './mcp-tools.ts';
@@ -23,6 +24,8 @@ import { createSecretLookup } from './secret-lookup.ts';
 /** Where things are looked up. */
 export interface ResolverOptions {
   readonly catalog: Catalog;
+  /** Agents composed in code, by their ids; each replaces a shared record of its id. */
+  readonly agents?: ReadonlyMap<string, CodeAgent>;
   readonly models: ModelSource;
   readonly secrets: SecretSource | undefined;
   readonly storage: Storage;
@@ -49,6 +52,8 @@ export interface Resolved extends Equipped, ResolvedModel {
   /** How many tokens the model takes: as the agent says, else its provider, else 128,000. */
   readonly contextTokens: number;
   readonly fallbacks: readonly FallbackModel[];
+  /** What the agent has in code. */
+  readonly code: AgentCode;
 }
 
 /**
@@ -105,7 +110,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   });
   const agent: Resolver['agent'] = async (agentId, caller) => {
     feed.subscribe();
-    return requireActive(await caches.agents.get(agentId, caller.tenant), caller);
+    return requireActive(await findAgent(agentId, caller, { caches, agents: options.agents }), caller);
   };
   const modelOf = createModelResolver({ caches, secrets, models: options.models });
   return {
@@ -130,7 +135,7 @@ export function createResolver(options: ResolverOptions): Resolver {
         resolve: (at?: SpanContext) => modelOf(fallback, owner, at),
       }));
       const contextTokens = found.contextTokens ?? model.provider.contextTokens ?? defaultContextTokens;
-      return { ...equipped, ...model, contextTokens, fallbacks };
+      return { ...equipped, ...model, contextTokens, fallbacks, code: codeOf(found, options.agents) };
     },
     async equip(agentId, caller) {
       const listed = listShared(caches);
@@ -141,6 +146,22 @@ export function createResolver(options: ResolverOptions): Resolver {
       return await toolsOf(caches, tenant, listShared(caches));
     },
   };
+}
+
+/** A tenant's own record goes before an agent in code, which goes before a shared record. */
+async function findAgent(
+  agentId: string,
+  { tenant }: Caller,
+  { caches, agents }: { readonly caches: CatalogCaches; readonly agents: ResolverOptions['agents'] },
+): Promise<Agent | undefined> {
+  const given = agents?.get(agentId);
+  return given ? await caches.agents.own(agentId, tenant) ?? given.record : await caches.agents.get(agentId, tenant);
+}
+
+/** The code of this very agent: a tenant's own record of the same id has none. */
+function codeOf(agent: Agent, agents: ResolverOptions['agents']): AgentCode {
+  const given = agents?.get(agent.id);
+  return given?.record === agent ? given.code : {};
 }
 
 type SharedTools = Promise<readonly ToolDefinition[] | undefined>;

@@ -30,7 +30,7 @@ const askExpert: ToolDefinitionInput = {
 /** A runtime with `helper`, who can ask `expert` by a tool. */
 function delegating(
   { helper, expert }: { helper: LanguageModel; expert: LanguageModel },
-  { agents = {}, definitions = [askExpert], ...options }: Partial<CreateRuntimeOptions> & {
+  { agents = {}, definitions = [askExpert], ...options }: Partial<Omit<CreateRuntimeOptions, 'agents'>> & {
     agents?: { helper?: Partial<AgentInput>; expert?: Partial<AgentInput> };
     definitions?: readonly ToolDefinitionInput[];
   } = {},

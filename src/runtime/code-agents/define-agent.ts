@@ -1,0 +1,91 @@
+/** Composes an agent in code. */
+
+import * as v from 'valibot';
+import { PinnaceError } from '../../base/errors.ts';
+import { jsonSchemaOf } from '../../base/json-schema-of.ts';
+import { type Issue, parse, pathText } from '../../base/parse.ts';
+import { Agent, type AgentInput, type JsonSchema } from '../../base/schema.ts';
+import type { StandardSchema } from '../../base/agent/standard-schema.ts';
+import { requireOutputSchema } from '../../tools/json-schema/require-schema.ts';
+import type { CodeAgent, Instructions, StopCondition } from './agent-code.ts';
+
+/** What `defineAgent` takes: a record, of which some fields may be code. */
+export interface AgentOptions extends Omit<AgentInput, 'tenant' | 'revision' | 'instructions' | 'output'> {
+  /** A text, or a function of the request. */
+  readonly instructions?: string | Instructions;
+  /** Ends a run after a step that another one would follow. The run ends as `completed`. */
+  readonly stopWhen?: StopCondition;
+  /** What the last answer must be. `schema` is a JSON Schema, or a schema of valibot or another library with JSON Schema. */
+  readonly output?: Omit<NonNullable<AgentInput['output']>, 'schema'> & {
+    readonly schema: JsonSchema | StandardSchema;
+  };
+}
+
+/**
+ * Creates an agent for `createRuntime({ agents })`. All tenants share it.
+ *
+ * @throws PinnaceError `invalid_argument` for a record that breaks its schema, and for an `output` that JSON Schema cannot express.
+ * @example
+ * const helper = defineAgent({
+ *   id: 'helper',
+ *   name: 'Helper',
+ *   providerId: 'default',
+ *   instructions: ({ principal }) => `You help ${principal.subject}.`,
+ *   stopWhen: (steps) => steps.length >= 3,
+ * });
+ */
+export function defineAgent({ instructions, stopWhen, output, ...options }: AgentOptions): CodeAgent {
+  const standard = output && isStandard(output.schema) ? output.schema : undefined;
+  const record = parse(
+    AgentOfAll,
+    {
+      ...options,
+      ...(typeof instructions === 'string' && { instructions }),
+      ...(output && { output: { ...output, schema: standard ? jsonSchemaOfStandard(standard) : output.schema } }),
+    },
+    { what: `agent "${options.id}"` },
+  );
+  if (record.output) requireOutputSchema(record.output.schema);
+  return {
+    record,
+    code: {
+      instructions: typeof instructions === 'function' ? instructions : undefined,
+      stopWhen,
+      checkOutput: standard && (async (data) => await issuesOf(standard, data)),
+    },
+  };
+}
+
+/** An agent in code has no owner: a tenant's own record goes before it. */
+const AgentOfAll = v.omit(Agent, ['tenant']);
+
+function isStandard(schema: JsonSchema | StandardSchema): schema is StandardSchema {
+  return '~standard' in schema; // no keyword of JSON Schema
+}
+
+function jsonSchemaOfStandard(schema: StandardSchema): JsonSchema {
+  const { vendor, jsonSchema } = schema['~standard'];
+  try {
+    if (jsonSchema) return jsonSchema.input({ target: 'draft-2020-12' });
+    if (vendor === 'valibot') return jsonSchemaOf(schema as unknown as v.GenericSchema); // its own, as it says
+  } catch (cause) {
+    throw notExpressible('JSON Schema cannot express it', cause);
+  }
+  throw notExpressible('its library does not show it as JSON Schema; pass the JSON Schema itself');
+}
+
+function notExpressible(why: string, cause?: unknown): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot use the schema of "output": ${why}`, {
+    cause,
+    details: { reason: 'invalid_schema' },
+  });
+}
+
+/** A message that starts as ours do was written by the author; those of libraries quote the value. */
+async function issuesOf(schema: StandardSchema, data: unknown): Promise<readonly Issue[]> {
+  const { issues = [] } = await schema['~standard'].validate(data);
+  return issues.slice(0, 20).map(({ message, path = [] }) => ({
+    path: pathText(path.map((step) => String(typeof step === 'object' ? step.key : step))),
+    message: /^(?:must|is|has) /.test(message) ? message.slice(0, 200) : 'is not valid',
+  }));
+}

@@ -1,0 +1,30 @@
+/** What a run's loop takes from its agent's code and from the answer that is asked for. */
+
+import { createStopCheck } from './code-agents/stop-condition.ts';
+import { withInstructions } from './code-agents/run-instructions.ts';
+import type { LoopOptions } from './loop/loop-options.ts';
+import type { RunOptions } from './run-options.ts';
+
+/** Returns the agent with the instructions of this run, its structured answer, and its stop condition. */
+export async function composeLoop(
+  options: Pick<RunOptions, 'agent' | 'code' | 'provider' | 'fallbacks' | 'request' | 'principal' | 'runId'>,
+  signal: AbortSignal,
+): Promise<Pick<LoopOptions, 'agent' | 'output' | 'isEnough'>> {
+  const { code, request: { agentId, chat, context, output: asked }, principal, runId } = options;
+  const request = { agentId, chat, context, principal };
+  const agent = await withInstructions(options.agent, code.instructions, request, signal);
+  const isEnough = createStopCheck(code.stopWhen);
+  const spec = asked ?? agent.output;
+  if (!spec) return { agent, isEnough };
+  // Loaded on demand: most runs answer in text.
+  const { createRunOutput, outputInstructions } = await import('./output/create-output.ts');
+  const output = createRunOutput({ spec, check: asked ? undefined : code.checkOutput, runId });
+  if (takesSchema(options)) return { agent, output, isEnough };
+  const instructions = [agent.instructions, outputInstructions(spec)].filter((text) => text !== '').join('\n\n');
+  return { agent: { ...agent, instructions }, output, isEnough };
+}
+
+/** Whether every model that may answer takes the schema: the providers of fallbacks are not known yet. */
+function takesSchema({ provider: { jsonSchema }, fallbacks }: Pick<RunOptions, 'provider' | 'fallbacks'>): boolean {
+  return jsonSchema === true && fallbacks.length === 0;
+}

@@ -1,0 +1,74 @@
+/** The structured answer of one run: how the model is told, and how its answer is read. */
+
+import type { OutputSpec } from '../../base/agent/output-spec.ts';
+import { PinnaceError } from '../../base/errors.ts';
+import { parseJson } from '../../base/json.ts';
+import type { Issue } from '../../base/parse.ts';
+import { compileJsonSchema } from '../../tools/json-schema/json-schema.ts';
+import type { OutputReading, RunOutput } from '../loop/run-output.ts';
+import { withoutFence } from './json-text.ts';
+
+/** What the answer must be. */
+export interface RunOutputOptions {
+  readonly spec: OutputSpec;
+  /** Checks what a JSON Schema cannot say. */
+  readonly check: ((data: unknown) => Promise<readonly Issue[]>) | undefined;
+  readonly runId: string;
+}
+
+/** Creates the structured answer. */
+export function createRunOutput({ spec, check, runId }: RunOutputOptions): RunOutput {
+  const { schema, name, description } = spec;
+  const issuesOf = compileJsonSchema(schema);
+  return {
+    isRepaired: false,
+    responseFormat: {
+      type: 'json',
+      schema,
+      ...(name !== undefined && { name }),
+      ...(description !== undefined && { description }),
+    },
+    async read(text): Promise<OutputReading> {
+      const json = parsed(text);
+      if (!json.ok) return json;
+      const issues = issuesOf(json.data);
+      const all = issues.length > 0 ? issues : await check?.(json.data) ?? [];
+      return all.length > 0 ? { ok: false, issues: all } : json;
+    },
+    chunk: (data) => ({ type: 'data-output', id: runId, data }),
+    correction: (issues) => ({ role: 'user', content: [{ type: 'text', text: correctionOf(issues) }] }),
+  };
+}
+
+/** Tells a model what its last answer must be. For models that take no schema. */
+export function outputInstructions({ schema, name, description }: OutputSpec): string {
+  return [
+    'Your final answer must be one JSON value that fits the JSON Schema below, and nothing else: no explanation, no code fence.',
+    ...(name === undefined ? [] : [`Name: ${name}`]),
+    ...(description === undefined ? [] : [`Description: ${description}`]),
+    JSON.stringify(schema),
+  ].join('\n');
+}
+
+function parsed(text: string): OutputReading {
+  try {
+    return { ok: true, data: parseJson(withoutFence(text)) };
+  } catch (error) {
+    if (!(error instanceof PinnaceError)) throw error;
+    return { ok: false, issues: [{ path: '', message: `must be JSON: ${error.message.replace(/^[^:]*: /, '')}` }] };
+  }
+}
+
+/** The most issues that the model is told at once. */
+const mostIssues = 20;
+
+function correctionOf(issues: readonly Issue[]): string {
+  const lines = issues.slice(0, mostIssues).map(({ path, message }) =>
+    `- ${path === '' ? 'the value' : path}: ${message}`
+  );
+  return [
+    'Your answer does not fit the JSON Schema of the answer:',
+    ...lines,
+    'Answer again, with one JSON value that fits, and with nothing else.',
+  ].join('\n');
+}

@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import * as v from 'valibot';
+import { staticCatalog } from '../../../../adapters/catalog/static.ts';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import {
+  type CodeAgent,
+  createPrincipal,
+  createRuntime,
+  defineAgent,
+  defineTool,
+  localPrincipal,
+} from '../../../../src/index.ts';
+import type { AgentOptions, Instructions, StopCondition } from '../../../../src/runtime/index.ts';
+import { callsTools, says, type ScriptedModel, scriptedModel } from '../../../fixtures/model.ts';
+import { lastData, readAll, runRequest } from '../../../fixtures/runtime.ts';
+
+const add = defineTool({
+  id: 'add',
+  description: 'Adds',
+  annotations: { readOnlyHint: true },
+  input: v.object({ a: v.number(), b: v.number() }),
+  execute: ({ a, b }) => a + b,
+});
+
+const agentOf = (options: Partial<AgentOptions>): CodeAgent =>
+  defineAgent({ id: 'helper', name: 'Helper', providerId: 'default', entryTools: ['*'], ...options });
+
+function runtimeOf({ model }: ScriptedModel, ...agents: readonly CodeAgent[]) {
+  const base = { name: 'Helper', providerId: 'default', instructions: 'From the catalog' };
+  const catalog = staticCatalog({
+    agents: [{ ...base, id: 'helper' }, { ...base, id: 'helper', tenant: 'acme', instructions: 'Of Acme' }],
+    providers: [{ id: 'default', kind: 'custom', jsonSchema: true }],
+  });
+  return createRuntime({ catalog, agents, models: { model: () => model }, storage: memoryStorage(), tools: [add] });
+}
+
+async function run(script: ScriptedModel, options: Partial<AgentOptions>) {
+  return await readAll(await runtimeOf(script, agentOf(options)).run(runRequest(), localPrincipal()));
+}
+
+const systems = ({ calls }: ScriptedModel) =>
+  calls.map(({ prompt: [first] }) => first?.role === 'system' && first.content);
+const failure = (reason: string) => ({ state: 'failed', error: { code: 'internal', details: { reason } } });
+
+describe('an agent in code', () => {
+  it('replaces the shared record of its id, and not that of a tenant', async () => {
+    const script = scriptedModel(says('Hi'));
+    const runtime = runtimeOf(script, agentOf({ instructions: 'From code' }));
+    await readAll(await runtime.run(runRequest(), localPrincipal()));
+    const tenant = createPrincipal({ ...localPrincipal(), tenant: 'acme' });
+    await readAll(await runtime.run(runRequest(), tenant));
+    expect(systems(script)).toEqual(['From code', 'Of Acme']);
+  });
+
+  it('is refused beside another one with its id, and with a tenant', () => {
+    expect(() => runtimeOf(scriptedModel(), agentOf({}), agentOf({}))).toThrow('two agents have the id "helper"');
+    const owned = { tenant: 'acme' } as Partial<AgentOptions>; // JavaScript callers
+    expect(() => agentOf(owned)).toThrow('"tenant" is not known here');
+  });
+});
+
+describe('instructions in code', () => {
+  it('are made once for a run, for its request and its principal', async () => {
+    const instructions = vi.fn<Instructions>(({ agentId, chat, context, principal }) =>
+      Promise.resolve([agentId, chat?.messages.length, context[0]?.content, principal.subject].join(' '))
+    );
+    const script = scriptedModel(callsTools({ tool: 'add', input: { a: 1, b: 2 } }), says('3'));
+    const principal = createPrincipal({ ...localPrincipal(), subject: 'ada' });
+    const request = runRequest({ context: [{ content: 'now' }] });
+    await readAll(await runtimeOf(script, agentOf({ instructions })).run(request, principal));
+    expect(systems(script)).toEqual(['helper 1 now ada', 'helper 1 now ada']);
+    expect(instructions).toHaveBeenCalledTimes(1);
+  });
+
+  it('fail the run as internal when the function throws or returns no text', async () => {
+    const script = scriptedModel(says('Hi'));
+    const broken = await run(script, { instructions: () => Promise.reject(new TypeError('the secret plan')) });
+    expect(lastData(broken, 'data-run')).toMatchObject(failure('instructions'));
+    expect(JSON.stringify(broken)).not.toContain('secret plan');
+    const empty = await run(script, { instructions: () => undefined as unknown as string });
+    expect(lastData(empty, 'data-run')).toMatchObject(failure('instructions'));
+    expect(script.calls).toEqual([]);
+  });
+
+  it('are made for each step of a plan, without a chat', async () => {
+    const script = scriptedModel(says('Done'));
+    const instructions = vi.fn<Instructions>(({ chat, principal }) => `${typeof chat} ${principal.tenant}`);
+    const runtime = runtimeOf(script, agentOf({ instructions }));
+    await readAll(await runtime.run(runRequest({ planner: {} }), localPrincipal()));
+    expect(systems(script)[0]).toMatch(/\n\nundefined local$/);
+  });
+
+  describe('that take too long', () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+    afterEach(() => void vi.useRealTimers());
+
+    it('fail the run after two seconds, and stop', async () => {
+      const started = Promise.withResolvers<AbortSignal>();
+      const instructions: AgentOptions['instructions'] = (_, { signal }) => {
+        started.resolve(signal);
+        return new Promise(() => undefined);
+      };
+      const running = run(scriptedModel(), { instructions });
+      const signal = await started.promise;
+      await vi.advanceTimersByTimeAsync(1_999);
+      expect(signal.aborted).toBe(false);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(signal.aborted).toBe(true);
+      vi.useRealTimers();
+      expect(lastData(await running, 'data-run')).toMatchObject(failure('instructions'));
+    });
+  });
+});
+
+describe('stopWhen', () => {
+  const calls = () => scriptedModel(callsTools({ tool: 'add', input: { a: 1, b: 2 } }));
+
+  it('ends the run as completed after the step, and receives the steps with their calls and results', async () => {
+    const stopWhen = vi.fn<StopCondition>((steps) => steps.length === 2);
+    const script = calls();
+    const chunks = await run(script, { stopWhen });
+    expect(script.calls).toHaveLength(2);
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
+    const call = { toolCallId: 'call-0', toolName: 'add', input: { a: 1, b: 2 }, output: 3, isError: false };
+    expect(stopWhen.mock.calls[0]?.[0]).toEqual([{ text: '', finishReason: 'tool-calls', calls: [call] }]);
+  });
+
+  it('is not asked after the last answer', async () => {
+    const stopWhen = vi.fn<StopCondition>(() => true);
+    await run(scriptedModel(says('Hi')), { stopWhen });
+    expect(stopWhen).not.toHaveBeenCalled();
+  });
+
+  it('fails the run as internal when it throws or returns no boolean', async () => {
+    const thrown = await run(calls(), {
+      stopWhen: () => {
+        throw new Error('the secret plan');
+      },
+    });
+    expect(lastData(thrown, 'data-run')).toMatchObject(failure('stop_when'));
+    expect(JSON.stringify(thrown)).not.toContain('secret plan');
+    const odd = await run(calls(), { stopWhen: () => Promise.resolve(true) as unknown as boolean });
+    expect(lastData(odd, 'data-run')).toMatchObject(failure('stop_when'));
+  });
+});
+
+describe('output in code', () => {
+  const Span = v.pipe(
+    v.object({ from: v.number(), to: v.number() }),
+    v.check(({ from, to }) => from <= to, 'must not end before it begins'),
+  );
+
+  it('may be a valibot schema: the model gets it as JSON Schema, and its checks hold', async () => {
+    const script = scriptedModel(says('{"from":2,"to":1}'), says('{"from":1,"to":2}'));
+    const chunks = await run(script, { output: { schema: Span, name: 'span' } });
+    expect(script.calls[0]?.responseFormat).toMatchObject({
+      name: 'span',
+      schema: { type: 'object', required: ['from', 'to'] },
+    });
+    expect(JSON.stringify(script.calls[1]?.prompt.at(-1))).toContain('the value: must not end before it begins');
+    expect(lastData(chunks, 'data-output')).toEqual({ from: 1, to: 2 });
+  });
+
+  it('may be a schema of another library that shows it as JSON Schema, and is refused otherwise', () => {
+    const validate = () => ({ issues: [] });
+    const known = {
+      '~standard': { version: 1, vendor: 'other', validate, jsonSchema: { input: () => ({ type: 'array' }) } },
+    } as const;
+    expect(agentOf({ output: { schema: known } }).record.output?.schema).toEqual({ type: 'array' });
+    const unknown = { '~standard': { version: 1, vendor: 'other', validate } } as const;
+    expect(() => agentOf({ output: { schema: unknown } })).toThrow(
+      expect.objectContaining({ code: 'invalid_argument', details: { reason: 'invalid_schema' } }),
+    );
+  });
+});
