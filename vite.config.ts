@@ -65,7 +65,7 @@ async function browserProject(): Promise<TestProjectInlineConfiguration> {
           ...(firefoxPath
             ? [{
               browser: 'firefox' as const,
-              include: ['test/browser/parity.test.ts'],
+              include: ['test/browser/parity.test.ts', 'test/src/base/network/network-error.test.ts'],
               provider: playwright({ launchOptions: firefoxOptions }),
             }]
             : []),

@@ -7,6 +7,8 @@ import { PinnaceError } from './base/errors.ts';
 import { type Audit, createRecorder } from './events/audit.ts';
 import { createEventRing, type EventRing } from './events/event-ring.ts';
 import { createEmit, unobserved } from './events/events.ts';
+import { createReport, type OnError, type Report } from './events/report.ts';
+import { reportedHook, reportedPort } from './events/reported-port.ts';
 import { createInputDigests, noInputDigests } from './events/input-digests.ts';
 import { createMcpServers } from './mcp/mcp-servers.ts';
 import { createMetrics } from './base/metrics.ts';
@@ -98,6 +100,11 @@ export interface CreateRuntimeOptions {
   readonly inputDigestKey?: Uint8Array;
   /** The models that take over when an agent's own cannot answer, for agents whose records name no `fallbacks`; at most 4. */
   readonly fallbacks?: readonly Fallback[];
+  /**
+   * Receives the causes that streams, events and the audit do not contain: what a tool, a hook, a model, a sink or a port threw, with
+   * its stack. `consoleErrors()` of `pinnace/console-errors` prints them.
+   */
+  readonly onError?: OnError;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -117,36 +124,32 @@ export interface PlanningRuntime extends HostedRuntime {
  */
 export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   requireStorage(options.storage);
-  const { catalog, models, secrets, tools = [], now = Date.now } = options;
-  const storage = answeringStorage(options.storage);
+  const { tools = [], now = Date.now } = options;
+  const report = createReport(options.onError);
+  const { catalog, models, secrets, storage, blobs } = createPorts(options, report);
   const limits = { ...defaultLimits, ...options.limits };
   const { storageGraceMs, attachmentRetentionMs: ttlMs } = limits;
   const steady = steadyStorage(storage, storageGraceMs);
-  const discovery = createRunDiscovery({ storage: steady, rerank: options.rerank, principal: localPrincipal() });
-  const dataSources = options.grounding && createAgentGrounding(options.grounding, { authorize: options.authorize });
-  const observers = createObservers(options, { storage, now });
+  const hook = options.authorize && reportedHook(options.authorize, report, 'authorize');
+  const rerank = options.rerank && reportedHook(options.rerank, report, 'rerank');
+  const discovery = createRunDiscovery({ storage: steady, rerank, principal: localPrincipal() });
+  const dataSources = options.grounding && createAgentGrounding(options.grounding, { authorize: hook });
+  const observers = createObservers(options, { storage, now, report });
   const { emit, recorder, metrics } = observers;
-  const authorize = options.authorize ?? (() => ({ decision: 'allow' }));
+  const authorize = options.authorize ?? (() => ({ decision: 'allow' })); // reported with the run or request that asks
   const { plans: { planner }, ...runtime } = createPipeline({
     catalog,
     agents: agentsById(options.agents ?? []),
     models,
     storage,
-    blobs: options.blobs ?? storageBlobs({ storage: steady, ttlMs, now }),
+    blobs: blobs ?? storageBlobs({ storage: steady, ttlMs, now }),
     secrets,
     egress: options.egress,
     sandbox: options.sandbox,
     handlers: options.handlers ?? {},
     discovery,
     dataSources,
-    mcp: (invalidate) =>
-      createMcpServers({
-        connector: options.mcp,
-        catalog,
-        emit,
-        now,
-        onWritten: ({ id, tenant }) => invalidate([cacheKeyOf('mcpServer', id, tenant)]),
-      }),
+    mcp: mcpServersOf({ connector: options.mcp, catalog, emit, now }),
     plans: (steps) =>
       createRuntimePlans({
         storage,
@@ -156,7 +159,8 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
         recorder,
         now,
         limits: { storageGraceMs, ...options.plans },
-        authorize: options.authorize,
+        authorize: hook,
+        report,
       }),
     tools: distinct(tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]), [
       ...discovery.tools,
@@ -175,13 +179,38 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
 
 function createObservers(
   { sinks = [], ring = createEventRing(), audit, inputDigestKey }: CreateRuntimeOptions,
-  { storage, now }: { readonly storage: Storage; readonly now: () => number },
+  { storage, now, report }: { readonly storage: Storage; readonly now: () => number; readonly report: Report },
 ): RuntimeObservers {
-  const emit = createEmit({ sinks, ring, now });
-  const recorder = createRecorder({ audit, emit, now });
+  const emit = createEmit({ sinks, ring, now, report });
+  const recorder = createRecorder({ audit, emit, now, report });
   const keyed = createInputDigests({ storage, key: inputDigestKey });
   const digests = emit === unobserved && !audit ? noInputDigests : keyed;
-  return { emit, ring, audit, recorder, metrics: createMetrics(), digests };
+  return { emit, ring, audit, recorder, metrics: createMetrics(), digests, report };
+}
+
+/** The ports; their failures are reported before caches and retries handle them. */
+function createPorts(
+  { catalog, models, secrets, storage, blobs }: CreateRuntimeOptions,
+  report: Report,
+) {
+  return {
+    catalog: reportedPort(catalog, report, { kind: 'catalog' }),
+    models: reportedPort(models, report, { kind: 'model' }),
+    secrets: secrets && reportedPort(secrets, report, { kind: 'secret' }),
+    blobs: blobs && reportedPort(blobs, report, { kind: 'storage' }),
+    storage: answeringStorage(reportedPort(storage, report, { kind: 'storage', isRetried: true })),
+  };
+}
+
+/** Returns the function that creates the MCP servers, which removes a record from the caches when it is written. */
+function mcpServersOf(
+  options: Omit<Parameters<typeof createMcpServers>[0], 'onWritten'>,
+): Parameters<typeof createPipeline>[0]['mcp'] {
+  return (invalidate) =>
+    createMcpServers({
+      ...options,
+      onWritten: ({ id, tenant }) => invalidate([cacheKeyOf('mcpServer', id, tenant)]),
+    });
 }
 
 /** JavaScript callers may omit `storage`: fail early with a clear error. */

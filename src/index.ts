@@ -45,6 +45,7 @@ export { discoveryTools } from './discovery/discovery-tools.ts';
 export { createToolIndex, type ToolIndex } from './discovery/index/tool-index.ts';
 export { type Audit, createAudit } from './events/audit.ts';
 export { createEventRing, type EventRing } from './events/event-ring.ts';
+export type { ErrorContext, ErrorKind, OnError } from './events/on-error.ts';
 export { createGrounding, type Grounding } from './grounding/create-grounding.ts';
 export type { Decision, Interruption } from './permission/interruption.ts';
 export { createRedactor, type Redactor } from './permission/redaction/redactor.ts';

@@ -9,6 +9,7 @@ import { PinnaceError, toLoggable } from '../base/errors.ts';
 import { createEventLog, type EventLog } from './event-log.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import type { Emit } from './events.ts';
+import { type Report, unreported } from './report.ts';
 import type { SummaryValue } from '../contracts/span.ts';
 import { summaryOf } from './payload-summary.ts';
 import type { Storage } from '../contracts/storage.ts';
@@ -69,10 +70,12 @@ export interface RecorderOptions {
   readonly audit: Audit | undefined;
   readonly emit: Emit;
   readonly now: () => number;
+  /** Receives why an entry could not be written. */
+  readonly report?: Report;
 }
 
 /** Creates a recorder. */
-export function createRecorder({ audit, emit, now }: RecorderOptions): Recorder {
+export function createRecorder({ audit, emit, now, report = unreported }: RecorderOptions): Recorder {
   if (!audit) return unrecorded;
   const write = async (
     effect: SideEffect,
@@ -89,11 +92,15 @@ export function createRecorder({ audit, emit, now }: RecorderOptions): Recorder 
       payloadSummary: summaryOf({ ...payload, ...(typeof result === 'function' ? result() : result) }),
     }]);
   };
+  const lost = (cause: unknown, effect: SideEffect): void => {
+    report(cause, { kind: 'audit', id: effect.action, traceId: effect.traceId });
+    emitUnwritten(effect, emit);
+  };
   const writeEnd = async (effect: SideEffect, how: SpanEnd, startedAt: number): Promise<void> => {
     try {
       await write(effect, { ...how, latency: Math.max(0, now() - startedAt) });
-    } catch {
-      emitUnwritten(effect, emit);
+    } catch (cause) {
+      lost(cause, effect);
     }
   };
   const open = new Set<Promise<void>>();
@@ -110,7 +117,7 @@ export function createRecorder({ audit, emit, now }: RecorderOptions): Recorder 
         await write(effect, { status: 'pending', latency: 0 });
       } catch (cause) {
         close();
-        emitUnwritten(effect, emit);
+        lost(cause, effect);
         throw unavailable(cause);
       }
       return async (how) => {

@@ -2,6 +2,7 @@
 
 import { type ErrorData, toLoggable } from '../base/errors.ts';
 import type { EventRing } from './event-ring.ts';
+import { type ErrorContext, type Report, unreported } from './report.ts';
 import type { EventSink, ObservedEvent } from '../contracts/event-sink.ts';
 
 /** An event as its source emits it: without a time, and with the tenant that may read it. */
@@ -23,10 +24,12 @@ export interface EmitOptions {
   /** Holds the last events for subscribers. */
   readonly ring?: Pick<EventRing, 'capacity' | 'hear' | 'store'> | undefined;
   readonly now: () => number;
+  /** Receives what a sink throws. */
+  readonly report?: Report;
 }
 
 /** Returns the function that hands events to the sinks in order. A sink that fails loses its event and nothing else. */
-export function createEmit({ sinks, ring: given, now }: EmitOptions): Emit {
+export function createEmit({ sinks, ring: given, now, report = unreported }: EmitOptions): Emit {
   const ring = given && (given.capacity > 0 || given.store) ? given : undefined;
   if (sinks.length === 0 && !ring) return unobserved;
   const timestamp = createTimestamps();
@@ -34,16 +37,22 @@ export function createEmit({ sinks, ring: given, now }: EmitOptions): Emit {
     const { tenant, error } = emitted;
     const stamped = stamp(emitted, timestamp(now()), error && toLoggable(error));
     ring?.hear(stamped, tenant);
-    for (const sink of sinks) {
+    for (const [at, sink] of sinks.entries()) {
       try {
         const result: unknown = sink(stamped);
         // A sink may be an async function: its rejection must not become an unhandled one.
-        if (result !== undefined) void Promise.resolve(result).catch(() => undefined);
-      } catch {
-        // Only this sink loses the event.
+        if (result !== undefined) {
+          void Promise.resolve(result).catch((thrown: unknown) => report(thrown, lossOf(sink, at, stamped)));
+        }
+      } catch (thrown) {
+        report(thrown, lossOf(sink, at, stamped)); // only this sink loses the event
       }
     }
   };
+}
+
+function lossOf({ name }: EventSink, at: number, { traceId }: ObservedEvent): ErrorContext {
+  return { kind: 'sink', id: name || String(at), traceId };
 }
 
 /** The event without its tenant. Written out, because copying all fields but one takes several times as long. */

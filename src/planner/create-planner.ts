@@ -1,5 +1,7 @@
 /** Creates planners. */
 
+import { createReport } from '../events/report.ts';
+import { reportedHook, reportedPort } from '../events/reported-port.ts';
 import { plannerOnUse } from './planner-on-use.ts';
 import type { CreatePlannerOptions, Planner } from './planner.ts';
 
@@ -10,6 +12,14 @@ import type { CreatePlannerOptions, Planner } from './planner.ts';
  * const planner = createPlanner({ storage, runAgent: async ({ goal }) => ({ type: 'done', result: goal.length }) });
  * const outcome = await planner.run({ goal: 'Count the letters' }, localPrincipal());
  */
-export function createPlanner(options: CreatePlannerOptions): Planner {
+export function createPlanner({ onError, ...given }: CreatePlannerOptions): Planner {
+  const report = createReport(onError);
+  const { authorize } = given;
+  const options = {
+    ...given,
+    report,
+    storage: reportedPort(given.storage, report, { kind: 'storage', isRetried: true }),
+    authorize: authorize && reportedHook(authorize, report, 'authorize'),
+  };
   return plannerOnUse(options, async () => (await import('./open-planner.ts')).openPlanner(options));
 }

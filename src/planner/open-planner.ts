@@ -3,6 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import { createPrincipal, type Principal } from '../base/principal.ts';
 import { unobserved } from '../events/events.ts';
+import { unreported } from '../events/report.ts';
 import { traceAt } from '../events/span.ts';
 import { steadyStorage } from '../log/outage.ts';
 import { requireFirst } from './decide/authorize-create.ts';
@@ -14,18 +15,18 @@ import { readValue } from './journal/outline.ts';
 import { readPlan, readPlanEvents, requireOwner } from './journal/plan-record.ts';
 import { defaultPlanLimits, type PlanLimits } from './model/plan-limits.ts';
 import { readPlanRequest } from './model/plan-request.ts';
-import type { CreatePlannerOptions, OpenPlanner } from './planner.ts';
+import type { OpenPlanner, OpenPlannerOptions } from './planner.ts';
 import { readOutcome } from './view/plan-outcome.ts';
 import { streamPlan } from './view/plan-stream.ts';
 import { followPlan } from './view/plan-updates.ts';
 import { readQuestions, readView } from './view/read-view.ts';
 
 /** Creates a planner. Its requests may come from callers: it parses them. */
-export function openPlanner(options: CreatePlannerOptions): OpenPlanner {
-  const { authorize, emit, metrics, now = Date.now } = options;
+export function openPlanner(options: OpenPlannerOptions): OpenPlanner {
+  const { authorize, emit, metrics, report = unreported, now = Date.now } = options;
   const limits: PlanLimits = { ...defaultPlanLimits, ...options.limits };
   const storage = steadyStorage(options.storage, limits.storageGraceMs);
-  const parts: PlannerParts = { ...options, authorize, emit, metrics, now, limits, storage };
+  const parts: PlannerParts = { ...options, authorize, emit, metrics, report, now, limits, storage };
   const live = new LivePlans(parts);
   const inbound = { storage, limits, now, bring: (planId: string) => live.bring(planId) };
   const planner: OpenPlanner = {

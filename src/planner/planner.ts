@@ -6,6 +6,7 @@ import type { Storage, Watchable } from '../contracts/storage.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Emit } from '../events/events.ts';
+import type { OnError, Report } from '../events/report.ts';
 import type { AuthorizeCreate } from './decide/authorize-create.ts';
 import type { RunAgent, ValueRef } from './host/run-agent.ts';
 import type { NumberedEvent } from './journal/plan-journal.ts';
@@ -29,8 +30,15 @@ export interface CreatePlannerOptions {
   readonly emit?: Emit;
   /** Where plans are counted. */
   readonly metrics?: Pick<Metrics, 'count' | 'gauge'>;
+  /** Receives what activities, the hook and the storage throw, with its stack; a plan records a code and a fixed text. */
+  readonly onError?: OnError;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
+}
+
+/** The options of a planner whose ports report their failures. */
+export interface OpenPlannerOptions extends Omit<CreatePlannerOptions, 'onError'> {
+  readonly report?: Report;
 }
 
 /** Plans, and what can be done with them. A plan of another tenant is `not_found`. */

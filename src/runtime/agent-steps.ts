@@ -3,6 +3,8 @@
 import type { JSONValue } from '../contracts/ai-types.ts';
 import { fromData, type PinnaceError, toData } from '../base/errors.ts';
 import type { AgentSteps, StepInput, StepOf, ThinkRequest, Thought, ThoughtCall } from '../contracts/steps.ts';
+import { reportAt, reportHidden } from '../events/report.ts';
+import { reportedHook } from '../events/reported-port.ts';
 import { traceAt } from '../events/span.ts';
 import { describedText } from '../tools/approval.ts';
 import { prepareCall } from '../tools/prepare-call.ts';
@@ -62,6 +64,7 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
         const { totalTokens: tokens, cost } = usage;
         return tokens > 0 ? { ...outcome, tokens, cost } : outcome;
       } catch (error) {
+        reportHidden(parts.report, error, { kind: 'plan', planId: planOf(request), traceId: request.traceId });
         return { ok: false, error: toData(error) };
       } finally {
         await scope.close();
@@ -74,7 +77,7 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
 async function askModel(
   { metrics, liveTexts }: StepParts,
   request: ThinkRequest,
-  { resolved, agent: given, principal, limits, notes, place, redaction, files, tools }: Prepared,
+  { resolved, agent: given, principal, limits, notes, place, redaction, report, files, tools }: Prepared,
 ): Promise<Omit<Thought, 'calls'> & Pick<ModelTurn, 'calls'>> {
   const asked = { agentId: given.id, context: notes, principal };
   const agent = await withInstructions(given, resolved.code.instructions, asked, request.signal);
@@ -92,6 +95,7 @@ async function askModel(
     budget: createModelBudget(request.budget ?? {}, usage),
     place,
     metrics,
+    report,
     limits,
     signal: request.signal,
     onText: (said) => liveTexts.emit(planOf(request), said),
@@ -105,7 +109,7 @@ async function askModel(
 }
 
 /** The task ids of a plan start with its plan id. */
-function planOf({ taskId }: StepOf): string {
+function planOf({ taskId }: Pick<StepOf, 'taskId'>): string {
   const end = taskId.indexOf(':');
   return end < 0 ? taskId : taskId.slice(0, end);
 }
@@ -137,7 +141,10 @@ async function prepare(
     (only?.includes(tool.definition.name) ?? true) && isReachable(tool.definition)
   );
   const limits = minLimits(parts.limits, agent.limits);
-  const facts = { agent, principal, actor, limits, place, redaction, resolveSecret: resolver.secret };
+  const report = reportAt(parts.report, { planId: planOf({ taskId }), traceId });
+  const authorize = reportedHook(parts.authorize, report, 'authorize');
+  const observers = { place, redaction, report, authorize };
+  const facts = { agent, principal, actor, limits, ...observers, resolveSecret: resolver.secret };
   const call: CallOptions = { ...parts, ...facts };
   const files = createRunFiles({ ...parts, tenant: principal.tenant, signal, limits, span: place });
   const missing = (name: string) => stepTools.missing(name);

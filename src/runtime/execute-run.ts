@@ -2,6 +2,7 @@
 
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { toPinnaceError } from '../base/errors.ts';
+import { reportHidden } from '../events/report.ts';
 import type { SpanEnd } from '../events/span.ts';
 import { askedIn, createLoopApprovals, settleCalls, spendApprovals } from './calls/approvals.ts';
 import type { RunFiles, RunFilesOptions } from './attachments/files.ts';
@@ -43,7 +44,11 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const driver: Driver = createDriver({
     opening: openingChunks({ runId, traceId, messageId: continuedMessage(options) }, toolSet),
     read: async () => await (loop ??= await openLoop(options, parts)).read(),
-    failure: (error) => abort.signal.aborted ? endOfAbort(abort.signal) : failed(error),
+    failure(error) {
+      if (abort.signal.aborted) return endOfAbort(abort.signal);
+      reportHidden(options.report, error, { kind: 'run', step: spans.step });
+      return failed(error);
+    },
     closing: (end) => [
       ...redaction.flush(),
       ...calls.closing(end),

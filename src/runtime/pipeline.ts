@@ -3,6 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { Plans } from '../contracts/plans.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
+import { reportedHook } from '../events/reported-port.ts';
 import { steadyStorage } from '../log/outage.ts';
 import { createInterruptions } from '../permission/interruption.ts';
 import { createSlots } from '../tools/slots.ts';
@@ -22,7 +23,8 @@ import { createWatching } from './watching.ts';
 
 /** Creates the runtime over its ports. */
 export function createPipeline<P extends Plans>(options: PipelineOptions<P>): HostedRuntime & { readonly plans: P } {
-  const { metrics, authorize } = options;
+  const { metrics, report } = options;
+  const authorize = reportedHook(options.authorize, report, 'authorize');
   const closing = new AbortController();
   let isClosed = false;
   const { parts, steps, plans } = createParts(options, {
@@ -31,7 +33,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
       if (isClosed) throw closed();
     },
   });
-  const guarded = createGuard(options);
+  const guarded = createGuard({ ...options, authorize });
   metrics.gauge('pinnace_open_runs', () => parts.runs.open);
   return {
     ...createRunMethods(parts, guarded),
@@ -43,6 +45,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     plans,
     metrics,
     authorize,
+    report,
     refused: createRequestRefusals(options),
     ready: createReadiness({ ...options, isClosed: () => isClosed }),
     async close({ drainMs = 0 } = {}) {

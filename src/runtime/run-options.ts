@@ -42,7 +42,7 @@ export interface RunIdentity {
 /** What a run takes from its runtime. */
 type RunServices =
   & Pick<RuntimeParts, 'authorize' | 'storage' | 'interruptions' | 'slots' | 'discovery' | 'ttlMs' | 'now'>
-  & Pick<RuntimeParts, 'recorder' | 'metrics' | 'digests' | 'contextStrategy' | 'blobs' | 'egress'>
+  & Pick<RuntimeParts, 'recorder' | 'metrics' | 'digests' | 'report' | 'contextStrategy' | 'blobs' | 'egress'>
   & { readonly resolveSecret: Resolver['secret'] };
 
 /** Everything that one run needs, resolved. */

@@ -19,6 +19,7 @@ import type { Audit, Recorder } from '../events/audit.ts';
 import type { EventRing } from '../events/event-ring.ts';
 import type { Emit } from '../events/events.ts';
 import type { InputDigests } from '../events/input-digests.ts';
+import type { Report } from '../events/report.ts';
 import type { Interruptions } from '../permission/interruption.ts';
 import type { Builtin } from '../tools/builtin/builtins.ts';
 import type { Handlers } from '../tools/extension.ts';
@@ -65,6 +66,8 @@ export interface RuntimeObservers {
   readonly recorder: Recorder;
   readonly metrics: Metrics;
   readonly digests: InputDigests;
+  /** Receives what was thrown, for the host. */
+  readonly report: Report;
 }
 
 /** What a runtime is composed of. */

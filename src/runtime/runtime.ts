@@ -4,6 +4,7 @@ import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { EventFeed } from '../events/event-feed.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { RingEvent, WatchOptions } from '../events/event-ring.ts';
+import type { Report } from '../events/report.ts';
 import type { GuardedDeed } from '../permission/guarded.ts';
 import type { Decision } from '../permission/interruption.ts';
 import type { McpValidation, McpValidationInput } from '../contracts/mcp-validation.ts';
@@ -152,6 +153,8 @@ export interface HostedRuntime extends Runtime {
   audit(principal: Principal): EventLog | undefined;
   /** The permission hook, for actions outside the runtime. */
   readonly authorize: Authorize;
+  /** Passes the cause of an error to the composition's `onError`: for transports, which answer without it. */
+  readonly report: Report;
   /** The span context of what a principal does outside runs. */
   readonly place: (principal: Principal, trace?: CallerTrace) => SpanContext;
   /**

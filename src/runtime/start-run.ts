@@ -1,6 +1,8 @@
 /** The steps of one request: parse, replay, resolve, assemble, run. Its stream is read from the run log. */
 
 import { toData, toPinnaceError } from '../base/errors.ts';
+import { reportAt, reportHidden } from '../events/report.ts';
+import { reportedHook } from '../events/reported-port.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { type Span, statusOfError } from '../events/span.ts';
 import { askedIn } from './calls/approvals.ts';
@@ -66,6 +68,7 @@ async function findOrStart(
   try {
     return await claimAndExecute(parts, request, { ...claimant, redaction });
   } catch (thrown) {
+    reportHidden(parts.report, thrown, { kind: 'run', runId: claimant.runId, traceId: claimant.span.traceId });
     const error = toData(thrown);
     claimant.span.end({ status: statusOfError(error), error, payload: { state: 'refused' } });
     throw thrown;
@@ -133,7 +136,10 @@ async function claimAndExecute(
   }
   const { live } = claimed;
   const resolved = { ...found, toolSet, messages, limits, request, principal, plan, continues };
-  const run = { ...parts, ...resolved, runId, traceId, span, abort, resolveSecret: resolver.secret, redaction };
+  const report = reportAt(parts.report, { runId, traceId });
+  const authorize = reportedHook(parts.authorize, report, 'authorize');
+  const observers = { span, report, authorize, redaction };
+  const run = { ...parts, ...resolved, ...observers, runId, traceId, abort, resolveSecret: resolver.secret };
   executeRun(run, live);
   // An invalidation before the claim could not stop this run.
   if (resolver.invalidations !== invalidations) parts.dismiss([agent.id]);

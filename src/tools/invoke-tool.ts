@@ -6,6 +6,7 @@ import { PinnaceError, toData } from '../base/errors.ts';
 import { spendPermit } from '../permission/call-permit.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Secret } from '../base/secret.ts';
+import { type ErrorContext, type Report, reportHidden } from '../events/report.ts';
 import type { Span } from '../events/span.ts';
 import { safeError } from './failure.ts';
 import { mediaOf } from './content/media.ts';
@@ -36,6 +37,8 @@ export interface ToolCall {
   /** The span of the call. */
   readonly span?: Span | undefined;
   readonly delegation?: ToolContext['delegation'];
+  /** Receives what was thrown, for the host. */
+  readonly report?: Report | undefined;
   /** Ends the call, with the run. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -67,14 +70,20 @@ export async function invokeTool(tool: Tool, input: unknown, call: ToolCall): Pr
     });
     return { ok: true, output: shapeOutput(tool, output, call) };
   } catch (thrown) {
+    if (call.report) reportHidden(call.report, thrown, contextOf(tool));
     const error = safeError(tool, thrown);
     const loss = isStarted && leavesDoubt(tool.definition, input) ? lossOfError(error) : undefined;
     return { ok: false, error: toData(loss ? outcomeUnknown(tool.definition.id, loss, error) : error) };
   }
 }
 
+function contextOf({ definition: { id, type } }: Tool): ErrorContext {
+  return { kind: type === 'mcp' ? 'mcp' : 'tool', id };
+}
+
 function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {
   const { toolCallId, principal, secrets, log, redact = unchanged, progress, cite, scope, span, delegation } = call;
+  const report: ToolContext['report'] = (cause, more) => call.report?.(cause, { ...contextOf(tool), ...more });
   return tool.execute(input, {
     signal,
     secrets,
@@ -87,6 +96,7 @@ function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall;
     scope,
     span,
     delegation,
+    report,
   });
 }
 

@@ -2,6 +2,7 @@
 
 import type { Issue } from '../base/parse.ts';
 import type { Delegation } from './delegation.ts';
+import type { ErrorContext } from '../events/on-error.ts';
 import type { Principal } from '../base/principal.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
@@ -72,6 +73,11 @@ export interface ToolContext {
   readonly span?: Span | undefined;
   /** The agents that have handed the work on; absent when a tool is called by itself. */
   readonly delegation?: Delegation | undefined;
+  /**
+   * Passes a cause that the tool handles itself, such as a try that it repeats, to the runtime's `onError`. What `execute` throws is
+   * passed on anyway. Absent when the call is not observed.
+   */
+  readonly report?: ((cause: unknown, context?: Partial<Pick<ErrorContext, 'kind' | 'id'>>) => void) | undefined;
 }
 
 /** The result of checking an input: the input as the tool takes it, or what is wrong. */

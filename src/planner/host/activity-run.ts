@@ -6,6 +6,7 @@ import { failure, toFailure } from '../model/failure.ts';
 import { readValue } from '../journal/outline.ts';
 import { planDeadlineAt } from '../model/plan-clock.ts';
 import type { Activity, AgentState, CallState, PlanState } from '../model/plan-state.ts';
+import { type Report, reportHidden } from '../../events/report.ts';
 import { type Span, type SpanEnd, statusOfError } from '../../events/span.ts';
 import { spanIdOf } from '../model/span-id.ts';
 import type { PlanEvents } from './emit-plan.ts';
@@ -25,6 +26,7 @@ export interface ActivityRunOptions {
   readonly storage: Storage;
   readonly runAgent: RunAgent;
   readonly authorize: AuthorizeCreate | undefined;
+  readonly report: Report;
   /** Emits every activity. */
   readonly events: Pick<PlanEvents, 'start' | 'denied'> | undefined;
   /** `denied` are the actions that the agent may not do, by their place. */
@@ -52,12 +54,24 @@ export function startActivity(activity: Activity, options: ActivityRunOptions): 
       return endRun(run, outcome, options);
     },
     (thrown: unknown) => {
+      if (!run.isAborted) reportActivity(options, activity, thrown);
       const error = toFailure(thrown);
       step?.end({ status: statusOfError(error), error });
       onEnd(run, { type: 'failed', error }, noneDenied);
     },
   );
   return run;
+}
+
+/** Reports what an activity threw. A plan records a code and a fixed text of it. */
+export function reportActivity(
+  { report, state: { created } }: Pick<ActivityRunOptions, 'report' | 'state'>,
+  { agent, call }: Activity,
+  error: unknown,
+): void {
+  const plan = created && { planId: created.planId, traceId: created.terms.traceId };
+  const { id, step } = agent;
+  reportHidden(report, error, { kind: 'plan', id, ...plan, step, attempt: (call ?? agent).attempt });
 }
 
 function endOf(outcome: StepOutcome): SpanEnd {
@@ -165,6 +179,10 @@ class Run implements ActivityRun, AgentContext {
 
   read(ref: ValueRef): Promise<unknown> {
     return readValue(this.#storage, this.#planId, ref);
+  }
+
+  get isAborted(): boolean {
+    return this.#reason !== undefined;
   }
 
   abort(reason: unknown): void {

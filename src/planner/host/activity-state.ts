@@ -33,10 +33,18 @@ export function failureOf({ agent }: Activity): unknown {
 }
 
 /** Settles the activity. An outcome that is not JSON or too large fails it. */
-export function settleSafely(draft: Draft, activity: Activity, settled: Parameters<typeof settleActivity>[2]): void {
+export function settleSafely(
+  draft: Draft,
+  activity: Activity,
+  { settled, onUnusable }: {
+    readonly settled: Parameters<typeof settleActivity>[2];
+    readonly onUnusable: (error: unknown) => void;
+  },
+): void {
   try {
     settleActivity(draft, activity, settled);
   } catch (error) {
+    onUnusable(error);
     failActivity(draft, activity, { error: toFailure(error), usage: settled.outcome.usage });
   }
 }

@@ -1,6 +1,7 @@
 /** A plan that this process runs, and what it is run with. Types only. */
 
 import type { Storage } from '../../contracts/storage.ts';
+import type { Report } from '../../events/report.ts';
 import type { JournalHead } from '../../log/journal-record.ts';
 import type { AuthorizeCreate } from '../decide/authorize-create.ts';
 import type { Draft } from '../decide/draft.ts';
@@ -51,6 +52,7 @@ export interface LivePlanOptions {
   readonly places: ProviderPlaces;
   readonly now: () => number;
   readonly events: PlanEvents | undefined;
+  readonly report: Report;
   /** Counts each commit. */
   readonly counting: ((events: readonly NumberedEvent[]) => void) | undefined;
 }

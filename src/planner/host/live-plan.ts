@@ -16,7 +16,7 @@ import type { Inbound, PlanHead } from '../journal/plan-record.ts';
 import { failure } from '../model/failure.ts';
 import { planDeadlineAt } from '../model/plan-clock.ts';
 import { type Activity, hasEnded, type PlanState } from '../model/plan-state.ts';
-import { type ActivityRun, type ActivityRunOptions, startActivity } from './activity-run.ts';
+import { type ActivityRun, type ActivityRunOptions, reportActivity, startActivity } from './activity-run.ts';
 import { endsOthers, failureOf, isCurrent, isStarted, providerOf, settleSafely } from './activity-state.ts';
 import type { LivePlan, LivePlanOptions, Release } from './live-plan-options.ts';
 import type { StepOutcome } from './run-agent.ts';
@@ -57,9 +57,9 @@ class Plan implements LivePlan {
     this.state = state;
     this.#options = options;
     const terms = state.created?.terms;
-    const { storage, runAgent, authorize } = options;
+    const { storage, runAgent, authorize, report } = options;
     const onEnd: ActivityRunOptions['onEnd'] = (run, outcome, denied) => this.#settle(run, outcome, denied);
-    this.#runOptions = { state, storage, runAgent, authorize, events: observed, onEnd };
+    this.#runOptions = { state, storage, runAgent, authorize, report, events: observed, onEnd };
     this.#reservations = createReservations(limits.reserve);
     this.#parallelism = terms?.maxParallelism ?? limits.maxParallelism;
     this.#journal = openPlanJournal({
@@ -193,7 +193,8 @@ class Plan implements LivePlan {
       const { usage } = outcome;
       this.write((draft) => draft.add({ type: 'step.late', step: activity.id, ...(usage && { usage }) }));
     } else {
-      this.write((draft) => settleSafely(draft, activity, { outcome, seen, denied }));
+      const onUnusable = (error: unknown): void => reportActivity(this.#runOptions, activity, error);
+      this.write((draft) => settleSafely(draft, activity, { settled: { outcome, seen, denied }, onUnusable }));
     }
     this.#running.delete(activity.id); // only now, or the plan would look as if it had nothing to do
     this.#giveBack(activity);

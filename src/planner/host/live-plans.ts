@@ -3,6 +3,7 @@
 import type { Metrics } from '../../base/metrics.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
 import { type Emit, unobserved } from '../../events/events.ts';
+import type { Report } from '../../events/report.ts';
 import { watchKey } from '../../log/news.ts';
 import type { AuthorizeCreate } from '../decide/authorize-create.ts';
 import { createProviderPlaces, type ProviderPlaces } from '../decide/provider-places.ts';
@@ -23,6 +24,7 @@ export interface LivePlansOptions {
   readonly authorize: AuthorizeCreate | undefined;
   readonly emit: Emit | undefined;
   readonly metrics: Pick<Metrics, 'count'> | undefined;
+  readonly report: Report;
   readonly limits: PlanLimits;
   readonly now: () => number;
 }

@@ -3,6 +3,7 @@
 import type { Metrics } from '../../base/metrics.ts';
 import type { AgentSteps } from '../../contracts/steps.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
+import type { Report } from '../../events/report.ts';
 import { authorizeByHook } from '../decide/authorize-create.ts';
 import type { PlanLimits } from '../model/plan-limits.ts';
 import { openPlanner } from '../open-planner.ts';
@@ -16,6 +17,7 @@ export interface RuntimePlannerOptions extends GuardPlannerOptions {
   /** The steps of the runtime's agents. */
   readonly steps: AgentSteps;
   readonly metrics: Pick<Metrics, 'count' | 'gauge'>;
+  readonly report: Report;
   readonly limits: Partial<PlanLimits>;
 }
 

@@ -1,6 +1,7 @@
 /** What a failure of an activity means: its code, and whether and when trying again may help. */
 
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
+import { isNetworkError } from '../../base/network/network-error.ts';
 
 const retryableStatuses = new Set([408, 425, 429]);
 
@@ -16,7 +17,7 @@ export function toFailure(error: unknown): ErrorData {
   if (typeof found === 'number') return ofStatus(found, retryAfterMs);
   if (name === 'TimeoutError') return failure('deadline_exceeded', 'The activity took too long', { retryable: true });
   if (name === 'AbortError') return failure('cancelled', 'The activity was stopped', { retryable: false });
-  if (name === 'TypeError' && /fetch|network/i.test((error as Error).message)) {
+  if (isNetworkError(error)) {
     return failure('unavailable', 'The network failed', { retryable: true, reason: 'network' });
   }
   return toData(error);

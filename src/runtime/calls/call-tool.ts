@@ -1,6 +1,7 @@
 /** One tool call of an agent: its slot, its secrets, `invokeTool`, redaction, events and audit. */
 
 import type { Recorder } from '../../events/audit.ts';
+import { type Report, reportAt, reportHidden } from '../../events/report.ts';
 import { withTenant } from '../../log/cache-key.ts';
 import { type ErrorData, isErrorCode, PinnaceError, toData } from '../../base/errors.ts';
 import type { ObservedEvent } from '../../contracts/event-sink.ts';
@@ -42,6 +43,7 @@ export interface CallOptions {
   readonly recorder: Recorder;
   readonly metrics: Metrics;
   readonly digests: InputDigests;
+  readonly report: Report;
   readonly now: () => number;
 }
 
@@ -82,7 +84,8 @@ export async function callTool(
     const { agent: { id: agentId }, principal, authorize } = options;
     const prepared = call.prepared ?? prepareCall(tool, input, { toolCallId, agentId, principal, authorize, approved });
     const limits = callLimits(options, tool);
-    const facts = { ...call, ...limits, agentId, principal, prepared, secrets, redact, span, begin: audit.begin };
+    const observed = { span, begin: audit.begin, report: reportAt(options.report, { traceId: span.traceId }) };
+    const facts = { ...call, ...limits, ...observed, agentId, principal, prepared, secrets, redact };
     return redacted(await invokeTool(tool, input, facts), options);
   });
   const error = failureOf(tool, outcome);
@@ -96,7 +99,7 @@ export async function callTool(
 /** Takes a slot of the tool and a token of the agent's rate limit. Without either, nothing is called. */
 async function callInTurn(
   { definition: { id, tenant: owner, limits } }: Tool,
-  { slots, storage, now, agent, principal, limits: { callsPerMinute: perMinute } }: CallOptions,
+  { slots, storage, now, agent, principal, report, limits: { callsPerMinute: perMinute } }: CallOptions,
   signal: AbortSignal,
   work: () => Promise<ToolOutcome>,
 ): Promise<ToolOutcome> {
@@ -108,6 +111,7 @@ async function callInTurn(
     }
     return await work();
   } catch (error) {
+    reportHidden(report, error, { kind: 'tool', id });
     return { ok: false, error: toData(error) };
   } finally {
     free?.();

@@ -2,6 +2,7 @@
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
+import { reportAt } from '../../events/report.ts';
 import { createReserves, type Delegation } from '../../tools/delegation.ts';
 import { createRunScope } from '../../tools/run-scope.ts';
 import { mayAct } from '../../tools/lost-call.ts';
@@ -39,7 +40,7 @@ interface CallTargets {
   readonly live: LiveRun;
   readonly usage: { toolCalls: number };
   readonly budget: ModelBudget;
-  readonly spans: Pick<LoopSpans, 'current'>;
+  readonly spans: Pick<LoopSpans, 'current' | 'step'>;
   readonly push: (chunk: UIMessageChunk) => void;
   readonly files: Pick<RunFiles, 'settled'>;
 }
@@ -73,7 +74,8 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
       onStart: () => calls.started(toolCallId, tool, input),
       onSpan: (fail: (error: ErrorData) => void) => calls.opened(toolCallId, fail),
     };
-    const made = await callTool(tool, input, { call, options: { ...shared, place: spans.current } });
+    const report = reportAt(options.report, { step: spans.step });
+    const made = await callTool(tool, input, { call, options: { ...shared, place: spans.current, report } });
     const outcome = await files.settled(made);
     calls.settled(toolCallId, tool, outcome);
     return outcome;

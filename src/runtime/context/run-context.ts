@@ -1,5 +1,6 @@
 /** The context window of a run, which summarizes with the model of the run. */
 
+import { reportedHook } from '../../events/reported-port.ts';
 import type { RunOptions } from '../run-options.ts';
 import type { Usage } from '../loop/loop-options.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
@@ -27,7 +28,7 @@ export function createRunContext(
   const maySummarize = (): boolean => ++compactions <= mostCompactions && usage.steps + 1 < limits.steps;
   return createContextWindow({
     contextTokens,
-    strategy: contextStrategy,
+    strategy: contextStrategy && reportedHook(contextStrategy, options.report, 'contextStrategy'),
     agentId: agent.id,
     runId,
     signal,

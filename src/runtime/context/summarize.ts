@@ -4,6 +4,7 @@ import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { PinnaceError, toData } from '../../base/errors.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import type { Agent } from '../../base/schema.ts';
+import type { Report } from '../../events/report.ts';
 import { statusOfError } from '../../events/span.ts';
 import type { Usage } from '../loop/loop-options.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
@@ -21,6 +22,7 @@ export interface SummarizeOptions {
   readonly model: ResolvedModel;
   readonly limits: Limits;
   readonly metrics: Metrics;
+  readonly report: Report;
   readonly spans: LoopSpans;
   readonly signal: AbortSignal;
   readonly contextTokens: number;

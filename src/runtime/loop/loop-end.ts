@@ -1,9 +1,8 @@
 /** When and how the loop ends. */
 
-import { PinnaceError, toData } from '../../base/errors.ts';
+import { PinnaceError, toData, toPinnaceError } from '../../base/errors.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { FinishReason, RunEnd } from '../log/run-end.ts';
-import { toModelError } from '../model/model-error.ts';
 import type { LoopOptions } from './loop-options.ts';
 import type { Settled } from './settle-calls.ts';
 import type { Answer } from './step-content.ts';
@@ -36,7 +35,7 @@ export function stopped(finishReason: FinishReason, error: PinnaceError): RunEnd
 
 /** The end for what the loop threw. A step that does not fit a budget is not taken. */
 export function endOfError(thrown: unknown, { usage: { steps } }: Pick<LoopOptions, 'usage'>): RunEnd {
-  const error = toModelError(thrown);
+  const error = toPinnaceError(thrown);
   if (error.code !== 'budget_exceeded') return failed(error);
   return stopped(steps > 0 ? 'tool-calls' : 'other', error);
 }
@@ -52,7 +51,7 @@ export function endOfAbort({ reason }: AbortSignal): RunEnd {
   return { type: 'cancelled', reason: typeof reason === 'string' ? reason.slice(0, 100) : 'cancelled' };
 }
 
-/** The end for an error of the model or the loop. */
+/** The end for an error of the model or the loop. What is not a `PinnaceError` is a bug. */
 export function failed(error: unknown): RunEnd {
-  return { type: 'failed', error: toData(toModelError(error)) };
+  return { type: 'failed', error: toData(error) };
 }

@@ -2,6 +2,7 @@
 
 import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { Agent } from '../../base/schema.ts';
+import type { Report } from '../../events/report.ts';
 import type { CallDescription } from '../../tools/approval.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import type { RunFiles } from '../attachments/files.ts';
@@ -42,6 +43,8 @@ export interface LoopOptions {
   readonly isEnough?:
     | ((answer: Answer<Tool>, results: readonly LanguageModelV4ToolResultPart[]) => boolean)
     | undefined;
+  /** Receives what was thrown, for the host. */
+  readonly report: Report;
   /** Is added to as the run goes on. */
   readonly usage: Usage;
   readonly approvals: LoopApprovals;

@@ -11,6 +11,8 @@ export interface LoopSpans {
   readonly clock: ModelClock;
   /** The step that is under way; before the first, the run. */
   readonly current: SpanContext;
+  /** The number of the step that is under way, from 1; before the first, 0. */
+  readonly step: number;
   /** Ends the step before, and starts the next. */
   readonly startStep: () => void;
   /** Ends the step before, and starts a compaction, which has its own clock. */
@@ -37,6 +39,9 @@ export function createLoopSpans(
     clock,
     get current() {
       return current();
+    },
+    get step() {
+      return count;
     },
     startStep() {
       clock.startStep();

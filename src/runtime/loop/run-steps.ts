@@ -1,8 +1,9 @@
 /** The loop of a run: call the model, settle the calls that it asks for, and again until it has answered. */
 
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { type ErrorData, type PinnaceError, toData } from '../../base/errors.ts';
+import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
+import { reportAt } from '../../events/report.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { toolErrorPart } from '../calls/call-chunks.ts';
 import type { RunEnd } from '../log/run-end.ts';
@@ -24,7 +25,8 @@ export interface Loop {
 
 /** Starts the loop. Model errors become an end with a code and a fixed text; nothing of the prompt is in it. */
 export function startLoop(options: LoopOptions): Loop {
-  const { signal, spans: { clock } } = options;
+  const { signal, report, spans } = options;
+  const { clock } = spans;
   const steps = runSteps(options);
   return {
     async read() {
@@ -33,6 +35,7 @@ export function startLoop(options: LoopOptions): Loop {
         return done ? { end: value } : { chunks: value };
       } catch (error) {
         if (signal.aborted) return { end: endOfAbort(signal) };
+        if (!(error instanceof PinnaceError)) report(error, { kind: 'run', step: spans.step }); // a bug
         return { end: endOfError(clock.signal.aborted ? clock.signal.reason : error, options) };
       }
     },
@@ -93,6 +96,7 @@ async function* takeAnswer(
     toolChoice,
     responseFormat: run.output?.responseFormat,
     clock: spans.clock,
+    report: reportAt(run.report, { step }),
   });
   const content = createStepContent<Tool>({
     step,

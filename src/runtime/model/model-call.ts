@@ -10,6 +10,7 @@ import type {
 import type { PinnaceError } from '../../base/errors.ts';
 import { raceAbort } from '../../base/until-aborted.ts';
 import type { Agent } from '../../base/schema.ts';
+import type { Report } from '../../events/report.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { Answer } from '../loop/step-content.ts';
 import { leaveProvider } from '../messages/leave-provider.ts';
@@ -17,6 +18,7 @@ import type { ModelBudget } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { ModelClock } from './model-clock.ts';
 import { cut, reportedError, toModelError, toStreamError } from './model-error.ts';
+import { createModelFailures, type ModelFailures } from './model-failures.ts';
 import { createPartReader, type PartReader } from './part-reader.ts';
 import { ReportedError, withModelRetries } from './retry.ts';
 import { createSilenceWatch } from './silence.ts';
@@ -35,6 +37,8 @@ export interface ModelCallOptions {
   readonly responseFormat?: LanguageModelV4CallOptions['responseFormat'];
   /** Observes each try; its signal ends the call. */
   readonly clock: ModelClock;
+  /** Receives the cause of each failed try, and of an answer that breaks off. */
+  readonly report: Report;
 }
 
 /** A call that has output, or has ended. */
@@ -49,17 +53,23 @@ export interface OpenedCall extends PartReader<LanguageModelV4StreamPart> {
 }
 
 /**
- * Calls the model until a try has output or a regular end, and then its fallbacks. Rejects with the last failure, or the reason of
- * the clock's signal.
+ * Calls the model until a try has output or a regular end, and then its fallbacks.
  *
- * @throws PinnaceError `budget_exceeded` when a try does not fit the budget.
+ * @throws PinnaceError for the last failure, as `read` does; `budget_exceeded` when a try does not fit the budget. The reason of the
+ * clock's signal.
  */
 export async function openCall(options: ModelCallOptions): Promise<OpenedCall> {
+  const failures = createModelFailures(options);
+  return failures.observeReads(await failures.translate(() => openAny(options, failures)));
+}
+
+async function openAny(options: ModelCallOptions, failures: ModelFailures): Promise<OpenedCall> {
   const { models, prompt, limits: { modelRetries: retries }, clock } = options;
+  const attempt = (number: number) => failures.observe(() => tryCall(options), number);
   let fallback: OpenedCall['fallback'];
   for (;;) {
     try {
-      const call = await withModelRetries(() => tryCall(options), { retries, signal: clock.signal });
+      const call = await withModelRetries(attempt, { retries, signal: clock.signal });
       return { ...call, fallback };
     } catch (thrown) {
       await models.fallBack(thrown);

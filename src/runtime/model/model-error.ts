@@ -2,6 +2,7 @@
 
 import { isRecord } from '../../base/is-record.ts';
 import { isErrorCode, PinnaceError } from '../../base/errors.ts';
+import { isNetworkError } from '../../base/network/network-error.ts';
 
 interface Cause {
   readonly name?: unknown;
@@ -20,7 +21,7 @@ export function toModelError(error: unknown): PinnaceError {
     case 'AI_RetryError':
       return toModelError(cause.lastError);
     case 'AI_APICallError':
-      return toCallError(cause);
+      return toCallError(cause, error);
     case 'TimeoutError':
       return new PinnaceError('deadline_exceeded', 'The model did not answer in time', { cause });
     case 'AI_InvalidResponseDataError':
@@ -36,10 +37,8 @@ export function toModelError(error: unknown): PinnaceError {
     case 'AI_StreamProviderError':
     case 'AI_NoOutputGeneratedError':
       return unavailable('provider_unavailable', 'The model endpoint reported an error in its answer', cause);
-    case 'TypeError':
-      return unavailable('provider_unreachable', 'The model endpoint cannot be reached', cause);
     default:
-      return fromUnknown(cause);
+      return fromUnknown(error);
   }
 }
 
@@ -53,7 +52,7 @@ export function toStreamError(error: unknown): PinnaceError {
   if (typeof outer['name'] === 'string' && outer['name'].startsWith('AI_')) return toModelError(error);
   const inner = recordOf(outer['response'])['error'] ?? outer['error'];
   const status = statusOf(recordOf(inner)) ?? statusOf(outer);
-  if (status !== undefined) return toCallError({ statusCode: status });
+  if (status !== undefined) return toCallError({ statusCode: status }, error);
   return unavailable('provider_unavailable', 'The model endpoint reported an error in its answer', error);
 }
 
@@ -69,16 +68,26 @@ function statusOf(
   return typeof message === 'string' && /overloaded|service unavailable/i.test(message) ? 503 : undefined;
 }
 
+const bugs: ReadonlySet<unknown> = new Set(['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError']);
+
 /** A model in another realm (a custom one behind a port) may throw an error that only looks like ours. */
-function fromUnknown(cause: Cause): PinnaceError {
-  const code = isErrorCode(cause.code) ? cause.code : 'internal';
-  return new PinnaceError(code, 'The model call failed', { cause, details: { reason: 'model_failed' } });
+function fromUnknown(error: unknown): PinnaceError {
+  if (isNetworkError(error)) return unavailable('provider_unreachable', 'The model endpoint cannot be reached', error);
+  const { code, name } = recordOf(error);
+  if (isErrorCode(code)) {
+    return new PinnaceError(code, 'The model call failed', { cause: error, details: { reason: 'model_failed' } });
+  }
+  if (!bugs.has(name)) {
+    return new PinnaceError('internal', 'The model call failed', { cause: error, details: { reason: 'model_failed' } });
+  }
+  const message = 'The code of the model, or of its fetch, has a bug: the runtime passes the cause to its "onError"';
+  return new PinnaceError('internal', message, { cause: error, details: { reason: 'model_code' } });
 }
 
-function toCallError(cause: Cause): PinnaceError {
-  const status = typeof cause.statusCode === 'number' ? cause.statusCode : undefined;
+function toCallError(facts: Cause, cause: unknown): PinnaceError {
+  const status = typeof facts.statusCode === 'number' ? facts.statusCode : undefined;
   if (status === undefined) {
-    return unavailable('provider_unreachable', `The model endpoint${hostOf(cause)} cannot be reached`, cause);
+    return unavailable('provider_unreachable', `The model endpoint${hostOf(facts)} cannot be reached`, cause);
   }
   if (status === 401 || status === 403) {
     return new PinnaceError('unavailable', `The model endpoint refused the key (status ${status})`, {
@@ -87,7 +96,7 @@ function toCallError(cause: Cause): PinnaceError {
       details: { reason: 'provider_auth', status },
     });
   }
-  if (status === 429) return rateLimited(cause);
+  if (status === 429) return rateLimited(facts, cause);
   if (status === 408 || status >= 500) {
     return unavailable('provider_unavailable', `The model endpoint failed (status ${status})`, cause);
   }
@@ -108,8 +117,8 @@ function hostOf({ url }: Cause): string {
   return host === undefined ? '' : ` at ${JSON.stringify(host)}`;
 }
 
-function rateLimited(cause: Cause): PinnaceError {
-  const seconds = Number(cause.responseHeaders?.['retry-after']);
+function rateLimited({ responseHeaders }: Cause, cause: unknown): PinnaceError {
+  const seconds = Number(responseHeaders?.['retry-after']);
   return new PinnaceError('rate_limited', 'The model endpoint takes no more requests for now', {
     cause,
     details: { reason: 'provider_rate_limited' },

@@ -1,16 +1,16 @@
 /** One call of a model for callers that make the calls that it asks for themselves, such as plans. */
 
 import type { LanguageModelV4FinishReason, LanguageModelV4Message } from '@ai-sdk/provider';
-import { PinnaceError } from '../../base/errors.ts';
+import { PinnaceError, toPinnaceError } from '../../base/errors.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import type { Agent, ToolDefinition } from '../../base/schema.ts';
+import type { Report } from '../../events/report.ts';
 import type { SpanContext } from '../../events/span.ts';
 import type { Limits } from '../resolve/limits.ts';
 import { openCall, type OpenedCall } from './model-call.ts';
 import type { ModelBudget } from './model-budget.ts';
 import { createModelChain, type ModelChainOptions } from './model-chain.ts';
 import { createModelClock } from './model-clock.ts';
-import { toModelError } from './model-error.ts';
 import { toPromptTools } from '../messages/model-prompt.ts';
 import type { ParsedCall } from '../loop/parse-call.ts';
 import { mayExecute } from '../loop/loop-end.ts';
@@ -47,6 +47,7 @@ export interface ModelTurnOptions {
   /** The span that the call is in. */
   readonly place: SpanContext;
   readonly metrics: Metrics;
+  readonly report: Report;
   /** Loses the parts of a provider that cannot answer. */
   readonly prompt: LanguageModelV4Message[];
   /** Is called with the text so far, as it grows. */
@@ -63,7 +64,7 @@ export async function callModelOnce(options: ModelTurnOptions): Promise<ModelTur
     return await readTurn(options, clock);
   } catch (error) {
     if (signal.aborted) throw new PinnaceError('cancelled', 'The model was stopped');
-    throw toModelError(clock.signal.aborted ? clock.signal.reason : error);
+    throw toPinnaceError(clock.signal.aborted ? clock.signal.reason : error);
   } finally {
     clock.stop();
   }
@@ -73,7 +74,7 @@ async function readTurn(
   options: ModelTurnOptions,
   clock: ReturnType<typeof createModelClock>,
 ): Promise<ModelTurn> {
-  const { agent, limits, tools, place, metrics, budget, prompt, onText } = options;
+  const { agent, limits, tools, place, metrics, report, budget, prompt, onText } = options;
   const { cost } = budget.terms;
   const call = await openCall({
     models: createModelChain({ ...options.models, spanContext: () => place, metrics, clock, cost }),
@@ -83,6 +84,7 @@ async function readTurn(
     prompt,
     tools: toPromptTools(tools),
     clock,
+    report,
   });
   const names = new Set(tools.map(({ name }) => name));
   const content = createStepContent<string>({

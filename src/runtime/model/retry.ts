@@ -1,6 +1,7 @@
 /** Which failures of a model call are tried again, and after which delay. */
 
 import { PinnaceError } from '../../base/errors.ts';
+import { isNetworkError } from '../../base/network/network-error.ts';
 import { cut, toStreamError } from './model-error.ts';
 
 const firstDelayMs = 2_000;
@@ -24,17 +25,17 @@ export class ReportedError extends Error {
 }
 
 /**
- * Returns the result of the first try that succeeds; rejects with the last failure. Retried are what the provider's error calls
+ * Returns the result of the first try that succeeds; rejects with the last failure. `attempt` gets the number of the try, from 1. Retried are what the provider's error calls
  * retryable, a connection that could not be made, and an answer that failed or was cut before any output. The delay is 2 s, then 4 s,
  * up to a quarter shorter; a `retry-after` of the provider below 60 s is followed exactly.
  */
 export async function withModelRetries<T>(
-  attempt: () => Promise<T>,
+  attempt: (number: number) => Promise<T>,
   { retries, signal, random = Math.random }: ModelRetryOptions,
 ): Promise<T> {
   for (let retried = 0;; retried++) {
     try {
-      return await attempt();
+      return await attempt(retried + 1);
     } catch (thrown) {
       signal.throwIfAborted();
       const error = thrown instanceof ReportedError ? toStreamError(thrown.cause) : thrown;
@@ -48,7 +49,6 @@ export async function withModelRetries<T>(
 
 interface Failure {
   readonly name?: unknown;
-  readonly message?: unknown;
   readonly isRetryable?: unknown;
   readonly responseHeaders?: Readonly<Record<string, string>>;
 }
@@ -56,9 +56,9 @@ interface Failure {
 function mayRetry(thrown: unknown): boolean {
   if (thrown instanceof ReportedError) return toStreamError(thrown.cause).retryable;
   if (thrown instanceof PinnaceError) return thrown.details?.['reason'] === cut().details?.['reason'];
-  const { name, message, isRetryable } = failureOf(thrown);
+  const { name, isRetryable } = failureOf(thrown);
   if (name === 'AI_APICallError') return isRetryable === true;
-  return name === 'TypeError' && typeof message === 'string' && /fetch|network|load failed/i.test(message);
+  return isNetworkError(thrown);
 }
 
 /** The pause that the provider asks for, if it is one that runs wait for. */

@@ -1,5 +1,7 @@
 /** The tools of an agent without its model: for a person or a program that calls them through a client of its own. */
 
+import { reportAt } from '../../events/report.ts';
+import { reportedHook } from '../../events/reported-port.ts';
 import { createTraceId } from '../../events/trace-ids.ts';
 import { traceAt } from '../../events/span.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
@@ -56,9 +58,11 @@ export async function openAgentTools(parts: RuntimeParts, agentId: string, princ
       };
       const { traceId = createTraceId(), parentSpanId } = trace ?? {};
       const { actor, emit, now } = options;
+      const report = reportAt(options.report, { traceId });
+      const observers = { report, authorize: reportedHook(options.authorize, report, 'authorize') };
       const telling = { emit: redactedEmit(emit, redaction), now };
       const place = traceAt({ traceId, parentSpanId, tenant: principal.tenant, actor }, telling);
-      return await callTool(tool, input, { call: facts, options: { ...options, place } });
+      return await callTool(tool, input, { call: facts, options: { ...options, ...observers, place } });
     },
   };
 }

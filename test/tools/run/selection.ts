@@ -17,7 +17,7 @@ export const platformTests: string[] = [
   'test/adapters/transport/mcp-server/{answer-early,connection,http}.test.ts',
   'test/adapters/transport/signed/*.test.ts',
   'test/scenarios/*.test.ts',
-  'test/src/base/*.test.ts',
+  'test/src/base/**/*.test.ts',
   'test/src/events/*.test.ts',
   'test/src/grounding/ingest/*.test.ts',
   'test/src/log/*.test.ts',

@@ -13,7 +13,7 @@ const tools: readonly Tool[] = ['first', 'second'].map((id) =>
 );
 
 /** A loop whose model calls both tools. */
-function loop(needed: (tool: Tool) => Promise<boolean>) {
+function loop(needed: (tool: Tool) => Promise<boolean>, reported: unknown[] = []) {
   const { model } = scriptedModel(callsTools({ tool: 'first', input: {} }, { tool: 'second', input: {} }));
   const signal = new AbortController().signal;
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0, toolTokens: 0, toolTokensSaved: 0 };
@@ -29,6 +29,7 @@ function loop(needed: (tool: Tool) => Promise<boolean>) {
     signal,
     messages: [],
     tools: { current: () => tools },
+    report: (error: unknown) => void reported.push(error),
     allTools: tools,
     contextWindow: { fit: () => [], learn: () => undefined },
     limits: { steps: 1, modelRetries: 0 },
@@ -42,16 +43,18 @@ function loop(needed: (tool: Tool) => Promise<boolean>) {
 describe('startLoop', () => {
   it('fails when a call cannot be settled after another one has ended', async () => {
     const settled = Promise.withResolvers<void>();
+    const [gone, reported] = [new Error('The storage is gone'), new Array<unknown>()];
     const running = loop(async ({ definition }) => {
       if (definition.id === 'first') return false;
       await settled.promise;
-      throw new Error('The storage is gone');
-    });
+      throw gone;
+    }, reported);
     let batch = await running.read();
     while (!('end' in batch)) {
       if (batch.chunks.some(({ type }) => type === 'tool-output-available')) settled.resolve();
       batch = await running.read();
     }
     expect(batch.end).toMatchObject({ type: 'failed', error: { code: 'internal' } });
+    expect(reported).toEqual([gone]);
   }, 5_000);
 });

@@ -1,0 +1,64 @@
+/** Reports causes to the host. Nothing of them is recorded here. */
+
+import { PinnaceError } from '../base/errors.ts';
+import type { ErrorContext, ErrorKind, OnError } from './on-error.ts';
+
+export type { ErrorContext, ErrorKind, OnError } from './on-error.ts';
+
+/** Reports the cause of an error, wherever it was caught. Never throws. */
+export type Report = (error: unknown, context: ErrorContext) => void;
+
+/** Reports to no one. */
+export const unreported: Report = () => undefined;
+
+/**
+ * Returns the function that reports to the host. An error that one part has reported is not reported again by the parts that it
+ * passes through; the same part reports the same object again, because that is another failure.
+ */
+export function createReport(onError: OnError | undefined): Report {
+  if (!onError) return unreported;
+  const reported = new WeakMap<object, ErrorKind>();
+  return (thrown, context) => {
+    const chain = chainOf(thrown);
+    const isKnown = chain.some((one) => {
+      const kind = reported.get(one);
+      return kind !== undefined && kind !== context.kind;
+    });
+    if (isKnown) return;
+    for (const one of chain) reported.set(one, context.kind);
+    try {
+      const result: unknown = onError(firstCause(thrown), context);
+      // An async function is accepted: its rejection must not become an unhandled one.
+      if (result !== undefined) void Promise.resolve(result).catch(() => undefined);
+    } catch {
+      // What fails while it reports has nowhere to be reported.
+    }
+  };
+}
+
+/** Returns a report that adds these facts to the context. */
+export function reportAt(report: Report, facts: Omit<ErrorContext, 'kind'>): Report {
+  if (report === unreported) return unreported;
+  return (error, context) => report(error, { ...facts, ...context });
+}
+
+/** Reports the error if its caller does not see all of it: a `PinnaceError` without a cause says everything itself. */
+export function reportHidden(report: Report, error: unknown, context: ErrorContext): void {
+  const saysAll = error instanceof PinnaceError && error.cause === undefined;
+  if (!saysAll) report(error, context);
+}
+
+/** What was thrown first: the innermost cause of a `PinnaceError`, or the error itself. */
+function firstCause(error: unknown): unknown {
+  return error instanceof PinnaceError && error.cause !== undefined ? firstCause(error.cause) : error;
+}
+
+/** The error and the causes below it, as far as they are objects. */
+function chainOf(error: unknown): readonly object[] {
+  const chain: object[] = [];
+  for (let one = error; typeof one === 'object' && one !== null && !chain.includes(one);) {
+    chain.push(one);
+    one = 'cause' in one ? one.cause : undefined;
+  }
+  return chain;
+}
