@@ -10,9 +10,10 @@ import type {
 } from '@ai-sdk/provider';
 import { toBase64 } from '../../tools/content/base64.ts';
 import type { JSONValue, UIMessageChunk } from '../../contracts/ai-types.ts';
-import { PinnaceError } from '../../base/errors.ts';
+import type { PinnaceError } from '../../base/errors.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { cut, reportedError, toStreamError } from '../model/model-error.ts';
+import { approvalOfProvider, invalidAnswer } from './answer-errors.ts';
 import { parseCall, type ParsedCall } from './parse-call.ts';
 import {
   callChunk,
@@ -133,6 +134,8 @@ class Step<Tool> implements StepContent<Tool> {
         return this.#call(part);
       case 'tool-result':
         return [this.#result(part)];
+      case 'tool-approval-request':
+        throw this.#deferred.has(part.toolCallId) ? approvalOfProvider() : invalidAnswer();
       case 'file':
       case 'reasoning-file':
         return [this.#file(part)];
@@ -188,7 +191,7 @@ class Step<Tool> implements StepContent<Tool> {
 
   #opened({ type, id }: { readonly type: string; readonly id: string }) {
     const opened = this.#open.get(`${kindOf(type)}:${id}`);
-    if (!opened) throw outOfOrder();
+    if (!opened) throw invalidAnswer();
     return opened;
   }
 
@@ -242,10 +245,4 @@ function optionsOf(
   metadata: SharedV4ProviderMetadata | undefined,
 ): { readonly providerOptions?: SharedV4ProviderMetadata } {
   return metadata === undefined ? {} : { providerOptions: metadata };
-}
-
-function outOfOrder(): PinnaceError {
-  return new PinnaceError('unavailable', 'The model endpoint answered something else than a model does', {
-    details: { reason: 'provider_invalid_response' },
-  });
 }

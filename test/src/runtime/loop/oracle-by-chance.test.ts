@@ -16,6 +16,7 @@ const names = (Object.keys(differences) as DifferenceName[]).filter((name) =>
     'addressPassedOn',
     'deferredOnce',
     'providerCallAccepted',
+    'providerApprovalFails',
   ].includes(name)
 );
 
