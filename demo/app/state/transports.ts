@@ -45,6 +45,7 @@ export function createTransports({ worker, connectEndpoint, chosen }: Transports
         sendMessages: async (options) => await (await connected(endpoint)).sendMessages(options),
         resume: async (...asked) => await (await connected(endpoint)).resume(...asked),
         decide: async (...decision) => await (await connected(endpoint)).decide(...decision),
+        send: async (...message) => await (await connected(endpoint)).send(...message),
         reply: async (...reply) => await (await connected(endpoint)).reply(...reply),
       };
     },

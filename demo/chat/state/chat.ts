@@ -18,6 +18,16 @@ export interface Chat {
   readonly run: Signal<Run | undefined>;
   /** What is written and not sent. */
   readonly draft: Signal<string>;
+  /** What was sent while an answer is written, until it has ended. */
+  readonly queued: Signal<readonly QueuedMessage[]>;
+}
+
+/** A message that was sent while an answer is written. */
+export interface QueuedMessage {
+  readonly id: string;
+  readonly text: string;
+  /** `sent`: the running agent has it, and reads it before its next step. `next`: it is sent when the answer has ended. */
+  readonly state: 'sending' | 'sent' | 'next';
 }
 
 /** The stored fields of a chat besides its messages. */
@@ -46,6 +56,7 @@ export function createChat(head: ChatHead, { loaded = 'ready' }: { loaded?: 'abs
     loaded: signal(loaded),
     run: signal(undefined),
     draft: signal(''),
+    queued: signal([]),
   };
 }
 

@@ -8,6 +8,7 @@ import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
 import { followTabs } from './follow-tabs.ts';
 import type { ChatStore } from './chat-store.ts';
 import type { Message, ToolPart } from './message.ts';
+import { queueMessage } from './queue.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import type { Answer } from '../../plan/state/plan-reply.ts';
 
@@ -21,7 +22,10 @@ export interface Chats {
   open(chatId: string): Promise<void>;
   /** Opens an empty chat. */
   start(agentId?: string): void;
-  /** Sends a message in the open chat; calls that wait there are then not decided, and a plan that waits is cancelled. Does nothing while a run is going on. */
+  /**
+   * Sends a message in the open chat; calls that wait there are then not decided, and a plan that waits is cancelled. While an answer
+   * is written, its agent receives the message.
+   */
   send(text: string): void;
   stop(): void;
   /** Continues the last answer where its calls were decided or its plan has not ended; else drops it and requests a new one. */
@@ -85,6 +89,23 @@ export function createChats(options: ChatsOptions): Chats {
     deleted.value = { title: chat.title.value, instead: current.value };
   }
 
+  function sendIn(chat: Chat, text: string): void {
+    if (!find(chat.id)) {
+      chat.title.value = titleOf(text);
+      all.value = [...all.value, chat];
+    }
+    chat.updatedAt.value = now();
+    const before = chat.messages.value.length;
+    const from = runs.dismiss(chat) ? before - 1 : before;
+    chat.messages.value = [...chat.messages.value, { role: 'user', id: createId(), text }];
+    runs.ask(chat, from);
+  }
+
+  /** Sends what an answer has not taken, unless its chat was deleted meanwhile. */
+  function sendNext(chat: Chat, text: string): void {
+    if (find(chat.id)) sendIn(chat, text);
+  }
+
   return {
     deletedElsewhere: computed(() =>
       deleted.value?.instead === current.value && current.value.messages.value.length === 0
@@ -104,16 +125,9 @@ export function createChats(options: ChatsOptions): Chats {
     },
     send(text) {
       const chat = current.value;
-      if (text.trim() === '' || !isReady(chat)) return;
-      if (!find(chat.id)) {
-        chat.title.value = titleOf(text);
-        all.value = [...all.value, chat];
-      }
-      chat.updatedAt.value = now();
-      const before = chat.messages.value.length;
-      const from = runs.dismiss(chat) ? before - 1 : before;
-      chat.messages.value = [...chat.messages.value, { role: 'user', id: createId(), text: text.trim() }];
-      runs.ask(chat, from);
+      if (text.trim() === '' || chat.loaded.value !== 'ready') return;
+      if (isRunning(chat)) queueMessage(chat, text.trim(), { ...options, send: sendNext });
+      else sendIn(chat, text.trim());
     },
     stop() {
       const chat = current.value;

@@ -45,7 +45,16 @@ export interface RunFacts {
 }
 
 /** One piece of an answer. */
-export type Part = TextPart | ReasoningPart | ToolPart | PlanPart | SourcePart | CitationsPart | FilePart | StepPart;
+export type Part =
+  | TextPart
+  | ReasoningPart
+  | ToolPart
+  | PlanPart
+  | SourcePart
+  | CitationsPart
+  | FilePart
+  | SteeringPart
+  | StepPart;
 
 /** Markdown text. */
 export interface TextPart {
@@ -82,6 +91,13 @@ export interface FilePart {
   readonly type: 'file';
   readonly url: string;
   readonly mediaType: string;
+}
+
+/** What the person wrote while the agent worked, where the agent read it. */
+export interface SteeringPart {
+  readonly type: 'steering';
+  readonly id: string;
+  readonly text: string;
 }
 
 /** Where a step of the run starts. */

@@ -48,6 +48,8 @@ const handlers: Handlers = {
   'start-step': ({ add }) => add({ type: 'step' }),
   'finish-step': ({ texts }) => texts.endAll(),
   'reset-step': resetStep,
+  'steering-message': ({ add }, { id, parts }) =>
+    add({ type: 'steering', id, text: parts.flatMap((part) => part.type === 'text' ? [part.text] : []).join('\n\n') }),
 
   'source-url': ({ add }, { title, url }) => add({ type: 'source', title: title ?? url, url }),
   'source-document': ({ add }, { title }) => add({ type: 'source', title }),

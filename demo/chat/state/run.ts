@@ -4,6 +4,7 @@ import { batch, type ReadonlySignal } from '@preact/signals';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import type { Decision } from '../../../src/permission/interruption.ts';
+import type { SteeringMessageInput } from '../../../src/runtime/steering/message.ts';
 import { createFrameQueue, type Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { AssistantMessage, Outcome } from './message.ts';
 import { createReceiver } from './receive.ts';
@@ -19,6 +20,8 @@ export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'
   ): Promise<ReadableStream<UIMessageChunk>>;
   /** Rejects with a `PinnaceError`: `already_decided`, `approval_expired`, `not_found`, or that it did not arrive. */
   decide(runId: string, approvalId: string, decision: Decision): Promise<void>;
+  /** Sends a message to a run that works. Rejects with a `PinnaceError` when the run does not take it. */
+  send(runId: string, message: SteeringMessageInput): Promise<unknown>;
   /** Rejects with a `PinnaceError` as `Runtime.reply` does, or that it did not arrive. */
   reply(runId: string, reply: { readonly askId: string; readonly answer: unknown }): Promise<void>;
 }

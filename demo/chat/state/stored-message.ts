@@ -52,6 +52,7 @@ const StoredPart = v.variant('type', [
   v.object({ type: v.literal('citations'), ...CitedSources.entries }),
   v.object({ type: v.literal('source'), title: v.string(), url: v.optional(v.string()) }),
   v.object({ type: v.literal('file'), url: v.string(), mediaType: v.string() }),
+  v.object({ type: v.literal('steering'), id: v.string(), text: v.string() }),
   v.object({ type: v.literal('step') }),
 ]);
 type StoredPart = v.InferOutput<typeof StoredPart>;

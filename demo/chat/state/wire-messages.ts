@@ -33,6 +33,8 @@ function toWirePart(part: Part): WirePart[] {
       return part.text.value.trim() === '' ? [] : [{ type: 'text', text: part.text.value, state: 'done' }];
     case 'step':
       return [{ type: 'step-start' }];
+    case 'steering':
+      return [{ type: 'steering-message', id: part.id, parts: [{ type: 'text', text: part.text }] }];
     case 'tool':
       return toWireCall(part);
     case 'citations': {

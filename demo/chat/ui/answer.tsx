@@ -126,6 +126,13 @@ function PartView({ part, agent, message, playground, isLast }: PartViewProps): 
       return part.url.startsWith('data:image/')
         ? <img class='answer-image' src={part.url} alt='Made by the model' />
         : <p class='chip'>File ({part.mediaType})</p>;
+    case 'steering':
+      return (
+        <div class='steering' data-testid='steering'>
+          <p>{part.text}</p>
+          <span>Sent while the agent worked</span>
+        </div>
+      );
     case 'source':
     case 'citations':
     case 'step':

@@ -1,6 +1,7 @@
 import type { JSX, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { type Chat, isRunning } from '../../chat/state/chat.ts';
+import { type Chat, isRunning, type QueuedMessage } from '../../chat/state/chat.ts';
+import { unread } from '../../chat/state/queue.ts';
 import { nextFrame } from '../../kit/hooks/frame-queue.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { Icon } from '../../kit/icon.tsx';
@@ -10,7 +11,7 @@ export function Composer({ chat, playground }: { chat: Chat; playground: Playgro
   const isBusy = isRunning(chat);
   const draft = chat.draft.value;
   const send = (): void => {
-    if (draft.trim() !== '' && !isBusy && playground.send(draft)) chat.draft.value = '';
+    if (draft.trim() !== '' && playground.send(draft)) chat.draft.value = '';
   };
   return (
     <form
@@ -20,13 +21,14 @@ export function Composer({ chat, playground }: { chat: Chat; playground: Playgro
         send();
       }}
     >
+      <Queue chat={chat} />
       <MessageField chat={chat} playground={playground} onEnter={send} />
       <div class='composer-foot'>
         <p class='hints'>
           {isBusy
             ? (
               <span>
-                <kbd>Esc</kbd> stops
+                <kbd>Enter</kbd> sends to the running agent, <kbd>Esc</kbd> stops
               </span>
             )
             : (
@@ -35,9 +37,33 @@ export function Composer({ chat, playground }: { chat: Chat; playground: Playgro
               </span>
             )}
         </p>
-        {isBusy ? <StopButton onStop={() => playground.chats.stop()} /> : <SendButton disabled={draft.trim() === ''} />}
+        <span class='composer-buttons'>
+          {isBusy && <StopButton onStop={() => playground.chats.stop()} />}
+          {(!isBusy || draft.trim() !== '') && <SendButton disabled={draft.trim() === ''} />}
+        </span>
       </div>
     </form>
+  );
+}
+
+const queueLabels: Readonly<Record<QueuedMessage['state'], string>> = {
+  sending: 'Sending to the running agent',
+  sent: 'Sent to the running agent, which reads it before its next step',
+  next: 'Will be sent as your next message',
+};
+
+/** What was sent while the answer is written, and where it is. */
+function Queue({ chat }: { chat: Chat }): JSX.Element {
+  const messages = unread(chat);
+  return (
+    <ul class='queue' role='status' hidden={messages.length === 0}>
+      {messages.map(({ id, text, state }) => (
+        <li key={id} data-testid='queued' data-state={state}>
+          <p>{text}</p>
+          <span>{queueLabels[state]}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -144,7 +144,6 @@ describe('createReceiver, data and ends', () => {
     { type: 'tool-approval-response', approvalId: 'unknown', approved: true },
     { type: 'start', messageId: 'm' },
     { type: 'message-metadata', messageMetadata: {} },
-    { type: 'steering-message', id, parts: [] },
     { type: 'custom', kind: 'a.b' },
   ])('leaves alone what it does not know: $type', (chunk) => {
     const answer = receive(chunk);

@@ -28,6 +28,14 @@ describe('toWireMessages', () => {
     ]);
   });
 
+  it('sends what the person wrote while the agent worked at the place where the agent read it', () => {
+    expect(wireParts({ type: 'step' }, { type: 'steering', id: 's', text: 'In metres' }, { type: 'step' })).toEqual([
+      { type: 'step-start' },
+      { type: 'steering-message', id: 's', parts: [{ type: 'text', text: 'In metres' }] },
+      { type: 'step-start' },
+    ]);
+  });
+
   it('keeps reasoning, sources and files on the page', () => {
     expect(wireParts(
       createTextPart('reasoning', { text: 'hmm' }),

@@ -57,6 +57,55 @@ describe('a conversation', () => {
     expect((await page.find('stopped')).textContent).toContain('You stopped');
   });
 
+  it('hands a message to the running agent, and shows where the agent read it', async () => {
+    page = await mount();
+    await send(page, 'Hi');
+    page.transport.write({ type: 'data-run', id: 'run-1', data: { runId: 'run-1', state: 'running' } });
+    await vi.waitFor(() =>
+      expect(page.playground.chats.current.value.messages.value[1]).toHaveProperty('facts.value.run')
+    );
+    await page.type('composer', 'In metres');
+    await page.click('send');
+    await vi.waitFor(() => expect(page.all('queued')[0]?.textContent).toContain('Sent to the running agent'));
+    expect(page.all('composer')[0]).toHaveProperty('value', '');
+    const [{ id = '', ...steered } = {}] = page.transport.steered;
+    expect(steered).toEqual({ runId: 'run-1', text: 'In metres' });
+    page.transport.write({ type: 'steering-message', id, parts: [{ type: 'text', text: 'In metres' }] });
+    expect((await page.find('steering')).textContent).toContain('In metres');
+    await vi.waitFor(() => expect(page.all('queued')).toHaveLength(0));
+    await answer(page, 'Two metres');
+    await page.find('answer-footer');
+    expect(page.transport.sent).toHaveLength(1);
+  });
+
+  it('sends a message that the running agent does not take as the next one', async () => {
+    page = await mount();
+    await send(page, 'Hi');
+    page.transport.write({ type: 'data-run', id: 'run-1', data: { runId: 'run-1', state: 'running' } });
+    await vi.waitFor(() =>
+      expect(page.playground.chats.current.value.messages.value[1]).toHaveProperty('facts.value.run')
+    );
+    page.transport.refuseNext(new PinnaceError('conflict', 'The run has ended', { details: { reason: 'run_ended' } }));
+    await page.type('composer', 'In metres');
+    await page.click('send');
+    await vi.waitFor(() => expect(page.all('queued')[0]?.textContent).toContain('as your next message'));
+    await answer(page, 'Six feet');
+    await vi.waitFor(() => expect(page.transport.sent).toHaveLength(2));
+    expect(page.transport.sent[1]?.messages.at(-1)).toMatchObject({ role: 'user', parts: [{ text: 'In metres' }] });
+  });
+
+  it('returns a message to the composer that no agent has read when its answer is stopped', async () => {
+    page = await mount();
+    await send(page, 'Hi');
+    await page.type('composer', 'In metres');
+    await page.click('send');
+    await page.find('queued');
+    await page.click('stop');
+    await page.find('stopped');
+    await vi.waitFor(() => expect(page.all('composer')[0]).toHaveProperty('value', 'In metres'));
+    expect(page.transport.sent).toHaveLength(1);
+  });
+
   it('asks again for the last answer', async () => {
     page = await mount();
     await send(page, 'Hi');
