@@ -23,6 +23,8 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'getting-started', title: 'Getting started', words: 'install first run quick' },
       { page: 'screens', title: 'Screens', words: 'pictures screenshots look' },
       { page: 'runs', title: 'Runs', words: 'stream errors retry resume cancel' },
+      { page: 'agents', title: 'Agents', words: 'settings instructions code headers silence timeouts stop' },
+      { page: 'output', title: 'Structured answers', words: 'json schema output data typed' },
       { page: 'models', title: 'Models', words: 'providers openai anthropic google sdk loop' },
       { page: 'steering', title: 'Steering', words: 'message while running send interrupt queue' },
     ],

@@ -1,13 +1,13 @@
 /** The client of an endpoint. It signs, retries and resumes, so that its caller has one run and one stream. */
 
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
-import { PinnaceError } from '../../src/base/errors.ts';
 import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp-validation.ts';
 import type { CallOptions } from './client/call-options.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
 import type { SteeringMessageInput } from '../../src/runtime/steering/message.ts';
+import { readChatBody } from './chat-body.ts';
 import { createRemoteAudit, type RemoteAudit } from './client/audit.ts';
 import { callRoute, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
 import { type CertificateSource, createCredentials } from './client/credential.ts';
@@ -53,7 +53,7 @@ export interface ApprovalDecision {
   readonly reason?: string;
 }
 
-/** The client of an endpoint, which is also a transport for AI SDK chats: `body.agentId` names the agent. */
+/** The client of an endpoint, which is also a transport for AI SDK chats: `body.agentId` names the agent, `body.output` its answer. */
 export interface Client extends ChatTransport<UIMessage> {
   /**
    * Runs an agent and returns the chunks, each once and in order, over as many connections as needed. The same idempotency key
@@ -139,7 +139,7 @@ export function createClient(options: ClientOptions): Client {
     audit: createRemoteAudit((request) => callRoute(connection, request)),
     events: ({ signal = never(), ...wanted } = {}) => watchEvents(connection, { ...wanted, signal }),
     sendMessages: async ({ chatId, messages, abortSignal: signal = never(), body }) => {
-      const request = { ...agentOf(body), chat: { id: chatId, messages: messages.slice(-maxMessages) } };
+      const request = { ...readChatBody(body), chat: { id: chatId, messages: messages.slice(-maxMessages) } };
       return await startRun(connection, { request, idempotencyKey: crypto.randomUUID(), signal });
     },
     reconnectToStream: ({ chatId, abortSignal: signal }) =>
@@ -159,9 +159,4 @@ function connect(options: ClientOptions): Connection {
 /** Each call has its own signal, because combined signals keep references to their sources. */
 function never(): AbortSignal {
   return new AbortController().signal;
-}
-
-function agentOf(body: object | undefined): { agentId: string } {
-  if (body && 'agentId' in body && typeof body.agentId === 'string') return { agentId: body.agentId };
-  throw new PinnaceError('invalid_argument', 'Cannot send the messages: name the agent in "body.agentId"');
 }

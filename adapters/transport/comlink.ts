@@ -7,6 +7,7 @@ import type { RingEvent, WatchOptions } from '../../src/events/event-ring.ts';
 import type { Decision } from '../../src/permission/interruption.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
 import { localPrincipal } from '../../src/base/principal.ts';
+import { readChatBody } from './chat-body.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { HostedRuntime, Manifest, Runtime } from '../../src/runtime/runtime.ts';
 import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
@@ -106,7 +107,10 @@ function whenEnded<T>(stream: ReadableStream<T>, ended: () => void): ReadableStr
   }, { highWaterMark: 0 });
 }
 
-/** A runtime in a worker, which is also a transport for AI SDK chats: `body.agentId` names the agent, `body.planner` says how it plans. */
+/**
+ * A runtime in a worker, which is also a transport for AI SDK chats: `body.agentId` names the agent, `body.output` its answer,
+ * `body.planner` says how it plans.
+ */
 export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & {
   /** Streams the worker's events until the stream is canceled or the signal aborts. Rejects with `unavailable` where it emits none. */
   events(options?: WatchOptions): Promise<ReadableStream<RingEvent>>;
@@ -138,7 +142,7 @@ export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
     },
     sendMessages: ({ chatId, messages, abortSignal, body }) => {
       const chat = { id: chatId, messages: messages.slice(-maxMessages) };
-      return runOver(wire, { ...agentOf(body), ...plannerOf(body), chat }, { signal: abortSignal });
+      return runOver(wire, { ...readChatBody(body), ...plannerOf(body), chat }, { signal: abortSignal });
     },
     // A run ends with its page, so there is nothing to resume.
     reconnectToStream: async () => null,
@@ -189,11 +193,6 @@ function valueOf<T>(answer: Answer<T>): T {
 
 function reasonOf({ reason }: AbortSignal): string {
   return typeof reason === 'string' ? reason : 'cancelled';
-}
-
-function agentOf(body: object | undefined): { agentId: string } {
-  if (body && 'agentId' in body && typeof body.agentId === 'string') return { agentId: body.agentId };
-  throw new PinnaceError('invalid_argument', 'Cannot send the messages: name the agent in "body.agentId"');
 }
 
 /** The planner parses its content. */

@@ -1,6 +1,7 @@
 /** What people see of each kind of record: its names, its filters, and the fields of its form. */
 
 import type { RecordKind } from '../../../src/registry/index.ts';
+import { callFields, numbers } from './call-fields.ts';
 import type { FieldSpec } from './record-fields.ts';
 
 /** A kind of record, for people. */
@@ -52,30 +53,6 @@ function choice(name: string, label: string, options: readonly string[]): FieldS
   return { name, label, as: 'choice', options, initial: options[0] ?? '' };
 }
 
-/** The limits of a run that an agent may narrow, in the words of a form. */
-const limits: Readonly<Record<string, string>> = {
-  steps: 'Steps',
-  toolCalls: 'Tool calls',
-  callsPerMinute: 'Tool calls a minute',
-  outputTokens: 'Output tokens',
-  totalMs: 'Whole run, ms',
-  stepMs: 'One step, ms',
-  toolMs: 'One tool call, ms',
-  firstChunkMs: 'Time to first token (ms)',
-  chunkMs: 'Max gap between tokens (ms)',
-};
-
-const settings: Readonly<Record<string, string>> = {
-  temperature: 'Temperature',
-  topP: 'Top P',
-  maxOutputTokens: 'Most output tokens',
-  seed: 'Seed',
-};
-
-function numbers(within: string, group: string, labels: Readonly<Record<string, string>>): readonly FieldSpec[] {
-  return Object.entries(labels).map(([name, label]) => ({ name: `${within}.${name}`, label, as: 'number', group }));
-}
-
 const agentVisibility = ['public', 'internal', 'disabled'];
 const toolVisibility = ['public', 'internal', 'hidden'];
 const toolTypes = ['http', 'function', 'extension', 'code', 'datastore', 'agent', 'builtin', 'mcp'];
@@ -124,8 +101,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         help:
           'The names of the only secrets that its tools may use; “-” for none. Leave empty to use those of each tool.',
       },
-      ...numbers('modelSettings', 'Model settings', settings),
-      ...numbers('limits', 'Limits', limits),
+      ...callFields,
     ],
   },
   tool: {
@@ -210,6 +186,13 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       { name: 'baseUrl', label: 'Base URL', as: 'optional', help: 'Like https://api.example.com/v1.' },
       { name: 'model', label: 'Model', as: 'optional', help: 'Used when the agent names no model.' },
       secret,
+      {
+        name: 'jsonSchema',
+        label: 'JSON Schema',
+        as: 'flag',
+        initial: 'no',
+        help: 'Its models take a JSON Schema for their answer.',
+      },
       ...numbers('prices', 'Prices', { input: 'Tokens in', output: 'Tokens out' }),
       { name: 'prices.currency', label: 'Currency', as: 'optional', group: 'Prices' },
     ],

@@ -18,8 +18,17 @@ const full: { readonly [Kind in RecordKind]: CatalogInputs[Kind] } = {
     secrets: [{ id: 'key' }],
     dataSources: ['charts'],
     model: 'small',
-    modelSettings: { temperature: 0.5, seed: 7 },
-    limits: { steps: 4, toolMs: 500 },
+    modelSettings: {
+      temperature: 0.5,
+      seed: 7,
+      reasoning: 'high',
+      toolChoice: 'required',
+      stopSequences: ['END'],
+      providerOptions: { openai: { serviceTier: 'flex' } },
+      headers: { 'x-team': 'maps' },
+    },
+    output: { schema: { type: 'object' }, name: 'place' },
+    limits: { steps: 4, toolMs: 500, reasoningMs: 9000 },
   },
   tool: {
     id: 'forecast',
@@ -44,6 +53,7 @@ const full: { readonly [Kind in RecordKind]: CatalogInputs[Kind] } = {
     baseUrl: 'https://lab.example/v1',
     model: 'small',
     secret: { id: 'key' },
+    jsonSchema: true,
   },
   dataSource: {
     id: 'charts',

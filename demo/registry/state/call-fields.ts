@@ -1,0 +1,72 @@
+/** The fields of an agent's form about its model calls: settings, limits, and what the answer must be. */
+
+import type { FieldSpec } from './record-fields.ts';
+
+/** The limits of a run that an agent may narrow, in the words of a form. */
+const limits: Readonly<Record<string, string>> = {
+  steps: 'Steps',
+  toolCalls: 'Tool calls',
+  callsPerMinute: 'Tool calls a minute',
+  outputTokens: 'Output tokens',
+  totalMs: 'Whole run, ms',
+  stepMs: 'One step, ms',
+  toolMs: 'One tool call, ms',
+  firstChunkMs: 'Time to first token (ms)',
+  reasoningMs: 'Max silence while reasoning (ms)',
+  chunkMs: 'Max gap between tokens (ms)',
+};
+
+const settings: Readonly<Record<string, string>> = {
+  temperature: 'Temperature',
+  topP: 'Top P',
+  topK: 'Top K',
+  maxOutputTokens: 'Most output tokens',
+  presencePenalty: 'Presence penalty',
+  frequencyPenalty: 'Frequency penalty',
+  seed: 'Seed',
+};
+
+/** Number fields under one heading. */
+export function numbers(within: string, group: string, labels: Readonly<Record<string, string>>): readonly FieldSpec[] {
+  return Object.entries(labels).map(([name, label]) => ({ name: `${within}.${name}`, label, as: 'number', group }));
+}
+
+const efforts = ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+
+/** The fields. */
+export const callFields: readonly FieldSpec[] = [
+  {
+    name: 'output',
+    label: 'Structured answer',
+    as: 'json',
+    rows: 3,
+    help: 'Like {"schema": {"type": "object"}}. Leave empty for an answer in text.',
+  },
+  ...numbers('modelSettings', 'Model settings', settings),
+  {
+    name: 'modelSettings.reasoning',
+    label: 'Reasoning effort',
+    as: 'choice',
+    options: efforts,
+    initial: '',
+    empty: 'Default',
+    group: 'Model settings',
+  },
+  {
+    name: 'modelSettings.providerOptions',
+    label: 'Provider options',
+    as: 'json',
+    rows: 3,
+    help: 'By provider, like {"openai": {"serviceTier": "flex"}}.',
+    group: 'Model settings',
+  },
+  {
+    name: 'modelSettings.headers',
+    label: 'Headers',
+    as: 'json',
+    rows: 3,
+    help: 'Sent with each call, like {"x-team": "maps"}. Credentials belong in the provider’s secret.',
+    group: 'Model settings',
+  },
+  ...numbers('limits', 'Limits', limits),
+];
