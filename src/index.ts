@@ -32,6 +32,7 @@ export type {
 export type { Authenticator } from './contracts/authenticator.ts';
 export type { Authorize } from './contracts/authorize.ts';
 export type { Catalog } from './contracts/catalog.ts';
+export type { ContextStrategy } from './contracts/context-strategy.ts';
 export type { Egress } from './contracts/egress.ts';
 export type { EventSink, ObservedEvent } from './contracts/event-sink.ts';
 export type { GroundingSource } from './contracts/grounding-source.ts';

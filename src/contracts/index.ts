@@ -8,6 +8,7 @@ export type { AnyLanguageModel, ChatTransport, LanguageModel, UIMessage, UIMessa
 export type { Authenticator } from './authenticator.ts';
 export type { Authorization, Authorize } from './authorize.ts';
 export type { Catalog, McpServerWriter } from './catalog.ts';
+export type { ContextMessage, ContextState, ContextStrategy } from './context-strategy.ts';
 export type { Egress, EgressOptions } from './egress.ts';
 export type { Embedder } from './embedder.ts';
 export type { EventSink, EventStatus, ObservedEvent } from './event-sink.ts';

@@ -26,8 +26,14 @@ export interface ContextWindowOptions {
   readonly onTrimmed?: (facts: Trimmed) => void;
 }
 
-/** Returns the summary; rejects when the model gives none. `undefined` when the run has no step left for it. */
-export type Summarize = (messages: readonly LanguageModelV4Message[]) => Promise<string | undefined>;
+/**
+ * Returns the summary of these messages, of which `mostTokens` fit into one call; rejects when the model gives none. `undefined` when
+ * the run has no step left for it.
+ */
+export type Summarize = (
+  messages: readonly LanguageModelV4Message[],
+  options: { readonly mostTokens: number },
+) => Promise<string | undefined>;
 
 /** How much was trimmed without a model. */
 export interface Trimmed extends Readonly<Record<string, number>> {
@@ -43,6 +49,6 @@ export interface Trimmed extends Readonly<Record<string, number>> {
 export interface FitOptions extends ContextWindowOptions {
   /** About how many tokens a call with these messages has. */
   readonly tokensOf: (messages: readonly LanguageModelV4Message[]) => number;
-  /** How much of it is one message. */
-  readonly sizeOf: (message: LanguageModelV4Message) => number;
+  /** How many tokens one of an estimate is, as the model has counted. */
+  readonly scale: number;
 }

@@ -3,7 +3,7 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { type ContextWindowOptions, roomOf } from './context-options.ts';
-import { messageTokens, promptTokens } from './estimate.ts';
+import { promptTokens } from './estimate.ts';
 
 /** The context window of a run. */
 export interface ContextWindow {
@@ -32,7 +32,7 @@ export function createContextWindow(options: ContextWindowOptions): ContextWindo
       const { fitPrompt } = await import('./fit-prompt.ts'); // most chats do without
       const tokensOf = (messages: readonly LanguageModelV4Message[]): number =>
         Math.ceil((promptTokens(messages) + toolTokens()) * scale);
-      yield* fitPrompt(prompt, { ...options, tokensOf, sizeOf: (message) => messageTokens(message) * scale });
+      yield* fitPrompt(prompt, { ...options, tokensOf, scale });
       estimate = promptTokens(prompt) + toolTokens();
     },
     learn(inputTokens) {

@@ -8,6 +8,7 @@ import { toPrompt } from '../messages/model-prompt.ts';
 import { originOf } from '../messages/origin.ts';
 import { applyStrategy } from './apply-strategy.ts';
 import { type FitOptions, roomOf } from './context-options.ts';
+import { messageTokens } from './estimate.ts';
 import { shorten } from './shorten.ts';
 import { chatStart, currentTurn, isKept, isSummary, turnStarts } from './turns.ts';
 
@@ -54,14 +55,16 @@ interface Summarized {
 
 /** After a summary the chat has this share of the window, so that the next summary is far. */
 const keptShare = 0.25;
+/** What is summarized fills this share of the window; the rest is for instructions and the summary. */
+const transcriptShare = 0.7;
 
 /** Summarizes the oldest turns; `undefined` where there are none, or there is no summary. Rejects only when the run is stopped. */
 async function summarizeOldest(
   prompt: Prompt,
   { fitted, tokensBefore, ...options }: FitOptions & { readonly fitted: Prompt; readonly tokensBefore: number },
 ): Promise<Summarized | undefined> {
-  const { summarize, signal, tokensOf, sizeOf, contextTokens } = options;
-  const cut = cutOf(fitted, { sizeOf, most: contextTokens * keptShare });
+  const { summarize, signal, tokensOf, scale, contextTokens } = options;
+  const cut = cutOf(fitted, contextTokens * keptShare / scale);
   const first = fitted[cut];
   if (!summarize || !first) return undefined;
   const covered = prompt.slice(chatStart(prompt), prompt.indexOf(first)); // with outputs and all: the summary is made of them
@@ -69,10 +72,12 @@ async function summarizeOldest(
   const throughMessageId = through && originOf(through)?.id;
   const toSummarize = covered.filter((message) => !isKept(message));
   if (throughMessageId === undefined || toSummarize.every(isSummary)) return undefined;
-  const summary = await summarize(toSummarize).catch((error: unknown) => {
-    if (signal.aborted) throw error;
-    return undefined; // its span has the error; the oldest turns are left out instead
-  });
+  const summary = await summarize(toSummarize, { mostTokens: contextTokens * transcriptShare / scale }).catch(
+    (error: unknown) => {
+      if (signal.aborted) throw error;
+      return undefined; // its span has the error; the oldest turns are left out instead
+    },
+  );
   if (summary === undefined) return undefined;
   const messages = [
     ...fitted.slice(0, chatStart(fitted)),
@@ -85,12 +90,12 @@ async function summarizeOldest(
 }
 
 /** Where the turns start that stay as they are: so many of the newest as fit, and the current one. */
-function cutOf(prompt: Prompt, { sizeOf, most }: Pick<FitOptions, 'sizeOf'> & { readonly most: number }): number {
+function cutOf(prompt: Prompt, most: number): number {
   const current = currentTurn(prompt);
   const starts = new Set(turnStarts(prompt).slice(1));
   let [cut, size] = [current, 0];
   for (const [at, message] of [...prompt.entries()].toReversed()) {
-    size += sizeOf(message);
+    size += messageTokens(message);
     if (size > most) break;
     if (at < current && starts.has(at)) cut = at;
   }
@@ -100,14 +105,14 @@ function cutOf(prompt: Prompt, { sizeOf, most }: Pick<FitOptions, 'sizeOf'> & { 
 /** Leaves out the oldest turns until the rest fits. Summaries, pinned messages and the current turn stay. */
 function dropOldest(
   prompt: LanguageModelV4Message[],
-  { tokensOf, sizeOf, room }: Pick<FitOptions, 'tokensOf' | 'sizeOf'> & { readonly room: number },
+  { tokensOf, scale, room }: Pick<FitOptions, 'tokensOf' | 'scale'> & { readonly room: number },
 ): LanguageModelV4Message[] {
   const isFixed = (message: LanguageModelV4Message): boolean => isKept(message) || isSummary(message);
   let excess = tokensOf(prompt) - room;
   let dropped = 0;
   for (const end of turnStarts(prompt).slice(1)) {
     if (excess <= 0) break;
-    for (const message of prompt.slice(dropped, end)) if (!isFixed(message)) excess -= sizeOf(message);
+    for (const message of prompt.slice(dropped, end)) if (!isFixed(message)) excess -= messageTokens(message) * scale;
     dropped = end;
   }
   return dropped === 0 ? prompt : prompt.filter((message, at) => at >= dropped || isFixed(message));

@@ -33,12 +33,12 @@ export function createRunContext(
     runId,
     signal,
     toolTokens: () => definitionTokens(tools.current()),
-    async summarize(messages) {
+    async summarize(messages, { mostTokens }) {
       if (!maySummarize()) return undefined;
       const { summarize } = await import('./summarize.ts'); // most chats do without
       const { resolved: model } = models.current;
       const redact = (text: string): string => redaction.text(text);
-      return await summarize(messages, { ...options, model, signal, spans, usage, budget, redact });
+      return await summarize(messages, { ...options, model, signal, spans, usage, budget, mostTokens, redact });
     },
     onTrimmed(payload) {
       const target = { type: 'agent', id: agent.id } as const;

@@ -26,6 +26,8 @@ export interface SummarizeOptions {
   readonly spans: LoopSpans;
   readonly signal: AbortSignal;
   readonly contextTokens: number;
+  /** How many tokens of the messages fit into the call, as they are estimated. */
+  readonly mostTokens: number;
   /** The summary is a step that counts. */
   readonly usage: Pick<Usage, 'steps'>;
   readonly budget: ModelBudget;
@@ -67,10 +69,10 @@ export async function summarize(
 
 function callOf(
   messages: readonly LanguageModelV4Message[],
-  { agent, limits, contextTokens, model, ...options }: Omit<SummarizeOptions, 'usage' | 'redact'>,
+  { agent, limits, contextTokens, mostTokens, model, ...options }: Omit<SummarizeOptions, 'usage' | 'redact'>,
 ) {
   const maxOutputTokens = Math.min(mostOutputTokens, Math.ceil(contextTokens / 8));
-  const content = transcriptOf(messages, contextTokens / 2);
+  const content = transcriptOf(messages, mostTokens);
   return {
     ...options,
     limits,

@@ -51,7 +51,8 @@ export function createLoopSpans(
     startCompaction(payload) {
       clock.endStep();
       step?.end({ status: 'ok' });
-      return step = run.start({ action: 'compaction', actor: agent, target: agent, payload });
+      step = undefined;
+      return run.start({ action: 'compaction', actor: agent, target: agent, payload });
     },
     end: (how) => step?.end(how),
   };

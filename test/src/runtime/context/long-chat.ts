@@ -2,7 +2,7 @@
 
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { UIMessage } from '../../../../src/index.ts';
-import { says, scriptedModel, streamOf } from '../../../fixtures/model.ts';
+import { says, type ScriptedModel, scriptedModel, streamOf } from '../../../fixtures/model.ts';
 import { userMessage } from '../../../fixtures/runtime.ts';
 
 type Part = UIMessage['parts'][number];
@@ -35,9 +35,25 @@ export function isSummary({ prompt }: LanguageModelV4CallOptions): boolean {
   return prompt[0]?.role === 'system' && prompt[0].content.startsWith('You summarize');
 }
 
+type Script = ReturnType<typeof says> | ReadableStream<ReturnType<typeof says>[number]>;
+
+/** A model that answers each call by what it is asked. */
+export function modelOf(answer: (options: LanguageModelV4CallOptions, call: number) => Script): ScriptedModel {
+  let calls = 0;
+  return scriptedModel((options) => {
+    const script = answer(options, ++calls);
+    return Array.isArray(script) ? streamOf(script) : script;
+  });
+}
+
+/** A script that reports an error. */
+export function failing(): ReturnType<typeof says> {
+  return [{ type: 'error', error: { error: { message: 'no', status: 500 } } }];
+}
+
 /** A model that summarizes as the script says, and otherwise answers. */
-export function summarizingModel(summary: ReturnType<typeof says> = says('They talked about letters.')) {
-  const model = scriptedModel((options) => streamOf(isSummary(options) ? summary : says('Hello')));
+export function summarizingModel(summary: Script = says('They talked about letters.')) {
+  const model = modelOf((options) => isSummary(options) ? summary : says('Hello'));
   const answers = () => model.calls.filter((call) => !isSummary(call));
   return { ...model, answers, summaries: () => model.calls.filter(isSummary) };
 }
