@@ -28,7 +28,7 @@ export interface AuthenticatorOptions {
   readonly storage: Storage;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** The largest body, in bytes; a function where it differs from route to route. 1 MiB, and 16 MiB for imports, when absent. */
+  /** The largest body, in bytes; a function where it differs from route to route. 16 MiB for runs and imports and 1 MiB for others when absent. */
   readonly maxBodyBytes?: number | ((request: Request) => number);
   /** The most certificates to remember. */
   readonly maxCertificates?: number;

@@ -4,6 +4,7 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contrac
 import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp-validation.ts';
 import type { CallOptions } from './client/call-options.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
+import { messagesToSend } from '../../src/runtime/messages/compaction.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
 import type { SteeringMessageInput } from '../../src/runtime/steering/message.ts';
@@ -99,9 +100,6 @@ export interface Client extends ChatTransport<UIMessage> {
   call(method: string, path: string, options?: CallOptions & { readonly body?: unknown }): Promise<unknown>;
 }
 
-/** A transport sends at most this many messages: the last ones. */
-const maxMessages = 200;
-
 /**
  * Creates the client of an endpoint.
  *
@@ -139,7 +137,7 @@ export function createClient(options: ClientOptions): Client {
     audit: createRemoteAudit((request) => callRoute(connection, request)),
     events: ({ signal = never(), ...wanted } = {}) => watchEvents(connection, { ...wanted, signal }),
     sendMessages: async ({ chatId, messages, abortSignal: signal = never(), body }) => {
-      const request = { ...readChatBody(body), chat: { id: chatId, messages: messages.slice(-maxMessages) } };
+      const request = { ...readChatBody(body), chat: { id: chatId, messages: messagesToSend(messages) } };
       return await startRun(connection, { request, idempotencyKey: crypto.randomUUID(), signal });
     },
     reconnectToStream: ({ chatId, abortSignal: signal }) =>

@@ -8,6 +8,7 @@ import type { Decision } from '../../src/permission/interruption.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
 import { localPrincipal } from '../../src/base/principal.ts';
 import { readChatBody } from './chat-body.ts';
+import { messagesToSend } from '../../src/runtime/messages/compaction.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { HostedRuntime, Manifest, Runtime } from '../../src/runtime/runtime.ts';
 import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
@@ -33,9 +34,6 @@ interface Wire {
   close(drainMs: number): Promise<Answer<void>>;
   events(options: Omit<WatchOptions, 'signal'>): Answer<ReadableStream<RingEvent>>;
 }
-
-/** A transport sends at most this many messages: the last ones. */
-const maxMessages = 200;
 
 /**
  * Serves a runtime on a worker's own port, or on the given one. The owner of the other end is the local principal, so do not pass
@@ -141,7 +139,7 @@ export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
       return signal ? stopped(stream, signal) : stream;
     },
     sendMessages: ({ chatId, messages, abortSignal, body }) => {
-      const chat = { id: chatId, messages: messages.slice(-maxMessages) };
+      const chat = { id: chatId, messages: messagesToSend(messages) };
       return runOver(wire, { ...readChatBody(body), ...plannerOf(body), chat }, { signal: abortSignal });
     },
     // A run ends with its page, so there is nothing to resume.

@@ -5,6 +5,8 @@ import { PinnaceError } from './errors.ts';
 
 /** The deepest nesting that is read. */
 export const maxJsonDepth = 64;
+/** Values in one text: each takes memory, whatever the length of the text. 16 MiB of chat messages have a tenth of them. */
+const maxJsonValues = 1_048_576;
 
 const reservedKeys = new Set(['__proto__', 'constructor', 'prototype']);
 
@@ -34,38 +36,39 @@ export function parseJson(text: string): unknown {
  * @throws PinnaceError `invalid_argument` that names the rule.
  */
 export function checkData(data: unknown): number {
+  return checkValue(data, 0);
+}
+
+/** Recurses no deeper than {@link maxJsonDepth}. A list of what is still to be checked would take more memory than the data. */
+function checkValue(value: unknown, depth: number): number {
+  if (typeof value !== 'object' || value === null) {
+    checkScalar(value);
+    return 0;
+  }
+  if (depth === maxJsonDepth) throw tooDeep();
   let members = 0;
-  const stack: { value: unknown; depth: number }[] = [{ value: data, depth: 0 }];
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    const { value, depth } = next;
-    if (typeof value !== 'object' || value === null) {
-      checkScalar(value);
-      continue;
-    }
-    if (depth === maxJsonDepth) throw tooDeep();
-    if (Array.isArray(value)) {
-      for (const item of value) stack.push({ value: item, depth: depth + 1 });
-    } else {
-      checkIsRecord(value);
-      for (const [key, item] of Object.entries(value)) {
-        checkKey(key);
-        members++;
-        stack.push({ value: item, depth: depth + 1 });
-      }
-    }
+  if (Array.isArray(value)) {
+    for (const item of value) members += checkValue(item, depth + 1);
+    return members;
+  }
+  checkIsRecord(value);
+  for (const [key, item] of Object.entries(value)) {
+    checkKey(key);
+    members += 1 + checkValue(item, depth + 1);
   }
   return members;
 }
 
 /**
- * Checks the depth of JSON text alone, for data of which another reader judges the rest. Answers how many members its objects are
- * written with.
+ * Checks the depth of JSON text and the number of its values alone, for data of which another reader judges the rest. Answers how many
+ * members its objects are written with.
  *
- * @throws PinnaceError `invalid_argument` with the reason `json_too_deep`.
+ * @throws PinnaceError `invalid_argument` with the reason `json_too_deep` or `json_too_many_values`.
  */
 export function checkJsonDepth(text: string): number {
   let depth = 0;
   let members = 0;
+  let values = 1;
   let inText = false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -75,8 +78,10 @@ export function checkJsonDepth(text: string): number {
     } else if (code === 0x22) inText = true;
     else if (code === 0x7b || code === 0x5b) {
       if (++depth > maxJsonDepth) throw tooDeep();
+      values++;
     } else if (code === 0x7d || code === 0x5d) depth--;
     else if (code === 0x3a) members++; // a colon
+    else if (code === 0x2c && ++values > maxJsonValues) throw tooMany(); // a comma
   }
   return members;
 }
@@ -114,6 +119,10 @@ function checkKey(key: string): void {
 
 function tooDeep(): PinnaceError {
   return refused('json_too_deep', `it is nested deeper than ${maxJsonDepth} levels`);
+}
+
+function tooMany(): PinnaceError {
+  return refused('json_too_many_values', `it has more than ${maxJsonValues} values`);
 }
 
 function refused(reason: string, why: string): PinnaceError {

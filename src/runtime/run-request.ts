@@ -4,12 +4,12 @@ import * as v from 'valibot';
 import type { UIMessage } from '../contracts/ai-types.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { OutputSpec } from '../base/agent/output-spec.ts';
-import { asRecord } from '../base/is-record.ts';
 import { checkData } from '../base/json.ts';
 import { Money } from '../base/record-fields.ts';
 import { parse } from '../base/parse.ts';
 import { LimitOverrides } from '../base/schema.ts';
 import { requireOutputSchema } from '../tools/json-schema/require-schema.ts';
+import { checkCounts, checkSize } from './request-size.ts';
 import type { Limits } from './resolve/limits.ts';
 
 const Id = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
@@ -74,8 +74,9 @@ export type RunRequestInput = Omit<v.InferInput<typeof RunRequest>, 'chat'> & {
  */
 export function parseRunRequest(data: unknown, limits: Limits): RunRequest {
   checkData(data);
+  checkCounts(data, limits);
   const request = parse(RunRequest, data, { what: 'the run request' });
-  checkSize(request.chat.messages, limits);
+  checkSize(request.chat.messages as unknown as readonly UIMessage[], limits); // only lengths of its parts are read
   if (request.output) requireOutput(request.output, request.planner !== undefined);
   // Safe enough to pass on: `toModelMessages` checks the parts before it reads them.
   return request as unknown as RunRequest;
@@ -89,33 +90,4 @@ function requireOutput({ schema }: OutputSpec, isPlanned: boolean): void {
     'Cannot read the run request: a plan has no structured answer; remove "output" or "planner"',
     { details: { reason: 'output_in_plan' } },
   );
-}
-
-function checkSize(messages: readonly { readonly parts: readonly unknown[] }[], limits: Limits): void {
-  if (messages.length > limits.messages) {
-    throw tooLarge('too_many_messages', `the chat has ${messages.length} messages, send the last ${limits.messages}`);
-  }
-  let total = 0;
-  for (const [m, { parts }] of messages.entries()) {
-    for (const [p, part] of parts.entries()) {
-      const { length } = JSON.stringify(part);
-      total += length;
-      if (length > limits.partLength && !isFile(part)) {
-        const where = `chat.messages.${m}.parts.${p}`;
-        throw tooLarge('part_too_large', `"${where}" is ${length} long, ${limits.partLength} is allowed`);
-      }
-    }
-  }
-  if (total > limits.requestLength) {
-    throw tooLarge('request_too_large', `it is ${total} long, ${limits.requestLength} is allowed`);
-  }
-}
-
-/** Files have limits of their own, for what they are decoded. */
-function isFile(part: unknown): boolean {
-  return asRecord(part)['type'] === 'file';
-}
-
-function tooLarge(reason: string, why: string): PinnaceError {
-  return new PinnaceError('invalid_argument', `Cannot read the run request: ${why}`, { details: { reason } });
 }

@@ -12,7 +12,8 @@ export interface BodyLimits {
   readonly perTenant: number;
   readonly perAddress: number;
   readonly total: number;
-  /** The bytes that all bodies being received hold together. */
+  /** The bytes that the bodies being received of one tenant hold together, and those of all. */
+  readonly tenantBytes: number;
   readonly totalBytes: number;
 }
 
@@ -23,6 +24,7 @@ export const defaultBodyLimits: BodyLimits = {
   perTenant: 64,
   perAddress: 128,
   total: 512,
+  tenantBytes: 67_108_864,
   totalBytes: 134_217_728,
 };
 
@@ -34,7 +36,7 @@ export interface BodySender {
 
 /** One body that is being received. */
 export interface Arrival {
-  /** Counts bytes. @throws PinnaceError `overloaded` when the endpoint holds the most that it may. */
+  /** Counts bytes. @throws PinnaceError `rate_limited` or `overloaded` when tenant or endpoint hold the most that they may. */
   take(bytes: number): void;
   /** Frees its slot and its bytes. */
   leave(): void;
@@ -52,7 +54,7 @@ export function createBodyIntake(given: Partial<BodyLimits> = {}): BodyIntake {
   const limits = { ...defaultBodyLimits, ...given };
   const counts = new Map<string, number>();
   let bytes = 0;
-  const add = (name: string, by: 1 | -1): void => {
+  const add = (name: string, by: number): void => {
     const next = (counts.get(name) ?? 0) + by;
     if (next === 0) counts.delete(name);
     else counts.set(name, next);
@@ -63,18 +65,23 @@ export function createBodyIntake(given: Partial<BodyLimits> = {}): BodyIntake {
       const slots = slotsOf({ tenant, address }, limits);
       for (const { name, most, error } of slots) if ((counts.get(name) ?? 0) >= most) throw error();
       for (const { name } of slots) add(name, 1);
+      const held = `bytes:${tenant ?? ''}`;
+      const most = tenant === undefined ? Infinity : limits.tenantBytes;
       let own = 0;
       let left = false;
       return {
         take(length) {
           own += length;
           bytes += length;
+          add(held, length);
+          if ((counts.get(held) ?? 0) > most) throw tooMany('tenant_body_bytes', 'this tenant');
           if (bytes > limits.totalBytes) throw busy('instance_body_bytes');
         },
         leave() {
           if (left) return;
           left = true;
           bytes -= own;
+          add(held, -own);
           for (const { name } of slots) add(name, -1);
         },
       };
@@ -115,12 +122,12 @@ function busy(reason: string): PinnaceError {
 
 /** The largest body of most requests, in bytes. */
 export const usualBodyBytes = 1_048_576;
-/** The largest catalog, and the largest files for a data source. */
-const importBytes = 16_777_216;
+/** The largest chat, catalog, and files for a data source. */
+export const largeBodyBytes = 16_777_216;
 
 /** Returns the largest body that this request may have. */
 export function bodyLimitOf({ method, url }: Pick<Request, 'method' | 'url'>): number {
-  return method === 'POST' && /\/v1\/(?:import|data-sources\/[^/]+\/ingest)$/.test(new URL(url).pathname)
-    ? importBytes
+  return method === 'POST' && /\/v1\/(?:runs|import|data-sources\/[^/]+\/ingest)$/.test(new URL(url).pathname)
+    ? largeBodyBytes
     : usualBodyBytes;
 }

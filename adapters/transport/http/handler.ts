@@ -12,7 +12,7 @@ import { dropBody, receiveBy } from '../signed/body.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { createAuthentication, createSessionWatch, type Revocable } from './authentication.ts';
-import { type BodyIntake, type BodyLimits, createBodyIntake, usualBodyBytes } from './body-intake.ts';
+import { type BodyIntake, type BodyLimits, createBodyIntake, largeBodyBytes, usualBodyBytes } from './body-intake.ts';
 import { describeApp } from './document.ts';
 import type { SignedEnv } from './env.ts';
 import { eventRoutes } from './routes/events.ts';
@@ -32,7 +32,7 @@ import { setTrace } from './trace.ts';
 export interface HandlerOptions {
   /** Verifies every request but those for health and the OpenAPI document. */
   readonly authenticator: Authenticator & Partial<Revocable>;
-  /** The largest body that a request may have. */
+  /** The largest body of every request; 16 MiB for runs and imports and 1 MiB for others when absent. */
   readonly maxBodyBytes?: number;
   /** How long a body may take to arrive, and how many may arrive at once. */
   readonly bodies?: Partial<BodyLimits>;
@@ -94,7 +94,8 @@ export function createApp(
   const quotas = createQuotas(options.quotas);
   const app = createBase(runtime, options);
   const describe = () => describeApp(app);
-  app.route('/v1', runRoutes({ runtime, signed, watchSession, quotas, maxBodyBytes, keepAliveMs }));
+  const maxRunBytes = options.maxBodyBytes ?? largeBodyBytes;
+  app.route('/v1', runRoutes({ runtime, signed, watchSession, quotas, maxBodyBytes: maxRunBytes, keepAliveMs }));
   app.route('/v1', messageRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', approvalRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', operationRoutes({ runtime, signed, maxBodyBytes, capabilities, describe }));

@@ -1,6 +1,6 @@
 /** How many tokens a message takes, about. */
 
-import type { LanguageModelV4FilePart, LanguageModelV4Message } from '@ai-sdk/provider';
+import type { LanguageModelV4FilePart, LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 
 /** Models differ; about four characters of JSON make a token. */
 const charactersPerToken = 4;
@@ -8,6 +8,7 @@ const tokensOfImage = 1_500;
 /** Any other file counts as an image for each piece of this length, such as a page of a PDF. */
 const bytesOfImage = 65_536;
 const lengthOfRole = 28;
+const lengthOfResult = 70;
 
 const known = new WeakMap<LanguageModelV4Message, number>();
 
@@ -35,12 +36,32 @@ export function valueTokens(value: unknown): number {
   return Math.ceil(lengthOf(value) / charactersPerToken);
 }
 
+type Output = LanguageModelV4ToolResultPart['output'];
+
+const lengthOfOutput = new WeakMap<Output, number>();
+
+/** The same for the output of a tool. */
+export function outputTokens(output: Output): number {
+  return Math.ceil(outputLength(output) / charactersPerToken);
+}
+
+function outputLength(output: Output): number {
+  let length = lengthOfOutput.get(output);
+  if (length === undefined) {
+    length = output.type === 'content'
+      ? sumOf(output.value, (item) => item.type === 'file' ? fileLength(item) : lengthOf(item))
+      : lengthOf(output);
+    lengthOfOutput.set(output, length);
+  }
+  return length;
+}
+
 type Part = Exclude<LanguageModelV4Message['content'], string>[number];
 
 function partLength(part: Part): number {
   if (part.type === 'file' || part.type === 'reasoning-file') return fileLength(part);
-  if (part.type !== 'tool-result' || part.output.type !== 'content') return lengthOf(part);
-  return sumOf(part.output.value, (item) => item.type === 'file' ? fileLength(item) : lengthOf(item));
+  if (part.type !== 'tool-result') return lengthOf(part);
+  return outputLength(part.output) + part.toolCallId.length + part.toolName.length + lengthOfResult;
 }
 
 /** The length of JSON, without escapes: no text is written for it. */
@@ -48,7 +69,9 @@ function lengthOf(value: unknown): number {
   if (typeof value === 'string') return textLength(value);
   if (typeof value !== 'object' || value === null) return 6;
   if (Array.isArray(value)) return 2 + sumOf(value, lengthOf);
-  return 2 + sumOf(Object.entries(value), ([name, inner]) => name.length + 4 + lengthOf(inner));
+  let length = 2;
+  for (const name of Object.keys(value)) length += name.length + 4 + lengthOf((value as Record<string, unknown>)[name]); // JSON
+  return length;
 }
 
 function sumOf<Item>(items: readonly Item[], measure: (item: Item) => number): number {
@@ -59,14 +82,18 @@ function sumOf<Item>(items: readonly Item[], measure: (item: Item) => number): n
 
 /** Behind this come scripts in which about every character is a token. */
 const firstWide = 0x2e80;
-const samples = 32;
+const samples = 16;
 
 /** The length of a text in the measure of Latin letters, by samples of it. */
 function textLength(text: string): number {
   const { length } = text;
-  const step = Math.max(1, Math.floor(length / samples));
-  let [wide, looked] = [0, 0];
-  for (let at = 0; at < length; at += step, looked++) if (text.charCodeAt(at) >= firstWide) wide++;
+  const step = Math.ceil(length / samples);
+  let wide = 0;
+  let looked = 0;
+  for (let at = 0; at < length; at += step) {
+    looked++;
+    if (text.charCodeAt(at) >= firstWide) wide++;
+  }
   return 2 + length + (wide === 0 ? 0 : length * (wide / looked) * (charactersPerToken - 1));
 }
 

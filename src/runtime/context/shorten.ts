@@ -2,7 +2,7 @@
 
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { originOf, withOrigin } from '../messages/origin.ts';
-import { valueTokens } from './estimate.ts';
+import { outputTokens } from './estimate.ts';
 import { currentTurn, isKept } from './turns.ts';
 
 type Message = LanguageModelV4Message;
@@ -33,7 +33,7 @@ function withoutOutputs(message: Extract<Message, { role: 'tool' }>): Message {
 }
 
 function withoutOutput(part: LanguageModelV4ToolResultPart): LanguageModelV4ToolResultPart {
-  if (valueTokens(part.output) < leastTokens) return part;
+  if (outputTokens(part.output) < leastTokens) return part;
   return { ...part, output: { type: 'text', value: leftOut } };
 }
 

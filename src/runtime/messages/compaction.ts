@@ -45,6 +45,14 @@ export function uncovered<Message extends UIMessage>(messages: readonly Message[
   return at < 0 ? messages : messages.filter((message, i) => i > at || isPinned(message));
 }
 
+/** A transport sends at most this many messages: the last ones. */
+const mostSent = 2_000;
+
+/** Returns the messages of a chat that a transport sends: without those that its newest compaction covers. */
+export function messagesToSend<Message extends UIMessage>(messages: readonly Message[]): Message[] {
+  return uncovered(messages).slice(-mostSent);
+}
+
 /** Whether `metadata.pinned` is set. */
 export function isPinned({ metadata }: UIMessage): boolean {
   return typeof metadata === 'object' && metadata !== null && 'pinned' in metadata && metadata.pinned === true;

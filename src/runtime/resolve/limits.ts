@@ -26,6 +26,7 @@ export interface Limits {
   /** What one model call may say. */
   readonly outputTokens?: number;
   readonly toolOutputLength: number;
+  /** Messages that the chat's newest compaction does not cover. */
   readonly messages: number;
   /** One part of a message, as JSON. */
   readonly partLength: number;
@@ -67,7 +68,7 @@ export const defaultLimits: Limits = {
   chunkMs: 60_000,
   toolMs: 30_000,
   toolOutputLength: 131_072,
-  messages: 200,
+  messages: 2_000,
   partLength: 65_536,
   requestLength: 16_777_216,
   attachmentLength: 5_242_880,

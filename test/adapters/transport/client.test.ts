@@ -198,9 +198,9 @@ describe('as a transport of the AI SDK', () => {
     abortSignal: undefined,
   } as const;
 
-  it('sends the last 200 messages to the agent that the body names', async () => {
+  it('sends the last 2,000 messages to the agent that the body names', async () => {
     const { client, endpoint } = await setup();
-    const messages = Array.from({ length: 250 }, (_, i) => userMessage(`${i}`, `m${i}`));
+    const messages = Array.from({ length: 2_050 }, (_, i) => userMessage(`${i}`, `m${i}`));
     const stream = await client.sendMessages({ ...trigger, messages, body: { agentId: 'helper' } });
     expect(await readAll(stream)).toEqual(chunksOf(6));
     expect(await endpoint.requests[0]?.json()).toEqual({

@@ -31,9 +31,9 @@ describe('connectRuntime', () => {
     expect(terminalChunks(chunks)).toHaveLength(1);
   });
 
-  it('is a chat transport that sends the last 200 messages', async () => {
+  it('is a chat transport that sends the last 2,000 messages', async () => {
     const { model, calls } = scriptedModel(says('Hello'));
-    const messages = Array.from({ length: 250 }, (_, i) => userMessage(`message ${i}`, `m${i}`));
+    const messages = Array.from({ length: 2_050 }, (_, i) => userMessage(`message ${i}`, `m${i}`));
     const stream = await connect(testRuntime({ model })).sendMessages({
       trigger: 'submit-message',
       chatId: 'c1',
@@ -43,7 +43,7 @@ describe('connectRuntime', () => {
       body: { agentId: 'helper' },
     });
     expect(textOf(await readAll(stream))).toBe('Hello');
-    expect(calls[0]?.prompt).toHaveLength(200);
+    expect(calls[0]?.prompt).toHaveLength(2_000);
   });
 
   it('lets an agent plan as the body says', async () => {

@@ -37,6 +37,8 @@ describe('parseJson', () => {
     ['half of a surrogate pair', '["\\ud83d"]', 'malformed_text'],
     ['half of one in a key', '{"\\ude00":1}', 'malformed_text'],
     ['65 levels', '['.repeat(65) + ']'.repeat(65), 'json_too_deep'],
+    ['more values than a million', `[${'0,'.repeat(1_048_576)}0]`, 'json_too_many_values'],
+    ['more objects than a million', `[${'{},'.repeat(600_000)}{}]`, 'json_too_many_values'],
     ['two values', '{}{}', 'malformed_json'],
   ])('refuses %s', (_, text, reason) => {
     expect(() => parseJson(text)).toThrow(expect.objectContaining({ code: 'invalid_argument', details: { reason } }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../../../adapters/transport/development-authenticator.ts';
-import { type BodyLimits, createBodyIntake } from '../../../../adapters/transport/http/body-intake.ts';
+import { bodyLimitOf, type BodyLimits, createBodyIntake } from '../../../../adapters/transport/http/body-intake.ts';
 import { createHandler, type Handler } from '../../../../adapters/transport/http.ts';
 import { readBody, receiveBy } from '../../../../adapters/transport/signed/body.ts';
 import { virtualTime } from '../../../fixtures/faults/virtual-time.ts';
@@ -138,6 +138,29 @@ describe('a body that is being received', () => {
     first.end();
     expect(await time.passUntil(answers[0]!, 100)).toBe(true);
     expect(await answers[0]).toMatchObject({ status: 400 });
+  });
+
+  it('is stopped when those of its tenant hold too much, and others are received', () => {
+    const intake = createBodyIntake({ tenantBytes: 1_000 });
+    const [first, second, other] = ['a', 'a', 'b'].map((tenant) => intake.enter({ tenant }));
+    first?.take(600);
+    expect(() => second?.take(600)).toThrow(
+      expect.objectContaining({ code: 'rate_limited', details: { reason: 'tenant_body_bytes' } }),
+    );
+    other?.take(600);
+    for (const left of [first, second]) left?.leave();
+    expect(() => intake.enter({ tenant: 'a' }).take(1_000)).not.toThrow();
+  });
+
+  it('may have 16 MiB for a run and 1 MiB for most routes', () => {
+    const most = (method: string, path: string) => bodyLimitOf({ method, url: `http://localhost${path}` }) / 1_048_576;
+    expect([
+      most('POST', '/v1/runs'),
+      most('POST', '/v1/import'),
+      most('POST', '/v1/runs/r/replies'),
+      most('PUT', '/v1/runs'),
+    ])
+      .toEqual([16, 16, 1, 1]);
   });
 
   it('is not read, and its sender is cut, when the request is not authenticated', async () => {
