@@ -301,12 +301,12 @@ describe('a summary that cannot be made', () => {
 });
 
 describe('a chat of which nothing is left to trim', () => {
-  it('fails with the reason context_window before its model is called', async () => {
+  it('stops with the reason context_window before its model is called', async () => {
     const { model, calls } = summarizingModel();
     const chunks = await run(model, [userMessage('w'.repeat(20_000))]);
     expect(calls).toEqual([]);
     expect(lastData(chunks, 'data-run')).toMatchObject({
-      state: 'failed',
+      state: 'stopped',
       error: { code: 'budget_exceeded', retryable: false, details: { reason: 'context_window', contextTokens: 2_000 } },
     });
   });
