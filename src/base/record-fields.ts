@@ -59,5 +59,8 @@ export type JsonSchema = v.InferOutput<typeof JsonSchema>;
 export const Currency = v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'must be like USD'));
 
 /** An amount of money. */
-export const Money = v.strictObject({ amount: v.pipe(v.number(), v.finite(), v.gtValue(0)), currency: Currency });
+export const Money = v.strictObject({
+  amount: v.pipe(v.number(), v.gtValue(0), v.maxValue(Number.MAX_VALUE)),
+  currency: Currency,
+});
 export type Money = Readonly<v.InferOutput<typeof Money>>;

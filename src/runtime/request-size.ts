@@ -28,8 +28,8 @@ export function checkCounts(data: unknown, { messages: most }: Limits): void {
 
 /** Checks how many messages a request has, and how long they are. @throws PinnaceError `invalid_argument`. */
 export function checkSize(messages: readonly UIMessage[], limits: Limits): void {
-  const { length } = uncovered(messages);
-  if (length > limits.messages) throw tooMany(length, limits.messages);
+  const count = uncovered(messages).length;
+  if (count > limits.messages) throw tooMany(count, limits.messages);
   let total = 0;
   for (const [m, { parts }] of messages.entries()) {
     for (const [p, part] of parts.entries()) {
