@@ -2,6 +2,7 @@
 
 import { createAudit } from '../src/events/audit.ts';
 import { createRuntime, type PlanningRuntime } from '../src/create-runtime.ts';
+import type { OnError } from '../src/events/on-error.ts';
 import { createEventRing } from '../src/events/event-ring.ts';
 import type { Grounding } from '../src/grounding/create-grounding.ts';
 import type { Catalog } from '../src/contracts/catalog.ts';
@@ -53,6 +54,8 @@ export interface BrowserRuntimeOptions {
    */
   readonly privateOrigins?: PrivateOrigins;
   readonly sinks?: readonly EventSink[];
+  /** Receives the causes that answers, events and the audit do not contain, as that of `createRuntime`; `consoleErrors()` prints them. */
+  readonly onError?: OnError;
   /** The connector to MCP servers, such as `(egress) => mcpConnector({ egress })`; without it their tools are left out. */
   readonly mcp?: (egress: Egress) => McpConnector;
 }
@@ -71,6 +74,7 @@ export function createBrowserRuntime(
     privateOrigins = [],
     models = (egress) => modelSource({ egress, privateOrigins }),
     sinks = [],
+    onError,
     grounding,
     mcp,
     auditRetentionMs = 30 * 86_400_000,
@@ -90,6 +94,7 @@ export function createBrowserRuntime(
     sandbox: workerSandbox(),
     plans: { leaseMs: planLeaseMs },
     ...observability,
+    ...(onError && { onError }),
     ...(grounding && { grounding: grounding(storage) }),
     ...(mcp && { mcp: mcp(egress) }),
   });

@@ -11,6 +11,7 @@ import type { McpConnector } from '../src/contracts/mcp-connector.ts';
 import type { SecretSource } from '../src/contracts/secret-source.ts';
 import type { ClosableStorage, Storage, Watchable } from '../src/contracts/storage.ts';
 import type { PrivateOrigins } from '../src/base/private-origins.ts';
+import type { OnError } from '../src/events/on-error.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { ToolDefinition } from '../src/base/schema.ts';
 import type { Handlers } from '../src/tools/extension.ts';
@@ -70,6 +71,8 @@ export interface DenoEndpointOptions {
   readonly privateOrigins?: PrivateOrigins;
   /** The Deno KV database; the platform's own when absent. */
   readonly kvPath?: string;
+  /** Receives the causes that answers, events and the audit do not contain, as that of `createRuntime`; `consoleErrors()` prints them. */
+  readonly onError?: OnError;
   /**
    * Whether the process exits after `SIGINT` or `SIGTERM`, within 5 s. A cron job, a server or a timer of the embedder keeps a process
    * alive otherwise: with `false` the embedder ends it. True when absent.
@@ -110,6 +113,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     ...observability,
     ...(options.handlers && { handlers: options.handlers }),
     ...(secrets && { secrets }),
+    ...(options.onError && { onError: options.onError }),
     ...(grounding && { grounding }),
   });
   if (isTraced()) runtime.metrics.observe(otelMetrics());

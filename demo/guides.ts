@@ -55,6 +55,7 @@ export const guideGroups: readonly GuideGroup[] = [
     guides: [
       { page: 'endpoint', title: 'Endpoint', words: 'http api signed routes' },
       { page: 'watching', title: 'Observability', words: 'watching events metrics traces audit opentelemetry' },
+      { page: 'errors', title: 'Errors', words: 'errors causes onError stack debug development bug' },
       { page: 'permissions', title: 'Permissions', words: 'authorize rules' },
       { page: 'secrets', title: 'Secrets', words: 'keys origins redaction vault' },
     ],

@@ -1,5 +1,6 @@
 /** The sample endpoint, for `deno serve` on 127.0.0.1: signed requests, and a token for trying it with curl. */
 
+import { consoleErrors } from '../adapters/console-errors.ts';
 import { createDenoEndpoint } from '../adapters/deno.ts';
 import { consoleSink } from '../adapters/sinks/console.ts';
 import { createAuthenticator } from '../adapters/transport/authenticator.ts';
@@ -68,6 +69,7 @@ const endpoint = createDenoEndpoint({
   origins: listOf('PINNACE_ORIGINS'),
   privateOrigins,
   eventRetentionMs: 86_400_000,
+  onError: consoleErrors(),
   ...(kvPath !== undefined && { kvPath }),
 });
 

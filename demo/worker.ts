@@ -3,6 +3,7 @@
 // Before anything that builds a zod schema: zod would else try out `new Function`, which a strict CSP reports.
 import './jitless.ts';
 import { expose } from 'comlink';
+import { consoleErrors } from '../adapters/console-errors.ts';
 import { createBrowserRuntime } from '../adapters/browser.ts';
 import { staticCatalog } from '../adapters/catalog/static.ts';
 import { modelSource } from '../adapters/models/source.ts';
@@ -69,6 +70,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
         modelSource({ egress, privateOrigins: ['loopback', ...choice.origins()] }).model(provider, secret),
     }),
   sinks: [inspector.sink],
+  ...(import.meta.env.DEV && { onError: consoleErrors() }), // `npm start`; a built page prints nothing
   mcp: (egress) => lazyMcp({ egress, isLocal: ['127.0.0.1', '[::1]', 'localhost'].includes(location.hostname) }),
   tools: () => registry.tools,
   grounding: () => knowledge.grounding,

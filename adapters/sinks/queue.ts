@@ -1,5 +1,7 @@
 /** Shared by sinks that write elsewhere: a bounded queue, batches, retries, and a count of lost events. */
 
+import type { OnError } from '../../src/events/on-error.ts';
+import { createReport } from '../../src/events/report.ts';
 import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
 import type { Metrics } from '../../src/base/metrics.ts';
 import type { EventSink } from '../../src/contracts/event-sink.ts';
@@ -30,13 +32,16 @@ export interface QueueOptions {
   readonly tries?: number;
   /** Before the second try, in milliseconds; doubled for each one more. Each wait is a random part of that. */
   readonly retryDelayMs?: number;
+  /** Receives what a write throws, with the number of the try. What it throws is ignored. */
+  readonly onError?: OnError;
 }
 
 /** Creates a sink over a function that writes a batch. Batches are written one at a time, in order. */
 export function queuedSink(
   write: (events: readonly ObservedEvent[]) => Promise<void>,
-  { capacity = 10_000, batchSize = 100, maxWaitMs = 1000, tries = 3, retryDelayMs = 500 }: QueueOptions,
+  { capacity = 10_000, batchSize = 100, maxWaitMs = 1000, tries = 3, retryDelayMs = 500, onError }: QueueOptions,
 ): QueuedSink {
+  const report = createReport(onError);
   let waiting: ObservedEvent[] = [];
   let dropped = 0;
   let closed = false;
@@ -47,8 +52,8 @@ export function queuedSink(
     for (let attempt = 1;; attempt++) {
       try {
         return await write(batch);
-      } catch {
-        // The count of lost events reports the failure.
+      } catch (error) {
+        report(error, { kind: 'sink', attempt });
         if (attempt >= tries) return void (dropped += batch.length);
         await pause(Math.random() * retryDelayMs * 2 ** (attempt - 1));
       }

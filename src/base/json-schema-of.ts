@@ -11,7 +11,7 @@ import type { JsonSchema } from './schema.ts';
 export function jsonSchemaOf(schema: v.GenericSchema<unknown, unknown>): JsonSchema {
   const { $schema: _, ...shown } = toJsonSchema(schema, {
     typeMode: 'input',
-    ignoreActions: ['check'],
+    ignoreActions: ['check', 'finite'], // JSON has only finite numbers
     overrideSchema: ({ valibotSchema, jsonSchema }) =>
       valibotSchema.type === 'loose_object' ? { ...jsonSchema, additionalProperties: true } : undefined,
   });

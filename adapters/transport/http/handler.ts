@@ -3,8 +3,9 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import { PinnaceError } from '../../../src/base/errors.ts';
+import { PinnaceError, toPinnaceError } from '../../../src/base/errors.ts';
 import type { Authenticator } from '../../../src/contracts/authenticator.ts';
+import { reportHidden } from '../../../src/events/report.ts';
 import type { Planner } from '../../../src/planner/planner.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import type { HostedRuntime } from '../../../src/runtime/runtime.ts';
@@ -110,7 +111,7 @@ export function createApp(
 
 /** Creates an app that serves nothing yet: problems, the trace, CORS, 404 and 405. */
 function createBase(
-  runtime: Pick<HostedRuntime, 'refused'>,
+  runtime: Pick<HostedRuntime, 'refused' | 'report'>,
   { now = Date.now, random = Math.random, origins = [] }: HandlerOptions,
 ): Hono<SignedEnv> {
   const app = new Hono<SignedEnv>();
@@ -118,6 +119,10 @@ function createBase(
     problemResponse(c, error, { now: now(), random });
   app.onError((error, c) => {
     const { isUnverified, trace, principal } = c.var;
+    const { method, path } = c.req;
+    if (toPinnaceError(error).status >= 500) {
+      reportHidden(runtime.report, error, { kind: 'http', id: `${method} ${path}`, traceId: trace.traceId });
+    }
     if (isUnverified || isRefusedByEndpoint(error)) runtime.refused(error, { ...trace, principal });
     return respond(c, error);
   });

@@ -1,0 +1,72 @@
+/** What a provider said about a call that failed, as a person may read it. */
+
+import { asRecord } from '../../src/base/is-record.ts';
+
+const longest = 500;
+/** Shorter texts of a request occur in any text. */
+const shortestPiece = 12;
+
+/**
+ * Returns the provider's own text about a failed model call, without keys and without pieces of the request, of at most 500 characters;
+ * `undefined` where the cause is no answer of a provider.
+ */
+export function providerText(cause: unknown): string | undefined {
+  const error = asRecord(cause);
+  const last = error['lastError'];
+  if (last !== undefined) return providerText(last);
+  const said = messageIn(error['data']) ?? messageIn(parsed(error['responseBody'])) ?? messageIn(error);
+  const isProviders = error['responseBody'] !== undefined || error['data'] !== undefined || !(cause instanceof Error);
+  if (said === undefined || !isProviders) return undefined;
+  const text = withoutPieces(withoutKeys(said), textsIn(error['requestBodyValues']));
+  return text.replace(/\p{C}+/gu, ' ').trim().slice(0, longest).toWellFormed() || undefined;
+}
+
+function messageIn(value: unknown): string | undefined {
+  const record = asRecord(value);
+  const inner = record['error'] ?? record['detail'] ?? record['message'];
+  if (typeof inner === 'string') return inner;
+  const { message } = asRecord(inner) as { readonly message?: unknown }; // of any provider
+  return typeof message === 'string' ? message : undefined;
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return typeof text === 'string' ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined; // an HTML page says nothing that helps
+  }
+}
+
+/** Providers repeat the key that they refuse, or most of it. */
+function withoutKeys(text: string): string {
+  return text
+    .replace(/\bBearer\s+\S+/gi, 'Bearer [key]')
+    .replace(/\b(?:sk|pk|key|api|AIza|gsk|xai)[-_]?[\w*.-]{8,}/gi, '[key]')
+    .replace(/\S*\*{3,}\S*/g, '[key]');
+}
+
+/** The longest texts of the request first: a short one may be a part of them. */
+function withoutPieces(text: string, texts: readonly string[]): string {
+  const pieces = texts.filter((piece) => piece.length >= shortestPiece).toSorted((a, b) => b.length - a.length);
+  let left = text;
+  for (const piece of pieces) {
+    left = left.replaceAll(piece, '[…]');
+    const start = piece.slice(0, shortestPiece); // providers shorten what they repeat
+    const at = left.indexOf(start);
+    if (at >= 0) left = `${left.slice(0, at)}[…]${left.slice(at + commonLength(left.slice(at), piece))}`;
+  }
+  return left;
+}
+
+function commonLength(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+}
+
+/** Every text of a request but the name of its model. */
+function textsIn(value: unknown, key = ''): readonly string[] {
+  if (typeof value === 'string') return key === 'model' ? [] : [value];
+  if (Array.isArray(value)) return value.flatMap((one) => textsIn(one));
+  return Object.entries(asRecord(value)).flatMap(([name, one]) => textsIn(one, name));
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { consoleErrors } from '../../adapters/console-errors.ts';
+
+function printed(cause: unknown, context: Parameters<ReturnType<typeof consoleErrors>>[1]): string {
+  let text = '';
+  consoleErrors({ write: (written) => void (text += written) })(cause, context);
+  return text;
+}
+
+function apiError(message: string, requestBodyValues: object): Error {
+  const responseBody = JSON.stringify({ error: { message } });
+  return Object.assign(new Error('Bad request'), { name: 'AI_APICallError', responseBody, requestBodyValues });
+}
+
+const model = { kind: 'model', id: 'gpt' } as const;
+
+describe('consoleErrors', () => {
+  it('prints the place, the stack and the causes below', () => {
+    const cause = new TypeError('a is undefined', { cause: new Error('below') });
+    const text = printed(cause, { kind: 'tool', id: 'add', step: 2, runId: 'run_1', traceId: '4bf92f3500' });
+    const [head, first] = text.split('\n');
+    expect(head).toBe('tool "add" failed (step 2, run run_1, trace 4bf92f35)');
+    expect(first).toBe('  TypeError: a is undefined');
+    expect(text).toContain('console-errors.test');
+    expect(text).toContain('Caused by: Error: below');
+  });
+
+  it('prints a thrown text', () => {
+    expect(printed('no', { kind: 'sink', id: '0' })).toBe('sink "0" failed\n  no');
+  });
+
+  it('prints what the provider said', () => {
+    const text = printed(apiError('The model `gpt` does not exist', { model: 'gpt' }), { ...model, attempt: 1 });
+    expect(text.split('\n').slice(0, 2)).toEqual([
+      'model "gpt" failed (attempt 1)',
+      '  The provider said: The model `gpt` does not exist',
+    ]);
+  });
+
+  it.each([
+    ['Incorrect API key provided: sk-proj-1234567890abcdef', 'Incorrect API key provided: [key]'],
+    ['Incorrect API key provided: sk-ab***********cdef', 'Incorrect API key provided: [key]'],
+    ['Refused: Bearer abcdefghijkl', 'Refused: Bearer [key]'],
+    ['Too long: "What is the secret of the ship?"', 'Too long: "[…]"'],
+    ['Too long: "What is the secre..."', 'Too long: "[…]..."'],
+  ])('repeats no key and nothing of the request: %s', (said, shown) => {
+    const request = { model: 'gpt', messages: [{ role: 'user', content: 'What is the secret of the ship?' }] };
+    expect(printed(apiError(said, request), model)).toContain(`The provider said: ${shown}\n`);
+  });
+
+  it('shows at most 500 characters of the provider', () => {
+    const [, said] = printed(apiError('long '.repeat(1000), {}), model).split('\n');
+    expect(said?.length).toBeLessThan(540);
+  });
+});
