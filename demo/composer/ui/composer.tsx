@@ -56,14 +56,14 @@ const queueLabels: Readonly<Record<QueuedMessage['state'], string>> = {
 function Queue({ chat }: { chat: Chat }): JSX.Element {
   const messages = unread(chat);
   return (
-    <ul class='queue' role='status' hidden={messages.length === 0}>
+    <div class='queue' role='status' hidden={messages.length === 0}>
       {messages.map(({ id, text, state }) => (
-        <li key={id} data-testid='queued' data-state={state}>
+        <div key={id} data-testid='queued' data-state={state}>
           <p>{text}</p>
           <span>{queueLabels[state]}</span>
-        </li>
+        </div>
       ))}
-    </ul>
+    </div>
   );
 }
 

@@ -35,9 +35,9 @@ export function createSteering(
   };
   return {
     deliver(prompt) {
-      const messages = inbox.take();
-      if (messages.length > 0) dropEmptyAnswer(prompt);
-      return messages.map((message) => {
+      if (inbox.isEmpty || awaitsProvider(prompt)) return none;
+      dropEmptyAnswer(prompt);
+      return inbox.take().map((message) => {
         prompt.push({ role: 'user', content: message.parts.map(({ text }) => ({ type: 'text', text })) });
         observe(message, 'delivered', { status: 'ok' });
         return deliveredChunk(message);
@@ -54,6 +54,18 @@ export function createSteering(
         return undeliveredChunk(message);
       }),
   };
+}
+
+const none: readonly UIMessageChunk[] = [];
+
+/** Whether a call of the provider's own tool has no result yet: nothing may come between the two. */
+function awaitsProvider(prompt: readonly LanguageModelV4Message[]): boolean {
+  const last = prompt.findLast(({ role }) => role === 'assistant' || role === 'user');
+  if (last?.role !== 'assistant') return false;
+  const settled = new Set(last.content.flatMap((part) => part.type === 'tool-result' ? [part.toolCallId] : []));
+  return last.content.some((part) =>
+    part.type === 'tool-call' && part.providerExecuted === true && !settled.has(part.toolCallId)
+  );
 }
 
 /** Providers refuse a message without content before another one. */

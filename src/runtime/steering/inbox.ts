@@ -29,6 +29,8 @@ export interface Inbox {
    * @throws PinnaceError `conflict` (`run_ended`, `message_id_reused`), `rate_limited`.
    */
   accept(message: SteeringMessage): Promise<SentMessage>;
+  /** Whether no message waits to be taken. */
+  readonly isEmpty: boolean;
   /** The messages since the last call, in the order in which they were accepted. */
   take(): readonly SteeringMessage[];
   /** Whether messages wait to be taken. When none does, nothing is accepted any more. */
@@ -80,12 +82,16 @@ class OwnInbox implements Inbox {
     return { messageId: message.id, state: entry.state };
   }
 
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
   take(): readonly SteeringMessage[] {
-    return this.#waiting.length === 0 ? none : this.#waiting.splice(0).map(({ message }) => message);
+    return this.#waiting.splice(0).map(({ message }) => message);
   }
 
   staysOpen(): boolean {
-    this.#isClosed ||= this.#waiting.length === 0;
+    this.#isClosed ||= this.isEmpty;
     return !this.#isClosed;
   }
 
@@ -129,8 +135,6 @@ class OwnInbox implements Inbox {
     [this.#tokens, this.#at] = [filled - 1, time];
   }
 }
-
-const none: readonly SteeringMessage[] = [];
 
 function full(why: string, retryAfterMs: number): PinnaceError {
   return new PinnaceError('rate_limited', `Cannot send the message to the run now: ${why}; try again later`, {

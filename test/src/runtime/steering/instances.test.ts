@@ -122,6 +122,35 @@ describe('a message that another instance accepts', () => {
     await expect(b.send(runId, text('accepted'), me)).rejects.toMatchObject(refused);
   });
 
+  it.each([
+    ['is not made', false],
+    ['is made, and its answer lost', true],
+  ])('is delivered once, through any instance, where a commit %s', async (_, isMade) => {
+    const failing = new Set<string>();
+    const ofA = (storage: Storage): Storage => ({
+      get: (key) => storage.get(key),
+      list: (options) => storage.list(options),
+      async commit(changes) {
+        const name = changes.map(({ key }) => JSON.stringify(key)).find((key) => key.includes('"message"'));
+        const isStruck = name !== undefined && !failing.has(name);
+        if (name !== undefined) failing.add(name);
+        if (!isStruck || isMade) {
+          const result = await storage.commit(changes);
+          if (!isStruck) return result;
+        }
+        throw new PinnaceError('unavailable', 'No', { details: { reason: 'storage_blocked' } });
+      },
+    });
+    const { a, b, runId, ended, started, open } = await twoInstances(scriptedModel(works, says('ok')), { ofA });
+    await started;
+    expect(await a.send(runId, text('1'), me)).toEqual({ messageId: '1', state: 'accepted' });
+    expect(await b.send(runId, text('2'), me)).toEqual({ messageId: '2', state: 'accepted' });
+    open();
+    await ended;
+    expect(failing.size).toBe(2);
+    expect(deliveredIn(await chunksOf(b, runId))).toEqual(['1', '2']);
+  });
+
   it('costs a run nothing to which no message is sent', async () => {
     const keys: string[] = [];
     const ofA = (storage: Storage): Storage => ({

@@ -119,6 +119,25 @@ describe('a message to a running agent', () => {
     expect(await runtime.runs.status(me, runId)).toMatchObject({ state: 'completed', usage: { steps: 2 } });
   });
 
+  it('waits for the result of a call that the provider makes itself', async () => {
+    const call = { toolCallId: 'p', toolName: 'code', providerExecuted: true } as const;
+    const [start, , , , finish] = says('x');
+    const result = { type: 'tool-result', toolCallId: 'p', toolName: 'code', result: 4 } as const;
+    const model = scriptedModel(
+      [...callsTools({ tool: 'work', input: {} }).slice(0, -1), { type: 'tool-call', ...call, input: '{}' }, finish!],
+      [start!, result, ...says('Four').slice(1)],
+      says('Done'),
+    );
+    const { runtime, started, open } = setup(model);
+    const { runId, ended } = await runtime.start(runRequest(), me, {});
+    await started();
+    await runtime.send(runId, text('a'), me);
+    open();
+    await ended;
+    expect(model.calls.map((_, i) => userTexts(model, i))).toEqual([['Hello'], ['Hello'], ['Hello', 'a']]);
+    expect(deliveredIn(await chunksOf(runtime, runId))).toEqual(['a']);
+  });
+
   it('is told as undelivered where the limit of steps leaves no step for it', async () => {
     const { runtime, model, started, open } = setup(scriptedModel(works, says('no')));
     const { runId, ended } = await runtime.start(runRequest({ limits: { steps: 1 } }), me, {});
