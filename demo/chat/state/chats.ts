@@ -8,7 +8,7 @@ import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
 import { followTabs } from './follow-tabs.ts';
 import type { ChatStore } from './chat-store.ts';
 import type { Message, ToolPart } from './message.ts';
-import { queueMessage } from './queue.ts';
+import { queueMessage } from '../../composer/state/queue.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import type { Answer } from '../../plan/state/plan-reply.ts';
 
