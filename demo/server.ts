@@ -15,6 +15,8 @@ import { createKnowledge } from './knowledge/worker/knowledge.ts';
 import { createSamples } from './samples/register-samples.ts';
 import { tokenProblem } from './development/token-problem.ts';
 import { sampleTools } from './tools/index.ts';
+import { storedTrees } from './tree/worker/stored-trees.ts';
+import { treeAgentId } from './tree/worker/tools.ts';
 
 const given = Deno.env.get('PINNACE_TOKEN');
 const token = given ?? crypto.randomUUID();
@@ -59,7 +61,7 @@ const endpoint = createDenoEndpoint({
       'GC-Session': createAuthenticator({ issuers, audience, authorities, storage }),
       'Bearer': developmentAuthenticator({ token }),
     }),
-  tools: (storage) => [...sampleTools({ storage }), ...extension],
+  tools: (storage) => [...sampleTools({ storage, callTree: storedTrees(storage, treeAgentId) }), ...extension],
   grounding: (storage, registry) => createKnowledge(storage, registry),
   mcp: {
     agentId: mcpAgent.id,

@@ -26,7 +26,7 @@ import { pageSamples } from './samples/page-samples.ts';
 import { createModelChoice, keySecret } from './settings/worker/model-choice.ts';
 import { openStorage } from './storage/open-storage.ts';
 import { sampleTools } from './tools/index.ts';
-import { createTreeHost } from './tree/worker/host.ts';
+import { lazyTreeHost } from './tree/worker/lazy-host.ts';
 import { treeAgentId } from './tree/worker/tools.ts';
 import { createVaultHost } from './vault/worker/vault-host.ts';
 
@@ -45,7 +45,7 @@ const { secrets, control: vault } = createVaultHost({
   onChanged: () => runtime.invalidate(['secrets']),
 });
 const inspector = createInspectorHost({ storage: openStorage('pinnace-runs'), runtime: () => runtime });
-const tree = createTreeHost({ storage, runtime: () => runtime });
+const tree = lazyTreeHost({ storage, runtime: () => runtime });
 const knowledge = lazyKnowledgeHost({ storage, exclusively });
 const registry = createRegistryHost({
   storage,

@@ -10,7 +10,7 @@ import { createEmit, unobserved } from './events/events.ts';
 import { createReport, type OnError, type Report } from './events/report.ts';
 import { reportedHook, reportedPort } from './events/reported-port.ts';
 import { createInputDigests, noInputDigests } from './events/input-digests.ts';
-import { createMcpServers } from './mcp/mcp-servers.ts';
+import { mcpServersOnUse } from './mcp/servers-on-use.ts';
 import { createMetrics } from './base/metrics.ts';
 import { createAgentGrounding } from './grounding/agent-grounding.ts';
 import type { Grounding } from './grounding/create-grounding.ts';
@@ -204,10 +204,10 @@ function createPorts(
 
 /** Returns the function that creates the MCP servers, which removes a record from the caches when it is written. */
 function mcpServersOf(
-  options: Omit<Parameters<typeof createMcpServers>[0], 'onWritten'>,
+  options: Omit<Parameters<typeof mcpServersOnUse>[0], 'onWritten'>,
 ): Parameters<typeof createPipeline>[0]['mcp'] {
   return (invalidate) =>
-    createMcpServers({
+    mcpServersOnUse({
       ...options,
       onWritten: ({ id, tenant }) => invalidate([cacheKeyOf('mcpServer', id, tenant)]),
     });

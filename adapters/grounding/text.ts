@@ -1,7 +1,7 @@
 /** Full text over MiniSearch: words by their rarity (BM25+), in any script, kept in a storage and updated item by item. */
 
 import MiniSearch, { type Options, type SearchResult } from 'minisearch';
-import { wordConfidence } from '../../src/base/confidence.ts';
+import { wordConfidence } from '../../src/grounding/confidence.ts';
 import { compileFilters, filterOps } from '../../src/contracts/filter.ts';
 import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
 import { excerptOf } from './excerpt.ts';

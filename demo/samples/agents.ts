@@ -15,7 +15,7 @@ import type { ToolDefinition } from '../../src/registry/index.ts';
 import type { AgentCard } from '../app/worker/control.ts';
 import { knowledge } from '../knowledge/worker/data-sources.ts';
 import type { Registered } from '../registry/worker/host.ts';
-import { yardRoot } from '../tree/worker/yard.ts';
+import { yardRoot } from '../tree/worker/yard-root.ts';
 
 /** An agent and its suggested messages. */
 interface Sample {

@@ -9,8 +9,7 @@ import { dateMathTool } from './date-math.ts';
 import { deskTools } from './desk.ts';
 import { flakyTool } from './flaky.ts';
 import { notesTools } from './notes.ts';
-import { storedTrees } from '../tree/worker/stored-trees.ts';
-import { type CallTree, sampleTreeTools, treeAgentId } from '../tree/worker/tools.ts';
+import { type CallTree, sampleTreeTools } from '../tree/worker/tools.ts';
 import { textStatsTool } from './text-stats.ts';
 
 /** Options of {@link sampleTools}. */
@@ -18,13 +17,13 @@ export interface SampleToolsOptions {
   /** The storage of the notes. */
   readonly storage: Storage & Partial<Watchable>;
   readonly now?: () => number;
-  /** Calls the tree; without it, each tenant has a tree in the storage. */
-  readonly callTree?: CallTree;
+  /** Calls a tool at the tree: the one that a page shows, or that of a tenant (`storedTrees`). */
+  readonly callTree: CallTree;
 }
 
 /** Returns the sample tools, built-in ones first. */
 export function sampleTools(options: SampleToolsOptions): Tool[] {
-  const { storage, now = Date.now, callTree = storedTrees(storage, treeAgentId, now) } = options;
+  const { storage, now = Date.now, callTree } = options;
   return [
     currentTimeTool({ now }),
     calculatorTool(),

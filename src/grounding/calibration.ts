@@ -1,7 +1,7 @@
 /** Fits a source's confidence to hits that were judged, and says how far off it is. */
 
 import { PinnaceError } from '../base/errors.ts';
-import { logit, sigmoid } from '../base/confidence.ts';
+import { logit, sigmoid } from './confidence.ts';
 
 /** A hit that a person judged, with its confidence. */
 export interface JudgedHit {

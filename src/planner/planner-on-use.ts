@@ -1,6 +1,7 @@
 /** A planner whose code is loaded with its first use: most runs need no plan. */
 
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import { loadOnce } from '../base/load-once.ts';
 import { outlast } from '../log/outage.ts';
 import { duePlans } from './host/sweep.ts';
 import { defaultPlanLimits } from './model/plan-limits.ts';
@@ -11,7 +12,7 @@ export function plannerOnUse(
   { storage, limits, metrics, now = Date.now }: Pick<CreatePlannerOptions, 'storage' | 'limits' | 'metrics' | 'now'>,
   load: () => Promise<OpenPlanner>,
 ): OpenPlanner {
-  const { planner, loaded, close } = loadOnce(load);
+  const { planner, loaded, close } = closable(load);
   metrics?.gauge('pinnace_open_plans', () => loaded()?.openPlans() ?? 0);
   return {
     start: async (...args) => await (await planner()).start(...args),
@@ -45,29 +46,23 @@ export function plannerOnUse(
   };
 }
 
-function loadOnce(load: () => Promise<OpenPlanner>): {
+function closable(load: () => Promise<OpenPlanner>): {
   readonly planner: () => Promise<OpenPlanner>;
   readonly loaded: () => OpenPlanner | undefined;
   readonly close: () => Promise<void>;
 } {
-  let loading: Promise<OpenPlanner> | undefined;
   let loaded: OpenPlanner | undefined;
   let isClosed = false;
-  const loadNow = async (): Promise<OpenPlanner> => {
-    const planner = await load();
-    if (isClosed) await planner.close(); // it then refuses new plans, and still reads those that are stored
-    return loaded = planner;
-  };
   return {
-    planner: () =>
-      loading ??= loadNow().catch((error: unknown) => {
-        loading = undefined;
-        throw error;
-      }),
+    planner: loadOnce(async () => {
+      const planner = await load();
+      if (isClosed) await planner.close(); // it then refuses new plans, and still reads those that are stored
+      return loaded = planner;
+    }),
     loaded: () => loaded,
     async close() {
       isClosed = true;
-      await (await loading?.catch(() => undefined))?.close();
+      await loaded?.close();
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Finds parts of files by the words in them: identifiers and what those are made of. */
 
 import MiniSearch from 'minisearch';
-import { wordConfidence } from '../../../src/base/confidence.ts';
+import { wordConfidence } from '../../../src/grounding/confidence.ts';
 import { identifierTokens } from './identifiers.ts';
 
 /** A part of a file, by numbers. */

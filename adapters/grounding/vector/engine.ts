@@ -1,6 +1,6 @@
 /** Finds items by their vectors: exactly while they are few, then by one-bit codes first. */
 
-import { cosineConfidence, type CosineSpread } from '../../../src/base/confidence.ts';
+import { cosineConfidence, type CosineSpread } from '../../../src/grounding/confidence.ts';
 import type { GroundingRequest, SourceHit } from '../../../src/contracts/grounding-source.ts';
 import { excerptOf } from '../excerpt.ts';
 import { type ItemEngine, plainHit, type SearchContext } from '../item-engine.ts';

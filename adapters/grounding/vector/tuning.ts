@@ -1,6 +1,6 @@
 /** Measures how many candidates the codes must give so that the best rows are among them, and how unrelated rows compare. */
 
-import type { CosineSpread } from '../../../src/base/confidence.ts';
+import type { CosineSpread } from '../../../src/grounding/confidence.ts';
 import type { Turns } from '../turns.ts';
 import { buckets, columnsOf } from './codes.ts';
 import { countBuckets, type FirstPass, scanAll, searchExactly } from './search.ts';

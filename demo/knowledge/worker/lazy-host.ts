@@ -1,5 +1,6 @@
 /** The knowledge, whose code is fetched when it is first wanted: most visits do without. */
 
+import { loadOnce } from '../../../src/base/load-once.ts';
 import type { Grounding, GroundingSource } from '../../../src/index.ts';
 import type { GroundingKind } from '../../../src/contracts/index.ts';
 import type { KnowledgeControl } from './control.ts';
@@ -14,13 +15,7 @@ const kinds: Readonly<Record<keyof typeof sourceIds, GroundingKind>> = {
 
 /** Creates the host. A call rejects when loading fails, and the next call retries. */
 export function lazyKnowledgeHost(options: KnowledgeHostOptions): KnowledgeHost {
-  let fetched: Promise<KnowledgeHost> | undefined;
-  const fetchHost = async (): Promise<KnowledgeHost> => (await import('./host.ts')).createKnowledgeHost(options);
-  const host = (): Promise<KnowledgeHost> =>
-    fetched ??= fetchHost().catch((error: unknown) => {
-      fetched = undefined;
-      throw error;
-    });
+  const host = loadOnce(async () => (await import('./host.ts')).createKnowledgeHost(options));
   return { grounding: groundingOf(host), control: controlOf(host) };
 }
 

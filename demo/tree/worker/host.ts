@@ -20,7 +20,8 @@ export interface TreeHost {
   ) => Promise<TreeOutcome>;
 }
 
-interface TreeHostOptions {
+/** What the host is made of. */
+export interface TreeHostOptions {
   readonly storage: Storage & Partial<Watchable>;
   /** The runtime that authorizes and audits changes by hand. Called lazily. */
   readonly runtime?: () => Guard;

@@ -1,8 +1,12 @@
 /** The tree's tools, for agents: each tenant has a tree of its own. */
 
-import { createTree, fromData, type Tool, treeTools } from '../../../src/index.ts';
+import * as v from 'valibot';
+import { fromData } from '../../../src/base/errors.ts';
+import { ToolDefinition } from '../../../src/base/schema.ts';
+import type { Tool } from '../../../src/index.ts';
 import type { TreeOutcome } from '../../../src/tree/index.ts';
-import { yardTypes } from './yard.ts';
+// Recorded, so that the tree's code is loaded with the first call. `npx vitest run --project=dom test/demo/tree -u` records it again.
+import definitions from './tool-definitions.json' with { type: 'json' };
 
 /** Who works with these tools. */
 export const treeAgentId = 'bosun';
@@ -15,8 +19,7 @@ export type CallTree = (
 
 /** Returns the seventeen tools. */
 export function sampleTreeTools(callTree: CallTree): Tool[] {
-  const { definitions } = treeTools(createTree({ payloadTypes: yardTypes }), { agentId: 'none', role: 'editor' });
-  return definitions.map((definition) => ({
+  return v.parse(v.array(ToolDefinition), definitions).map((definition) => ({
     definition: { ...definition, title: titleOf(definition.name) },
     check: (input) => ({ ok: true, input }), // the tree checks for itself
     async execute(input, { principal }) {

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import type { OpenTree, Payload, PayloadTypes, TreeRow } from '../../../src/tree/index.ts';
 import { openTree, type Storage } from '../../../src/index.ts';
 import type { Watchable } from '../../../src/contracts/index.ts';
+import { yardRoot } from './yard-root.ts';
 import { areas, jobs, packages, people, things, verbs, vessels, yards } from './words.ts';
 
 const Name = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(200));
@@ -27,9 +28,6 @@ export const yardTypes: PayloadTypes = {
     defaults: { done: false },
   },
 };
-
-/** The id of the tree's root. */
-export const yardRoot = 'yard';
 
 /** How many of each there are below each of the level above. */
 export interface YardSize {

@@ -1,5 +1,6 @@
 /** The worker's secrets: its own, and a vault that is loaded on first use. */
 
+import { loadOnce } from '../../../src/base/load-once.ts';
 import type { SecretVersion, Vault } from '../../../adapters/secrets/vault.ts';
 import type { SecretSource } from '../../../src/index.ts';
 import { answer } from '../../registry/worker/answer.ts';
@@ -26,13 +27,8 @@ interface VaultHostOptions {
 
 /** Creates the secrets; the vault is locked. */
 export function createVaultHost({ load, own, ownSecrets, onChanged }: VaultHostOptions): VaultHost {
-  let loading: Promise<HostedVault> | undefined;
   let isOpen = false;
-  const vault = (): Promise<HostedVault> => {
-    loading ??= load();
-    loading.catch(() => (loading = undefined)); // the next one tries again
-    return loading;
-  };
+  const vault = loadOnce(load);
   const change = (work: (vault: HostedVault) => unknown) =>
     answer(async () => {
       await work(await vault());

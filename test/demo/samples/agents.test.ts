@@ -11,8 +11,10 @@ import { Agent, ToolDefinition } from '../../../src/registry/index.ts';
 import { createRuntime, localPrincipal, type UIMessageChunk } from '../../../src/index.ts';
 import { compileJsonSchema } from '../../../src/tools/json-schema/json-schema.ts';
 import { lastData, readAll, runRequest, terminalChunks, textOf, userMessage } from '../../fixtures/runtime.ts';
+import { storedTrees } from '../../../demo/tree/worker/stored-trees.ts';
+import { treeAgentId } from '../../../demo/tree/worker/tools.ts';
 
-const tools = sampleTools({ storage: memoryStorage() });
+const tools = sampleTools({ storage: memoryStorage(), callTree: storedTrees(memoryStorage(), treeAgentId) });
 const agentCards = await cardsOf(tools.map(({ definition }) => definition));
 
 /** A runtime as the page has it, but without its pauses. */
@@ -22,7 +24,7 @@ function sampleRuntime() {
     catalog: staticCatalog({ agents: sampleAgents, providers: sampleProviders }),
     models: modelSource({ rehearsal: { delayMs: 0 } }),
     storage,
-    tools: sampleTools({ storage }),
+    tools: sampleTools({ storage, callTree: storedTrees(storage, treeAgentId) }),
     grounding: createKnowledge(storage),
     limits: { toolMs: 1000 }, // one suggestion waits for it; no other tool may reach it on a slow machine
   });

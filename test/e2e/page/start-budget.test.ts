@@ -11,7 +11,7 @@ const budgets = {
   requests: 21,
   pageScripts: 76,
   styles: 20,
-  workerScripts: 250,
+  workerScripts: 205,
   elements: 300,
   elementsAnswered: 450,
   layoutShift: 0.1,

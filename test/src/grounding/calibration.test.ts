@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fitCalibration, type JudgedHit } from '../../../src/grounding/index.ts';
-import { cosineConfidence, logit, normalQuantile, sigmoid, wordConfidence } from '../../../src/base/confidence.ts';
+import { cosineConfidence, logit, normalQuantile, sigmoid, wordConfidence } from '../../../src/grounding/confidence.ts';
 import { calibrated, calibrationError } from '../../../src/grounding/calibration.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';
 

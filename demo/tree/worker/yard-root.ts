@@ -1,0 +1,2 @@
+/** The id of the yard's root. */
+export const yardRoot = 'yard';

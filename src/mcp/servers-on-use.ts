@@ -1,0 +1,15 @@
+/** The MCP servers of a runtime, whose code is loaded when an agent first selects one: most agents select none. */
+
+import { loadOnce } from '../base/load-once.ts';
+import type { McpServers, McpServersOptions } from './mcp-servers.ts';
+
+/** Returns the servers. A call rejects when loading fails, and the next call loads again. */
+export function mcpServersOnUse(options: McpServersOptions): McpServers {
+  let loaded: McpServers | undefined;
+  const servers = loadOnce(async () => loaded = (await import('./mcp-servers.ts')).createMcpServers(options));
+  return {
+    current: (server) => loaded?.current(server) ?? server, // before it is loaded, no drift was seen
+    toolsOf: async (server) => await (await servers()).toolsOf(server),
+    validate: async (serverId, validation) => await (await servers()).validate(serverId, validation),
+  };
+}
