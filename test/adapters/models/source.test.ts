@@ -53,6 +53,23 @@ describe('modelSource', () => {
     expect(scripted.sent.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk-0123456789']);
   });
 
+  it('sends the schema of an answer and the headers of the agent, and the key of the provider alone', async () => {
+    const secret = new Secret({ id: 'k', version: '1', value: 'sk-0123456789', origins: ['https://api.example.com'] });
+    const scripted = scriptedEgress([() => Promise.reject(new TypeError('no network'))]);
+    const fields = { baseUrl: 'https://api.example.com/v1', model: 'm' };
+    const schema = { type: 'object' } as const;
+    const formats: unknown[] = [];
+    for (const jsonSchema of [true, undefined]) {
+      const model = modelSource({ egress: scripted.egress }).model(provider({ ...fields, jsonSchema }), secret);
+      const options = { prompt, headers: { 'x-team': 'maps' }, responseFormat: { type: 'json', schema } } as const;
+      await expect(model.doStream(options)).rejects.toMatchObject({ name: 'AI_APICallError' });
+      const { headers, body } = scripted.sent.at(-1)!;
+      expect(headers).toMatchObject({ 'x-team': 'maps', authorization: 'Bearer sk-0123456789' });
+      formats.push((JSON.parse(body) as { readonly response_format: unknown }).response_format);
+    }
+    expect(formats).toMatchObject([{ type: 'json_schema', json_schema: { schema } }, { type: 'json_object' }]);
+  });
+
   it('names the field that a provider of kind openai-compatible lacks', () => {
     const source = modelSource({ egress });
     const baseUrl = 'https://api.example.com/v1';

@@ -209,6 +209,14 @@ describe('as a transport of the AI SDK', () => {
     });
   });
 
+  it('asks for the structured answer that the body names', async () => {
+    const { client, endpoint } = await setup();
+    const output = { schema: { type: 'object' } };
+    const messages = [userMessage('Hello')];
+    await readAll(await client.sendMessages({ ...trigger, messages, body: { agentId: 'helper', output } }));
+    expect(await endpoint.requests[0]?.json()).toMatchObject({ agentId: 'helper', output });
+  });
+
   it('refuses messages without an agent', async () => {
     const { client } = await setup();
     await expect(client.sendMessages({ ...trigger, messages: [] })).rejects.toMatchObject({ code: 'invalid_argument' });

@@ -4,6 +4,7 @@ import {
   type HostedRuntime,
   localPrincipal,
   PinnaceError,
+  readOutput,
   type Runtime,
   type UIMessageChunk,
 } from '../../../src/index.ts';
@@ -44,6 +45,21 @@ describe('connectRuntime', () => {
     });
     expect(textOf(await readAll(stream))).toBe('Hello');
     expect(calls[0]?.prompt).toHaveLength(2_000);
+  });
+
+  it('asks for the structured answer that the body names, and refuses one that is none', async () => {
+    const connected = connect(testRuntime(scriptedModel(says('{"city":"Oslo"}'))));
+    const send = (output: unknown) =>
+      connected.sendMessages({
+        trigger: 'submit-message',
+        chatId: 'c1',
+        messageId: undefined,
+        messages: [userMessage('Where?')],
+        abortSignal: undefined,
+        body: { agentId: 'helper', output },
+      });
+    expect(await readOutput(await send({ schema: { required: ['city'] } }))).toEqual({ city: 'Oslo' });
+    await expect(send('JSON')).rejects.toMatchObject({ code: 'invalid_argument' });
   });
 
   it('lets an agent plan as the body says', async () => {

@@ -125,6 +125,9 @@ describe('a registry', () => {
       registry.dataSources.register(dataSource({ config: { database: { password: value } } })),
       registry.providers.register(provider({ baseUrl: `https://user:${value}@api.example/v1` })),
       registry.mcpServers.register(mcpServer({ url: `https://${value}@mcp.example.com/` })),
+      registry.agents.register(agent({ modelSettings: { headers: { authorization: value } } })),
+      registry.agents.register(agent({ modelSettings: { headers: { 'x-team': `Bearer ${value}` } } })),
+      registry.agents.register(agent({ modelSettings: { providerOptions: { lab: { apiKey: value } } } })),
     ];
     for (const refusal of await Promise.allSettled(refusals)) {
       if (refusal.status === 'fulfilled') throw new Error('It was not refused');

@@ -316,6 +316,7 @@ describe('a response', () => {
       [{ type: 'data-steering', id: 'm2', data: { messageId: 'm2', state: 'undelivered' } }],
       'an undelivered message',
     );
+    check(schema['contentSchema'] as Json, [{ type: 'data-output', id: runId, data: { city: 'Oslo' } }], 'an answer');
     await response('/v1/runs/{id}', 'DELETE', await send('DELETE', `/v1/runs/${runId}`));
     await response('/v1/runs/{id}', 'GET', await send('GET', '/v1/runs/none'));
   });

@@ -7,12 +7,13 @@ import {
   createRuntime,
   defineTool,
   localPrincipal,
+  PinnaceError,
   type ProviderInput,
   type RunRequestInput,
   type UIMessageChunk,
 } from '../../../../src/index.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { callsTools, says, type ScriptedModel, scriptedModel } from '../../../fixtures/model.ts';
+import { callsTools, says, type ScriptedModel, scriptedModel, stallingStream } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest } from '../../../fixtures/runtime.ts';
 
 const schema = {
@@ -158,6 +159,39 @@ describe('a structured answer', () => {
     expect(lastData(chunks, 'data-run')).toMatchObject({
       state: 'failed',
       error: { code: 'unavailable', retryable: false, details: { reason: 'output_refused' } },
+    });
+  });
+});
+
+describe('the run of a structured answer', () => {
+  it('is replayed as it was: the model is not called again', async () => {
+    const script = scriptedModel(says('no'), says('{"city":"Oslo"}'));
+    const runtime = runtimeOf(script);
+    const start = () => runtime.run(runRequest({ output }), localPrincipal(), { idempotencyKey: 'k' });
+    const first = await readAll(await start());
+    expect(await readAll(await start())).toEqual(first);
+    expect(script.calls).toHaveLength(2);
+  });
+
+  it('has no answer when it is canceled during the repair', async () => {
+    const stop = new AbortController();
+    const script = scriptedModel(says('no'), () => {
+      stop.abort('user');
+      return stallingStream([]);
+    });
+    const stream = await runtimeOf(script).run(runRequest({ output }), localPrincipal(), { signal: stop.signal });
+    const chunks = await readAll(stream);
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'cancelled' });
+    expect(chunks.some(({ type }) => type === 'data-output')).toBe(false);
+  });
+
+  it('fails as the model does during the repair', async () => {
+    const script = scriptedModel(says('no'), () => {
+      throw new PinnaceError('invalid_argument', 'No such model');
+    });
+    expect(lastData(await run(script, { output }), 'data-run')).toMatchObject({
+      state: 'failed',
+      error: { code: 'invalid_argument' },
     });
   });
 });
