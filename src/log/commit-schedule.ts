@@ -1,8 +1,10 @@
-/** When a log commits: at a spacing, or at once when its owner waits for it. */
+/** When a log commits: at a tick, or at once when its owner waits for it or the log was silent. */
+
+import type { CommitTick } from './commit-tick.ts';
 
 /** A schedule of one log's commits. At most one runs at a time. */
 export interface CommitSchedule {
-  /** Lets the work run when the spacing has passed. */
+  /** Lets the work run soon: at the next tick, or at the end of the turn if it has not run for a spacing. */
   request(): void;
   /** Runs the work now, unless it is running. Resolves when it has run. */
   run(): Promise<void>;
@@ -16,35 +18,34 @@ export interface CommitScheduleOptions {
   readonly work: () => Promise<void>;
   /** Whether there is work left after a run. */
   readonly isDue: () => boolean;
-  /** The time between two runs; 0: at the end of the current turn, without a timer. */
-  readonly spacingMs: number;
+  readonly tick: CommitTick;
   readonly now: () => number;
 }
 
 /** Creates a schedule. */
-export function createCommitSchedule({ work, isDue, spacingMs, now }: CommitScheduleOptions): CommitSchedule {
+export function createCommitSchedule({ work, isDue, tick, now }: CommitScheduleOptions): CommitSchedule {
   let lastAt = -Infinity;
-  let timer: ReturnType<typeof setTimeout> | undefined;
   let requested = false;
+  let cancel: (() => void) | undefined;
   let running: Promise<void> | undefined;
   const execute = async (): Promise<void> => {
-    await work();
     lastAt = now();
+    await work();
     running = undefined;
     if (isDue()) request();
   };
   const run = (): Promise<void> => {
-    clearTimeout(timer);
-    timer = undefined;
     requested = false;
+    cancel?.();
+    cancel = undefined;
     return running ??= execute();
   };
   const request = (): void => {
     if (running || requested) return;
     requested = true;
-    if (spacingMs === 0) return queueMicrotask(() => void (requested && run()));
-    const waitMs = Math.min(spacingMs, Math.max(0, lastAt + spacingMs - now()));
-    timer = setTimeout(() => void run(), waitMs);
+    const due = (): void => void (requested && run());
+    if (now() - lastAt >= tick.spacingMs) queueMicrotask(due);
+    else cancel = tick.wait(due);
   };
   return {
     request,

@@ -6,6 +6,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
 import { createCommitSchedule } from './commit-schedule.ts';
+import { type CommitTick, createCommitTick } from './commit-tick.ts';
 import {
   chunkChanges,
   chunkLength,
@@ -44,8 +45,8 @@ export interface JournalOptions<S> {
   /** The version of the head in the storage. */
   readonly version: string;
   readonly now: () => number;
-  /** The time between two commits that no caller waits for; 0: one at the end of the current turn, without a timer. */
-  readonly spacingMs: number;
+  /** When commits are made that no caller waits for; at the end of the current turn when absent. */
+  readonly tick?: CommitTick | undefined;
   readonly ttlMs: number;
   /** How long a commit is repeated while the storage is out of reach; 10 s when absent. */
   readonly graceMs?: number | undefined;
@@ -68,7 +69,8 @@ interface Group<S> extends AppendOptions<S> {
 
 /** Opens a journal for its owner. */
 export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
-  const { storage, prefix, now, spacingMs, ttlMs, graceMs = defaultGraceMs, onCommit, onLost } = options;
+  const { storage, prefix, now, tick = createCommitTick(0, now), ttlMs, graceMs = defaultGraceMs, onCommit, onLost } =
+    options;
   let { head, version } = options;
   let pending: Group<S>[] = [];
   let lost: PinnaceError | undefined;
@@ -93,7 +95,7 @@ export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
     }
   };
   const isDue = (): boolean => !lost && pending.length > 0;
-  const schedule = createCommitSchedule({ work, isDue, spacingMs, now });
+  const schedule = createCommitSchedule({ work, isDue, tick, now });
   return {
     append(items, added = {}) {
       if (lost) return;

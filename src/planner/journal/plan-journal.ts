@@ -65,7 +65,6 @@ export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
     head: options.head,
     version: options.version,
     now,
-    spacingMs: 0,
     ttlMs,
     graceMs,
     onCommit(upTo) {

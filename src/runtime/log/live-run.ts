@@ -2,6 +2,7 @@
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
+import type { CommitTick } from '../../log/commit-tick.ts';
 import { type Journal, openJournal } from '../../log/journal.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
@@ -29,8 +30,8 @@ export interface LiveRunOptions {
   readonly now: () => number;
   readonly ttlMs: number;
   readonly metrics: Metrics;
-  /** Chunks that come within this time are committed together. */
-  readonly spacingMs: number;
+  /** When chunks are committed. */
+  readonly tick: CommitTick;
   /** How long the run goes on after its last reader has left. */
   readonly detachGraceMs: number;
   /** How long the run outlasts a storage that is out of reach. */
@@ -92,6 +93,7 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
   const commit = commitTo(journal);
   const inbox = createInbox({ ...options, commit });
   const isFull = createStreamLimit();
+  let silent = true;
   return {
     state,
     inbox,
@@ -116,6 +118,10 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
       buffer.push(text);
       const changes = inbox.changesOf(chunk);
       journal.append([text], changes && { changes });
+      if (silent && isFirstWord(chunk)) {
+        silent = false;
+        void journal.flush().catch(() => undefined); // a lost log has told `leave`
+      }
     },
     async end(how, { usage, onRecorded: whenRecorded }) {
       onRecorded = whenRecorded;
@@ -149,14 +155,14 @@ function openLog(
   buffer: EventBuffer,
   leave: (lostTo: PinnaceError) => void,
 ): Journal<RunState> {
-  const { storage, runId, version, now, spacingMs, ttlMs, storageGraceMs: graceMs, state, abort, metrics } = options;
+  const { storage, runId, version, now, tick, ttlMs, storageGraceMs: graceMs, state, abort, metrics } = options;
   return openJournal({
     storage,
     prefix: runPrefix(runId),
     head: { seq: 0, fence: 1, at: now(), state },
     version,
     now,
-    spacingMs,
+    tick,
     ttlMs,
     graceMs,
     onCommit(seq) {
@@ -168,6 +174,11 @@ function openLog(
       leave(error);
     },
   });
+}
+
+/** Whether a person sees something of the answer: the first of it is committed at once. */
+function isFirstWord({ type }: UIMessageChunk): boolean {
+  return type === 'text-delta' || type === 'reasoning-delta' || type === 'tool-input-start';
 }
 
 function tooLong(): PinnaceError {

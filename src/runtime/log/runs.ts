@@ -3,6 +3,7 @@
 import type { PinnaceError } from '../../base/errors.ts';
 import type { Emit } from '../../events/events.ts';
 import type { Metrics } from '../../base/metrics.ts';
+import { type CommitTick, createCommitTick } from '../../log/commit-tick.ts';
 import { groupCommits } from '../../log/group-commit.ts';
 import { creation, readJournal } from '../../log/journal-record.ts';
 import { steadyStorage } from '../../log/outage.ts';
@@ -125,6 +126,7 @@ interface Shared {
   readonly stored: Parameters<typeof readRun>[1];
   readonly lives: Map<string, LiveRun>;
   readonly signals: RunSignals;
+  readonly tick: CommitTick;
 }
 
 function openShared(options: RunsOptions, closing: AbortSignal): Shared {
@@ -140,7 +142,7 @@ function openShared(options: RunsOptions, closing: AbortSignal): Shared {
       if (live) void acceptRequested({ runId, messageId, inbox: live.inbox }, stored);
     },
   }, closing);
-  return { options, grouped, stored, lives, signals };
+  return { options, grouped, stored, lives, signals, tick: createCommitTick(options.commitSpacingMs, now) };
 }
 
 async function statusOf(
@@ -174,7 +176,7 @@ async function findRun(
 }
 
 async function claimRun(shared: Shared, given: ClaimOptions): ReturnType<Runs['claim']> {
-  const { options, grouped, stored, lives, signals } = shared;
+  const { options, grouped, stored, lives, signals, tick } = shared;
   const { runId, principal, state, idempotency } = given;
   const { now, ttlMs, storageGraceMs } = options;
   signals.subscribe();
@@ -198,7 +200,7 @@ async function claimRun(shared: Shared, given: ClaimOptions): ReturnType<Runs['c
     throw claimedAtOnce();
   }
   const { version } = result;
-  const live = createLiveRun({ ...options, ...given, storage: grouped, version, spacingMs: options.commitSpacingMs });
+  const live = createLiveRun({ ...options, ...given, storage: grouped, version, tick });
   lives.set(runId, live);
   void live.gone.then(() => lives.delete(runId));
   return { live };

@@ -73,7 +73,6 @@ async function endLostRun(runId: string, options: StoredRunOptions): Promise<Jou
     head,
     version,
     now,
-    spacingMs: 0,
     ttlMs,
     graceMs,
     onCommit: () => undefined,

@@ -75,7 +75,7 @@ export const defaultLimits: Limits = {
   attachmentsLength: 10_485_760,
   attachmentRetentionMs: 2_592_000_000,
   detachGraceMs: 30_000,
-  commitSpacingMs: 20,
+  commitSpacingMs: 50,
   storageGraceMs: 10_000,
   approvalMs: 86_400_000,
   retentionMs: 86_400_000,

@@ -35,7 +35,6 @@ function open(
     storage,
     prefix,
     now: () => at,
-    spacingMs: 0,
     ttlMs: 60_000,
     graceMs,
     onCommit: (seq) => seen.push(seq),

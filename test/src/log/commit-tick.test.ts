@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { createCommitTick } from '../../../src/log/commit-tick.ts';
+
+describe('createCommitTick', () => {
+  it('calls back all that wait in one turn, at a multiple of the spacing', async () => {
+    const tick = createCommitTick(10, Date.now);
+    const turns: unknown[] = [];
+    let turn = {};
+    const done = Promise.withResolvers<void>();
+    for (let i = 0; i < 3; i++) {
+      tick.wait(() => {
+        turns.push(turn);
+        queueMicrotask(() => (turn = {}));
+        if (turns.length === 3) done.resolve();
+      });
+    }
+    await done.promise;
+    expect(new Set(turns).size).toBe(1);
+  });
+
+  it('calls back at the end of the turn when the spacing is 0', async () => {
+    const tick = createCommitTick(0, Date.now);
+    let called = false;
+    tick.wait(() => (called = true));
+    expect(called).toBe(false);
+    await Promise.resolve();
+    expect(called).toBe(true);
+  });
+
+  it('takes what a callback adds into the next tick', async () => {
+    const tick = createCommitTick(0, Date.now);
+    const order: string[] = [];
+    const done = Promise.withResolvers<void>();
+    tick.wait(() => {
+      order.push('first');
+      tick.wait(() => {
+        order.push('second');
+        done.resolve();
+      });
+    });
+    await done.promise;
+    expect(order).toEqual(['first', 'second']);
+  });
+});
