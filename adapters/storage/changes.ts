@@ -16,6 +16,8 @@ export interface PreparedChange {
   /** When the value expires. */
   readonly expiresAt: number | undefined;
   readonly ifVersion: string | null | undefined;
+  /** Whether only the version is checked. */
+  readonly keep: boolean;
 }
 
 /** The encoded keys of a listing: from `lower` on, up to but without `upper`. */
@@ -33,7 +35,7 @@ const maxLimit = 1000;
 /**
  * Checks the changes of one commit and copies them, so that the caller may go on using what it passed.
  *
- * @throws PinnaceError `invalid_argument` with the reason `invalid_changes` (not 1 to 100, or a key twice), `invalid_key`,
+ * @throws PinnaceError `invalid_argument` with the reason `invalid_changes` (not 1 to 100, a key twice, a bad `keep`), `invalid_key`,
  * `invalid_value` (cannot be cloned) or `invalid_ttl`.
  */
 export function prepareChanges(changes: readonly Change[], now: number): PreparedChange[] {
@@ -102,9 +104,12 @@ export function invalid(reason: string, message: string): PinnaceError {
   return new PinnaceError('invalid_argument', message, { details: { reason } });
 }
 
-function prepare({ key, value, ttlMs, ifVersion }: Change, now: number): PreparedChange {
+function prepare({ key, value, ttlMs, ifVersion, keep }: Change, now: number): PreparedChange {
   if (ttlMs !== undefined && !(ttlMs > 0 && Number.isFinite(ttlMs))) {
     throw invalid('invalid_ttl', `Cannot keep a value for ${ttlMs} ms: the time must be positive and finite`);
+  }
+  if (keep && (ifVersion === undefined || value !== undefined)) {
+    throw invalid('invalid_changes', 'Cannot only check a version: the change has a value, or no `ifVersion`');
   }
   const bytes = encodeKey(key);
   return {
@@ -114,6 +119,7 @@ function prepare({ key, value, ttlMs, ifVersion }: Change, now: number): Prepare
     value: copy(value),
     expiresAt: ttlMs === undefined ? undefined : now + ttlMs,
     ifVersion,
+    keep: keep === true,
   };
 }
 

@@ -39,7 +39,13 @@ export interface Draft {
 }
 
 /** The current value of a head's key. */
-export type FoundHead = Deno.KvEntryMaybe<Head>;
+export interface FoundHead {
+  readonly key: Deno.KvKey;
+  readonly value: Head | null;
+  readonly versionstamp: string | null;
+  /** The version was not read: the change names it, and the atomic operation checks it. */
+  readonly isAssumed?: true;
+}
 
 /** Limits of Deno KV, with something to spare: 10 keys a read, 100 checks, 80 KiB of keys, 800 KiB in all, 64 KiB a value. */
 const keysPerRead = 10;
@@ -87,8 +93,9 @@ export async function commitDrafts(kv: Deno.Kv, drafts: readonly Draft[], now: (
   const ownParts = drafts.flatMap(({ parts }) => parts ?? []);
   let marker: Marker | undefined;
   for (let attempt = 0; attempt < commitAttempts; attempt++) {
-    const heads = await readHeads(kv, drafts);
+    const heads = await readHeads(kv, drafts, { mayAssume: attempt === 0 });
     const conflicts = findConflicts(changes, (_, at) => livingVersion(heads[at], now()));
+    if (conflicts.length > 0 && heads.some(({ isAssumed }) => isAssumed)) continue; // those may differ, too
     if (conflicts.length > 0) {
       if (marker !== undefined) await tidy(kv, ownParts, marker.key);
       return { ok: false, conflicts };
@@ -150,19 +157,35 @@ function keySize(key: Deno.KvKey): number {
   return key.reduce<number>((sum, part) => sum + 2 + (part as string | Uint8Array).length, 0); // safe: see headKey
 }
 
-/** Reads the current heads of these drafts. */
-export async function readHeads(kv: Deno.Kv, drafts: readonly Draft[]): Promise<FoundHead[]> {
-  const reads: Promise<FoundHead[]>[] = [];
-  for (let from = 0; from < drafts.length; from += keysPerRead) {
-    reads.push(kv.getMany<Head[]>(drafts.slice(from, from + keysPerRead).map(({ key }) => key)));
+/**
+ * Reads the current heads of these drafts. With `mayAssume` it reads none whose version the change names: of a new key, or of one
+ * that is only checked. Others may have parts to remove.
+ */
+export async function readHeads(
+  kv: Deno.Kv,
+  drafts: readonly Draft[],
+  { mayAssume }: { readonly mayAssume: boolean },
+): Promise<FoundHead[]> {
+  const assumed = drafts.map((draft) => mayAssume ? assumedHead(draft) : undefined);
+  const places = drafts.filter((_, at) => !assumed[at]).map(({ key }) => key);
+  const reads: Promise<readonly FoundHead[]>[] = [];
+  for (let from = 0; from < places.length; from += keysPerRead) {
+    reads.push(kv.getMany<Head[]>(places.slice(from, from + keysPerRead)));
   }
-  return (await Promise.all(reads)).flat();
+  const read = (await Promise.all(reads)).flat().values();
+  return assumed.flatMap((head) => head ?? read.next().value ?? []);
+}
+
+function assumedHead({ key, change: { ifVersion, keep } }: Draft): FoundHead | undefined {
+  if (ifVersion === undefined || (ifVersion !== null && !keep)) return undefined;
+  return { key, value: null, versionstamp: ifVersion, isAssumed: true };
 }
 
 /** The version that a caller sees; nothing where the entry has expired. */
 export function livingVersion(head: FoundHead | undefined, time: number): string | undefined {
+  if (head?.isAssumed) return head.versionstamp ?? undefined;
   if (!head?.value || isExpired(head.value, time)) return undefined;
-  return head.versionstamp;
+  return head.versionstamp ?? undefined;
 }
 
 /** Writes what the heads will name, noted as unnamed until then; removes what crashed writers left. */
@@ -188,11 +211,12 @@ export async function writeHeads(
 ): Promise<string | undefined> {
   const write = kv.atomic().check(...heads);
   for (const draft of drafts) {
+    if (draft.change.keep) continue;
     if (draft.bytes === undefined) write.delete(draft.key);
     else write.set(draft.key, toHead(draft), expiry(draft.change, { time, graceMs: headGraceMs }));
   }
   if (marker !== undefined) checkMarker(write, marker, { time, room: drafts.length < maxChecks });
-  const replaced = heads.flatMap(({ value }) => value?.parts ?? []);
+  const replaced = heads.flatMap(({ value }, at) => drafts[at]?.change.keep ? [] : value?.parts ?? []);
   const note = marker?.key ?? markerKey(time);
   if (replaced.length > 0) write.set(note, replaced);
   else if (marker !== undefined) write.delete(note);

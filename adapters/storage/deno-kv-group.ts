@@ -66,7 +66,7 @@ async function commitGroup(group: readonly Waiting[], now: () => number): Promis
   if (!first) return;
   if (group.length === 1) return await commitAlone(first, now);
   try {
-    const heads = await readHeads(first.kv, group.flatMap(({ drafts }) => drafts));
+    const heads = await readHeads(first.kv, group.flatMap(({ drafts }) => drafts), { mayAssume: true });
     const { together, apart } = decide(group, heads, now());
     const version = together.length === 0 ? undefined : await writeTogether(first.kv, together, now());
     for (const { one } of together) if (version !== undefined) one.resolve({ ok: true, version });
@@ -94,8 +94,9 @@ function decide(
   for (const one of group) {
     const heads = found.slice(at, at += one.drafts.length);
     const conflicts = findConflicts(one.drafts.map(({ change }) => change), (_, i) => livingVersion(heads[i], time));
-    if (conflicts.length > 0) one.resolve({ ok: false, conflicts });
-    else if (heads.some(({ value }) => value?.parts)) apart.push(one);
+    const isUnknown = conflicts.length > 0 && heads.some(({ isAssumed }) => isAssumed); // those may differ, too
+    if (isUnknown || heads.some(({ value }) => value?.parts)) apart.push(one);
+    else if (conflicts.length > 0) one.resolve({ ok: false, conflicts });
     else together.push({ one, heads });
   }
   return { together, apart };

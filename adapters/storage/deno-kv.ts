@@ -49,6 +49,7 @@ export function denoKvStorage(
   }
 
   return {
+    checks: true,
     async get(key) {
       const place = headKey(encodeKey(key));
       return await use((kv) => read(kv, place, now));

@@ -71,6 +71,7 @@ export function indexedDbStorage(
   const use = useStore(connection, name);
   const news = createSharedNews(`pinnace:${name}`);
   return {
+    checks: true,
     async get(key) {
       const bytes = encodeKey(key);
       const row = await use('readonly', (store) => readRow(store, bytes));
@@ -296,7 +297,8 @@ async function purge(store: IDBObjectStore, time: number): Promise<void> {
 }
 
 function writeRow(store: IDBObjectStore, change: PreparedChange, version: string): void {
-  const { key, bytes, value, expiresAt } = change;
+  const { key, bytes, value, expiresAt, keep } = change;
+  if (keep) return;
   if (value === undefined) store.delete(bytes);
   else store.put({ key, value, version, ...(expiresAt !== undefined && { expiresAt }) } satisfies Row, bytes);
 }

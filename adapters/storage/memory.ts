@@ -58,6 +58,7 @@ export function memoryStorage(
   }
 
   return {
+    checks: true,
     async get(key) {
       const row = living(open(), byteString(encodeKey(key)), now());
       return row && toEntry(row);
@@ -120,7 +121,8 @@ function write(
   if (sizeAfter(table, changes) > maxEntries) {
     throw storageFull(`Cannot commit: the store is full, it takes ${maxEntries} entries`);
   }
-  for (const { id, key, value, expiresAt } of changes) {
+  for (const { id, key, value, expiresAt, keep } of changes) {
+    if (keep) continue;
     if (value === undefined) remove(table, id);
     else set(table, id, { key, value, version, expiresAt });
   }
@@ -129,7 +131,7 @@ function write(
 
 function sizeAfter({ rows }: Table, changes: readonly PreparedChange[]): number {
   return changes.reduce(
-    (size, { id, value }) => size + Number(value !== undefined) - Number(rows.has(id)),
+    (size, { id, value, keep }) => keep ? size : size + Number(value !== undefined) - Number(rows.has(id)),
     rows.size,
   );
 }

@@ -77,6 +77,7 @@ export function postgresStorage(
   let isClosed = false;
 
   return {
+    checks: true,
     async get(key) {
       const bytes = encodeKey(key);
       const [row] = await use(({ sql }) =>
@@ -174,12 +175,13 @@ function toEntry({ name, value, version }: Row): Entry {
 type Draft = ReturnType<typeof draftOf>;
 
 function draftOf(changes: readonly PreparedChange[]) {
-  const rows = changes.map(({ bytes, key, value, expiresAt, ifVersion }, at) => ({
+  const rows = changes.map(({ bytes, key, value, expiresAt, ifVersion, keep }, at) => ({
     at,
     key: base64(bytes),
     name: JSON.stringify(key),
     value: value === undefined ? null : base64(encodeValue(value)),
     expires_at: expiresAt,
+    kept: keep,
     checked: ifVersion !== undefined,
     expected: ifVersion,
   }));
@@ -208,9 +210,9 @@ async function write(
     }, ' ')::int[]) hash`,
     tx`
       with input as (
-        select at, decode(key, 'base64') as key, name, decode(value, 'base64') as value, expires_at, checked, expected
+        select at, decode(key, 'base64') as key, name, decode(value, 'base64') as value, expires_at, kept, checked, expected
         from json_to_recordset(${input}::text::json)
-          as i(at int, key text, name text, value text, expires_at float8, checked bool, expected text)
+          as i(at int, key text, name text, value text, expires_at float8, kept bool, checked bool, expected text)
       ), conflicts as (
         select at from input left join ${name} as e
           on e.key = input.key and (e.expires_at is null or e.expires_at > ${time})
@@ -223,7 +225,7 @@ async function write(
         set value = excluded.value, version = excluded.version, expires_at = excluded.expires_at
       ), removed as (
         delete from ${name}
-        where not exists (select from conflicts) and key in (select key from input where value is null)
+        where not exists (select from conflicts) and key in (select key from input where value is null and not kept)
       )
       select array_to_string(array(select at from conflicts), ' ') as conflicts,
         case when not exists (select from conflicts) then pg_notify(${table}, ${hashes.join(' ')}) end`,

@@ -18,6 +18,8 @@ export interface Change {
   readonly ttlMs?: number;
   /** The version that the key must have now; `null`: the key must not exist; absent: no matter. */
   readonly ifVersion?: string | null;
+  /** Only checks the version, and writes nothing under this key. Needs an `ifVersion`, and a storage that {@link Storage.checks}. */
+  readonly keep?: true;
 }
 
 /** What became of a commit. */
@@ -40,6 +42,8 @@ export type CommitResult =
  * `storage_full`, `storage_closed` or `storage_blocked`; nothing of that commit is written. Keys and values are never logged.
  */
 export interface Storage {
+  /** Whether `commit` takes changes with `keep`. Without it, logs write their heads with every commit. */
+  readonly checks?: true;
   get(key: Key): Promise<Entry | undefined>;
   list(options: { readonly prefix: Key; readonly after?: Key; readonly limit: number }): Promise<Entry[]>;
   commit(changes: readonly Change[]): Promise<CommitResult>;

@@ -12,6 +12,7 @@ const mostMs = 5_000;
  */
 export function answeringStorage(storage: Storage & Partial<Watchable>): Storage & Partial<Watchable> {
   return {
+    ...(storage.checks && { checks: true }),
     get: (key) => inTime(() => storage.get(key)),
     list: (options) => inTime(() => storage.list(options)),
     commit: (changes) => inTime(() => storage.commit(changes)),

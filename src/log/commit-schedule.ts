@@ -4,7 +4,7 @@ import type { CommitTick } from './commit-tick.ts';
 
 /** A schedule of one log's commits. At most one runs at a time. */
 export interface CommitSchedule {
-  /** Lets the work run soon: at the next tick, or at the end of the turn if it has not run for a spacing. */
+  /** Lets the work run soon: at the next tick, or at the end of the task if it has not run for a spacing. */
   request(): void;
   /** Runs the work now, unless it is running. Resolves when it has run. */
   run(): Promise<void>;
@@ -20,6 +20,12 @@ export interface CommitScheduleOptions {
   readonly isDue: () => boolean;
   readonly tick: CommitTick;
   readonly now: () => number;
+}
+
+/** What is added in one task goes together: an end is never committed in two parts. */
+function atEndOfTask(run: () => unknown): () => void {
+  const timer = setTimeout(run);
+  return () => clearTimeout(timer);
 }
 
 /** Creates a schedule. */
@@ -43,9 +49,7 @@ export function createCommitSchedule({ work, isDue, tick, now }: CommitScheduleO
   const request = (): void => {
     if (running || requested) return;
     requested = true;
-    const due = (): void => void (requested && run());
-    if (now() - lastAt >= tick.spacingMs) queueMicrotask(due);
-    else cancel = tick.wait(due);
+    cancel = now() - lastAt < tick.spacingMs || tick.spacingMs === 0 ? tick.wait(run) : atEndOfTask(run);
   };
   return {
     request,

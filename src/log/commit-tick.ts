@@ -5,19 +5,19 @@ export interface CommitTick {
   /** The time between two ticks in milliseconds; 0: each turn is one. */
   readonly spacingMs: number;
   /** Calls back at the next tick. Returns the function that no longer waits. */
-  wait(run: () => void): () => void;
+  wait(run: () => unknown): () => void;
 }
 
 /** Creates a tick. It has one timer, and only while something waits. */
 export function createCommitTick(spacingMs: number, now: () => number): CommitTick {
-  let waiting = new Set<() => void>();
+  let waiting = new Set<() => unknown>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tick = (): void => {
     const due = waiting;
     waiting = new Set();
     for (const run of due) run();
   };
-  const cancel = (run: () => void): void => {
+  const cancel = (run: () => unknown): void => {
     if (waiting.delete(run) && waiting.size === 0) clearTimeout(timer);
   };
   return {

@@ -19,6 +19,7 @@ interface Waiting {
 export function groupCommits(storage: Storage & Partial<Watchable>): Storage & Partial<Watchable> {
   const add = createBatches<Waiting>((queue) => commitGroup(storage, takeGroup(queue)));
   return {
+    ...(storage.checks && { checks: true }),
     get: (key) => storage.get(key),
     list: (options) => storage.list(options),
     ...(storage.watch && { watch: storage.watch.bind(storage) }),

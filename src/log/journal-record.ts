@@ -34,6 +34,15 @@ export function headKey(prefix: Key): Key {
   return [...prefix, 'head'];
 }
 
+/** Reads the number of the last item: the head may be behind. */
+export async function readLastSeq(storage: Storage, prefix: Key, from: number): Promise<number> {
+  for (let seq = from;;) {
+    const last = (await readItems(storage, prefix, seq)).at(-1);
+    if (!last) return seq;
+    ({ seq } = last);
+  }
+}
+
 /** Reads the head, with its version. The schema of the state is the caller's. */
 export async function readJournal<S>(storage: Storage, prefix: Key): Promise<StoredJournal<S> | undefined> {
   const found = await readHead<JournalHead<S>>(storage, headKey(prefix));

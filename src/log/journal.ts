@@ -48,6 +48,11 @@ export interface JournalOptions<S> {
   /** When commits are made that no caller waits for; at the end of the current turn when absent. */
   readonly tick?: CommitTick | undefined;
   readonly ttlMs: number;
+  /**
+   * How long commits of items alone leave the head as it is, where the storage can check a version; 0 when absent. Until then the
+   * head's `seq` and `at` are behind.
+   */
+  readonly headMs?: number;
   /** How long a commit is repeated while the storage is out of reach; 10 s when absent. */
   readonly graceMs?: number | undefined;
   /** Everything up to this number is committed. */
@@ -62,6 +67,12 @@ export interface JournalOptions<S> {
 /** The most changes of one commit, besides the chunks and the head. */
 const otherChanges = 70;
 
+interface JournalAccess {
+  readonly storage: Storage;
+  readonly prefix: Key;
+  readonly graceMs: number;
+}
+
 /** What one `append` added. */
 interface Group<S> extends AppendOptions<S> {
   readonly items: readonly string[];
@@ -69,23 +80,44 @@ interface Group<S> extends AppendOptions<S> {
 
 /** Opens a journal for its owner. */
 export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
-  const { storage, prefix, now, tick = createCommitTick(0, now), ttlMs, graceMs = defaultGraceMs, onCommit, onLost } =
-    options;
+  const {
+    storage,
+    prefix,
+    now,
+    tick = createCommitTick(0, now),
+    ttlMs,
+    headMs = 0,
+    graceMs = defaultGraceMs,
+    onCommit,
+    onLost,
+  } = options;
   let { head, version } = options;
   let pending: Group<S>[] = [];
   let lost: PinnaceError | undefined;
+  let headAt = head.at;
 
   /** Returns whether there was more than fits into one commit. */
   const commitOnce = async (): Promise<boolean> => {
-    const { items, state = head.state, changes, rest } = takeCommit(pending);
-    const next = { ...head, seq: head.seq + items.length, at: now(), state };
+    const { items, state, changes, rest } = takeCommit(pending);
+    const next = { ...head, seq: head.seq + items.length, at: now(), state: state ?? head.state };
     const chunks = chunkChanges(prefix, items, { seq: head.seq, ttlMs });
-    pending = rest;
-    const own: Change = { key: headKey(prefix), value: next, ifVersion: version, ttlMs };
-    version = await commitSurely({ storage, prefix, graceMs }, [own, ...chunks, ...changes]);
+    pending = rest; // grows while the commit is under way
+    const hasMore = rest.length > 0;
+    const isLight = storage.checks && state === undefined && changes.length === 0 && chunks.length > 0 &&
+      next.at - headAt < headMs;
+    if (isLight) {
+      await commitChecked(
+        { storage, prefix, graceMs, version },
+        chunks.map((chunk) => ({ ...chunk, ifVersion: null })),
+      );
+    } else {
+      const own: Change = { key: headKey(prefix), value: next, ifVersion: version, ttlMs };
+      version = await commitSurely({ storage, prefix, graceMs }, [own, ...chunks, ...changes]);
+      headAt = next.at;
+    }
     head = next;
     onCommit(next.seq);
-    return rest.length > 0;
+    return hasMore;
   };
   const work = async (): Promise<void> => {
     try {
@@ -103,8 +135,10 @@ export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
       schedule.request();
     },
     async flush() {
-      if (schedule.running) await schedule.running;
-      if (!lost) await schedule.run();
+      const isEmpty = pending.length === 0;
+      while (schedule.running) await schedule.running;
+      // What was added may be committed by now: a commit of nothing could fail, and end a log that is complete.
+      if (!lost && (isEmpty || pending.length > 0)) await schedule.run();
       if (lost) throw lost;
     },
   };
@@ -122,7 +156,7 @@ function toLost(error: unknown): PinnaceError {
  * not, the very same changes are committed again, until the grace is over.
  */
 async function commitSurely(
-  { storage, prefix, graceMs }: { readonly storage: Storage; readonly prefix: Key; readonly graceMs: number },
+  { storage, prefix, graceMs }: JournalAccess,
   changes: readonly [Change, ...Change[]],
 ): Promise<string> {
   const [{ value, ifVersion }] = changes;
@@ -139,8 +173,35 @@ async function commitSurely(
       if (result.ok === undefined) throw result.error;
       if (conflicts++ === 0) throw contradiction();
     }
-    throw new PinnaceError('conflict', 'Cannot write the journal: another owner has taken it over');
+    throw takenOver();
   }, graceMs);
+}
+
+/**
+ * Commits chunks, and only checks the head. When the answer does not arrive, or the storage reports a conflict, the last chunk shows
+ * whether they were written: only the owner of the head writes chunks.
+ */
+async function commitChecked(
+  { storage, prefix, graceMs, version }: JournalAccess & { readonly version: string },
+  chunks: readonly Change[],
+): Promise<void> {
+  let conflicts = 0;
+  await outlast(async () => {
+    const check: Change = { key: headKey(prefix), ifVersion: version, keep: true };
+    const result = await storage.commit([check, ...chunks]).catch((error: unknown) => ({ ok: undefined, error }));
+    if (result.ok) return;
+    const found = await readJournal(storage, prefix);
+    if (found?.version !== version) throw takenOver();
+    const last = chunks.at(-1);
+    if (last && await storage.get(last.key)) return;
+    if (result.ok === undefined) throw result.error;
+    if (conflicts++ === 0) throw contradiction();
+    throw takenOver();
+  }, graceMs);
+}
+
+function takenOver(): PinnaceError {
+  return new PinnaceError('conflict', 'Cannot write the journal: another owner has taken it over');
 }
 
 function contradiction(): PinnaceError {

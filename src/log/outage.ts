@@ -65,6 +65,7 @@ export function steadyStorage(
   graceMs: number,
 ): Storage & Partial<Watchable> {
   return {
+    ...(storage.checks && { checks: true }),
     get: (key) => outlast(() => storage.get(key), graceMs),
     list: (options) => outlast(() => storage.list(options), graceMs),
     commit: (changes) =>

@@ -3,7 +3,7 @@
 import type { Key } from '../base/key.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { commitHead } from './head.ts';
-import { headKey, type JournalHead, readJournal, type StoredJournal } from './journal-record.ts';
+import { headKey, type JournalHead, readJournal, readLastSeq, type StoredJournal } from './journal-record.ts';
 
 /** Which journal to take over, and when. */
 export interface TakeOverOptions<S> {
@@ -26,5 +26,7 @@ export async function takeOver<S>(options: TakeOverOptions<S>): Promise<StoredJo
   const head = { ...found.head, fence: found.head.fence + 1, owner: crypto.randomUUID(), at: now() };
   const own = ({ owner }: JournalHead<S>): boolean => owner === head.owner;
   const result = await commitHead(storage, { key: headKey(prefix), value: head, before: found, ttlMs, own });
-  return result.ok ? { head, version: result.version } : undefined;
+  if (!result.ok) return undefined;
+  // The former owner can add no more, so what is read now is all.
+  return { head: { ...head, seq: await readLastSeq(storage, prefix, head.seq) }, version: result.version };
 }

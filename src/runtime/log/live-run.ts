@@ -19,6 +19,8 @@ const maxLength = 8 * 1_048_576;
 const maxEventLength = 262_144;
 /** The head is committed at least this often, so that no other instance takes the run for lost. */
 const heartbeatMs = 5_000;
+/** Commits of chunks alone leave the head for less than a heartbeat, so that each heartbeat writes it. */
+const headMs = 4_000;
 
 /** The options of a live run. */
 export interface LiveRunOptions {
@@ -164,6 +166,7 @@ function openLog(
     now,
     tick,
     ttlMs,
+    headMs,
     graceMs,
     onCommit(seq) {
       metrics.count('pinnace_journal_commits_total', { of: 'run' });

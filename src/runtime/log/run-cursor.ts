@@ -15,6 +15,8 @@ export interface RunCursor {
   close(): void;
 }
 
+const pollMs = 250;
+
 /** Opens a cursor behind the event `after`. */
 export function createCursor(
   runId: string,
@@ -65,10 +67,10 @@ export function createCursor(
   };
 }
 
-/** Also calls back now and then: no news says that a run was lost. */
+/** Also calls back now and then: no news says that a run was lost, or that chunks came without a new head. */
 export function watchRun(runId: string, storage: Storage, onNews: () => void): () => void {
   const stop = watchKey(storage, headKey(runPrefix(runId)), onNews);
-  const timer = setInterval(onNews, 5_000);
+  const timer = setInterval(onNews, pollMs);
   return () => {
     clearInterval(timer);
     stop();

@@ -4,7 +4,7 @@ import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { ErrorData, PinnaceError } from '../../base/errors.ts';
 import type { Emit } from '../../events/events.ts';
 import { openJournal } from '../../log/journal.ts';
-import { type JournalHead, readItems, readJournal } from '../../log/journal-record.ts';
+import { type JournalHead, readItems, readJournal, readLastSeq } from '../../log/journal-record.ts';
 import { takeOver } from '../../log/take-over.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import { workerLost } from './live-run.ts';
@@ -39,8 +39,18 @@ const lostAfterMs = 15_000;
 export async function readRun(runId: string, options: StoredRunOptions): Promise<JournalHead<RunState> | undefined> {
   const found = await readJournal<RunState>(options.storage, runPrefix(runId));
   if (!found || found.head.state.state !== 'running') return found?.head;
-  if (options.now() - found.head.at < lostAfterMs + options.storageGraceMs) return found.head;
+  if (options.now() - found.head.at < lostAfterMs + options.storageGraceMs) {
+    return await withLastSeq(runId, found.head, options);
+  }
   return await endLostRun(runId, options) ?? (await readJournal<RunState>(options.storage, runPrefix(runId)))?.head;
+}
+
+async function withLastSeq(
+  runId: string,
+  head: JournalHead<RunState>,
+  { storage }: StoredRunOptions,
+): Promise<JournalHead<RunState>> {
+  return { ...head, seq: await readLastSeq(storage, runPrefix(runId), head.seq) };
 }
 
 /** Reads the events behind `after`, some at a time; none when there are no more for now. */

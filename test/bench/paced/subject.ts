@@ -57,7 +57,7 @@ function counted(storage: Storage): Storage {
     ...storage,
     commit(changes) {
       counts.commits += 1;
-      counts.changes += changes.length;
+      counts.changes += changes.filter(({ keep }) => !keep).length;
       return storage.commit(changes);
     },
   };

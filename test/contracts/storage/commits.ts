@@ -54,6 +54,42 @@ export const commitChecks: readonly StorageCheck[] = [
     },
   },
   {
+    name: 'checks a version and keeps the value, where the store can',
+    async run({ open }) {
+      const store = await open();
+      if (!store.checks) return;
+      const version = await put(store, { key: ['head'], value: 1 });
+      await put(store, { key: ['head'], ifVersion: version, keep: true }, { key: ['a'], value: 1 });
+      assertEqual(await store.get(['head']), { key: ['head'], value: 1, version });
+      await put(store, { key: ['head'], value: 2 });
+      const late = await store.commit([{ key: ['head'], ifVersion: version, keep: true }, { key: ['a'], value: 2 }]);
+      assertEqual(late, { ok: false, conflicts: [['head']] });
+      assertEqual((await store.get(['a']))?.value, 1, 'A commit was written whose check failed');
+    },
+  },
+  {
+    name: 'checks that a key is new, and writes nothing under it',
+    async run({ open }) {
+      const store = await open();
+      if (!store.checks) return;
+      await put(store, { key: ['free'], ifVersion: null, keep: true }, { key: ['a'], value: 1 });
+      assertEqual(await store.get(['free']), undefined);
+      await put(store, { key: ['free'], value: 1 });
+      const late = await store.commit([{ key: ['free'], ifVersion: null, keep: true }, { key: ['b'], value: 1 }]);
+      assertEqual(late, { ok: false, conflicts: [['free']] });
+      assertEqual(await store.get(['b']), undefined);
+    },
+  },
+  {
+    name: 'refuses a check without a version, and one with a value',
+    async run({ open }) {
+      const store = await open();
+      if (!store.checks) return;
+      await assertRejects(() => store.commit([{ key: ['a'], keep: true }]), invalidChanges);
+      await assertRejects(() => store.commit([{ key: ['a'], value: 1, ifVersion: null, keep: true }]), invalidChanges);
+    },
+  },
+  {
     name: 'writes only over the version that was named',
     async run({ open }) {
       const store = await open();

@@ -1,14 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { answeringStorage } from '../../../src/log/answering-storage.ts';
 import { PinnaceError, type Storage } from '../../../src/index.ts';
 import { type Journal, openJournal } from '../../../src/log/journal.ts';
-import { creation, readItems, readJournal } from '../../../src/log/journal-record.ts';
+import { creation, readItems, readJournal, readLastSeq } from '../../../src/log/journal-record.ts';
 import { takeOver } from '../../../src/log/take-over.ts';
 import { virtualTime } from '../../fixtures/faults/virtual-time.ts';
 
 const prefix = ['log', 'a'];
 const at = 1_800_000_000_000;
+/** How long commits of items leave the head. */
+let headMs = 0;
 
 interface Opened {
   readonly journal: Journal<string>;
@@ -36,6 +38,7 @@ function open(
     prefix,
     now: () => at,
     ttlMs: 60_000,
+    headMs,
     graceMs,
     onCommit: (seq) => seen.push(seq),
     onLost: (error) => lost.push(error),
@@ -59,7 +62,12 @@ function faulty(fault: (commit: () => ReturnType<Storage['commit']>, count: numb
   return { ...storage, commit: (changes) => fault(() => storage.commit(changes), ++count) } satisfies Storage;
 }
 
-describe('openJournal', () => {
+describe.each([
+  { mode: 'that writes its head with every commit', leavesHeadMs: 0 },
+  { mode: 'that only checks its head', leavesHeadMs: 60_000 },
+])('a journal $mode', ({ leavesHeadMs }) => {
+  beforeEach(() => void (headMs = leavesHeadMs));
+
   it('commits what one turn appends together, at its end and without a timer', async () => {
     const storage = memoryStorage();
     const { journal, seen } = await create(storage);
@@ -196,5 +204,57 @@ describe('openJournal', () => {
     expect(await itemsOf(storage)).toEqual(['a', 'b']);
     expect(first.lost).toMatchObject([{ code: 'conflict' }]);
     expect(taken.head.fence).toBe(2);
+  });
+});
+
+describe('a journal that only checks its head', () => {
+  beforeEach(() => void (headMs = 60_000));
+
+  it('leaves the head as it is until the state changes, and readers find the last item', async () => {
+    const storage = memoryStorage();
+    const { journal } = await create(storage, ['a']);
+    const before = await readJournal(storage, prefix);
+    journal.append(['b', 'c']);
+    await journal.flush();
+    expect(await readJournal(storage, prefix)).toEqual(before);
+    expect(await readLastSeq(storage, prefix, 1)).toBe(3);
+    journal.append(['d'], { state: 'later' });
+    await journal.flush();
+    expect(await readJournal(storage, prefix)).toMatchObject({ head: { seq: 4, state: 'later' } });
+  });
+
+  it('writes its head where the storage cannot check a version', async () => {
+    const { checks: _, ...storage } = memoryStorage();
+    const { journal } = await create(storage);
+    journal.append(['a']);
+    await journal.flush();
+    expect(await readJournal(storage, prefix)).toMatchObject({ head: { seq: 1 } });
+  });
+
+  it('is taken over with all items, and its former owner adds none', async () => {
+    const storage = memoryStorage();
+    const { journal, lost } = await create(storage);
+    journal.append(['a']);
+    await journal.flush();
+    journal.append(['b']);
+    await journal.flush();
+    const taken = await takeOver<string>({ storage, prefix, now: () => at, ttlMs: 60_000 });
+    expect(taken).toMatchObject({ head: { seq: 2, fence: 2 } });
+    journal.append(['too late']);
+    await expect(journal.flush()).rejects.toMatchObject({ code: 'conflict' });
+    expect(lost).toHaveLength(1);
+    expect(await itemsOf(storage)).toEqual(['a', 'b']);
+  });
+
+  it('commits nothing more after an end that was committed with others', async () => {
+    let commits = 0;
+    const storage = faulty((commit) => (commits += 1, commit()));
+    const { journal } = await create(storage);
+    journal.append(['a']);
+    const first = journal.flush();
+    journal.append(['end'], { state: 'ended' });
+    await Promise.all([first, journal.flush()]);
+    expect(commits).toBe(3); // the creation, the first item, the end
+    expect(await itemsOf(storage)).toEqual(['a', 'end']);
   });
 });

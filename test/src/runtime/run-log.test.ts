@@ -59,6 +59,7 @@ function failingStorage(commits: number): Storage {
   const storage = memoryStorage();
   let left = commits;
   return {
+    checks: true,
     get: (key) => storage.get(key),
     list: (options) => storage.list(options),
     commit: (changes) => left-- > 0 ? storage.commit(changes) : Promise.reject(new Error('disk sk-SECRET on fire')),
@@ -231,6 +232,7 @@ describe('the run log', () => {
       const storage = memoryStorage();
       let commits = 0;
       const counted: Storage = {
+        checks: true,
         get: (key) => storage.get(key),
         list: (options) => storage.list(options),
         commit: (changes) => (commits += 1, storage.commit(changes)),
@@ -376,6 +378,7 @@ function frozen(storage: Storage) {
     whenWritten: (key: readonly string[]) =>
       new Promise<void>((resolve) => waiting.push({ key: JSON.stringify(key), resolve })),
     storage: {
+      checks: true,
       get: (key) => (cut ? never : storage.get(key)),
       list: (options) => (cut ? never : storage.list(options)),
       async commit(changes) {

@@ -119,6 +119,7 @@ function mortal(storage: Storage): { readonly storage: Storage; readonly kill: (
   return {
     kill: () => void (isDead = true),
     storage: {
+      checks: true,
       get: (key) => unless(() => storage.get(key)),
       list: (options) => unless(() => storage.list(options)),
       commit: (changes) => unless(() => storage.commit(changes)),
