@@ -44,8 +44,12 @@ export function reportAt(report: Report, facts: Omit<ErrorContext, 'kind'>): Rep
 
 /** Reports the error if its caller does not see all of it: a `PinnaceError` without a cause says everything itself. */
 export function reportHidden(report: Report, error: unknown, context: ErrorContext): void {
-  const saysAll = error instanceof PinnaceError && error.cause === undefined;
-  if (!saysAll) report(error, context);
+  if (hidesCause(error)) report(error, context);
+}
+
+/** Whether the caller of an error sees less of it than was thrown. */
+export function hidesCause(error: unknown): boolean {
+  return !(error instanceof PinnaceError) || error.cause !== undefined;
 }
 
 /** What was thrown first: the innermost cause of a `PinnaceError`, or the error itself. */

@@ -39,6 +39,8 @@ export interface GroundingCallOptions {
   readonly authorize?: Authorize | undefined;
   /** Where events are emitted. */
   readonly span?: SpanContext | undefined;
+  /** Receives what a source throws: an answer has a code and a fixed text of it. */
+  readonly report?: ToolContext['report'];
 }
 
 /** What is wanted, and by whom. */
@@ -92,13 +94,14 @@ async function requireActive(
 async function closed<T>(hook: () => T | Promise<T>, id: string): Promise<T> {
   try {
     return await hook();
-  } catch {
-    throw forbidden(id, 'the permission check failed');
+  } catch (cause) {
+    throw forbidden(id, 'the permission check failed', cause);
   }
 }
 
-function forbidden(id: string, why: string): PinnaceError {
+function forbidden(id: string, why: string, cause?: unknown): PinnaceError {
   return new PinnaceError('forbidden', `Cannot use the data source "${id}": ${why}`, {
     details: { reason: 'not_authorized' },
+    cause,
   });
 }

@@ -18,10 +18,15 @@ export interface AskOptions {
   readonly now: () => number;
   /** Returns the request to this source, or rejects when it may not be asked. */
   readonly prepare: () => Promise<GroundingRequest>;
+  /** Receives what was thrown. */
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** Returns the source's hits; never rejects, and never waits longer than the signal. */
-export async function askSource(source: GroundingSource, { signal, now, prepare }: AskOptions): Promise<Asked> {
+export async function askSource(
+  source: GroundingSource,
+  { signal, now, prepare, onError }: AskOptions,
+): Promise<Asked> {
   const start = now();
   const about = { dataSourceId: source.id, kind: source.kind };
   try {
@@ -33,6 +38,7 @@ export async function askSource(source: GroundingSource, { signal, now, prepare 
     const status = hits.length === given.length ? 'ok' : 'partial';
     return { hits, report: { ...about, tookMs: now() - start, candidates: hits.length, status, version } };
   } catch (error) {
+    if (!signal.aborted) onError?.(error);
     return { hits: [], report: { ...about, ...failed(error), tookMs: now() - start } };
   }
 }

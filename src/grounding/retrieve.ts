@@ -1,6 +1,7 @@
 /** Asks the sources all at once, and makes one list of what they give. */
 
 import { PinnaceError } from '../base/errors.ts';
+import { hidesCause } from '../events/report.ts';
 import type { GroundingSource } from '../contracts/grounding-source.ts';
 import { type AccessHooks, type GroundingCallOptions, requireAccess, tenantOf } from './access.ts';
 import { type Asked, askSource, unknownSource } from './ask-source.ts';
@@ -103,7 +104,10 @@ async function askAll(
           topK: depth,
         };
       };
-      return await askSource(source, { signal: limit.signal, now, prepare });
+      const onError = (error: unknown): void => {
+        if (hidesCause(error)) call.report?.(error, { kind: 'grounding', id: source.id });
+      };
+      return await askSource(source, { signal: limit.signal, now, prepare, onError });
     }));
     if (call.signal?.aborted) throw cancelled();
     return asked;

@@ -2,6 +2,7 @@
 
 import type { Egress } from '../contracts/egress.ts';
 import type { Sandbox } from '../contracts/sandbox.ts';
+import type { Report } from '../events/report.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import { createCodeTool } from './code-tool.ts';
 import { createHandledTool, type Handlers } from './extension.ts';
@@ -13,13 +14,15 @@ export interface Means {
   readonly egress: Egress | undefined;
   readonly sandbox: Sandbox | undefined;
   readonly handlers: Handlers;
+  /** Receives why a definition is left out. */
+  readonly report?: Report;
 }
 
 /**
  * Creates the tool; `undefined` for a type whose code is elsewhere, for a means that the runtime does not have, and for a
  * definition whose template or code is none: it must not take the other tools down.
  */
-export function implement(definition: ToolDefinition, { egress, sandbox, handlers }: Means): Tool | undefined {
+export function implement(definition: ToolDefinition, { egress, sandbox, handlers, report }: Means): Tool | undefined {
   try {
     // `createHttpTool` parses the config that the registry keeps as it is.
     if (definition.type === 'http' && egress) return createHttpTool(definition as HttpToolDefinition, { egress });
@@ -27,8 +30,8 @@ export function implement(definition: ToolDefinition, { egress, sandbox, handler
     if (definition.type === 'function' || definition.type === 'extension') {
       return createHandledTool(definition, handlers);
     }
-  } catch {
-    // The manifest says that there is no implementation.
+  } catch (error) {
+    report?.(error, { kind: 'catalog', id: definition.id }); // the manifest only says that there is no implementation
   }
   return undefined;
 }

@@ -83,7 +83,8 @@ function contextOf({ definition: { id, type } }: Tool): ErrorContext {
 
 function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {
   const { toolCallId, principal, secrets, log, redact = unchanged, progress, cite, scope, span, delegation } = call;
-  const report: ToolContext['report'] = (cause, more) => call.report?.(cause, { ...contextOf(tool), ...more });
+  const report: ToolContext['report'] = call.report &&
+    ((cause, more) => call.report?.(cause, { ...contextOf(tool), ...more }));
   return tool.execute(input, {
     signal,
     secrets,

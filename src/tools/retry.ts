@@ -8,6 +8,8 @@ export interface RetryOptions {
   readonly signal: AbortSignal;
   /** Between 0 and 1. */
   readonly random?: () => number;
+  /** Is called for each failure that is retried. */
+  readonly onRetry?: (error: unknown) => void;
   /** Waits; rejects with the signal. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -20,12 +22,13 @@ const capMs = 2000;
  * asked for wins, up to 2 s. An open circuit is not asked again.
  */
 export async function withRetries<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
-  const { retries, signal, random = Math.random, wait = delay } = options;
+  const { retries, signal, random = Math.random, wait = delay, onRetry } = options;
   for (let attempt = 0;; attempt++) {
     try {
       return await work();
     } catch (error) {
       if (attempt >= retries || !mayPass(error) || signal.aborted) throw withAttempts(error, attempt + 1);
+      onRetry?.(error);
       const jitter = random() * Math.min(capMs, baseMs * 2 ** attempt);
       await wait(Math.min(capMs, error.retryAfterMs ?? jitter), signal);
     }

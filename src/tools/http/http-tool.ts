@@ -72,12 +72,14 @@ function checkSecrets({ id, secrets }: ToolDefinition, config: HttpToolConfig): 
   );
 }
 
-type HttpCallOptions = HttpToolOptions & Pick<ToolContext, 'signal' | 'secrets' | 'redact' | 'span' | 'principal'>;
+type HttpCallOptions =
+  & HttpToolOptions
+  & Pick<ToolContext, 'signal' | 'secrets' | 'redact' | 'span' | 'principal' | 'report'>;
 
 async function callHttp(
   config: HttpToolConfig,
   input: TemplateValues['input'],
-  { egress, signal, secrets, redact, span, principal: { tenant }, ...clock }: HttpCallOptions,
+  { egress, signal, secrets, redact, span, report, principal: { tenant }, ...clock }: HttpCallOptions,
 ): Promise<HttpToolOutput> {
   const { method, origin, redirectOrigins, maxBytes, timeoutMs, retries } = config;
   const circuit = `${tenant} ${method} ${config.path}`; // one tenant's bad key or quota is no other's failure
@@ -90,7 +92,9 @@ async function callHttp(
       return await shapeAnswer(answer, config, { redact });
     });
   };
-  if (isIdempotent(config)) return await withRetries(send, { ...clock, retries, signal });
+  if (isIdempotent(config)) {
+    return await withRetries(send, { ...clock, retries, signal, ...(report && { onRetry: report }) });
+  }
   try {
     return await send();
   } catch (error) {

@@ -6,15 +6,18 @@ import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
   createAudit,
+  createGrounding,
   createPlanner,
   createRuntime,
   type CreateRuntimeOptions,
   defineTool,
+  type Egress,
   localPrincipal,
   type OnError,
   PinnaceError,
   type Storage,
 } from '../../../src/index.ts';
+import { definition } from '../../fixtures/http-tool.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel, streamOf } from '../../fixtures/model.ts';
 import { done } from '../../fixtures/plan.ts';
 import { readAll, runRequest } from '../../fixtures/runtime.ts';
@@ -281,6 +284,52 @@ describe('onError', () => {
     const left = await leftBy(scriptedModel(callsLook, says('fine')), { tools: [look(throwIt(bug()))], onError });
     expect(left).toContain('"finish"');
     expect(left).toContain('fine');
+  });
+
+  it('receives what a data source throws, with the run that asked it', async () => {
+    const { reports, onError } = recorder();
+    const cause = bug();
+    const failing = { id: 'notes', kind: 'text' as const, stats: throwIt(cause), retrieve: throwIt(cause) };
+    const left = await leftBy(scriptedModel(callsTools({ tool: 'retrieve', input: { query: 'key' } }), says('ok')), {
+      grounding: createGrounding({ sources: [failing as never] }), // the parts of a source that fail
+      agent: { dataSources: ['notes'] },
+      onError,
+    });
+    expect(reports[0]?.cause).toBe(cause);
+    expect(reports[0]?.context).toMatchObject({
+      kind: 'grounding',
+      id: 'notes',
+      runId: expect.stringMatching(/^run_/),
+    });
+    expect(reports).toHaveLength(1);
+    expect(left).not.toContain(canary);
+  });
+
+  it('receives the failures of requests that an HTTP tool repeats', async () => {
+    const { reports, onError } = recorder();
+    const cause = bug();
+    const failures = [new PinnaceError('unavailable', 'No', { cause }), new PinnaceError('unavailable', 'Away')];
+    const { message } = failures[1]!; // safe: there are two
+    const egress: Egress = {
+      fetch: () => {
+        const failure = failures.shift();
+        return failure ? Promise.reject(failure) : Promise.resolve(Response.json({ ok: true }));
+      },
+    };
+    const asks = { name: 'http', type: 'http', ...definition({ path: '/x', retries: 2 }, { id: 'http', secrets: [] }) };
+    const left = await leftBy(scriptedModel(callsTools({ tool: 'http', input: {} }), says('ok')), {
+      catalog: staticCatalog({
+        agents: [{ id: 'helper', name: 'Helper', providerId: 'default', entryTools: ['*'] }],
+        providers: [{ id: 'default', kind: 'custom' }],
+        tools: [asks],
+      }),
+      egress,
+      onError,
+    });
+    expect(reports[0]?.cause).toBe(cause);
+    expect(reports[1]?.cause).toMatchObject({ message });
+    expect(reports.map(({ context }) => `${context.kind} ${context.id}`)).toEqual(['tool http', 'tool http']);
+    expect(left).not.toContain(canary);
   });
 
   it('receives what the work of a plan throws, with the task, its step and its try', async () => {

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { queuedSink } from '../../../../adapters/sinks/queue.ts';
+import { developmentAuthenticator } from '../../../../adapters/transport/development-authenticator.ts';
+import { createHandler } from '../../../../adapters/transport/http.ts';
+import type { ObservedEvent, OnError } from '../../../../src/index.ts';
+import { says, scriptedModel } from '../../../fixtures/model.ts';
+import { runRequest, testRuntime } from '../../../fixtures/runtime.ts';
+
+const token = 'a-token-for-tests-only';
+
+function recorder() {
+  const reports: [unknown, Parameters<OnError>[1]][] = [];
+  const onError: OnError = (cause, context) => void reports.push([cause, context]);
+  return { reports, onError };
+}
+
+describe('an endpoint', () => {
+  it('reports the cause of a response of 500, which does not contain it', async () => {
+    const { reports, onError } = recorder();
+    const cause = new TypeError('canary-7f21');
+    const runtime = testRuntime({ ...scriptedModel(says('ok')), onError });
+    const broken = { ...runtime, start: () => Promise.reject(cause) };
+    const handler = createHandler(broken, { authenticator: developmentAuthenticator({ token }) });
+    const response = await handler(
+      new Request('http://127.0.0.1/v1/runs', {
+        method: 'POST',
+        body: JSON.stringify(runRequest()),
+        headers: {
+          'authorization': `Bearer ${token}`,
+          'content-type': 'application/json',
+          'idempotency-key': `"${crypto.randomUUID()}"`,
+        },
+      }),
+    );
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('canary');
+    expect(reports).toEqual([
+      [cause, { kind: 'http', id: 'POST /v1/runs', traceId: response.headers.get('x-trace-id') }],
+    ]);
+  });
+
+  it('reports nothing for a request that it refuses', async () => {
+    const { reports, onError } = recorder();
+    const runtime = testRuntime({ ...scriptedModel(says('ok')), onError });
+    const handler = createHandler(runtime, { authenticator: developmentAuthenticator({ token }) });
+    expect((await handler(new Request('http://127.0.0.1/v1/agents', { method: 'POST' }))).status).toBeLessThan(500);
+    expect(reports).toEqual([]);
+  });
+});
+
+describe('a queued sink', () => {
+  it('reports each try of a write that fails', async () => {
+    const { reports, onError } = recorder();
+    const causes = [new TypeError('first'), new TypeError('second')];
+    const left = [...causes];
+    const write = (): Promise<void> => {
+      const cause = left.shift();
+      return cause ? Promise.reject(cause) : Promise.resolve();
+    };
+    const { sink, flush } = queuedSink(write, { tries: 3, retryDelayMs: 0, onError });
+    sink({} as ObservedEvent); // nothing reads it
+    await flush();
+    expect(reports).toEqual(causes.map((cause, i) => [cause, { kind: 'sink', attempt: i + 1 }]));
+  });
+});
