@@ -84,6 +84,11 @@ async function agentIssues({ current, find, known }: FieldContext, agent: Agent)
   if (providerId !== before?.providerId && !await find('provider', providerId)) {
     issues.push(unknown('providerId', 'unknown_provider', 'provider'));
   }
+  const usable = new Set([providerId, ...before?.fallbacks?.map((fallback) => fallback.providerId) ?? []]);
+  for (const [at, fallback] of agent.fallbacks?.entries() ?? []) {
+    if (usable.has(fallback.providerId) || await find('provider', fallback.providerId)) continue;
+    issues.push(unknown(`fallbacks.${at}.providerId`, 'unknown_provider', 'provider'));
+  }
   for (const [at, id] of agent.dataSources.entries()) {
     if (before?.dataSources.includes(id) === true || known.sources.has(id) || await find('dataSource', id)) continue;
     issues.push(unknown(`dataSources.${at}`, 'unknown_data_source', 'data source'));

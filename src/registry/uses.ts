@@ -11,9 +11,10 @@ export interface Use {
 }
 
 /** Lists what the agent names, each once. A pattern names nothing: what it stands for is looked up when it is read. */
-export function usesOf({ entryTools, providerId, mcp, dataSources }: Agent): readonly Use[] {
+export function usesOf({ entryTools, providerId, fallbacks = [], mcp, dataSources }: Agent): readonly Use[] {
+  const providers = [providerId, ...fallbacks.map((fallback) => fallback.providerId)];
   return [
-    { kind: 'provider', id: providerId },
+    ...unique(providers).map((id): Use => ({ kind: 'provider', id })),
     ...unique(exactIds(entryTools)).map((id): Use => ({ kind: 'tool', id })),
     ...Object.keys(mcp).map((id): Use => ({ kind: 'mcpServer', id })),
     ...unique(dataSources).map((id): Use => ({ kind: 'dataSource', id })),

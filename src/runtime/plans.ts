@@ -3,6 +3,7 @@
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import type { PlanEnd, Plans, PlanStart, PlanUpdate } from '../contracts/plans.ts';
 import { PinnaceError } from '../base/errors.ts';
+import { isRecord } from '../base/is-record.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Loss } from '../tools/lost-call.ts';
 import { lossAt, lostChunks, lostError } from './calls/open-calls.ts';
@@ -55,11 +56,21 @@ export async function takePlan(
   return followed(plans, { planId, principal });
 
   async function start(): Promise<string> {
-    const given = { traceId: span.traceId, parentSpanId: span.spanId, ...planner, ...startOf(request) };
+    const terms = withBudget(planner, request.budget);
+    const given = { traceId: span.traceId, parentSpanId: span.spanId, ...terms, ...startOf(request) };
     // As the key of the run, the plan's belongs to the issuer.
     const options = key === undefined ? {} : { idempotencyKey: `run:${principal.session?.issuer ?? ''}:${key}` };
     return (await plans!.start(given, principal, options)).planId; // there is one, as was seen above
   }
+}
+
+/** The budget of a request is that of the plan that it starts, unless the plan's terms say another. */
+function withBudget(
+  planner: Readonly<Record<string, unknown>> | undefined,
+  budget: RunRequest['budget'],
+): Readonly<Record<string, unknown>> {
+  const own = planner?.['budget'];
+  return budget ? { ...planner, budget: isRecord(own) ? { ...budget, ...own } : own ?? budget } : { ...planner };
 }
 
 function followed(

@@ -11,6 +11,13 @@ export const ErrorData = v.object({
   details: v.optional(v.record(v.string(), v.unknown())),
 });
 
+/** What a run has used: counts by name, and the cost where the prices of all its models are known. */
+export const Usage = v.objectWithRest({
+  /** A provider has not reported all of it. */
+  estimated: v.optional(v.literal(true)),
+  cost: v.optional(v.object({ amount: v.number(), currency: v.string() })),
+}, v.number());
+
 /** A time of the endpoint, in UTC. */
 export const Time = v.pipe(v.string(), v.isoTimestamp());
 

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { type Answer, named, type Shape, shapeOf } from './operation.ts';
-import { ErrorData } from './schemas.ts';
+import { ErrorData, Usage } from './schemas.ts';
 
 const RunPart = v.object({
   type: v.literal('data-run'),
@@ -27,7 +27,13 @@ const ManifestPart = v.object({
   }),
 });
 
-const UsagePart = v.object({ type: v.literal('data-usage'), data: v.record(v.string(), v.number()) });
+const UsagePart = v.object({ type: v.literal('data-usage'), data: Usage });
+
+/** A fallback that answers from here on. */
+const ModelPart = v.object({
+  type: v.literal('data-model'),
+  data: v.object({ providerId: v.string(), modelId: v.string() }),
+});
 
 /** The answer as data, where the request or the agent has an `output`. */
 const OutputPart = v.object({ type: v.literal('data-output'), id: v.string(), data: v.unknown() });
@@ -92,6 +98,7 @@ const Plan = v.object({
     expiresAt: v.number(),
   })),
   used: v.record(v.string(), v.number()),
+  currency: v.optional(v.string()),
   deadlineAt: v.number(),
 });
 
@@ -110,6 +117,7 @@ const parts: Readonly<Record<string, Shape>> = {
   'data-plan': named('PlanPart', planPart),
   'data-output': named('OutputPart', shapeOf(OutputPart)),
   'data-usage': named('UsagePart', shapeOf(UsagePart)),
+  'data-model': named('ModelPart', shapeOf(ModelPart)),
   'data-tool-error': named('ToolErrorPart', shapeOf(ToolErrorPart)),
   'data-steering': named('SteeringPart', shapeOf(SteeringPart)),
   'data-tool-log': named('ToolLogPart', shapeOf(ToolLogPart)),

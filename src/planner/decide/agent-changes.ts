@@ -96,7 +96,11 @@ export const noWait = { mode: 'none' } as const;
 const untilTasksEnd = { mode: 'message' } as const;
 
 /** Books what one of the agent's steps or calls has used. */
-export function bookUsage(agent: AgentState, usage?: Usage): void {
+export function bookUsage(state: PlanState, agent: AgentState, usage?: Usage): void {
+  if (usage && (usage.tokens || usage.cost)) {
+    const { currency = null } = usage;
+    state.currency = state.currency === undefined || state.currency === currency ? currency : null;
+  }
   useCall(agent.account, usage);
   agent.tokens += positive(usage?.tokens);
   agent.cost += positive(usage?.cost);

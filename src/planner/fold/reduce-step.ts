@@ -22,7 +22,7 @@ export function reduceStep(state: PlanState, event: StepEvent): Refusal | undefi
   const agent = agentOfStep(state, event.step);
   if (!agent) return 'there is no such agent';
   if (event.type === 'step.late') {
-    bookUsage(agent, event.usage);
+    bookUsage(state, agent, event.usage);
     return undefined;
   }
   if (hasEnded(agent)) return 'the agent has ended';
@@ -57,7 +57,7 @@ function reduceThought(
     return undefined;
   }
   agent.started = false;
-  bookUsage(agent, event.usage);
+  bookUsage(state, agent, event.usage);
   if (event.type === 'step.failed') {
     agent.attempt = event.attempt + 1;
     agent.status = 'waiting';
@@ -149,7 +149,7 @@ function reduceCall(
     return undefined;
   }
   call.started = false;
-  bookUsage(agent, event.usage);
+  bookUsage(state, agent, event.usage);
   if (event.type === 'call.done') return endCall(state, { agent, call }, undefined, event);
   call.attempt = event.attempt + 1;
   if (call.spec.retry && event.error.retryable && event.attempt < call.spec.retry.attempts) {

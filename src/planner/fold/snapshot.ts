@@ -21,6 +21,7 @@ interface KeptState {
   readonly askedSince?: number | undefined;
   readonly askedMs: number;
   readonly used: PlanState['account']['used'];
+  readonly currency?: PlanState['currency'];
   readonly dues: readonly Due[];
   /** How many agents there are, with those that have ended. */
   readonly count: number;
@@ -29,7 +30,7 @@ interface KeptState {
 
 /** Gives the text of a state with these agents, those that live; `undefined` where the plan has not begun or is over. */
 export function stateText(state: PlanState, living: readonly AgentState[]): string | undefined {
-  const { created, phase, at, paused, asks, askCount, askedSince, askedMs, account, dues } = state;
+  const { created, phase, at, paused, asks, askCount, askedSince, askedMs, account, currency, dues } = state;
   if (!created || !rootOf(state) || phase !== 'running') return undefined;
   const kept: KeptState = {
     at,
@@ -40,6 +41,7 @@ export function stateText(state: PlanState, living: readonly AgentState[]): stri
     askedSince,
     askedMs,
     used: account.used,
+    currency,
     dues: dues.all().filter((due) => isValid(state, due)),
     count: state.agents.size,
     agents: toColumns(living, created.at),
@@ -59,7 +61,7 @@ export function endedText(state: PlanState, ended: readonly AgentState[]): strin
  */
 export function stateOf(text: string, endedTexts: readonly string[]): PlanState {
   const kept = JSON.parse(text) as KeptState; // written by this module; others are refused by version and sum before
-  const { at, paused, created, asks, askCount, askedSince, askedMs, used, dues, count, agents } = kept;
+  const { at, paused, created, asks, askCount, askedSince, askedMs, used, currency, dues, count, agents } = kept;
   const state: PlanState = { // every field is named, so that none is forgotten
     at,
     phase: 'running',
@@ -71,6 +73,7 @@ export function stateOf(text: string, endedTexts: readonly string[]): PlanState 
     askedSince,
     askedMs,
     account: createAccount(created.terms.budget),
+    currency,
     dues: createDueHeap(),
     fresh: [],
     result: undefined,

@@ -10,7 +10,18 @@ import { type Report, reportHidden } from '../../events/report.ts';
 import { type Span, type SpanEnd, statusOfError } from '../../events/span.ts';
 import { spanIdOf } from '../model/span-id.ts';
 import type { PlanEvents } from './emit-plan.ts';
-import type { AgentContext, AgentTask, Delivered, InboxItem, RunAgent, StepOutcome, ValueRef } from './run-agent.ts';
+import { type Account, remaining } from '../model/account.ts';
+import type { PlanLimits } from '../model/plan-limits.ts';
+import type {
+  AgentContext,
+  AgentTask,
+  BudgetLeft,
+  Delivered,
+  InboxItem,
+  RunAgent,
+  StepOutcome,
+  ValueRef,
+} from './run-agent.ts';
 
 /** An activity under way. */
 export interface ActivityRun {
@@ -27,6 +38,8 @@ export interface ActivityRunOptions {
   readonly runAgent: RunAgent;
   readonly authorize: AuthorizeCreate | undefined;
   readonly report: Report;
+  /** What each activity has set aside. */
+  readonly reserve: PlanLimits['reserve'];
   /** Emits every activity. */
   readonly events: Pick<PlanEvents, 'start' | 'denied'> | undefined;
   /** `denied` are the actions that the agent may not do, by their place. */
@@ -42,9 +55,9 @@ export function startActivity(activity: Activity, options: ActivityRunOptions): 
   const given = { storage: options.storage, planId: state.created?.planId ?? '', seen: inbox.length, span: step?.span };
   const run = new Run(activity, given);
   const needsReading = agent.memory?.ref !== undefined || agent.context?.ref !== undefined;
-  const work = needsReading ? readFirst(run, activity, state, inbox).then((task) => runAgent(task, run)) : attempt(
+  const work = needsReading ? readFirst(run, activity, options, inbox).then((task) => runAgent(task, run)) : attempt(
     runAgent,
-    toTask(activity, state, { inbox, memory: agent.memory?.value, context: agent.context?.value }),
+    toTask(activity, options, { inbox, memory: agent.memory?.value, context: agent.context?.value }),
     run,
   );
   work.then(
@@ -131,14 +144,14 @@ function attempt(runAgent: RunAgent, task: AgentTask, context: AgentContext): Pr
 async function readFirst(
   context: AgentContext,
   activity: Activity,
-  state: PlanState,
+  options: TaskOptions,
   inbox: readonly InboxItem[],
 ): Promise<AgentTask> {
   const { agent } = activity;
   const read = async (held: Delivered | undefined): Promise<unknown> =>
     held?.ref ? await context.read(held.ref) : held?.value;
   const [memory, given] = await Promise.all([read(agent.memory), read(agent.context)]);
-  return toTask(activity, state, { inbox, memory, context: given });
+  return toTask(activity, options, { inbox, memory, context: given });
 }
 
 /** Makes its abort controller, as all else, only for those who ask: most activities of a large plan never do. */
@@ -191,12 +204,14 @@ class Run implements ActivityRun, AgentContext {
   }
 }
 
+type TaskOptions = Pick<ActivityRunOptions, 'state' | 'reserve'>;
+
 /** A task as it is built: what is optional is set where it is there, for copying parts of objects is what would take the time. */
 type TaskDraft = { -readonly [K in keyof AgentTask]: AgentTask[K] };
 
 function toTask(
   { agent, call, id }: Activity,
-  state: PlanState,
+  { state, reserve }: TaskOptions,
   given: { readonly inbox: readonly InboxItem[]; readonly memory: unknown; readonly context: unknown },
 ): AgentTask {
   const { created } = state;
@@ -228,10 +243,20 @@ function toTask(
   if (above !== undefined) task.above = above;
   if (terms.callers !== undefined) task.callers = terms.callers;
   if (call) task.call = toCall(call);
+  if (agent.account.isMetered) task.left = leftOf(agent.account, reserve, terms.currency);
   return task;
 }
 
 const none: readonly unknown[] = [];
+
+/** What is left, with what the activity has set aside for itself. */
+function leftOf(account: Account, reserve: PlanLimits['reserve'], currency: string | undefined): BudgetLeft {
+  const { tokens, cost } = remaining(account);
+  return {
+    ...(tokens !== Infinity && { tokens: tokens + reserve.tokens }),
+    ...(cost !== Infinity && { cost: cost + reserve.cost, ...(currency !== undefined && { currency }) }),
+  };
+}
 
 /** The other agents that have made this one: in large plans mostly none, and nothing is made for them. */
 function agentsAbove({ spec: { agentId }, parent }: AgentState): readonly string[] | undefined {

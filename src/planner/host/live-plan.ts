@@ -59,7 +59,8 @@ class Plan implements LivePlan {
     const terms = state.created?.terms;
     const { storage, runAgent, authorize, report } = options;
     const onEnd: ActivityRunOptions['onEnd'] = (run, outcome, denied) => this.#settle(run, outcome, denied);
-    this.#runOptions = { state, storage, runAgent, authorize, report, events: observed, onEnd };
+    const { reserve } = limits;
+    this.#runOptions = { state, storage, runAgent, authorize, report, reserve, events: observed, onEnd };
     this.#reservations = createReservations(limits.reserve);
     this.#parallelism = terms?.maxParallelism ?? limits.maxParallelism;
     this.#journal = openPlanJournal({

@@ -1,11 +1,20 @@
 /** Agents of a plan whose steps a model decides: tasks become the model's input, and its calls become actions. */
 
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
-import type { AgentSteps, StepInput, StepOf, ThoughtCall } from '../../contracts/steps.ts';
+import type {
+  ActRequest,
+  AgentSteps,
+  StepInput,
+  StepOf,
+  StepUsage,
+  Thought,
+  ThoughtCall,
+} from '../../contracts/steps.ts';
 import type { ToolOutcome } from '../../contracts/tool-outcome.ts';
 import type { ActionInput } from '../model/action.ts';
+import { toFailure } from '../model/failure.ts';
 import { planTools, readPlanCall } from './plan-tools.ts';
-import type { AgentContext, AgentTask, Delivered, InboxItem, RunAgent, StepOutcome } from './run-agent.ts';
+import type { AgentContext, AgentTask, Delivered, InboxItem, RunAgent, StepOutcome, Usage } from './run-agent.ts';
 
 /** The steps of a runtime's agents: `runtime.steps`. */
 export type ModelSteps = AgentSteps;
@@ -31,7 +40,7 @@ interface Memory {
 export function modelAgent(steps: ModelSteps, { agentId }: { readonly agentId?: string } = {}): RunAgent {
   return async (task, context) => {
     const of = stepOf({ agentId, ...task }, context);
-    return task.call ? await act(steps, task.call, of) : await think(steps, task, of);
+    return task.call ? await act(steps, task.call, { ...of, ...budgetOf(task) }) : await think(steps, task, of);
   };
 }
 
@@ -49,10 +58,15 @@ function stepOf(
   return { agentId, owner, taskId: `${planId}:${address}`, traceId, span, signal, only: tools, above, callers };
 }
 
-async function act(steps: ModelSteps, call: NonNullable<AgentTask['call']>, of: StepOf): Promise<StepOutcome> {
+async function act(
+  steps: ModelSteps,
+  call: NonNullable<AgentTask['call']>,
+  of: StepOf & Pick<ActRequest, 'budget'>,
+): Promise<StepOutcome> {
   const { tool, input, approved, callId = '' } = call;
   const outcome = await steps.act({ ...of, tool, input, callId, approved });
-  const usage = outcome.tokens === undefined ? {} : { usage: { tokens: outcome.tokens } };
+  const { tokens, cost } = outcome;
+  const usage = tokens === undefined ? {} : { usage: usageOf({ tokens, cost }) };
   return outcome.ok
     ? { type: 'output', output: outcome.output, ...usage }
     : { type: 'failed', error: outcome.error, ...usage };
@@ -60,14 +74,35 @@ async function act(steps: ModelSteps, call: NonNullable<AgentTask['call']>, of: 
 
 async function think(steps: ModelSteps, task: AgentTask, of: StepOf): Promise<StepOutcome> {
   const memory = task.memory as Memory | undefined; // what the last step left
-  const { text, calls, history, tokens } = await steps.think({
-    ...of,
-    history: memory?.history,
-    inputs: inputsOf(task, memory),
-    instructions: instructionsFor(task),
-    primitives: task.mayCreate ? allPrimitives : leafPrimitives,
-  });
-  const usage = { tokens };
+  let usage: Usage = {};
+  try {
+    const thought = await steps.think({
+      ...of,
+      ...budgetOf(task),
+      history: memory?.history,
+      inputs: inputsOf(task, memory),
+      instructions: instructionsFor(task),
+      primitives: task.mayCreate ? allPrimitives : leafPrimitives,
+      onUsage: (used) => void (usage = usageOf(used)),
+    });
+    return outcomeOf(thought, usage, of);
+  } catch (error) {
+    return { type: 'failed', error: toFailure(error), usage };
+  }
+}
+
+/** What is left for the step. */
+function budgetOf({ left }: AgentTask): Pick<ActRequest, 'budget'> {
+  if (!left) return {};
+  const { tokens, cost: amount, currency } = left;
+  return { budget: { tokens, cost: amount === undefined ? undefined : { amount, currency } } };
+}
+
+function usageOf({ tokens, cost }: StepUsage): Usage {
+  return cost ? { tokens, cost: cost.amount, currency: cost.currency } : { tokens };
+}
+
+function outcomeOf({ text, calls, history }: Thought, usage: Usage, of: StepOf): StepOutcome {
   if (calls.length === 0) return { type: 'done', result: text, usage };
   const read = calls.map((call) => readCall(call, of));
   const finish = read.find((one) => one.type === 'finish');

@@ -9,6 +9,16 @@ import type { ActionInput, Effect, WaitForInput } from '../model/action.ts';
 export interface Usage {
   readonly tokens?: number;
   readonly cost?: number;
+  /** The currency of the cost; absent where it has no price, or none is known. */
+  readonly currency?: string;
+}
+
+/** What is left of the budgets that an activity counts against. Without a field, as much as it needs. */
+export interface BudgetLeft {
+  readonly tokens?: number;
+  readonly cost?: number;
+  /** The currency that the cost must be in; any when absent. */
+  readonly currency?: string;
 }
 
 /** Stands for a value that is kept out of line because it is large. */
@@ -109,6 +119,8 @@ export interface AgentTask {
     readonly input: unknown;
     readonly approved: boolean;
   };
+  /** Absent where neither tokens nor cost are limited. */
+  readonly left?: BudgetLeft;
   /** What the agent's last step left for this one; `undefined` at its first. */
   readonly memory: unknown;
   /** What came since the last step. Its content is others' words: data, never instructions. */

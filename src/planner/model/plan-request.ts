@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { createTraceId } from '../../events/trace-ids.ts';
 import { checkData } from '../../base/json.ts';
 import { invalid, parse } from '../../base/parse.ts';
+import { Money } from '../../base/record-fields.ts';
 import { Budget, DurationMs, Task } from './action.ts';
 import type { PlanLimits } from './plan-limits.ts';
 
@@ -16,6 +17,12 @@ export const GivenPlan = v.strictObject({
   tasks: v.pipe(v.array(Task), v.minLength(1)),
   /** The task whose result is the plan's; without one, the results of all by their keys. */
   result: v.optional(v.string()),
+});
+
+/** As `Budget`; the cost may have a currency. */
+const PlanBudget = v.strictObject({
+  ...Budget.entries,
+  cost: v.optional(v.union([v.pipe(v.number(), v.minValue(0)), Money])),
 });
 
 /** A request as callers write it. */
@@ -34,7 +41,8 @@ export const PlanRequest = v.strictObject({
   traceId: v.optional(v.pipe(v.string(), v.regex(traceIdForm, 'must be 32 hexadecimal digits or a UUID'))),
   /** The span that the plan is within: 16 hexadecimal digits. */
   parentSpanId: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/, 'must be 16 hexadecimal digits'))),
-  budget: v.optional(Budget, {}),
+  /** A cost without a currency is in the unit of `usage.cost`. */
+  budget: v.optional(PlanBudget, {}),
   /** The agent of the registry that plans. */
   agentId: v.optional(v.string()),
   role: v.optional(v.pipe(v.string(), v.maxLength(200))),
@@ -45,7 +53,10 @@ export const PlanRequest = v.strictObject({
 export type PlanRequestInput = v.InferInput<typeof PlanRequest>;
 
 /** A request with everything filled in and within the limits: what a plan's journal begins with. */
-export interface PlanTerms extends Omit<v.InferOutput<typeof PlanRequest>, 'timeout' | 'plan'> {
+export interface PlanTerms extends Omit<v.InferOutput<typeof PlanRequest>, 'timeout' | 'plan' | 'budget'> {
+  readonly budget: Budget;
+  /** The currency of the budget's cost. */
+  readonly currency?: string;
   readonly maxDepth: number;
   readonly maxParallelism: number;
   readonly traceId: string;
@@ -71,14 +82,17 @@ export function readPlanRequest(
 ): { readonly terms: PlanTerms; readonly tasks: readonly Task[] } {
   checkData(input);
   const { timeout = limits.totalMs, plan, ...request } = parse(PlanRequest, input, { what: 'the plan request' });
+  const { cost, ...counts } = request.budget;
   const budget = {
-    ...request.budget,
+    ...counts,
+    ...(cost !== undefined && { cost: typeof cost === 'object' ? cost.amount : cost }),
     agents: Math.min(request.budget.agents ?? Infinity, limits.agents),
     steps: Math.min(request.budget.steps ?? Infinity, limits.steps),
   };
   const terms: PlanTerms = {
     ...request,
     budget,
+    ...(typeof cost === 'object' && { currency: cost.currency }),
     maxDepth: Math.min(request.maxDepth ?? Infinity, limits.maxDepth),
     maxParallelism: Math.min(request.maxParallelism ?? Infinity, limits.maxParallelism),
     traceId: request.traceId?.replaceAll('-', '').toLowerCase() ?? createTraceId(),

@@ -108,6 +108,8 @@ export interface PlanState {
   askedSince: number | undefined;
   askedMs: number;
   account: Account;
+  /** The currency of all that was used; `null` where part of it has none, or another. */
+  currency: string | null | undefined;
   readonly dues: DueHeap;
   /** Activities that became ready since the owner last emptied this. */
   fresh: Activity[];
@@ -130,6 +132,7 @@ export function createPlanState(): PlanState {
     askedSince: undefined,
     askedMs: 0,
     account: createAccount({}),
+    currency: undefined,
     dues: createDueHeap(),
     fresh: [],
     result: undefined,

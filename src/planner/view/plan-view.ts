@@ -46,6 +46,8 @@ export interface PlanView {
   readonly omitted: number;
   readonly questions: readonly Omit<AskFacts, 'schema'>[];
   readonly used: Amount;
+  /** The currency of the cost; absent where part of it has no price, or another currency. */
+  readonly currency?: string;
   readonly deadlineAt: number;
 }
 
@@ -57,7 +59,7 @@ export function viewOf(
   state: PlanState,
   { seq, isSuspended = false }: { seq: number; isSuspended?: boolean },
 ): PlanView | undefined {
-  const { created, phase, account, asks } = state;
+  const { created, phase, account, currency, asks } = state;
   const root = rootOf(state);
   if (!created || !root) return undefined;
   const view: PlanView = {
@@ -75,6 +77,7 @@ export function viewOf(
     omitted: 0,
     questions: questionsOf(asks.values()),
     used: { ...account.used },
+    ...(typeof currency === 'string' && { currency }),
     deadlineAt: planDeadlineAt(state),
   };
   const tasks = fitting(state, mostViewBytes - bytesOf(view) - 64);

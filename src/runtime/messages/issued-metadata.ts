@@ -77,7 +77,11 @@ export function issuedIn(chunks: readonly UIMessageChunk[]): IssuedMetadata {
   const addCall = (toolCallId: string, fields: Fields): void => {
     calls.set(toolCallId, { ...calls.get(toolCallId), ...defined(fields) });
   };
+  let isOther = false;
   for (const chunk of chunks) {
+    if (chunk.type === 'start') isOther = false;
+    if (chunk.type === 'data-model') isOther = true; // a fallback answers: the next run starts with the first model again
+    if (isOther) continue;
     switch (chunk.type) {
       case 'text-start':
       case 'reasoning-start':

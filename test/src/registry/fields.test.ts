@@ -181,6 +181,17 @@ describe('a registry, asked to register an agent', () => {
     );
   });
 
+  it('refuses a fallback whose provider it does not know, and keeps one that it knows', async () => {
+    const registry = registryOf();
+    const { id: providerId } = await registry.providers.register(provider());
+    const fallbacks = [{ providerId, model: 'small' }, { providerId: 'nobody' }];
+    await expect(registry.agents.register(agent({ providerId, fallbacks }))).rejects.toMatchObject(
+      refusal(['fallbacks.1.providerId', 'unknown_provider']),
+    );
+    await registry.agents.register(agent({ providerId, fallbacks: fallbacks.slice(0, 1) }));
+    expect((await registry.agents.list()).items[0]).toMatchObject({ fallbacks: [{ providerId, model: 'small' }] });
+  });
+
   it('takes what comes in the same document, and sources that the composition gives as code', async () => {
     const registry = registryOf({ sources: ['notes'] });
     const document = {

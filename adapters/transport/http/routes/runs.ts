@@ -16,7 +16,7 @@ import type { SignedEnv } from '../env.ts';
 import { empty, json, lastEventId, named, shapeOf, type SignedOperation } from '../operation.ts';
 import { runInProgress } from '../problem.ts';
 import type { Quotas } from '../quotas.ts';
-import { ErrorData, Time } from '../schemas.ts';
+import { ErrorData, Time, Usage } from '../schemas.ts';
 import { encodeSse, sseHeaders } from '../sse.ts';
 import { runStream } from '../stream-parts.ts';
 import { traceHeader } from '../trace.ts';
@@ -45,7 +45,7 @@ const RunAnswer = v.object({
   startedAt: Time,
   endedAt: v.optional(Time),
   error: v.optional(ErrorData),
-  usage: v.optional(v.record(v.string(), v.number())),
+  usage: v.optional(Usage),
 });
 
 const nothingLeft = empty('Nothing is left to stream');

@@ -10,6 +10,7 @@ import {
   defineTool,
   type LanguageModel,
   localPrincipal,
+  type ProviderInput,
   type ToolDefinitionInput,
   type UIMessageChunk,
 } from '../../../../src/index.ts';
@@ -30,7 +31,8 @@ const askExpert: ToolDefinitionInput = {
 /** A runtime with `helper`, who can ask `expert` by a tool. */
 function delegating(
   { helper, expert }: { helper: LanguageModel; expert: LanguageModel },
-  { agents = {}, definitions = [askExpert], ...options }: Partial<Omit<CreateRuntimeOptions, 'agents'>> & {
+  { agents = {}, definitions = [askExpert], prices, ...options }: Partial<Omit<CreateRuntimeOptions, 'agents'>> & {
+    prices?: ProviderInput['prices'];
     agents?: { helper?: Partial<AgentInput>; expert?: Partial<AgentInput> };
     definitions?: readonly ToolDefinitionInput[];
   } = {},
@@ -41,7 +43,7 @@ function delegating(
       { ...base, id: 'helper', providerId: 'helper', ...agents.helper },
       { ...base, id: 'expert', providerId: 'expert', entryTools: [], ...agents.expert },
     ],
-    providers: [{ id: 'helper', kind: 'custom' }, { id: 'expert', kind: 'custom' }],
+    providers: ['helper', 'expert'].map((id) => ({ id, kind: 'custom', prices })),
     tools: definitions,
   });
   const models = { model: ({ id }: { id: string }) => id === 'expert' ? expert : helper };
@@ -185,6 +187,22 @@ describe('a tool of type agent', () => {
     helper.calls.length = 0;
     await readAll(await runtime.run(runRequest({ budget: { tokens: 1 } }), me));
     expect(expert.calls).toEqual([]);
+  });
+
+  it('limits the answers of the agent to its half, and counts what they cost', async () => {
+    const prices = { input: 1000, output: 1000, currency: 'EUR' };
+    const expert = scriptedModel(says('A ship'));
+    const runtime = delegating({ helper: scriptedModel(handsOver, says('ok')).model, expert: expert.model }, {
+      prices,
+    });
+    const budget = { tokens: 4000, cost: { amount: 3, currency: 'EUR' } };
+    const chunks = await readAll(await runtime.run(runRequest({ budget }), me));
+    expect(expert.calls[0]?.maxOutputTokens).toBeLessThan(1500);
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
+    expect(lastData(chunks, 'data-usage')).toMatchObject({
+      totalTokens: 45,
+      cost: { amount: 0.045, currency: 'EUR' },
+    });
   });
 
   it('is left out where its definition names no agent', async () => {
