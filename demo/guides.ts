@@ -27,6 +27,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'output', title: 'Structured answers', words: 'json schema output data typed' },
       { page: 'models', title: 'Models', words: 'providers openai anthropic google sdk loop' },
       { page: 'steering', title: 'Steering', words: 'message while running send interrupt queue' },
+      { page: 'budgets', title: 'Fallbacks and budgets', words: 'fallback model price cost tokens money limit' },
     ],
   },
   {
