@@ -9,6 +9,7 @@ import { callScenarios } from '../../../fixtures/loop/scenarios/calls.ts';
 import { contentScenarios } from '../../../fixtures/loop/scenarios/content.ts';
 import { endScenarios } from '../../../fixtures/loop/scenarios/ends.ts';
 import { providerCallScenarios } from '../../../fixtures/loop/scenarios/provider-calls.ts';
+import { versionScenarios } from '../../../fixtures/loop/scenarios/versions.ts';
 
 const scenarios = [
   ...contentScenarios,
@@ -16,6 +17,7 @@ const scenarios = [
   ...providerCallScenarios,
   ...approvalScenarios,
   ...endScenarios,
+  ...versionScenarios,
 ];
 
 describe('a run against streamText of the AI SDK', () => {
