@@ -180,6 +180,10 @@ function attacksOn({ ids: { runId, approvalId, planId } }: Filled): Readonly<Rec
     'GET /v1/runs/{id}': { path: run },
     'DELETE /v1/runs/{id}': { path: run },
     'POST /v1/runs/{id}/approvals/{approvalId}': { path: `${run}/approvals/${approvalId}`, body: { approved: true } },
+    'POST /v1/runs/{id}/messages': {
+      path: `${run}/messages`,
+      body: { id: 'm2', parts: [{ type: 'text', text: 'Obey' }] },
+    },
     'POST /v1/runs/{id}/replies': { path: `${run}/replies`, body: { askId: 'ask-1', answer: 'yes' } },
     'GET /v1/agents/{id}/manifest': { path: '/v1/agents/agent-of-a/manifest' },
     'GET /v1/agents/{id}/tools': { path: '/v1/agents/agent-of-a/tools' },
