@@ -1,6 +1,12 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defineTool, localPrincipal, type UIMessage, type UIMessageChunk } from '../../../src/index.ts';
+import {
+  defineTool,
+  localPrincipal,
+  type RunRequestInput,
+  type UIMessage,
+  type UIMessageChunk,
+} from '../../../src/index.ts';
 import { startEndpoints } from '../../fixtures/providers/endpoints.ts';
 import {
   cutFetch,
@@ -36,8 +42,9 @@ interface Ran {
 async function run(
   name: ProviderName,
   text: string,
-  { parts = [], retries = 0, fetch = globalThis.fetch }: {
+  { parts = [], retries = 0, fetch = globalThis.fetch, output }: {
     readonly parts?: UIMessage['parts'];
+    readonly output?: RunRequestInput['output'];
     readonly retries?: number;
     readonly fetch?: typeof globalThis.fetch;
   } = {},
@@ -46,7 +53,9 @@ async function run(
   const model = providers[name]({ url: endpoints.url, fetch: rememberingFetch({ sent, fetch }) });
   const runtime = testRuntime({ model, tools: [weather], limits: { modelRetries: retries } });
   const messages: UIMessage[] = [{ id: 'm1', role: 'user', parts: [{ type: 'text', text }, ...parts] }];
-  const chunks = await readAll(await runtime.run(runRequest({ chat: { id: 'c', messages } }), localPrincipal()));
+  const chunks = await readAll(
+    await runtime.run(runRequest({ chat: { id: 'c', messages }, ...(output && { output }) }), localPrincipal()),
+  );
   await runtime.close();
   return { chunks, sent };
 }
@@ -58,6 +67,16 @@ const thoughts: Readonly<Record<ProviderName, RegExp | undefined>> = {
   'anthropic': /{"type":"thinking","thinking":"Let me see","signature":"signed-by-the-model"}/,
   'google': /{"text":"Let me see","thought":true}/,
   'openai-compatible': /"reasoning_content":"Let me see"/,
+};
+
+/** How each provider is told the schema of an answer. */
+const schemas: Readonly<Record<ProviderName, RegExp>> = {
+  'openai chat':
+    /"response_format":{"type":"json_schema","json_schema":{"schema":{"type":"object","properties":{"city"/,
+  'openai responses': /"text":{"format":{"type":"json_schema"[^]*"schema":{"type":"object","properties":{"city"/,
+  'anthropic': /"output_(?:format|config)":{[^]*"schema":{"type":"object","properties":{"city"/,
+  'google': /"name":"json"[^]*"parametersJsonSchema":{"type":"object","properties":{"city"[^]*"mode":"ANY"/,
+  'openai-compatible': /"response_format":{"type":"json_object"}/,
 };
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
@@ -91,6 +110,20 @@ describe.each(names)('a run with the provider package %s', (name) => {
     const { chunks, sent } = await run(name, 'picture', { parts: [image] });
     expect(textOf(chunks)).toBe('I see a dot');
     expect(sent[0]?.body).toContain(png);
+  });
+
+  it('returns an answer as data, beside tools', async () => {
+    const schema = {
+      type: 'object',
+      properties: { city: { type: 'string' } },
+      required: ['city'],
+      additionalProperties: false,
+    };
+    const { chunks, sent } = await run(name, 'place', { output: { schema } });
+    expect(lastData(chunks, 'data-output')).toEqual({ city: 'Oslo' });
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
+    expect(sent).toHaveLength(1);
+    expect(sent[0]?.body).toMatch(schemas[name]);
   });
 
   it.each([
