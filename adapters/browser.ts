@@ -13,6 +13,7 @@ import type { ModelSource } from '../src/contracts/model-source.ts';
 import type { SecretSource } from '../src/contracts/secret-source.ts';
 import type { ClosableStorage, Watchable } from '../src/contracts/storage.ts';
 import type { PrivateOrigins } from '../src/base/private-origins.ts';
+import type { CodeAgent } from '../src/runtime/code-agents/agent-code.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import type { ToolSource } from '../src/tools/tool-source.ts';
 import { browserEgress } from './egress/browser.ts';
@@ -37,6 +38,8 @@ export interface BrowserRuntimeOptions {
   /** The audit and the event ring over `storage`; created when absent. */
   readonly observability?: Observability;
   readonly catalog: Catalog;
+  /** Agents composed in code, by `defineAgent`. */
+  readonly agents?: readonly CodeAgent[];
   readonly secrets: SecretSource;
   readonly tools: (
     storage: ClosableStorage & Watchable,
@@ -69,6 +72,7 @@ export function createBrowserRuntime(
     name,
     format,
     catalog,
+    agents = [],
     secrets,
     tools,
     privateOrigins = [],
@@ -85,6 +89,7 @@ export function createBrowserRuntime(
   const egress = browserEgress();
   const runtime = createRuntime({
     catalog,
+    agents,
     secrets,
     storage,
     models: typeof models === 'function' ? models(egress) : models,

@@ -12,6 +12,7 @@ import type { SecretSource } from '../src/contracts/secret-source.ts';
 import type { ClosableStorage, Storage, Watchable } from '../src/contracts/storage.ts';
 import type { PrivateOrigins } from '../src/base/private-origins.ts';
 import type { OnError } from '../src/events/on-error.ts';
+import type { CodeAgent } from '../src/runtime/code-agents/agent-code.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { ToolDefinition } from '../src/base/schema.ts';
 import type { Handlers } from '../src/tools/extension.ts';
@@ -44,6 +45,8 @@ export interface DenoEndpointOptions {
   readonly catalog:
     | Catalog
     | ((storage: EndpointStorage, tools: readonly ToolDefinition[], observability: Observability) => Registry);
+  /** Agents composed in code, by `defineAgent`. */
+  readonly agents?: readonly CodeAgent[];
   readonly authenticator: (storage: EndpointStorage) => HandlerOptions['authenticator'];
   readonly tools: (storage: EndpointStorage) => readonly (Tool | ToolSource)[];
   /** The code that tools of type `function` or `extension` name in `config.handler`; pass it to `createRegistry` as well. */
@@ -111,6 +114,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     mcp: whenNeeded(egress),
     sinks: [consoleSink(), ...(isTraced() ? [otelSink().sink] : [])],
     ...observability,
+    ...(options.agents && { agents: options.agents }),
     ...(options.handlers && { handlers: options.handlers }),
     ...(secrets && { secrets }),
     ...(options.onError && { onError: options.onError }),

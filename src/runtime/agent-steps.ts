@@ -80,7 +80,10 @@ async function askModel(
   { resolved, agent: given, principal, limits, notes, place, redaction, report, files, tools }: Prepared,
 ): Promise<Omit<Thought, 'calls'> & Pick<ModelTurn, 'calls'>> {
   const asked = { agentId: given.id, context: notes, principal };
-  const agent = await withInstructions(given, resolved.code.instructions, asked, request.signal);
+  const agent = await withInstructions(given, resolved.code.instructions, asked, {
+    signal: request.signal,
+    report,
+  });
   const last = readTaskHistory(request.history);
   const messages = withOutcomes(last.messages, request.inputs);
   const { isOther, ...models } = await taskModels({ ...last, messages }, { ...resolved, first: resolved, place });

@@ -2,11 +2,18 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { Agent } from '../../base/schema.ts';
+import type { Report } from '../../events/report.ts';
 import { raceAbort } from '../../base/until-aborted.ts';
 import type { Instructions, InstructionsRequest } from './agent-code.ts';
 
 const mostMs = 2_000;
 const mostLength = 65_536;
+
+/** What a function is called with besides its request. */
+export interface InstructionsCall {
+  readonly signal: AbortSignal;
+  readonly report: Report;
+}
 
 /**
  * Returns the agent with the instructions of this run.
@@ -18,20 +25,24 @@ export async function withInstructions(
   agent: Agent,
   instructions: Instructions | undefined,
   request: InstructionsRequest,
-  signal: AbortSignal,
+  call: InstructionsCall,
 ): Promise<Agent> {
   if (!instructions) return agent;
-  return { ...agent, instructions: await callWithin(instructions, request, signal) };
+  return { ...agent, instructions: await callWithin(instructions, request, call) };
 }
 
-async function callWithin(instructions: Instructions, request: InstructionsRequest, signal: AbortSignal) {
+async function callWithin(
+  instructions: Instructions,
+  request: InstructionsRequest,
+  { signal, report }: InstructionsCall,
+): Promise<string> {
   const own = new AbortController();
   const follow = (): void => own.abort(signal.reason);
   if (signal.aborted) follow();
   signal.addEventListener('abort', follow, { once: true });
   const timer = setTimeout(() => own.abort(broken(`it took longer than ${mostMs} ms`)), mostMs);
   try {
-    const text: unknown = await raceAbort(called(instructions, request, own.signal), own.signal);
+    const text: unknown = await raceAbort(called(instructions, request, { signal: own.signal, report }), own.signal);
     if (typeof text !== 'string') throw broken('it returned no text');
     if (text.length > mostLength) throw broken(`it returned more than ${mostLength} characters`);
     return text;
@@ -41,12 +52,18 @@ async function callWithin(instructions: Instructions, request: InstructionsReque
   }
 }
 
-async function called(instructions: Instructions, request: InstructionsRequest, signal: AbortSignal): Promise<unknown> {
+async function called(
+  instructions: Instructions,
+  request: InstructionsRequest,
+  { signal, report }: InstructionsCall,
+): Promise<unknown> {
   try {
     signal.throwIfAborted();
     return await instructions(request, { signal });
   } catch (cause) {
-    throw signal.aborted ? signal.reason : broken('it threw an error', cause);
+    if (signal.aborted) throw signal.reason;
+    report(cause, { kind: 'hook', id: 'instructions' });
+    throw broken('it threw an error', cause);
   }
 }
 

@@ -2,11 +2,12 @@
 
 import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { PinnaceError } from '../../base/errors.ts';
+import type { Report } from '../../events/report.ts';
 import type { LoopOptions } from '../loop/loop-options.ts';
 import type { FinishedCall, FinishedStep, StopCondition } from './agent-code.ts';
 
 /** Creates the check that the loop makes after each step. It throws `internal` with the reason `stop_when` where the condition throws. */
-export function createStopCheck(stopWhen: StopCondition | undefined): LoopOptions['isEnough'] {
+export function createStopCheck(stopWhen: StopCondition | undefined, report: Report): LoopOptions['isEnough'] {
   if (!stopWhen) return undefined;
   const steps: FinishedStep[] = [];
   return ({ text, finishReason, calls }, results) => {
@@ -21,7 +22,7 @@ export function createStopCheck(stopWhen: StopCondition | undefined): LoopOption
         ...resultOf(byId.get(toolCallId)),
       })),
     });
-    return isMet(stopWhen, [...steps]);
+    return isMet(stopWhen, [...steps], report);
   };
 }
 
@@ -33,11 +34,12 @@ function resultOf(result: LanguageModelV4ToolResultPart | undefined): Pick<Finis
   };
 }
 
-function isMet(stopWhen: StopCondition, steps: readonly FinishedStep[]): boolean {
+function isMet(stopWhen: StopCondition, steps: readonly FinishedStep[], report: Report): boolean {
   try {
     const met: unknown = stopWhen(steps);
     if (typeof met === 'boolean') return met;
   } catch (cause) {
+    report(cause, { kind: 'hook', id: 'stopWhen' });
     throw broken('it threw an error', cause);
   }
   throw broken('it returned no boolean');

@@ -3,6 +3,7 @@
 import type { OutputSpec } from '../../base/agent/output-spec.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json.ts';
+import type { Report } from '../../events/report.ts';
 import type { Issue } from '../../base/parse.ts';
 import { compileJsonSchema } from '../../tools/json-schema/json-schema.ts';
 import type { OutputReading, RunOutput } from '../loop/run-output.ts';
@@ -14,10 +15,11 @@ export interface RunOutputOptions {
   /** Checks what a JSON Schema cannot say. */
   readonly check: ((data: unknown) => Promise<readonly Issue[]>) | undefined;
   readonly runId: string;
+  readonly report: Report;
 }
 
 /** Creates the structured answer. */
-export function createRunOutput({ spec, check, runId }: RunOutputOptions): RunOutput {
+export function createRunOutput({ spec, check, runId, report }: RunOutputOptions): RunOutput {
   const { schema, name, description } = spec;
   const issuesOf = compileJsonSchema(schema);
   return {
@@ -32,7 +34,7 @@ export function createRunOutput({ spec, check, runId }: RunOutputOptions): RunOu
       const json = parsed(text);
       if (!json.ok) return json;
       const issues = issuesOf(json.data);
-      const all = issues.length > 0 ? issues : await check?.(json.data) ?? [];
+      const all = issues.length > 0 ? issues : await checked(json.data, { check, report });
       return all.length > 0 ? { ok: false, issues: all } : json;
     },
     chunk: (data) => ({ type: 'data-output', id: runId, data }),
@@ -48,6 +50,21 @@ export function outputInstructions({ schema, name, description }: OutputSpec): s
     ...(description === undefined ? [] : [`Description: ${description}`]),
     JSON.stringify(schema),
   ].join('\n');
+}
+
+async function checked(
+  data: unknown,
+  { check, report }: Pick<RunOutputOptions, 'check' | 'report'>,
+): Promise<readonly Issue[]> {
+  try {
+    return await check?.(data) ?? [];
+  } catch (cause) {
+    report(cause, { kind: 'hook', id: 'output' });
+    throw new PinnaceError('internal', 'Cannot check the answer by the schema of "output": its code threw an error', {
+      cause,
+      details: { reason: 'output_check' },
+    });
+  }
 }
 
 function parsed(text: string): OutputReading {

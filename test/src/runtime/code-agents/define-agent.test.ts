@@ -9,6 +9,7 @@ import {
   defineAgent,
   defineTool,
   localPrincipal,
+  type OnError,
 } from '../../../../src/index.ts';
 import type { AgentOptions, Instructions, StopCondition } from '../../../../src/runtime/index.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel } from '../../../fixtures/model.ts';
@@ -25,13 +26,25 @@ const add = defineTool({
 const agentOf = (options: Partial<AgentOptions>): CodeAgent =>
   defineAgent({ id: 'helper', name: 'Helper', providerId: 'default', entryTools: ['*'], ...options });
 
+/** What was reported to the host, as the id of the hook and the cause. */
+const reported: [id: unknown, cause: unknown][] = [];
+beforeEach(() => void reported.splice(0));
+
 function runtimeOf({ model }: ScriptedModel, ...agents: readonly CodeAgent[]) {
   const base = { name: 'Helper', providerId: 'default', instructions: 'From the catalog' };
+  const onError: OnError = (cause, { kind, id }) => void reported.push([`${kind} ${id}`, cause]);
   const catalog = staticCatalog({
     agents: [{ ...base, id: 'helper' }, { ...base, id: 'helper', tenant: 'acme', instructions: 'Of Acme' }],
     providers: [{ id: 'default', kind: 'custom', jsonSchema: true }],
   });
-  return createRuntime({ catalog, agents, models: { model: () => model }, storage: memoryStorage(), tools: [add] });
+  return createRuntime({
+    catalog,
+    agents,
+    models: { model: () => model },
+    storage: memoryStorage(),
+    tools: [add],
+    onError,
+  });
 }
 
 async function run(script: ScriptedModel, options: Partial<AgentOptions>) {
@@ -76,6 +89,7 @@ describe('instructions in code', () => {
     const script = scriptedModel(says('Hi'));
     const broken = await run(script, { instructions: () => Promise.reject(new TypeError('the secret plan')) });
     expect(lastData(broken, 'data-run')).toMatchObject(failure('instructions'));
+    expect(reported).toEqual([['hook instructions', new TypeError('the secret plan')]]);
     expect(JSON.stringify(broken)).not.toContain('secret plan');
     const empty = await run(script, { instructions: () => undefined as unknown as string });
     expect(lastData(empty, 'data-run')).toMatchObject(failure('instructions'));
@@ -138,6 +152,7 @@ describe('stopWhen', () => {
       },
     });
     expect(lastData(thrown, 'data-run')).toMatchObject(failure('stop_when'));
+    expect(reported).toEqual([['hook stopWhen', new Error('the secret plan')]]);
     expect(JSON.stringify(thrown)).not.toContain('secret plan');
     const odd = await run(calls(), { stopWhen: () => Promise.resolve(true) as unknown as boolean });
     expect(lastData(odd, 'data-run')).toMatchObject(failure('stop_when'));
@@ -159,6 +174,19 @@ describe('output in code', () => {
     });
     expect(JSON.stringify(script.calls[1]?.prompt.at(-1))).toContain('the value: must not end before it begins');
     expect(lastData(chunks, 'data-output')).toEqual({ from: 1, to: 2 });
+  });
+
+  it('fails the run as internal when a check throws', async () => {
+    const broken = v.pipe(
+      v.object({}),
+      v.check(() => {
+        throw new TypeError('the secret plan');
+      }),
+    );
+    const chunks = await run(scriptedModel(says('{}')), { output: { schema: broken } });
+    expect(lastData(chunks, 'data-run')).toMatchObject(failure('output_check'));
+    expect(JSON.stringify(chunks)).not.toContain('secret plan');
+    expect(reported).toEqual([['hook output', new TypeError('the secret plan')]]);
   });
 
   it('may be a schema of another library that shows it as JSON Schema, and is refused otherwise', () => {
