@@ -95,7 +95,7 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
   const commit = commitTo(journal);
   const inbox = createInbox({ ...options, commit });
   const isFull = createStreamLimit();
-  let silent = true;
+  const isFirst = createFirstWord();
   return {
     state,
     inbox,
@@ -120,10 +120,7 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
       buffer.push(text);
       const changes = inbox.changesOf(chunk);
       journal.append([text], changes && { changes });
-      if (silent && isFirstWord(chunk)) {
-        silent = false;
-        void journal.flush().catch(() => undefined); // a lost log has told `leave`
-      }
+      if (isFirst(chunk)) void journal.flush().catch(() => undefined); // a lost log has told `leave`
     },
     async end(how, { usage, onRecorded: whenRecorded }) {
       onRecorded = whenRecorded;
@@ -179,9 +176,14 @@ function openLog(
   });
 }
 
-/** Whether a person sees something of the answer: the first of it is committed at once. */
-function isFirstWord({ type }: UIMessageChunk): boolean {
-  return type === 'text-delta' || type === 'reasoning-delta' || type === 'tool-input-start';
+/** Returns a function that is true for the first chunk of an answer that a person sees: it is committed at once. */
+function createFirstWord(): (chunk: UIMessageChunk) => boolean {
+  let isSilent = true;
+  return ({ type }) => {
+    if (!isSilent || (type !== 'text-delta' && type !== 'reasoning-delta' && type !== 'tool-input-start')) return false;
+    isSilent = false;
+    return true;
+  };
 }
 
 function tooLong(): PinnaceError {
