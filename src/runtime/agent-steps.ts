@@ -25,6 +25,7 @@ import type { ResolvedModel } from './resolve/resolve-model.ts';
 import { createModelBudget, type ModelUsage } from './model/model-budget.ts';
 import { requirePrice } from './model/model-price.ts';
 import { callModelOnce, type ModelCall, type ModelTurn } from './model/model-turn.ts';
+import { fitOnce } from './context/fit-once.ts';
 import { readTaskHistory, taskModels, writeTaskHistory } from './model/task-models.ts';
 import { createPrincipal, requireScope } from '../base/principal.ts';
 import { createRunRedaction, redactedContext, redactedEmit } from './calls/run-redaction.ts';
@@ -92,6 +93,10 @@ async function askModel(
   requirePrice(models.first.provider, request.budget?.cost);
   const usage: ModelUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   const instructions = [request.instructions, agent.instructions].filter((part) => part !== '').join('\n\n');
+  const offered = [...request.primitives, ...tools.map(({ definition }) => definition)];
+  const prompt = toPrompt(instructions, await files.load(withContext(messages, notes)));
+  const { signal } = request;
+  const { contextTokens } = resolved;
   const { fallback, message, ...turn } = await callModelOnce({
     agent,
     models: { ...models, onResolved },
@@ -100,10 +105,10 @@ async function askModel(
     metrics,
     report,
     limits,
-    signal: request.signal,
+    signal,
     onText: (said) => liveTexts.emit(planOf(request), said),
-    prompt: toPrompt(instructions, await files.load(withContext(messages, notes))),
-    tools: [...request.primitives, ...tools.map(({ definition }) => definition)],
+    prompt: await fitOnce(prompt, { contextTokens, agentId: agent.id, signal, tools: offered }),
+    tools: offered,
   }).finally(() => request.onUsage?.({ tokens: usage.totalTokens, cost: usage.cost }));
   if (fallback) leaveProvider(messages);
   const model = fallback ?? (isOther ? last.model : undefined);
