@@ -1,5 +1,6 @@
 /** A chat's messages as the page holds them: what grows while an answer streams is a signal of its own. */
 
+import type { CompactionPart } from './compaction.ts';
 import { type Signal, signal } from '@preact/signals';
 import type { CitationsPart } from './citations.ts';
 import type { PlanPart } from '../../plan/state/plan.ts';
@@ -54,6 +55,7 @@ export type Part =
   | CitationsPart
   | FilePart
   | SteeringPart
+  | CompactionPart
   | StepPart;
 
 /** Markdown text. */

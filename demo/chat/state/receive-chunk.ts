@@ -2,6 +2,7 @@
 
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { type CitationsPart, CitedSources } from './citations.ts';
+import { CompactionData } from './compaction.ts';
 import { type AssistantMessage, isSettled, type Outcome, type Part, type RunFacts, type ToolCall } from './message.ts';
 import { receivePlan } from '../../plan/state/plan.ts';
 import { PlanView } from '../../plan/state/plan-data.ts';
@@ -75,6 +76,10 @@ const handlers: Handlers = {
     if (view) receivePlan(message, view, { at: now(), add });
   },
   'data-sources': receiveSources,
+  'data-compaction': ({ add }, { id = '', data }) => {
+    const compaction = readAs(CompactionData, data);
+    if (compaction) add({ type: 'compaction', id, ...compaction });
+  },
   'data-tool-error': ({ calls }, { data }) => {
     const failure = readAs(ToolFailure, data);
     if (failure) calls.fail(failure);

@@ -2,6 +2,7 @@
 
 import * as v from 'valibot';
 import { CitedSources } from './citations.ts';
+import { CompactionData } from './compaction.ts';
 import {
   type AssistantMessage,
   createAnswer,
@@ -53,6 +54,7 @@ const StoredPart = v.variant('type', [
   v.object({ type: v.literal('source'), title: v.string(), url: v.optional(v.string()) }),
   v.object({ type: v.literal('file'), url: v.string(), mediaType: v.string() }),
   v.object({ type: v.literal('steering'), id: v.string(), text: v.string() }),
+  v.object({ type: v.literal('compaction'), id: v.string(), ...CompactionData.entries }),
   v.object({ type: v.literal('step') }),
 ]);
 type StoredPart = v.InferOutput<typeof StoredPart>;

@@ -41,6 +41,10 @@ function toWirePart(part: Part): WirePart[] {
       const { toolCallId, sources } = part;
       return [{ type: 'data-sources', id: toolCallId, data: { toolCallId, sources } }];
     }
+    case 'compaction': {
+      const { type, id, ...data } = part;
+      return [{ type: `data-${type}`, id, data }];
+    }
     default:
       return [];
   }

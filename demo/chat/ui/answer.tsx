@@ -21,6 +21,7 @@ import { AnswerFooter, InspectButton } from './answer-footer.tsx';
 import { ErrorCallout } from '../../kit/callout.tsx';
 import { Citations, type CitationScope } from './citation.tsx';
 import { CitedSources } from './cited-sources.tsx';
+import { Compaction } from './compaction.tsx';
 import { Markdown } from '../../markdown/ui/lazy-markdown.tsx';
 import { Mark, Swell } from '../../kit/mark.tsx';
 import { PlanCard } from '../../plan/ui/lazy-plan.tsx';
@@ -133,6 +134,8 @@ function PartView({ part, agent, message, playground, isLast }: PartViewProps): 
           <span>Sent while the agent worked</span>
         </div>
       );
+    case 'compaction':
+      return <Compaction part={part} />;
     case 'source':
     case 'citations':
     case 'step':

@@ -20,6 +20,8 @@ export interface ContextWindowOptions {
   readonly agentId: string;
   readonly runId: string;
   readonly signal: AbortSignal;
+  /** The highest number of a source that the chat has cited. */
+  readonly citations?: number;
   /** Summarizes messages as a step of the run; absent where there is none. */
   readonly summarize?: Summarize;
   /** Is called when messages were shortened or left out. */

@@ -34,7 +34,7 @@ export async function* fitPrompt(
   if (tokensOf(fitted) > room) {
     const summarized = await summarizeOldest(prompt, { ...options, fitted, tokensBefore });
     if (summarized) {
-      yield [chunkOf(summarized.compaction, options.runId)];
+      yield [chunkOf(summarized.compaction, options)];
       fitted = summarized.prompt;
     }
   }
@@ -118,7 +118,8 @@ function dropOldest(
   return dropped === 0 ? prompt : prompt.filter((message, at) => at >= dropped || isFixed(message));
 }
 
-function chunkOf(data: Compaction, runId: string): UIMessageChunk {
+function chunkOf(compaction: Compaction, { runId, citations = 0 }: FitOptions): UIMessageChunk {
+  const data = { ...compaction, ...(citations > 0 && { citations }) };
   return { type: 'data-compaction', id: `${runId}:${data.throughMessageId}`, data };
 }
 

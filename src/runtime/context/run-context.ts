@@ -7,6 +7,7 @@ import type { LoopSpans } from '../loop/loop-spans.ts';
 import type { ModelBudget } from '../model/model-budget.ts';
 import type { ModelChain } from '../model/model-chain.ts';
 import { definitionTokens, type StepTools } from '../loop/step-tools.ts';
+import { lastCitation } from '../messages/citations.ts';
 import { type ContextWindow, createContextWindow } from './context-window.ts';
 
 /** More summaries than these do not help a run: its own turn is what is long. */
@@ -32,6 +33,7 @@ export function createRunContext(
     agentId: agent.id,
     runId,
     signal,
+    citations: lastCitation(options.request.chat.messages),
     toolTokens: () => definitionTokens(tools.current()),
     async summarize(messages, { mostTokens }) {
       if (!maySummarize()) return undefined;

@@ -1,6 +1,7 @@
 /** The sources that a run's answer may cite. Their numbers continue those of the chat; the stream shows them. */
 
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
+import { asRecord } from '../../base/is-record.ts';
 import type { CitedSource, ToolContext } from '../../tools/tool.ts';
 
 /** One numbered source of `data-sources`. */
@@ -21,7 +22,7 @@ export function createCitations(
   push: (chunk: UIMessageChunk) => void,
 ): CiteOf {
   const numbers = new Map<string, number>();
-  let last = Math.max(0, ...messages.flatMap(({ parts }) => parts).flatMap(numbersIn));
+  let last = lastCitation(messages);
   return (toolCallId) => (cited) => {
     const sources = cited.map((source): NumberedSource => {
       const key = JSON.stringify([source.dataSourceId, source.id, source.contentHash]);
@@ -37,8 +38,17 @@ export function createCitations(
 /** More than any chat holds; a larger one is none of ours. */
 const greatest = 100_000;
 
+/** The highest number that a source has in these messages, or had in those that were summarized; 0 without any. */
+export function lastCitation(messages: readonly UIMessage[]): number {
+  let last = 0;
+  for (const { parts } of messages) for (const part of parts) for (const n of numbersIn(part)) last = Math.max(last, n);
+  return last;
+}
+
 function numbersIn(part: UIMessage['parts'][number]): number[] {
-  if (part.type !== 'data-sources' || !('data' in part)) return [];
+  if (!('data' in part)) return [];
+  if (part.type === 'data-compaction') return [asRecord(part.data)['citations']].filter(isNumberOfOurs);
+  if (part.type !== 'data-sources') return [];
   const { sources } = (part.data ?? {}) as { readonly sources?: unknown }; // a client's: every step is looked at
   if (!Array.isArray(sources)) return [];
   return sources.map((source: { readonly n?: unknown } | null) => source?.n).filter(isNumberOfOurs);

@@ -12,6 +12,8 @@ export interface Compaction {
   /** About how many tokens the prompt had before and has now. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
+  /** The highest number of a source that the chat has cited until now. */
+  readonly citations?: number;
 }
 
 type Covering = Pick<Compaction, 'throughMessageId' | 'summary'>;

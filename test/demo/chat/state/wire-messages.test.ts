@@ -36,6 +36,11 @@ describe('toWireMessages', () => {
     ]);
   });
 
+  it('sends a summary of earlier messages back, also where its answer says nothing', () => {
+    const data = { throughMessageId: 'm', summary: 'So far', tokensBefore: 9, tokensAfter: 2 };
+    expect(wireParts({ type: 'compaction', id: 'c', ...data })).toEqual([{ type: 'data-compaction', id: 'c', data }]);
+  });
+
   it('keeps reasoning, sources and files on the page', () => {
     expect(wireParts(
       createTextPart('reasoning', { text: 'hmm' }),
