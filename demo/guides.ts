@@ -26,6 +26,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'agents', title: 'Agents', words: 'settings instructions code headers silence timeouts stop' },
       { page: 'output', title: 'Structured answers', words: 'json schema output data typed' },
       { page: 'models', title: 'Models', words: 'providers openai anthropic google sdk loop' },
+      { page: 'context', title: 'Long chats', words: 'context window tokens summary compaction trim limits' },
       { page: 'steering', title: 'Steering', words: 'message while running send interrupt queue' },
       { page: 'budgets', title: 'Fallbacks and budgets', words: 'fallback model price cost tokens money limit' },
     ],

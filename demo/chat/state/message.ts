@@ -1,10 +1,18 @@
 /** A chat's messages as the page holds them: what grows while an answer streams is a signal of its own. */
 
-import type { CompactionPart } from './compaction.ts';
 import { type Signal, signal } from '@preact/signals';
 import type { CitationsPart } from './citations.ts';
 import type { PlanPart } from '../../plan/state/plan.ts';
-import type { Approval, ErrorShape, LogLine, Manifest, RunData, ToolFailure, Usage } from './run-data.ts';
+import type {
+  Approval,
+  CompactionData,
+  ErrorShape,
+  LogLine,
+  Manifest,
+  RunData,
+  ToolFailure,
+  Usage,
+} from './run-data.ts';
 
 /** What a person wrote. */
 export interface UserMessage {
@@ -100,6 +108,12 @@ export interface SteeringPart {
   readonly type: 'steering';
   readonly id: string;
   readonly text: string;
+}
+
+/** A summary of earlier messages, where the answer has it. */
+export interface CompactionPart extends CompactionData {
+  readonly type: 'compaction';
+  readonly id: string;
 }
 
 /** Where a step of the run starts. */

@@ -2,13 +2,13 @@
 
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { type CitationsPart, CitedSources } from './citations.ts';
-import { CompactionData } from './compaction.ts';
 import { type AssistantMessage, isSettled, type Outcome, type Part, type RunFacts, type ToolCall } from './message.ts';
 import { receivePlan } from '../../plan/state/plan.ts';
 import { PlanView } from '../../plan/state/plan-data.ts';
 import {
   addUsage,
   AskedCall,
+  CompactionData,
   type ErrorShape,
   Manifest,
   readAs,

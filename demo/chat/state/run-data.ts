@@ -53,6 +53,16 @@ export function addUsage(before: Usage | undefined, after: Usage | undefined): U
   return readAs(Usage, Object.fromEntries(sums));
 }
 
+/** `data-compaction`: what earlier messages were summarized to. */
+export const CompactionData = v.object({
+  throughMessageId: v.string(),
+  summary: v.string(),
+  tokensBefore: v.optional(count, 0),
+  tokensAfter: v.optional(count, 0),
+  citations: v.optional(count),
+});
+export type CompactionData = v.InferOutput<typeof CompactionData>;
+
 /** `data-tool-error`: why a tool call failed. */
 export const ToolFailure = v.object({
   toolCallId: v.string(),

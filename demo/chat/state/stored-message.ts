@@ -2,7 +2,6 @@
 
 import * as v from 'valibot';
 import { CitedSources } from './citations.ts';
-import { CompactionData } from './compaction.ts';
 import {
   type AssistantMessage,
   createAnswer,
@@ -18,7 +17,17 @@ import {
 } from './message.ts';
 import { createPlanPart, type PlanPart } from '../../plan/state/plan.ts';
 import { PlanReply, PlanSnapshot, PlanView } from '../../plan/state/plan-data.ts';
-import { Approval, ErrorShape, LogLine, Manifest, readAs, RunData, ToolFailure, Usage } from './run-data.ts';
+import {
+  Approval,
+  CompactionData,
+  ErrorShape,
+  LogLine,
+  Manifest,
+  readAs,
+  RunData,
+  ToolFailure,
+  Usage,
+} from './run-data.ts';
 
 const StoredCall = v.object({
   name: v.string(),

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { Icon } from '../../kit/icon.tsx';
-import type { CompactionPart } from '../state/compaction.ts';
+import type { CompactionPart } from '../state/message.ts';
 
 const number = new Intl.NumberFormat('en-US');
 

@@ -31,6 +31,14 @@ export function numbers(within: string, group: string, labels: Readonly<Record<s
   return Object.entries(labels).map(([name, label]) => ({ name: `${within}.${name}`, label, as: 'number', group }));
 }
 
+/** In providers and agents. */
+export const contextTokens: FieldSpec = {
+  name: 'contextTokens',
+  label: 'Context window (tokens)',
+  as: 'number',
+  help: 'How many tokens the model takes. Longer chats are summarized.',
+};
+
 const efforts = ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
 /** The fields. */

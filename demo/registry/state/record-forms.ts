@@ -1,7 +1,7 @@
 /** What people see of each kind of record: its names, its filters, and the fields of its form. */
 
 import type { RecordKind } from '../../../src/registry/index.ts';
-import { callFields, numbers } from './call-fields.ts';
+import { callFields, contextTokens, numbers } from './call-fields.ts';
 import type { FieldSpec } from './record-fields.ts';
 
 /** A kind of record, for people. */
@@ -101,6 +101,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         help:
           'The names of the only secrets that its tools may use; “-” for none. Leave empty to use those of each tool.',
       },
+      contextTokens,
       ...callFields,
     ],
   },
@@ -185,6 +186,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       version,
       { name: 'baseUrl', label: 'Base URL', as: 'optional', help: 'Like https://api.example.com/v1.' },
       { name: 'model', label: 'Model', as: 'optional', help: 'Used when the agent names no model.' },
+      contextTokens,
       secret,
       {
         name: 'jsonSchema',
