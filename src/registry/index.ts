@@ -25,6 +25,7 @@ export type { Difference } from './diff.ts';
 export type { Author, HistoryEntry } from './history.ts';
 export type { ImportChange, ImportOptions, ImportReport } from './import-catalog.ts';
 export type { RegistryQuery } from './list.ts';
-export { createRegistry, type Registry, type RegistryOptions } from './registry.ts';
+export { createRegistry, type Registry } from './registry.ts';
+export type { RegistryOptions } from './registry-options.ts';
 export type { WriteOptions } from './write.ts';
 export type { CatalogInputs, CatalogRecords, RecordKind } from '../tools/records/record-kinds.ts';

@@ -1,92 +1,37 @@
 /** The registry: agents, tools, MCP servers, providers and data sources over one storage, and a runtime's catalog at once. */
 
-import { type Audit, createRecorder } from '../events/audit.ts';
-import type { EventRing } from '../events/event-ring.ts';
-import { createEmit } from '../events/events.ts';
-import type { Authorize } from '../contracts/authorize.ts';
 import type { Catalog } from '../contracts/catalog.ts';
-import type { EventSink } from '../contracts/event-sink.ts';
 import type { Storage } from '../contracts/storage.ts';
-import type { CatalogInputs, CatalogRecords, RecordKind } from '../tools/records/record-kinds.ts';
+import type { CatalogRecords, RecordKind } from '../tools/records/record-kinds.ts';
 import { kindNames } from '../tools/records/record-kinds.ts';
-import { checkPrivateOrigins, type PrivateOrigins } from '../base/private-origins.ts';
-import type { ToolDefinition } from '../base/schema.ts';
-import type { Handlers } from '../tools/extension.ts';
+import { loadOnce } from '../base/load-once.ts';
+import { checkPrivateOrigins } from '../base/private-origins.ts';
 import { untilAborted } from '../base/until-aborted.ts';
-import { type Collection, createCollection } from './collection.ts';
+import type { Collection } from './collection.ts';
 import type { KnownParts } from './fields.ts';
 import { recordKey } from './layout.ts';
-import { type Access, type Owner, ownerOf } from './owner.ts';
-import { type PutOptions, putRecord } from './set-record.ts';
-import { type CatalogExport, exportCatalog } from './catalog-document.ts';
-import { importCatalog, type ImportOptions, type ImportReport } from './import-catalog.ts';
-import { createWriter } from './write.ts';
-
-/** What a registry is made of. */
-export interface RegistryOptions {
-  /** Where everything is kept. A runtime over the same storage hears of every change by itself. */
-  readonly storage: Storage;
-  /** The tools that the composition gives as code: agents may name them, and nothing can change them here. */
-  readonly tools?: readonly ToolDefinition[];
-  /** The handlers of the runtime: a tool of type `function` or `extension` must name one in `config.handler`. */
-  readonly handlers?: Handlers;
-  /** Private origins that a provider's `baseUrl` may have, as `http://localhost:11434`, or `loopback`; none when absent. */
-  readonly privateOrigins?: PrivateOrigins;
-  /** Ids of data sources that the composition gives as code: agents may name them without a record. */
-  readonly sources?: readonly string[];
-  readonly sinks?: readonly EventSink[];
-  /** Keeps the last events for those who watch a runtime: that of the runtime. */
-  readonly ring?: EventRing;
-  /** Every write is written down there first; one that cannot be is refused. */
-  readonly audit?: Audit;
-  /** Is asked before every write of a principal (`registry.register`, `registry.update`, …). */
-  readonly authorize?: Authorize;
-  /** Called after each write with the keys for `invalidate` of a runtime over another storage. */
-  readonly onChange?: (keys: readonly string[]) => void | Promise<void>;
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
-}
+import type { Records } from './open-records.ts';
+import type { Owner } from './owner.ts';
+import type { RegistryOptions } from './registry-options.ts';
 
 /**
  * What there is to run, changed while it runs. Every write counts the record's `revision` up, which is never used again, adds to
  * its history, and takes effect with the next request of every runtime over the storage. What agents and tools say of each other
  * is one commit.
  */
-export interface Registry extends Catalog {
-  readonly agents: Collection<'agent'>;
-  readonly tools: Collection<'tool'>;
-  readonly mcpServers: Collection<'mcpServer'>;
-  readonly providers: Collection<'provider'>;
-  readonly dataSources: Collection<'dataSource'>;
+export interface Registry extends Catalog, Records {
   /** The shared record; with a tenant, the tenant's own before it. */
   dataSource(
     sourceId: string,
     signal?: AbortSignal,
     tenant?: string,
   ): Promise<CatalogRecords['dataSource'] | undefined>;
-  /** The definitions that an agent can use now: bound, enabled and visible. Rejects with `not_found`. */
-  availableTools(agentId: string, access?: Access): Promise<readonly ToolDefinition[]>;
   /** The records of one tenant's own, as a runtime reads them. */
   forTenant(tenant: string): Catalog;
-  /**
-   * Sets a record as it is, whether it exists or not: for code that decides by itself, as the check of an MCP server does. Without a
-   * principal, a record with a `tenant` is that tenant's own.
-   *
-   * Rejects with `conflict` where `ifRevision` (`null`: must not exist) does not hold.
-   */
-  put<Kind extends RecordKind>(
-    kind: Kind,
-    record: CatalogInputs[Kind],
-    options?: PutOptions,
-  ): Promise<CatalogRecords[Kind]>;
-  /** Everything that is the caller's own, without revisions. No value of a secret is in it: records only name secrets. */
-  export(access?: Access): Promise<CatalogExport>;
-  /** Imports a whole export, or returns what that would change. */
-  import(data: unknown, options?: ImportOptions): Promise<ImportReport>;
 }
 
 /**
- * Gives the registry of a storage. It is the `catalog` of any number of runtimes. It has no `source`: the storage is shared by
+ * Creates the registry of a storage. It is the `catalog` of any number of runtimes. It has no `source`: the storage is shared by
  * itself, and a second copy in the shared cache could only be older.
  *
  * @example
@@ -95,30 +40,41 @@ export interface Registry extends Catalog {
  * await registry.agents.register({ id: 'helper', name: 'Helper', providerId: 'main' });
  * const runtime = createRuntime({ catalog: registry, storage, models });
  */
-export function createRegistry(given: RegistryOptions): Registry {
-  const { storage, tools = [], sinks = [], ring, audit, authorize, onChange, now = Date.now } = given;
-  const composed = new Map(tools.map((tool) => [tool.id, tool]));
-  const emit = createEmit({ sinks, ring, now });
-  const recorder = createRecorder({ audit, emit, now });
-  const write = createWriter({ storage, now, emit, recorder, authorize, onChange });
-  const options = { storage, composed, write, known: knownParts(given) };
-  const agents = createCollection('agent', options);
+export function createRegistry(options: RegistryOptions): Registry {
+  const { storage } = options;
+  const known = knownParts(options);
+  const records = loadOnce(async () => (await import('./open-records.ts')).openRecords(options, known));
   return {
-    agents,
-    tools: createCollection('tool', options),
-    mcpServers: createCollection('mcpServer', options),
-    providers: createCollection('provider', options),
-    dataSources: createCollection('dataSource', options),
+    agents: collectionOnUse(async () => (await records()).agents),
+    tools: collectionOnUse(async () => (await records()).tools),
+    mcpServers: collectionOnUse(async () => (await records()).mcpServers),
+    providers: collectionOnUse(async () => (await records()).providers),
+    dataSources: collectionOnUse(async () => (await records()).dataSources),
     ...catalogOf(storage, undefined),
     forTenant: (tenant) => catalogOf(storage, tenant),
     dataSource: async (id, signal, tenant) => {
       const own = tenant !== undefined && await read(storage, { kind: 'dataSource', owner: tenant, id, signal });
       return own || await read(storage, { kind: 'dataSource', owner: undefined, id, signal });
     },
-    availableTools: async (agentId, access) => (await agents.get(agentId, access)).availableTools,
-    put: (kind, record, how) => putRecord(options, kind, { ...how, record }),
-    export: async (access = {}) => await exportCatalog({ storage, owner: ownerOf(access), now }),
-    import: (data, how) => importCatalog(options, data, how),
+    availableTools: async (...args) => await (await records()).availableTools(...args),
+    put: async (kind, record, how) => await (await records()).put(kind, record, how),
+    export: async (...args) => await (await records()).export(...args),
+    import: async (...args) => await (await records()).import(...args),
+  };
+}
+
+/** A collection whose code is loaded with the first call. */
+function collectionOnUse<Kind extends RecordKind>(collection: () => Promise<Collection<Kind>>): Collection<Kind> {
+  return {
+    register: async (...args) => await (await collection()).register(...args),
+    get: async (...args) => await (await collection()).get(...args),
+    list: async (...args) => await (await collection()).list(...args),
+    update: async (...args) => await (await collection()).update(...args),
+    replace: async (...args) => await (await collection()).replace(...args),
+    disable: async (...args) => await (await collection()).disable(...args),
+    enable: async (...args) => await (await collection()).enable(...args),
+    remove: async (...args) => await (await collection()).remove(...args),
+    history: async (...args) => await (await collection()).history(...args),
   };
 }
 
