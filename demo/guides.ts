@@ -29,6 +29,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'context', title: 'Long chats', words: 'context window tokens summary compaction trim limits' },
       { page: 'steering', title: 'Steering', words: 'message while running send interrupt queue' },
       { page: 'budgets', title: 'Fallbacks and budgets', words: 'fallback model price cost tokens money limit' },
+      { page: 'attachments', title: 'Attachments', words: 'image file upload pdf audio blob data url vision' },
     ],
   },
   {

@@ -10,6 +10,7 @@ import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
 import type { SteeringMessageInput } from '../../src/runtime/steering/message.ts';
 import { readChatBody } from './chat-body.ts';
 import { createRemoteAudit, type RemoteAudit } from './client/audit.ts';
+import { createRemoteBlobs, type RemoteBlobs } from './client/blobs.ts';
 import { callRoute, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
 import { type CertificateSource, createCredentials } from './client/credential.ts';
 import { parseEventId, type Position } from './client/follow.ts';
@@ -94,6 +95,8 @@ export interface Client extends ChatTransport<UIMessage> {
   readonly audit: RemoteAudit;
   /** The registries of the endpoint. */
   readonly registry: RemoteRegistry;
+  /** The stored files of the endpoint, which messages refer to. */
+  readonly blobs: RemoteBlobs;
   /** The data sources of the endpoint. */
   readonly grounding: RemoteGrounding;
   /** Calls any other route, such as `call('GET', '/v1/agents/helper/manifest')`. Returns the JSON of the response, or its plain text. */
@@ -118,6 +121,7 @@ export function createClient(options: ClientOptions): Client {
     plans: createRemotePlans(call),
     registry: createRemoteRegistry((request) => callRoute(connection, request)),
     grounding: createRemoteGrounding(connection),
+    blobs: createRemoteBlobs(connection),
     run: (request, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
       startRun(connection, { request, idempotencyKey, signal }),
     resume: async (runId, { signal, lastEventId } = {}) =>

@@ -7,6 +7,7 @@ export { Secret, type SecretOptions, type SecretOrigins } from '../base/secret.t
 export type { AnyLanguageModel, ChatTransport, LanguageModel, UIMessage, UIMessageChunk } from './ai-types.ts';
 export type { Authenticator } from './authenticator.ts';
 export type { Authorization, Authorize } from './authorize.ts';
+export type { BlobScope, BlobStore, StoredBlob } from './blob-store.ts';
 export type { Catalog, McpServerWriter } from './catalog.ts';
 export type { ContextMessage, ContextState, ContextStrategy } from './context-strategy.ts';
 export type { Egress, EgressOptions } from './egress.ts';

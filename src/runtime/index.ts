@@ -13,6 +13,7 @@ export type {
   StopCondition,
 } from './code-agents/agent-code.ts';
 export { type AgentOptions, defineAgent } from './code-agents/define-agent.ts';
+export type { StoredFile, StoredFileCall, StoredFiles } from './attachments/stored-file.ts';
 export type { RunCursor } from './log/run-cursor.ts';
 export type { Runs, RunStatus } from './log/runs.ts';
 export type { NumberedSource } from './messages/citations.ts';

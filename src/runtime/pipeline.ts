@@ -8,6 +8,7 @@ import { steadyStorage } from '../log/outage.ts';
 import { createInterruptions } from '../permission/interruption.ts';
 import { createSlots } from '../tools/slots.ts';
 import { createAgentSteps } from './agent-steps.ts';
+import { createStoredFiles } from './attachments/stored-files.ts';
 import { createLiveTexts } from './calls/live-texts.ts';
 import { createRuns } from './log/runs.ts';
 import { createGuard, createOperations, within } from './operations.ts';
@@ -40,6 +41,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     ...createOperations(parts, guarded),
     ...createWatching(options, closing.signal),
     ...guarded,
+    blobs: createStoredFiles(parts, guarded),
     runs: parts.runs,
     steps,
     plans,

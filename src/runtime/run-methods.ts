@@ -1,6 +1,7 @@
 /** The runtime's methods about runs: start, read, cancel, send, decide and reply. */
 
 import { PinnaceError, toData } from '../base/errors.ts';
+import { sha256 } from '../base/hash.ts';
 import { requireScope } from '../base/principal.ts';
 import { statusOfError } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
@@ -24,7 +25,7 @@ export function createRunMethods(parts: RuntimeParts, { guard }: Pick<HostedRunt
     cancel,
     send: sendOf(parts, guard),
     async run(input, principal, { signal, idempotencyKey: key } = {}) {
-      const idempotency = key === undefined ? undefined : { key, fingerprint: JSON.stringify(input) };
+      const idempotency = key === undefined ? undefined : { key, fingerprint: await fingerprintOf(input) };
       const left = new AbortController();
       const { runId } = await start(input, principal, { signals: [signal, left.signal], idempotency });
       return chunksOf(await runs.answer(principal, runId), () => left.abort('client_gone'));
@@ -40,6 +41,14 @@ export function createRunMethods(parts: RuntimeParts, { guard }: Pick<HostedRunt
     reply: (...given) => replyToPlan(parts, ...given),
   };
 }
+
+/** A long request by its hash: a storage takes no more than 4 MiB, and files are stored once. */
+async function fingerprintOf(input: unknown): Promise<string> {
+  const text = JSON.stringify(input) ?? '';
+  return text.length > longestFingerprint ? await sha256(text) : text;
+}
+
+const longestFingerprint = 65_536;
 
 async function startCounted(parts: RuntimeParts, input: unknown, options: Parameters<typeof startRun>[2]) {
   try {

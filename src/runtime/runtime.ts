@@ -9,6 +9,7 @@ import type { GuardedDeed } from '../permission/guarded.ts';
 import type { Decision } from '../permission/interruption.ts';
 import type { McpValidation, McpValidationInput } from '../contracts/mcp-validation.ts';
 import type { Metrics } from '../base/metrics.ts';
+import type { StoredFiles } from './attachments/stored-file.ts';
 import type { Authorize } from '../contracts/authorize.ts';
 import type { SpanContext } from '../events/span.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
@@ -110,6 +111,8 @@ export interface HostedRuntime extends Runtime {
   /** Starts a run that goes on by itself, or finds the one that the key stands for. Rejects as `run` does. */
   start(request: unknown, principal: Principal, options: StartOptions): Promise<Started>;
   readonly runs: Runs;
+  /** The stored files of tenants, which messages refer to. */
+  readonly blobs: StoredFiles;
   /**
    * Returns the tools of an agent, for calls without its model, as those of an MCP client. Rejects with `forbidden` for a principal
    * who may not run the agent, `not_found` for an unknown agent.

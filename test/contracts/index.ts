@@ -1,5 +1,6 @@
 /** `pinnace/testing`: the contracts of the ports, for whoever writes an adapter. They know no test runner. */
 
+export { type BlobCheck, blobStoreContract } from './blobs.ts';
 export {
   closableStorageContract,
   createTestClock,

@@ -14,6 +14,10 @@ export interface Call {
   readonly url: URL;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as they are, instead of `body`. */
+  readonly bytes?: Uint8Array<ArrayBuffer>;
+  /** The media type of the bytes. */
+  readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
@@ -49,7 +53,8 @@ export function createSend(options: SendOptions): Send {
   const { wait, backoff } = options;
   const clock: Clock = { offsetMs: 0 };
   return async (call) => {
-    const body = call.body === undefined ? undefined : new TextEncoder().encode(JSON.stringify(call.body));
+    const json = call.body === undefined ? undefined : new TextEncoder().encode(JSON.stringify(call.body));
+    const body = call.bytes ?? json;
     let signedAnew = false;
     for (let failures = 1;;) {
       const outcome = await attempt(call, { ...options, clock, body });
@@ -102,7 +107,7 @@ async function toRequest(
   const headers = new Headers(call.headers);
   headers.set('authorization', `${scheme} ${credential.certificate}`);
   if (body !== undefined) {
-    headers.set('content-type', 'application/json');
+    headers.set('content-type', call.type ?? 'application/json');
     headers.set('content-digest', await createContentDigest(body));
   }
   const signed = await signRequest({ method, url, headers }, { ...credential, nowSeconds, nonce: createNonce() });

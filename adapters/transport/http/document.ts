@@ -5,6 +5,7 @@ import { jsonSchemaOf } from '../../../src/base/json-schema-of.ts';
 import type { SignedEnv } from './env.ts';
 import {
   type Answer,
+  fileShape,
   type Json,
   named,
   type Operation,
@@ -47,7 +48,7 @@ const gcSession: Json = {
 const signedProblems = [400, 401, 403, 408, 429, 503];
 
 function describeOperation(operation: Operation | SignedOperation, path: string, schemas: Components): Json {
-  const { operationId, summary, body, bodyIsOptional = false, responses, problems = [] } = operation;
+  const { operationId, summary, responses, problems = [] } = operation;
   const parameters = [...pathParameters(path), ...queryParameters(operation), ...operation.parameters ?? []];
   const isSigned = 'scope' in operation;
   const statuses = isSigned ? [...signedProblems, ...problems] : problems;
@@ -56,13 +57,20 @@ function describeOperation(operation: Operation | SignedOperation, path: string,
     summary,
     ...(isSigned ? { security: [{ gcSession: [operation.scope] }] } : { security: [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(body &&
-      { requestBody: { required: !bodyIsOptional, content: contentOf({ 'application/json': body }, schemas) } }),
+    ...requestBodyOf(operation, schemas),
     responses: {
       ...Object.fromEntries(statuses.map((status) => [status, describeAnswer(problem, schemas)])),
       ...Object.fromEntries(Object.entries(responses).map(([status, one]) => [status, describeAnswer(one, schemas)])),
       ...(isSigned && { default: describeAnswer(problem, schemas) }),
     },
+  };
+}
+
+function requestBodyOf({ body, bodyIsOptional, bodyIsFile }: Operation, schemas: Components): Json {
+  if (bodyIsFile) return { requestBody: { required: true, content: contentOf({ '*/*': fileShape }, schemas) } };
+  if (!body) return {};
+  return {
+    requestBody: { required: bodyIsOptional !== true, content: contentOf({ 'application/json': body }, schemas) },
   };
 }
 

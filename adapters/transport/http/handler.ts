@@ -12,6 +12,7 @@ import type { HostedRuntime } from '../../../src/runtime/runtime.ts';
 import { dropBody, receiveBy } from '../signed/body.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { auditRoutes } from './routes/audit.ts';
+import { blobRoutes } from './routes/blobs.ts';
 import { createAuthentication, createSessionWatch, type Revocable } from './authentication.ts';
 import { type BodyIntake, type BodyLimits, createBodyIntake, largeBodyBytes, usualBodyBytes } from './body-intake.ts';
 import { describeApp } from './document.ts';
@@ -33,7 +34,7 @@ import { setTrace } from './trace.ts';
 export interface HandlerOptions {
   /** Verifies every request but those for health and the OpenAPI document. */
   readonly authenticator: Authenticator & Partial<Revocable>;
-  /** The largest body of every request; 16 MiB for runs and imports and 1 MiB for others when absent. */
+  /** The largest body of every request; absent: 16 MiB for runs, files and imports, 1 MiB for others. */
   readonly maxBodyBytes?: number;
   /** How long a body may take to arrive, and how many may arrive at once. */
   readonly bodies?: Partial<BodyLimits>;
@@ -95,8 +96,9 @@ export function createApp(
   const quotas = createQuotas(options.quotas);
   const app = createBase(runtime, options);
   const describe = () => describeApp(app);
-  const maxRunBytes = options.maxBodyBytes ?? largeBodyBytes;
-  app.route('/v1', runRoutes({ runtime, signed, watchSession, quotas, maxBodyBytes: maxRunBytes, keepAliveMs }));
+  const withFiles = { runtime, signed, maxBodyBytes: options.maxBodyBytes ?? largeBodyBytes };
+  app.route('/v1', runRoutes({ ...withFiles, watchSession, quotas, keepAliveMs }));
+  app.route('/v1', blobRoutes(withFiles));
   app.route('/v1', messageRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', approvalRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', operationRoutes({ runtime, signed, maxBodyBytes, capabilities, describe }));

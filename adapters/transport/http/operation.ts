@@ -40,6 +40,8 @@ export interface Operation {
   /** The JSON body. */
   readonly body?: Shape;
   readonly bodyIsOptional?: true;
+  /** The body is the bytes of a file. */
+  readonly bodyIsFile?: true;
   /** By status. */
   readonly responses: Readonly<Record<number, Answer>>;
   /** The statuses of its problems, besides those that every signed route has. */
@@ -97,6 +99,9 @@ export function pageOf(item: Shape): Shape {
 export function json(description: string, shape: Shape): Answer {
   return { description, content: { 'application/json': shape } };
 }
+
+/** The bytes of a file. */
+export const fileShape: Shape = () => ({ type: 'string', contentMediaType: 'application/octet-stream' });
 
 /** A response without a body. */
 export function empty(description: string): Answer {

@@ -61,6 +61,19 @@ const SteeringPart = v.object({
   data: v.object({ messageId: v.string(), state: v.literal('undelivered') }),
 });
 
+const AttachmentPart = v.object({
+  type: v.literal('data-attachment'),
+  id: v.string(),
+  data: v.object({
+    messageId: v.string(),
+    /** The index of the message's part. */
+    part: v.number(),
+    url: v.string(),
+    mediaType: v.string(),
+    size: v.number(),
+  }),
+});
+
 const PlanTask = v.object({
   address: v.string(),
   key: v.optional(v.string()),
@@ -120,6 +133,7 @@ const parts: Readonly<Record<string, Shape>> = {
   'data-model': named('ModelPart', shapeOf(ModelPart)),
   'data-tool-error': named('ToolErrorPart', shapeOf(ToolErrorPart)),
   'data-steering': named('SteeringPart', shapeOf(SteeringPart)),
+  'data-attachment': named('AttachmentPart', shapeOf(AttachmentPart)),
   'data-tool-log': named('ToolLogPart', shapeOf(ToolLogPart)),
 };
 

@@ -100,6 +100,29 @@ describe('guardedFetch', () => {
   });
 });
 
+describe('guardedFetch, for media', () => {
+  const answer = (type: string) => text('x', { headers: { 'content-type': type } });
+
+  it.each(['image/png', 'image/svg+xml', 'audio/mpeg', 'application/pdf', 'application/octet-stream', 'text/csv'])(
+    'reads %s, for the caller to check the content',
+    async (type) => {
+      const { egress } = scriptedEgress([answer(type)]);
+      expect(await (await egress.fetch(get(home), terms({ accept: 'media' }))).text()).toBe('x');
+    },
+  );
+
+  it.each(['application/x-msdownload', 'application/zip', 'video/mp4', 'font/woff2'])('reads no %s', async (type) => {
+    const { egress } = scriptedEgress([answer(type)]);
+    const asked = egress.fetch(get(home), terms({ accept: 'media' }));
+    expect(await reasonOf(asked)).toBe('unavailable: content_type');
+  });
+
+  it('reads no image that was not asked for', async () => {
+    const { egress } = scriptedEgress([answer('image/png')]);
+    expect(await reasonOf(egress.fetch(get(home), terms()))).toBe('unavailable: content_type');
+  });
+});
+
 describe('guardedFetch, on this machine', () => {
   const local = 'http://127.0.0.1:3001';
 

@@ -124,6 +124,8 @@ async function fill({ a, planId, ...rest }: Awaited<ReturnType<typeof setup>>) {
   }
   const files = [{ name: 'a.md', text: `# Secret\n\n${marker} is the word.` }];
   expect(await a('POST', '/v1/data-sources/handbook/ingest', { body: { files } })).toMatchObject({ status: 200 });
+  const upload = await a('POST', '/v1/blobs', { body: marker, headers: { 'content-type': 'text/plain' } });
+  const blobId = /"id":"(\w{64})"/.exec(upload.text)?.[1] ?? '';
   const chat = { id: 'chat-of-a', messages: [userMessage(marker)] };
   const run = await a('POST', '/v1/runs', {
     body: runRequest({ agentId: 'agent-of-a', chat }),
@@ -131,8 +133,8 @@ async function fill({ a, planId, ...rest }: Awaited<ReturnType<typeof setup>>) {
   });
   const approvalId = /"approvalId":"([^"]+)"/.exec(run.text)?.[1] ?? '';
   const runId = /"runId":"([^"]+)"/.exec(run.text)?.[1] ?? '';
-  expect([approvalId, runId], run.text).not.toContain('');
-  return { ...rest, a, ids: { runId, approvalId, planId } };
+  expect([approvalId, runId, blobId], run.text).not.toContain('');
+  return { ...rest, a, ids: { runId, approvalId, planId, blobId } };
 }
 
 type Filled = Awaited<ReturnType<typeof fill>>;
@@ -146,6 +148,7 @@ async function stateOf({ a, ids }: Filled): Promise<string> {
     `/v1/runs/${ids.runId}`,
     `/v1/runs/${ids.runId}/stream`,
     `/v1/plans/${ids.planId}`,
+    `/v1/blobs/${ids.blobId}`,
     '/v1/audit',
   ];
   const answers = await Promise.all(paths.map(async (path) => `${path} ${JSON.stringify(await a('GET', path))}`));
@@ -167,7 +170,7 @@ const version = { 'if-match': '"1"' };
 const own = [200, 201, 202, 204];
 
 /** The routes whose names do not say which of a's things they are about. */
-function attacksOn({ ids: { runId, approvalId, planId } }: Filled): Readonly<Record<string, Attack>> {
+function attacksOn({ ids: { runId, approvalId, planId, blobId } }: Filled): Readonly<Record<string, Attack>> {
   const run = `/v1/runs/${runId}`;
   return {
     'POST /v1/runs': {
@@ -175,6 +178,9 @@ function attacksOn({ ids: { runId, approvalId, planId } }: Filled): Readonly<Rec
       body: runRequest({ agentId: 'agent-of-a' }),
       headers: { 'idempotency-key': '"key-of-a-0123456789"' },
     },
+    'GET /v1/blobs/{id}': { path: `/v1/blobs/${blobId}` },
+    'DELETE /v1/blobs/{id}': { path: `/v1/blobs/${blobId}`, statuses: [204] },
+    'POST /v1/blobs': { path: '/v1/blobs', body: 'Of b', headers: { 'content-type': 'text/plain' }, statuses: own },
     'GET /v1/runs/{id}/stream': { path: `${run}/stream` },
     'GET /v1/chats/{id}/stream': { path: '/v1/chats/chat-of-a/stream', statuses: [204] },
     'GET /v1/runs/{id}': { path: run },

@@ -289,3 +289,16 @@ describe('stored files', () => {
     expect(calls).toHaveLength(0);
   });
 });
+
+describe('a request with an idempotency key and large files', () => {
+  it('is known again', async () => {
+    const { runtime, calls } = fileRuntime();
+    const messages = [fileMessage([1, 2].map((fill) => dataUrl(png(4_000_000, fill))))];
+    for (const _ of [1, 2]) {
+      const request = runRequest({ chat: { id: 'c', messages } });
+      const chunks = await readAll(await runtime.run(request, me, { idempotencyKey: 'key-1' }));
+      expect(chunks.at(-1)).toMatchObject({ type: 'finish' });
+    }
+    expect(calls).toHaveLength(1);
+  });
+});

@@ -1,0 +1,73 @@
+/** The routes of stored files: upload, read, delete. */
+
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
+import { readBody } from '../../signed/body.ts';
+import type { Signed } from '../authentication.ts';
+import type { SignedEnv } from '../env.ts';
+import { empty, fileShape, json, named, shapeOf, type SignedOperation } from '../operation.ts';
+
+/** What the routes need. */
+export interface BlobRoutesOptions {
+  readonly runtime: Pick<HostedRuntime, 'blobs'>;
+  readonly signed: Signed;
+  readonly maxBodyBytes: number;
+}
+
+const StoredFile = v.object({ id: v.string(), url: v.string(), mediaType: v.string(), size: v.number() });
+
+const uploadFile: SignedOperation = {
+  operationId: 'uploadFile',
+  summary: 'Store a file for messages to refer to',
+  scope: 'run:create',
+  bodyIsFile: true,
+  responses: {
+    201: json('The file, and the address that messages name it by', named('StoredFile', shapeOf(StoredFile))),
+  },
+  problems: [413],
+};
+
+const readFile: SignedOperation = {
+  operationId: 'readFile',
+  summary: 'Read a stored file',
+  scope: 'run:read',
+  responses: { 200: { description: 'The file', content: { '*/*': fileShape } } },
+  problems: [404],
+};
+
+const deleteFile: SignedOperation = {
+  operationId: 'deleteFile',
+  summary: 'Delete a stored file for the whole tenant',
+  scope: 'admin',
+  responses: { 204: empty('The file is deleted, or there was none') },
+};
+
+/** Creates the routes under `/blobs`. */
+export function blobRoutes({ runtime: { blobs }, signed, maxBodyBytes: maxBytes }: BlobRoutesOptions): Hono<SignedEnv> {
+  const app = new Hono<SignedEnv>();
+  app.post('/blobs', signed(uploadFile), async (c) => {
+    const { principal, trace } = c.var;
+    const bytes = await readBody(c.req.raw, { maxBytes });
+    const declared = c.req.header('content-type') ?? '';
+    const file = await blobs.put(bytes, declared, principal, { trace, signal: c.req.raw.signal });
+    return c.json(file, 201, { location: `/v1/blobs/${file.id}` });
+  });
+  app.get('/blobs/:id', signed(readFile), async (c) => {
+    const { bytes, mediaType } = await blobs.get(c.req.param('id'), c.var.principal, { signal: c.req.raw.signal });
+    return c.body(bytes, 200, { ...fileHeaders, 'content-type': mediaType });
+  });
+  app.delete('/blobs/:id', signed(deleteFile), async (c) => {
+    await blobs.delete(c.req.param('id'), c.var.principal, { trace: c.var.trace });
+    return c.body(null, 204);
+  });
+  return app;
+}
+
+/** A file is the content of a stranger: no browser may run it as a page of this origin. */
+const fileHeaders = {
+  'cache-control': 'private, no-store',
+  'content-disposition': 'attachment',
+  'content-security-policy': "sandbox; default-src 'none'",
+  'x-content-type-options': 'nosniff',
+};

@@ -1,0 +1,52 @@
+/** The stored files of a runtime's tenants: upload, read, delete. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import { type Principal, requireScope } from '../../base/principal.ts';
+import type { HostedRuntime } from '../runtime.ts';
+import type { RuntimeParts } from '../runtime-options.ts';
+import { requireLength } from './load-file.ts';
+import { fileTypeOf } from './file-type.ts';
+import type { StoredFileCall, StoredFiles } from './stored-file.ts';
+import { blobUrl } from './references.ts';
+
+/** Creates the stored files of a runtime. */
+export function createStoredFiles(
+  { blobs, limits, requireOpen, closing }: Pick<RuntimeParts, 'blobs' | 'limits' | 'requireOpen' | 'closing'>,
+  { guard, place }: Pick<HostedRuntime, 'guard' | 'place'>,
+): StoredFiles {
+  const scopeOf = ({ tenant }: Principal, { signal = closing }: StoredFileCall) => ({ tenant, signal });
+  return {
+    async put(bytes, declared, principal, call = {}) {
+      requireScope(principal, 'run:create');
+      requireOpen();
+      requireLength(bytes.length, limits.attachmentLength);
+      const mediaType = fileTypeOf(bytes, declared);
+      const id = await blobs.put({ bytes, mediaType }, scopeOf(principal, call));
+      const size = bytes.length;
+      const target = { type: 'attachment', id };
+      const payload = { size, mediaType, from: 'upload' };
+      place(principal, call.trace).emit({ action: 'attachment.store', target, status: 'ok', payload });
+      return { id, url: blobUrl(id), mediaType, size };
+    },
+    async get(id, principal, call = {}) {
+      requireScope(principal, 'run:read');
+      const blob = await blobs.get(id, scopeOf(principal, call));
+      if (blob) return blob;
+      throw new PinnaceError('not_found', 'Cannot read the file: it is unknown or expired', {
+        details: { reason: 'attachment_missing' },
+      });
+    },
+    async delete(id, principal, call = {}) {
+      requireScope(principal, 'admin');
+      const found = await blobs.get(id, scopeOf(principal, call));
+      if (!found) return; // an id that is none stands in no event
+      const payload = { size: found.bytes.length, mediaType: found.mediaType };
+      const facts = { action: 'attachment.delete', target: { type: 'attachment', id }, payload };
+      const request = { ...facts, principal, trace: call.trace, attempt: 'Cannot delete the file' };
+      await guard(request, async (at) => {
+        await blobs.delete(id, scopeOf(principal, call));
+        at.emit({ ...facts, status: 'ok' });
+      });
+    },
+  };
+}
