@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as v from 'valibot';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { memorySecrets } from '../../../../adapters/secrets/memory.ts';
 import { staticCatalog } from '../../../../adapters/catalog/static.ts';
 import {
   type AgentInput,
@@ -171,6 +172,20 @@ describe('the run of a structured answer', () => {
     const first = await readAll(await start());
     expect(await readAll(await start())).toEqual(first);
     expect(script.calls).toHaveLength(2);
+  });
+
+  it('shows no secret of the run in its answer', async () => {
+    const value = 'canary-4f9aZ_q-77Kd0Lm2';
+    const { model } = scriptedModel(says(`{"city":"${value}"}`));
+    const catalog = staticCatalog({
+      agents: [{ id: 'helper', name: 'Helper', providerId: 'default', output }],
+      providers: [{ id: 'default', kind: 'custom', secret: { id: 'key' } }],
+    });
+    const secrets = memorySecrets({ key: { value, origins: ['code'] } });
+    const runtime = createRuntime({ catalog, models: { model: () => model }, storage: memoryStorage(), secrets });
+    const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
+    expect(JSON.stringify(chunks)).not.toContain(value);
   });
 
   it('has no answer when it is canceled during the repair', async () => {
