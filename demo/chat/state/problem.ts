@@ -35,8 +35,14 @@ const byReason: Readonly<Record<string, Problem>> = {
   },
   provider_invalid_request: {
     title: 'The endpoint refused the request',
-    advice: 'Check the base URL and the name of the model. Some models cannot use tools.',
+    advice:
+      'Check the base URL and the name of the model. Some models cannot use tools. The inspector’s “Prompt” shows what the provider said.',
     remedies: ['settings', 'retry'],
+  },
+  model_code: {
+    title: 'The model’s code has a bug',
+    advice: 'The runtime passes the cause to “onError”. With “npm start”, the browser’s console shows it.',
+    remedies: ['retry', 'settings'],
   },
   provider_invalid_response: {
     title: 'Unexpected response from the model server',

@@ -66,6 +66,8 @@ export interface Prompt {
   readonly tools: readonly { readonly name: string; readonly description: string; readonly input: unknown }[];
   /** What else the call says, such as the temperature. */
   readonly settings: Readonly<Record<string, unknown>>;
+  /** What the provider said when it refused the call. */
+  readonly said?: string | undefined;
 }
 
 /** The runs that there are, the latest first. */

@@ -1,5 +1,6 @@
 /** The prompts of the latest runs, as their models saw them: in the worker's memory, and nowhere else. */
 
+import { providerText } from '../../../adapters/models/provider-text.ts';
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import type { ModelSource } from '../../../src/contracts/model-source.ts';
@@ -28,7 +29,7 @@ const maxLength = 32_000_000;
 
 interface Held {
   readonly traceId: string;
-  readonly prompt: Prompt;
+  prompt: Prompt;
   readonly length: number;
 }
 
@@ -39,15 +40,16 @@ export function createPrompts(): Prompts {
   let length = 0;
   let emitted: ObservedEvent | undefined;
 
-  function see(model: LanguageModel, options: CallOptions): void {
+  function see(model: LanguageModel, options: CallOptions): Held | undefined {
     const { traceId, spanId } = emitted ?? {};
     emitted = undefined;
-    if (traceId === undefined || spanId === undefined) return;
+    if (traceId === undefined || spanId === undefined) return undefined;
     const prompt = redaction.data(promptOf(options, { spanId, model: model.modelId }));
     const added = { traceId, prompt, length: JSON.stringify(prompt).length };
     held.push(added);
     length += added.length;
     while (held.length > 1 && (held.length > maxPrompts || length > maxLength)) length -= held.shift()?.length ?? 0;
+    return added;
   }
 
   function watched(model: LanguageModel): LanguageModel {
@@ -62,9 +64,15 @@ export function createPrompts(): Prompts {
         see(model, options);
         return model.doGenerate(options);
       },
-      doStream(options) {
-        see(model, options);
-        return model.doStream(options);
+      async doStream(options) {
+        const call = see(model, options);
+        try {
+          return await model.doStream(options);
+        } catch (error) {
+          const said = providerText(error);
+          if (call && said !== undefined) call.prompt = { ...call.prompt, said: redaction.text(said) };
+          throw error;
+        }
       },
     };
   }
