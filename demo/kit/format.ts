@@ -20,6 +20,11 @@ export function formatCost(cost: number): string {
   return `cost ${cost.toLocaleString('en', { maximumSignificantDigits: 3 })}`;
 }
 
+/** `0.0123 USD`. */
+export function formatMoney({ amount, currency }: { readonly amount: number; readonly currency: string }): string {
+  return `${amount.toLocaleString('en', { maximumSignificantDigits: 3 })} ${currency}`;
+}
+
 /** `850 tokens`, `3.1K tokens`: where there is little room. */
 export function formatTokens(count: number): string {
   return `${count.toLocaleString('en', { notation: 'compact' })} token${count === 1 ? '' : 's'}`;

@@ -2,6 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Agent, Provider } from '../../../src/registry/index.ts';
+import { formatMoney } from '../../kit/format.ts';
 import type { Variation } from '../worker/control.ts';
 import type { AgentCard } from '../../app/worker/control.ts';
 import type { RegistryControl } from '../../registry/worker/control.ts';
@@ -202,7 +203,7 @@ export function figuresOf({ facts, outcome, startedAt }: AssistantMessage, provi
     tokensIn: inputTokens,
     tokensOut: outputTokens,
     durationMs: usage?.durationMs || ended,
-    cost: costOf({ inputTokens, outputTokens }, provider?.prices),
+    cost: usage?.cost ? formatMoney(usage.cost) : costOf({ inputTokens, outputTokens }, provider?.prices),
   };
 }
 

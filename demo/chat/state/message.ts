@@ -7,6 +7,7 @@ import type {
   Approval,
   CompactionData,
   ErrorShape,
+  Fallback,
   LogLine,
   Manifest,
   RunData,
@@ -51,6 +52,7 @@ export interface RunFacts {
   readonly run?: RunData | undefined;
   readonly manifest?: Manifest | undefined;
   readonly usage?: Usage | undefined;
+  readonly fallback?: Fallback | undefined;
 }
 
 /** One piece of an answer. */

@@ -10,6 +10,7 @@ import {
   AskedCall,
   CompactionData,
   type ErrorShape,
+  Fallback,
   Manifest,
   readAs,
   RunData,
@@ -71,6 +72,7 @@ const handlers: Handlers = {
   'data-manifest': ({ message }, { data }) => learn(message, { manifest: readAs(Manifest, data) }),
   'data-usage': ({ message, usedBefore }, { data }) =>
     learn(message, { usage: addUsage(usedBefore, readAs(Usage, data)) }),
+  'data-model': ({ message }, { data }) => learn(message, { fallback: readAs(Fallback, data) }),
   'data-plan': ({ message, add, now }, { data }) => {
     const view = readAs(PlanView, data);
     if (view) receivePlan(message, view, { at: now(), add });

@@ -42,15 +42,28 @@ export const Usage = v.object({
   durationMs: v.optional(count, 0),
   toolTokens: v.optional(count, 0),
   toolTokensSaved: v.optional(count, 0),
+  cachedInputTokens: v.optional(count),
+  reasoningTokens: v.optional(count),
+  /** Part of it is an estimate. */
+  estimated: v.optional(v.literal(true)),
+  cost: v.optional(v.object({ amount: v.number(), currency: v.string() })),
 });
 export type Usage = v.InferOutput<typeof Usage>;
 
 /** Returns what two runs used together: an answer that waited for a person takes more than one. */
 export function addUsage(before: Usage | undefined, after: Usage | undefined): Usage | undefined {
   if (!before || !after) return after ?? before;
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof Usage)[]; // safe: both are parsed
-  const sums = names.map((name) => [name, (before[name] ?? 0) + (after[name] ?? 0)]);
-  return readAs(Usage, Object.fromEntries(sums));
+  const sums: Record<string, unknown> = {};
+  for (const [name, value] of [...Object.entries(before), ...Object.entries(after)]) {
+    if (typeof value === 'number') sums[name] = Number(sums[name] ?? 0) + value;
+  }
+  return readAs(Usage, {
+    ...sums,
+    ...((before.estimated || after.estimated) && { estimated: true }),
+    ...(before.cost && after.cost?.currency === before.cost.currency && {
+      cost: { ...after.cost, amount: before.cost.amount + after.cost.amount },
+    }),
+  });
 }
 
 /** `data-compaction`: what earlier messages were summarized to. */
@@ -62,6 +75,10 @@ export const CompactionData = v.object({
   citations: v.optional(count),
 });
 export type CompactionData = v.InferOutput<typeof CompactionData>;
+
+/** `data-model`: the fallback that took over. */
+export const Fallback = v.object({ providerId: v.string(), modelId: v.string() });
+export type Fallback = v.InferOutput<typeof Fallback>;
 
 /** `data-tool-error`: why a tool call failed. */
 export const ToolFailure = v.object({

@@ -21,6 +21,7 @@ import {
   Approval,
   CompactionData,
   ErrorShape,
+  Fallback,
   LogLine,
   Manifest,
   readAs,
@@ -85,7 +86,12 @@ const StoredMessage = v.variant('role', [
     startedAt: v.number(),
     via: v.optional(v.string()),
     outcome: StoredOutcome,
-    facts: v.object({ run: v.optional(RunData), manifest: v.optional(Manifest), usage: v.optional(Usage) }),
+    facts: v.object({
+      run: v.optional(RunData),
+      manifest: v.optional(Manifest),
+      usage: v.optional(Usage),
+      fallback: v.optional(Fallback),
+    }),
     parts: v.array(StoredPart),
   }),
 ]);

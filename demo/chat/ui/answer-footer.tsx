@@ -7,7 +7,7 @@ import { planOf, planToFollow } from '../../plan/state/plan.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { describeProblem } from '../state/problem.ts';
 import { CopyButton } from '../../kit/copy-button.tsx';
-import { formatCount, formatDuration } from '../../kit/format.ts';
+import { formatCount, formatDuration, formatMoney } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { Fact } from './tool-details.tsx';
 
@@ -93,7 +93,7 @@ function isOffered(outcome: Outcome): boolean {
 }
 
 function costOf({ model, startedAt, outcome, facts }: AssistantMessage): string[] {
-  const { usage } = facts.value;
+  const { usage, fallback } = facts.value;
   const ended = outcome.value.type === 'running' ? startedAt : outcome.value.endedAt;
   const duration = usage?.durationMs || ended - startedAt;
   const tokens = usage?.totalTokens ?? (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
@@ -101,16 +101,17 @@ function costOf({ model, startedAt, outcome, facts }: AssistantMessage): string[
     ...(duration > 0 ? [formatDuration(duration)] : []),
     ...(usage && usage.steps > 0 ? [formatCount(usage.steps, 'step')] : []),
     ...(usage && usage.toolCalls > 0 ? [formatCount(usage.toolCalls, 'tool call')] : []),
-    ...(tokens > 0 ? [formatCount(tokens, 'token')] : []),
+    ...(tokens > 0 ? [`${usage?.estimated ? 'about ' : ''}${formatCount(tokens, 'token')}`] : []),
+    ...(usage?.cost ? [formatMoney(usage.cost)] : []),
     ...(usage && usage.toolTokensSaved > 0
       ? [`${formatCount(usage.toolTokensSaved, 'token')} saved by discovery`]
       : []),
-    model,
+    fallback ? `${fallback.modelId} (fallback of ${model})` : model,
   ];
 }
 
 function RunDetails({ message: { facts } }: { message: AssistantMessage }): JSX.Element {
-  const { run, manifest, usage } = facts.value;
+  const { run, manifest, usage, fallback } = facts.value;
   const excluded = Object.entries(manifest?.excluded ?? {});
   return (
     <dl class='facts'>
@@ -121,6 +122,11 @@ function RunDetails({ message: { facts } }: { message: AssistantMessage }): JSX.
       {usage && usage.toolTokens > 0 && (
         <Fact name='Tool definitions' value={`about ${formatCount(usage.toolTokens, 'token')} of those in`} />
       )}
+      {usage?.cachedInputTokens !== undefined && (
+        <Fact name='From the cache' value={`${formatCount(usage.cachedInputTokens, 'token')} of those in`} />
+      )}
+      {usage?.cost && <Fact name='Cost' value={formatMoney(usage.cost)} />}
+      {fallback && <Fact name='Fallback model' value={`${fallback.modelId} of ${fallback.providerId}`} />}
       {manifest && <Fact name='Tools offered' value={offered(manifest.included)} />}
       {excluded.length > 0 && (
         <Fact

@@ -19,6 +19,7 @@ export type FieldType =
   | 'secrets'
   | 'allowedSecrets'
   | 'selections'
+  | 'models'
   | 'json';
 
 /** A field of a form. */
@@ -82,6 +83,24 @@ const allowedSecrets: Codec = {
 };
 const none = '-';
 
+/** A line for each: the provider, and behind a colon the model. “-” is an empty list. */
+const models: Codec = {
+  read: (value) => Array.isArray(value) && value.length === 0 ? none : listOf(value).map(modelText).join('\n'),
+  write(written) {
+    if (written.trim() === '') return undefined;
+    if (written.trim() === none) return [];
+    return entriesOf(written, /[\n]+/).map((line) => {
+      const [, providerId = '', model = ''] = /^([^:]*):?(.*)$/.exec(line) ?? [];
+      return { providerId: providerId.trim(), ...(model.trim() !== '' && { model: model.trim() }) };
+    });
+  },
+};
+
+function modelText(value: unknown): string {
+  const { providerId, model } = value as { readonly providerId: string; readonly model?: string }; // of an agent's record
+  return model === undefined ? providerId : `${providerId}: ${model}`;
+}
+
 const codecs: Readonly<Record<FieldType, Codec>> = {
   text,
   identifier,
@@ -103,6 +122,7 @@ const codecs: Readonly<Record<FieldType, Codec>> = {
   },
   secrets,
   allowedSecrets,
+  models,
   selections: { read: readSelections, write: writeSelections },
   json: {
     read: (value) => value === undefined ? '' : JSON.stringify(value, null, 2),

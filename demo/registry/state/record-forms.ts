@@ -74,6 +74,14 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       choice('visibility', 'Visibility', agentVisibility),
       { name: 'providerId', label: 'Provider', as: 'choice', initial: 'default' },
       { name: 'model', label: 'Model', as: 'optional', help: 'Leave empty for the provider’s model.' },
+      {
+        name: 'fallbacks',
+        label: 'Fallback models',
+        as: 'models',
+        rows: 2,
+        help:
+          'Take over when the model cannot answer: one provider per line, then a colon and the model. “-” for none at all.',
+      },
       tags,
       description,
       { name: 'instructions', label: 'Instructions', as: 'area', rows: 12, isShownApart: true },
@@ -195,7 +203,12 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         initial: 'no',
         help: 'Its models take a JSON Schema for their answer.',
       },
-      ...numbers('prices', 'Prices', { input: 'Tokens in', output: 'Tokens out' }),
+      ...numbers('prices', 'Prices', {
+        input: 'Tokens in',
+        output: 'Tokens out',
+        cachedInput: 'Tokens from the cache',
+        cacheWrite: 'Tokens to the cache',
+      }),
       { name: 'prices.currency', label: 'Currency', as: 'optional', group: 'Prices' },
     ],
   },

@@ -84,7 +84,7 @@ function blocksOf(fields: readonly FieldSpec[]): readonly Fields[] {
 
 function isWide({ as }: FieldSpec): boolean {
   return as === 'area' || as === 'json' || as === 'lines' || as === 'secrets' || as === 'allowedSecrets' ||
-    as === 'selections' || as === 'commas';
+    as === 'selections' || as === 'models' || as === 'commas';
 }
 
 function Block({ form, group, fields }: Fields & { form: RecordForm }): JSX.Element {

@@ -26,6 +26,23 @@ describe('a conversation', () => {
     expect(page.all('composer')[0]).toHaveProperty('value', '');
   });
 
+  it('shows the price of an answer, and the fallback that gave it', async () => {
+    page = await mount();
+    await send(page, 'How is the tide?');
+    page.transport.write(
+      { type: 'data-model', data: { providerId: 'spare', modelId: 'tiny' } },
+      { type: 'text-delta', id: 't', delta: 'High.' },
+      {
+        type: 'data-usage',
+        data: { steps: 1, totalTokens: 1234, estimated: true, cost: { amount: 0.0123, currency: 'USD' } },
+      },
+      { type: 'finish', finishReason: 'stop' },
+    );
+    page.transport.close();
+    const footer = await page.find('answer-footer');
+    expect(footer.textContent).toContain('about 1,234 tokens0.0123 USDtiny (fallback of rehearsal)');
+  });
+
   it('sends with Enter, not with Shift and Enter, and not in the middle of a word being composed', async () => {
     page = await mount();
     await page.type('composer', 'Hi');

@@ -18,6 +18,7 @@ const full: { readonly [Kind in RecordKind]: CatalogInputs[Kind] } = {
     secrets: [{ id: 'key' }],
     dataSources: ['charts'],
     model: 'small',
+    fallbacks: [{ providerId: 'spare', model: 'tiny' }],
     modelSettings: {
       temperature: 0.5,
       seed: 7,
@@ -54,6 +55,7 @@ const full: { readonly [Kind in RecordKind]: CatalogInputs[Kind] } = {
     model: 'small',
     secret: { id: 'key' },
     jsonSchema: true,
+    prices: { input: 1, output: 2, cachedInput: 0.5, cacheWrite: 3, currency: 'USD' },
   },
   dataSource: {
     id: 'charts',

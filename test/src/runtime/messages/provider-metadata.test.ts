@@ -12,6 +12,7 @@ import {
   type UIMessage,
   type UIMessageChunk,
 } from '../../../../src/index.ts';
+import { issuedIn } from '../../../../src/runtime/messages/issued-metadata.ts';
 import { callsTools, says, scriptedModel, streamOf } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
 
@@ -188,5 +189,27 @@ describe('a run that continues the chat of a reasoning model after an approval',
     const { message } = await goOn({ runtime });
     await goOn({ runtime, ...other }, message);
     expect(promptOf(model, 1)).not.toContain('signed-1');
+  });
+});
+
+describe('the metadata that a fallback has issued', () => {
+  it('does not return in the next run, which starts with the first model; that of the first does', () => {
+    const call = (toolCallId: string): UIMessageChunk => {
+      const providerMetadata = { test: { signature: toolCallId } };
+      return { type: 'tool-input-available', toolCallId, toolName: 'add', input: {}, providerMetadata };
+    };
+    const issued = issuedIn([
+      { type: 'start' },
+      call('of-first'),
+      { type: 'data-model', data: { providerId: 'two', modelId: 'second' } },
+      call('of-fallback'),
+      { type: 'start' },
+      call('of-next'),
+    ]);
+    const take = (toolCallId: string) =>
+      issued.take({ type: 'dynamic-tool', toolName: 'add', toolCallId, state: 'input-available', input: {} });
+    expect(take('of-first')).toMatchObject({ callProviderMetadata: { test: { signature: 'of-first' } } });
+    expect(take('of-fallback')).toBeUndefined();
+    expect(take('of-next')).toMatchObject({ callProviderMetadata: { test: { signature: 'of-next' } } });
   });
 });
