@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { denoKvStorage } from '../../adapters/storage/deno-kv.ts';
 import { createHandler } from '../../adapters/transport/http.ts';
 import { developmentAuthenticator } from '../../adapters/transport/development-authenticator.ts';
-import { PinnaceError, type UIMessageChunk } from '../../src/index.ts';
+import { createPrincipal, localPrincipal, PinnaceError, type UIMessageChunk } from '../../src/index.ts';
 import { goldenRequests } from '../fixtures/golden/golden-requests.ts';
 import { goldenRuntime, transcriptOf } from '../fixtures/golden/golden.ts';
 import { streamOf } from '../fixtures/model.ts';
@@ -12,7 +12,10 @@ const token = 'a-token-for-tests-only';
 
 it('the golden requests give the transcripts on record over HTTP on Deno, with Deno KV', async () => {
   const storage = denoKvStorage({ path: ':memory:' });
-  const handler = createHandler(await goldenRuntime(storage), { authenticator: developmentAuthenticator({ token }) });
+  const developer = createPrincipal({ ...localPrincipal(), tenant: 'development', subject: 'developer' });
+  const handler = createHandler(await goldenRuntime(storage, developer), {
+    authenticator: developmentAuthenticator({ token }),
+  });
   await using server = Deno.serve({ port: 0, hostname: '127.0.0.1', onListen() {} }, (request) => handler(request));
   const post = async (path: string, body: unknown): Promise<Response> => {
     const response = await fetch(`http://127.0.0.1:${server.addr.port}${path}`, {
