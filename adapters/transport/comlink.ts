@@ -6,6 +6,7 @@ import { type ErrorData, fromData, PinnaceError, toData } from '../../src/base/e
 import type { RingEvent, WatchOptions } from '../../src/events/event-ring.ts';
 import type { Decision } from '../../src/permission/interruption.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
+import type { StoredBlob } from '../../src/contracts/blob-store.ts';
 import { localPrincipal } from '../../src/base/principal.ts';
 import { readChatBody } from './chat-body.ts';
 import { messagesToSend } from '../../src/runtime/messages/compaction.ts';
@@ -33,6 +34,7 @@ interface Wire {
   invalidate(keys: readonly string[]): Promise<Answer<void>>;
   close(drainMs: number): Promise<Answer<void>>;
   events(options: Omit<WatchOptions, 'signal'>): Answer<ReadableStream<RingEvent>>;
+  readFile(id: string): Promise<Answer<StoredBlob>>;
 }
 
 /**
@@ -40,7 +42,7 @@ interface Wire {
  * it on.
  */
 export function exposeRuntime(
-  runtime: Runtime & Partial<Pick<HostedRuntime, 'events'>>,
+  runtime: Runtime & Partial<Pick<HostedRuntime, 'events' | 'blobs'>>,
   endpoint: Endpoint = globalThis as unknown as Endpoint,
 ): void {
   const runs = new Map<string, AbortController>();
@@ -71,6 +73,11 @@ export function exposeRuntime(
     reply: (runId, reply) => answerOf(() => runtime.reply(runId, reply, principal)),
     invalidate: (keys) => answerOf(() => runtime.invalidate(keys)),
     close: (drainMs) => answerOf(() => runtime.close({ drainMs })),
+    readFile: (id) =>
+      answerOf(async () => {
+        if (runtime.blobs) return await runtime.blobs.get(id, principal);
+        throw new PinnaceError('unavailable', 'Cannot read the file: the runtime stores none', { retryable: false });
+      }),
     events(options) {
       if (!runtime.events) return { ok: false, error: toData(unwatched()) };
       const value = runtime.events(principal, options);
@@ -112,6 +119,8 @@ function whenEnded<T>(stream: ReadableStream<T>, ended: () => void): ReadableStr
 export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & {
   /** Streams the worker's events until the stream is canceled or the signal aborts. Rejects with `unavailable` where it emits none. */
   events(options?: WatchOptions): Promise<ReadableStream<RingEvent>>;
+  /** Reads a stored file by its id or its `pinnace-blob:` address. Rejects with `not_found`. */
+  readFile(id: string): Promise<Blob>;
 };
 
 /**
@@ -134,6 +143,10 @@ export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
     reply: async (runId, reply) => valueOf(await wire.reply(runId, reply)),
     invalidate: async (keys) => valueOf(await wire.invalidate(keys)),
     close: async ({ drainMs = 0 } = {}) => valueOf(await wire.close(drainMs)),
+    async readFile(id) {
+      const { bytes, mediaType } = valueOf(await wire.readFile(id.replace(/^pinnace-blob:/, '')));
+      return new Blob([bytes], { type: mediaType });
+    },
     async events({ signal, ...options } = {}) {
       const stream = valueOf(await wire.events(options));
       return signal ? stopped(stream, signal) : stream;

@@ -203,6 +203,19 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         initial: 'no',
         help: 'Its models take a JSON Schema for their answer.',
       },
+      {
+        name: 'inputs',
+        label: 'Files its models take',
+        as: 'json',
+        help: 'Like ["image", "pdf", "audio"]. [] means text alone. Leave empty if you do not know.',
+      },
+      {
+        name: 'toolContent',
+        label: 'Files in tool results',
+        as: 'flag',
+        initial: 'no',
+        help: 'Its models take files within results of tools.',
+      },
       ...numbers('prices', 'Prices', {
         input: 'Tokens in',
         output: 'Tokens out',

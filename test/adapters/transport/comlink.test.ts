@@ -32,6 +32,15 @@ describe('connectRuntime', () => {
     expect(terminalChunks(chunks)).toHaveLength(1);
   });
 
+  it('reads stored files of the other side', async () => {
+    const runtime = testRuntime(scriptedModel(says('ok')));
+    const { url } = await runtime.blobs.put(new TextEncoder().encode('a,b'), 'text/csv', localPrincipal());
+    const connected = connect(runtime);
+    const file = await connected.readFile(url);
+    expect([file.type, await file.text()]).toEqual(['text/csv', 'a,b']);
+    await expect(connected.readFile('unknown')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
   it('is a chat transport that sends the last 2,000 messages', async () => {
     const { model, calls } = scriptedModel(says('Hello'));
     const messages = Array.from({ length: 2_050 }, (_, i) => userMessage(`message ${i}`, `m${i}`));

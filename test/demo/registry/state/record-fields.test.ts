@@ -55,6 +55,8 @@ const full: { readonly [Kind in RecordKind]: CatalogInputs[Kind] } = {
     model: 'small',
     secret: { id: 'key' },
     jsonSchema: true,
+    inputs: ['image'],
+    toolContent: true,
     prices: { input: 1, output: 2, cachedInput: 0.5, cacheWrite: 3, currency: 'USD' },
   },
   dataSource: {
