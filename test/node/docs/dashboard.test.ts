@@ -54,10 +54,17 @@ async function everyMetric(): Promise<ReadonlyMap<string, Family>> {
       throw new PinnaceError('unavailable', 'Away');
     },
   });
-  const agents = [{ id: 'helper', name: 'Helper', providerId: 'demo', entryTools: ['calculator'] }];
-  const catalog = staticCatalog({ agents, providers: [{ id: 'demo', kind: 'rehearsal' }] });
+  const agents = [
+    { id: 'helper', name: 'Helper', providerId: 'demo', entryTools: ['calculator'] },
+    { id: 'fragile', name: 'Fragile', providerId: 'down', fallbacks: [{ providerId: 'demo' }] },
+  ];
+  const providers = ['demo', 'down'].map((id) => ({ id, kind: 'rehearsal' as const }));
+  const catalog = staticCatalog({ agents, providers });
   const store = eventStore({ storage });
-  const models = { model: () => rehearsal({ delayMs: 0 }) };
+  const refused = Object.assign(new Error('No'), { name: 'AI_APICallError', statusCode: 401, isRetryable: false });
+  const working = rehearsal({ delayMs: 0 });
+  const down = { ...working, doStream: () => Promise.reject(refused) };
+  const models = { model: ({ id }: { readonly id: string }) => id === 'down' ? down : working };
   const runtime = createRuntime({ catalog, models, storage, tools: [fail], ring: createEventRing({ store }) });
   gaugeSink(runtime.metrics, 'events', store);
   const messages = [{ id: 'm1', role: 'user' as const, parts: [{ type: 'text' as const, text: 'What is 6 * 7?' }] }];
@@ -71,6 +78,7 @@ async function everyMetric(): Promise<ReadonlyMap<string, Family>> {
     { goal: 'What is 6 * 7?', agentId: 'helper', budget: { tokens: 10_000 } },
     localPrincipal(),
   );
+  await Array.fromAsync(await runtime.run({ ...request, agentId: 'fragile' }, localPrincipal()));
   await runtime.run({ ...request, agentId: 'nobody' }, localPrincipal()).catch(() => undefined);
   const authenticator = developmentAuthenticator({ token: 'a-token-for-tests-only' });
   await createHandler(runtime, { authenticator })(new Request('http://127.0.0.1/v1/runs/run_x'));
