@@ -113,11 +113,3 @@ async function validateMcpServer(
   const target = { type: 'mcp-server', id: serverId };
   return await guard({ principal, action: 'mcp.approve', target, attempt: 'Cannot approve the MCP server' }, check);
 }
-
-/** Waits for the work, but no longer than this. */
-export async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-}

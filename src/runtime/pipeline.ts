@@ -1,6 +1,7 @@
 /** Composes the Agents Worker. */
 
 import { PinnaceError } from '../base/errors.ts';
+import { waitAtMost } from '../base/timer.ts';
 import type { Plans } from '../contracts/plans.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
 import { reportedHook } from '../events/reported-port.ts';
@@ -11,7 +12,7 @@ import { createAgentSteps } from './agent-steps.ts';
 import { createStoredFiles } from './attachments/stored-files.ts';
 import { createLiveTexts } from './calls/live-texts.ts';
 import { createRuns } from './log/runs.ts';
-import { createGuard, createOperations, within } from './operations.ts';
+import { createGuard, createOperations } from './operations.ts';
 import { createReadiness } from './readiness.ts';
 import { createRequestRefusals } from './request-refusals.ts';
 import { createDismissal } from './resolve/dismissal.ts';
@@ -52,7 +53,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     ready: createReadiness({ ...options, isClosed: () => isClosed }),
     async close({ drainMs = 0 } = {}) {
       isClosed = true;
-      if (drainMs > 0) await within(drainMs, parts.runs.drained());
+      if (drainMs > 0) await waitAtMost(drainMs, parts.runs.drained());
       await plans.close();
       closing.abort('runtime_closed');
       await closeParts(parts);
@@ -97,7 +98,7 @@ const auditMs = 15_000;
 
 async function closeParts({ runs, resolver, recorder }: RuntimeParts): Promise<void> {
   await runs.drained();
-  await within(auditMs, recorder.drained());
+  await waitAtMost(auditMs, recorder.drained());
   runs.close();
   resolver.close();
 }

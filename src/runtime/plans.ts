@@ -2,6 +2,7 @@
 
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import type { PlanEnd, Plans, PlanStart, PlanUpdate } from '../contracts/plans.ts';
+import { waitAtMost } from '../base/timer.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import type { Principal } from '../base/principal.ts';
@@ -10,7 +11,6 @@ import { lossAt, lostChunks, lostError } from './calls/open-calls.ts';
 import { endOfAbort, failed } from './loop/loop-end.ts';
 import type { Usage } from './loop/loop-options.ts';
 import type { Loop } from './loop/run-steps.ts';
-import { within } from './operations.ts';
 import type { RunEnd } from './log/run-end.ts';
 import type { RunRequest } from './run-request.ts';
 import type { Span } from '../events/span.ts';
@@ -101,7 +101,7 @@ function followed(
       const isLeft = reason === 'client_gone' || reason === 'runtime_closed' || reason === 'run_ended';
       // A cancellation that fails leaves the plan to its deadline.
       const isCancelled = !isLeft && await cancel(reason).then(() => true, () => false);
-      if (isCancelled) await within(settleMs, ended.promise);
+      if (isCancelled) await waitAtMost(settleMs, ended.promise);
       left.abort();
     },
   };

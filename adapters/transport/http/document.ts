@@ -32,7 +32,7 @@ export function describeApp({ routes }: Pick<Hono<SignedEnv>, 'routes'>): Json {
   return {
     openapi: '3.1.0',
     info: { title: 'Pinnace', version: '1', license: { name: 'MIT', identifier: 'MIT' } },
-    servers: [{ url: '/', description: 'This endpoint' }],
+    servers: [{ url: '/', description: 'The server that this document comes from' }],
     paths,
     components: { schemas, securitySchemes: { gcSession } },
   };

@@ -143,13 +143,18 @@ function createBase(
     }),
   );
   app.use(
-    methodNotAllowed({ app, onMethodNotAllowed: (c, methods) => notAllowed(respond(c, wrongMethod()), methods) }),
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: (c, methods) => notAllowed(respond(c, wrongMethod(methods)), methods),
+    }),
   );
   return app;
 }
 
-function wrongMethod(): PinnaceError {
-  return new PinnaceError('method_not_allowed', 'This path does not serve this method', { status: 405 });
+function wrongMethod(methods: readonly string[]): PinnaceError {
+  return new PinnaceError('method_not_allowed', `This path does not serve this method: use ${methods.join(', ')}`, {
+    status: 405,
+  });
 }
 
 function notAllowed(response: Response, methods: readonly string[]): Response {

@@ -145,7 +145,12 @@ describe('a problem answer', () => {
     expect(response.status).toBe(status);
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     expect(response.headers.get('cache-control')).toBe('no-store');
-    expect(JSON.parse(text)).toMatchObject({ type: `urn:pinnace:problem:${code}`, code, status });
+    expect(JSON.parse(text)).toMatchObject({
+      type: `urn:pinnace:problem:${code}`,
+      code,
+      status,
+      details: { reason: expect.stringMatching(/^[a-z_]+$/) },
+    });
     expect(text).not.toMatch(/nobody|stack|\bat \//);
   });
 

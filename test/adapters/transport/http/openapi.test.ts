@@ -116,7 +116,7 @@ describe('the OpenAPI document', () => {
   it('is OpenAPI 3.1: every operation has an id of its own, parameters for its path and described responses', async () => {
     const { document } = await setup();
     expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Pinnace', version: '1' } });
-    expect(document.servers).toEqual([{ url: '/', description: 'This endpoint' }]);
+    expect(document.servers).toEqual([{ url: '/', description: 'The server that this document comes from' }]);
     const operations = operationsOf(document);
     const ids = operations.map(({ operation: { operationId } }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
