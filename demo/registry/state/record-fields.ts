@@ -210,10 +210,10 @@ function entriesOf(written: string, separator: RegExp): readonly string[] {
   return written.split(separator).map((entry) => entry.trim()).filter((entry) => entry !== '');
 }
 
-function readJson(written: string): Record<string, unknown> | undefined {
+function readJson(written: string): object | undefined {
   try {
     const value: unknown = JSON.parse(written);
-    return isRecord(value) ? value : undefined;
+    return isRecord(value) || Array.isArray(value) ? value : undefined;
   } catch {
     return undefined;
   }
