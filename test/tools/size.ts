@@ -19,6 +19,8 @@ const budgets: Readonly<Record<string, number>> = {
   'src/index.ts': 155,
   'src/planner/open-planner.ts': 45,
   'src/planner/host/runtime-planner.ts': 51,
+  'src/runtime/model/fit-prompt.ts': 2,
+  'src/runtime/output/create-output.ts': 14,
   'src/runtime/context/fit-prompt.ts': 5,
   'src/runtime/context/summarize.ts': 11,
   'src/tools/builtin/current-time.ts': 9,
