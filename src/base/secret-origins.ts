@@ -48,11 +48,11 @@ export function isDestination(text: string): boolean {
 export function requireDestination(secret: Secret, origin: string | undefined): Secret {
   const { id, origins } = secret;
   if (origins === 'any' || origins.includes(origin ?? codeDestination)) return secret;
-  const asked = origin === undefined ? 'code of the composition' : JSON.stringify(origin);
+  const destination = origin === undefined ? 'code of the composition' : JSON.stringify(origin);
   const why = origins.length === 0
     ? 'it declares no origins; declare them where the secret is defined'
     : `it may go to ${origins.map((one) => JSON.stringify(one)).join(', ')} only`;
-  throw new PinnaceError('forbidden', `Cannot give secret "${id}" to ${asked}: ${why}`, {
+  throw new PinnaceError('forbidden', `Cannot give secret "${id}" to ${destination}: ${why}`, {
     details: { reason: 'secret_origin_mismatch', secret: id, origin: origin ?? codeDestination },
   });
 }

@@ -60,7 +60,7 @@ interface Kept {
 
 /** Creates an empty ring. */
 export function createEventRing({ capacity = 2000, store }: EventRingOptions = {}): EventRing {
-  const kept: Kept[] = []; // event `seq` is at `seq % capacity`
+  const entries: Kept[] = []; // event `seq` is at `seq % capacity`
   const waiting = new Set<() => void>();
   let last = 0;
   const oldest = (): number => Math.max(1, last - capacity + 1);
@@ -79,11 +79,11 @@ export function createEventRing({ capacity = 2000, store }: EventRingOptions = {
         at = from - 1;
       }
       while (at < last) {
-        const { event, tenant } = kept[++at % capacity]!; // safe: the ring holds the latest events
+        const { event, tenant } = entries[++at % capacity]!; // safe: the ring holds the latest events
         if (!isVisible(tenant) || !matchesFilter(event, filter)) continue;
-        const seen = dropped > 0 ? { seq: at, event, dropped } : { seq: at, event };
+        const next = dropped > 0 ? { seq: at, event, dropped } : { seq: at, event };
         dropped = 0;
-        return seen;
+        return next;
       }
       return undefined;
     };
@@ -97,7 +97,7 @@ export function createEventRing({ capacity = 2000, store }: EventRingOptions = {
     hear(event, tenant) {
       store?.hear(event, tenant);
       if (capacity === 0) return;
-      kept[++last % capacity] = { event, tenant };
+      entries[++last % capacity] = { event, tenant };
       if (waiting.size === 0) return;
       for (const wake of waiting) wake();
       waiting.clear();

@@ -17,19 +17,19 @@ export async function listEvents<Kept extends StoredEvent>(
 ): Promise<Page<Kept>> {
   const { pageToken, limit: _, ...wanted } = query;
   const limit = limitOf(query);
-  const asked = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
-  const start = pageToken === undefined ? undefined : parseStart(await readPageToken(asked, pageToken));
+  const filter = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
+  const start = pageToken === undefined ? undefined : parseStart(await readPageToken(filter, pageToken));
   const behind = Math.max(start?.seq ?? 0, query.after ?? 0);
   let after = start ? start.record : Math.max(await lastBefore(chain, query.from), await lastWhole(chain, query.after));
   const items: Kept[] = [];
   for (;;) {
     const { records, last } = await readSome(chain, query, after);
     for (const { number, events } of records) {
-      for (const kept of events) {
-        if (kept.seq <= behind || !matchesQuery(kept.event, query)) continue;
-        items.push(kept);
+      for (const stored of events) {
+        if (stored.seq <= behind || !matchesQuery(stored.event, query)) continue;
+        items.push(stored);
         if (items.length < limit) continue;
-        return { items, nextPageToken: await writePageToken(asked, `${number - 1}:${kept.seq}`) };
+        return { items, nextPageToken: await writePageToken(filter, `${number - 1}:${stored.seq}`) };
       }
     }
     if (last === undefined) return { items };

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Filter } from '../contracts/filter.ts';
-import { askPermission, refusal } from '../permission/authorize.ts';
+import { refusal, requestPermission } from '../permission/authorize.ts';
 import type { Authorize } from '../contracts/authorize.ts';
 import type { SpanContext } from '../events/span.ts';
 import type { ToolContext } from '../tools/tool.ts';
@@ -70,7 +70,7 @@ export async function requireAccess(
     if (!ask) continue;
     if (!principal) throw forbidden(id, 'it is not known for whom');
     const context = agentId === undefined ? {} : { agentId };
-    const ruling = await askPermission(ask, { action, principal, resource: { type: 'data-source', id }, context });
+    const ruling = await requestPermission(ask, { action, principal, resource: { type: 'data-source', id }, context });
     // No person can approve here: what needs an approval is denied.
     if (ruling.decision !== 'allow') {
       throw refusal({ ...ruling, decision: 'deny' }, `Cannot use the data source "${id}"`);

@@ -24,15 +24,15 @@ export type RefusalCode = 'not_authorized' | 'permission_check_failed' | 'permis
 const maxMs = 5000;
 
 /** Asks the hook. Never throws. */
-export async function askPermission(
+export async function requestPermission(
   authorize: Authorize,
   { action, principal, resource, context = {} }: Wish,
 ): Promise<Ruling> {
-  return await askHook(() => authorize(action, principal, resource, context));
+  return await callHook(() => authorize(action, principal, resource, context));
 }
 
 /** Asks a hook with another signature in the same way. Never throws. */
-export async function askHook(hook: () => ReturnType<Authorize>): Promise<Ruling> {
+export async function callHook(hook: () => ReturnType<Authorize>): Promise<Ruling> {
   try {
     const answer = hook();
     return rulingOf('then' in answer ? await inTime(answer) : answer); // throws for a value that is not an object
@@ -75,7 +75,7 @@ async function inTime(answer: Promise<Authorization>): Promise<Authorization | R
  * @throws PinnaceError `forbidden`, `approval_required` where the hook requires a person's approval; `details.reason` is the code.
  */
 export async function requirePermission(authorize: Authorize, wish: Wish, attempt: string): Promise<void> {
-  const ruling = await askPermission(authorize, wish);
+  const ruling = await requestPermission(authorize, wish);
   if (ruling.decision !== 'allow') throw refusal(ruling, attempt);
 }
 

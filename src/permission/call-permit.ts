@@ -3,7 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Authorize } from '../contracts/authorize.ts';
-import { askPermission, type RefusalCode } from './authorize.ts';
+import { type RefusalCode, requestPermission } from './authorize.ts';
 
 /** What a permit is bound to. Tool, input and principal are compared by identity. */
 export interface PermitFacts {
@@ -46,7 +46,7 @@ export async function ruleOnCall(
   const { tool, principal, agentId } = facts;
   const resource = { type: 'tool', id: tool.definition.id };
   const wish = { action: 'tool.call', principal, resource, context: { input: checked, agentId } };
-  const ruling = await askPermission(authorize, wish);
+  const ruling = await requestPermission(authorize, wish);
   if (ruling.decision === 'deny' || (ruling.decision === 'ask' && !approved)) return ruling;
   const permit = Object.freeze({}) as CallPermit; // the brand exists only as a type
   permits.set(permit, { facts, checked });

@@ -2,7 +2,7 @@
 
 import { type ErrorData, toData, toPinnaceError } from '../base/errors.ts';
 import type { Emit } from '../events/events.ts';
-import { guarded, type GuardedDeed, type Guards } from './guarded.ts';
+import { guarded, type GuardedEffect, type Guards } from './guarded.ts';
 import { statusOfError, traceAt } from '../events/span.ts';
 import type { Principal } from '../base/principal.ts';
 
@@ -13,7 +13,7 @@ export interface DecideOptions extends Guards {
 }
 
 /** What is decided, and by whom. */
-export interface Deciding extends Pick<GuardedDeed, 'payload'> {
+export interface Deciding extends Pick<GuardedEffect, 'payload'> {
   readonly principal: Principal;
   /** Of whoever asked. */
   readonly traceId: string;
@@ -32,24 +32,28 @@ export async function decide<T>(
 ): Promise<T> {
   const { tenant, subject } = principal;
   const actor = { type: 'user', id: subject } as const;
-  const place = traceAt({ traceId, tenant, actor }, options);
+  const spanContext = traceAt({ traceId, tenant, actor }, options);
   const facts = { action: 'approval.decide', target: { type: 'approval', id: id.slice(0, 64) }, payload };
   const context = { input, ...(agentId !== undefined && { agentId }) };
-  return await guarded({ ...facts, actor, principal, context, place, attempt: 'Cannot decide' }, options, async () => {
-    const startedAt = options.now();
-    const tell = (error: ErrorData | null): void => {
-      // An id that nobody knows is only something that a caller has sent: it is not repeated.
-      const target = error?.code === 'not_found' ? { type: 'approval', id: '' } : facts.target;
-      const latency = options.now() - startedAt;
-      place.emit({ ...facts, target, status: error ? statusOfError(error) : 'ok', error, latency });
-    };
-    try {
-      const result = await store();
-      tell(null);
-      return result;
-    } catch (thrown) {
-      tell(toData(thrown));
-      throw toPinnaceError(thrown); // what a storage throws is nobody's business
-    }
-  });
+  return await guarded(
+    { ...facts, actor, principal, context, spanContext, attempt: 'Cannot decide' },
+    options,
+    async () => {
+      const startedAt = options.now();
+      const emitDecision = (error: ErrorData | null): void => {
+        // An id that nobody knows is only something that a caller has sent: it is not repeated.
+        const target = error?.code === 'not_found' ? { type: 'approval', id: '' } : facts.target;
+        const latency = options.now() - startedAt;
+        spanContext.emit({ ...facts, target, status: error ? statusOfError(error) : 'ok', error, latency });
+      };
+      try {
+        const result = await store();
+        emitDecision(null);
+        return result;
+      } catch (thrown) {
+        emitDecision(toData(thrown));
+        throw toPinnaceError(thrown); // what a storage throws is nobody's business
+      }
+    },
+  );
 }

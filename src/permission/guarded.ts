@@ -7,14 +7,14 @@ import type { Authorize } from '../contracts/authorize.ts';
 import { type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
 
 /** A guarded side effect, its principal, and the span context of its events. */
-export interface GuardedDeed extends Pick<SideEffect, 'actor' | 'action' | 'target' | 'payload'> {
+export interface GuardedEffect extends Pick<SideEffect, 'actor' | 'action' | 'target' | 'payload'> {
   /** Absent for the composition itself, which the hook need not allow. */
   readonly principal: Wish['principal'] | undefined;
   /** The tenant of the target record; absent for shared records and other targets. */
   readonly owner?: string | undefined;
   /** Further facts for the hook. */
   readonly context?: Wish['context'];
-  readonly place: SpanContext;
+  readonly spanContext: SpanContext;
   /** The start of a refusal's text: `Cannot update the agent`. */
   readonly attempt: string;
 }
@@ -32,16 +32,16 @@ export interface Guards {
  * recorded; then the work did not run.
  */
 export async function guarded<T>(
-  { principal, owner, context, place, attempt, ...facts }: GuardedDeed,
+  { principal, owner, context, spanContext, attempt, ...facts }: GuardedEffect,
   { authorize, recorder }: Guards,
   work: () => Promise<T>,
 ): Promise<T> {
   const { action, target } = facts;
-  const deed: SideEffect = { traceId: place.traceId, tenant: principal?.tenant, ...facts };
+  const sideEffect: SideEffect = { traceId: spanContext.traceId, tenant: principal?.tenant, ...facts };
   const refused = (thrown: unknown): SpanEnd => {
     const error = toData(thrown);
     const how = { status: statusOfError(error), error };
-    place.emit({ ...facts, ...how });
+    spanContext.emit({ ...facts, ...how });
     return how;
   };
   if (principal && authorize) {
@@ -49,11 +49,11 @@ export async function guarded<T>(
       const resource = owner === undefined ? target : { ...target, tenant: owner };
       await requirePermission(authorize, { action, principal, resource, ...(context && { context }) }, attempt);
     } catch (thrown) {
-      await recorder.refuse(deed, refused(thrown));
+      await recorder.refuse(sideEffect, refused(thrown));
       throw thrown;
     }
   }
-  const end = await recorder.start(deed).catch((thrown: unknown) => {
+  const end = await recorder.start(sideEffect).catch((thrown: unknown) => {
     refused(thrown);
     throw thrown;
   });

@@ -76,8 +76,8 @@ export function createRules(
   const needsRoles = rules.some(({ roles }) => roles !== undefined);
   return async (action, principal, { type, id, tenant }, { input, agentId }) => {
     const roles = needsRoles ? await rolesOf(principal) : [];
-    const asked: Asked = { action, principal, resource: `${type}:${id}`, resourceTenant: tenant, agentId, roles };
-    const speaking = compiled.filter((rule) => rule.isAbout(asked)).map((rule) => ({
+    const request: Asked = { action, principal, resource: `${type}:${id}`, resourceTenant: tenant, agentId, roles };
+    const speaking = compiled.filter((rule) => rule.isAbout(request)).map((rule) => ({
       rule,
       finding: rule.judge(input),
     }));
@@ -99,7 +99,7 @@ interface CompiledRule {
   readonly name: string;
   readonly effect: Rule['effect'];
   readonly reason: string;
-  readonly isAbout: (asked: Asked) => boolean;
+  readonly isAbout: (request: Asked) => boolean;
   readonly judge: (input: unknown) => Finding;
 }
 

@@ -39,13 +39,13 @@ export async function listRecords<Kind extends RecordKind>(
   const limit = limitOf(given === undefined ? {} : { limit: given });
   const { access } = options;
   const owner = ownerOf(access);
-  const asked = ['list', owner ?? null, kind, filter];
-  const after = pageToken === undefined ? undefined : await readPageToken(asked, pageToken);
+  const tokenKey = ['list', owner ?? null, kind, filter];
+  const after = pageToken === undefined ? undefined : await readPageToken(tokenKey, pageToken);
   const items: CatalogRecords[Kind][] = [];
   for await (const record of scan(options, { kind, owner, after })) {
     if (!mayRead(record, access) || !fits(record, filter)) continue;
     const last = items.at(-1);
-    if (items.length === limit && last) return { items, nextPageToken: await writePageToken(asked, last.id) };
+    if (items.length === limit && last) return { items, nextPageToken: await writePageToken(tokenKey, last.id) };
     items.push(record);
   }
   return { items };

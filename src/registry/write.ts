@@ -5,7 +5,7 @@ import type { Emit } from '../events/events.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { createInvalidations } from '../log/invalidations.ts';
 import { summaryOf } from '../events/payload-summary.ts';
-import { guarded, type GuardedDeed, type Guards } from '../permission/guarded.ts';
+import { guarded, type GuardedEffect, type Guards } from '../permission/guarded.ts';
 import type { Authorize } from '../contracts/authorize.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { statusOfError, traceAt } from '../events/span.ts';
@@ -54,7 +54,7 @@ export function createWriter(options: WriterOptions): Write {
   const write = async <T>(intent: Intent & { startedAt: number }, work: (draft: Draft) => Promise<T>): Promise<T> => {
     const owner = ownerOf(intent);
     const { result, changed } = await commitDraft({ storage, owner, by: authorOf(intent), now: now() }, work);
-    tell(intent, { changed, latency: now() - intent.startedAt }, options);
+    emitWrite(intent, { changed, latency: now() - intent.startedAt }, options);
     const keys = [...new Set(changed.map(({ kind, id }) => cacheKeyOf(kind, id, owner)))];
     if (keys.length === 0) return result;
     await news.publish(keys);
@@ -72,19 +72,19 @@ export function createWriter(options: WriterOptions): Write {
   return async (given, work) => {
     const intent = { ...given, traceId: given.traceId ?? createTraceId(), startedAt: now() };
     const turn = last.then(() =>
-      guarded(deedOf(intent, options), options, () => tellingFailure(intent, () => write(intent, work)))
+      guarded(guardedEffectOf(intent, options), options, () => tellingFailure(intent, () => write(intent, work)))
     );
     last = turn.catch(() => undefined);
     return await turn;
   };
 }
 
-function deedOf(intent: Intent, { emit, now }: WriterOptions): GuardedDeed {
+function guardedEffectOf(intent: Intent, { emit, now }: WriterOptions): GuardedEffect {
   const { traceId, tenant, ...facts } = factsOf(intent);
-  const place = traceAt({ traceId, tenant, actor: facts.actor }, { emit, now });
+  const spanContext = traceAt({ traceId, tenant, actor: facts.actor }, { emit, now });
   return {
     ...facts,
-    place,
+    spanContext,
     owner: ownerOf(intent),
     principal: intent.principal,
     attempt: `Cannot ${intent.action} the ${kindNames[intent.kind]}`,
@@ -109,7 +109,7 @@ function factsOf({ action, kind, id, ...given }: Intent) {
 }
 
 /** One event for each record that changed, those bound to the one that was meant too. */
-function tell(
+function emitWrite(
   intent: Intent,
   { changed, latency }: { readonly changed: readonly Changed[]; readonly latency: number },
   { emit }: WriterOptions,

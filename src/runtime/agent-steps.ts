@@ -42,7 +42,7 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
       const { tools, ...prepared } = await prepare(parts, request);
       const primitives = new Set(request.primitives.map(({ name }) => name));
       const offered = tools.filter(({ definition }) => !primitives.has(definition.name));
-      const { calls, ...thought } = await askModel(parts, request, { ...prepared, tools: offered });
+      const { calls, ...thought } = await callStepModel(parts, request, { ...prepared, tools: offered });
       const read = await Promise.all(calls.map((call) => readCall(call, { ...prepared, tools: offered, primitives })));
       return { ...thought, calls: read };
     },
@@ -75,19 +75,19 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
 }
 
 /** Calls the model of the request's agent, or a fallback, and counts what that uses. */
-async function askModel(
+async function callStepModel(
   { metrics, liveTexts }: StepParts,
   request: ThinkRequest,
-  { resolved, agent: given, principal, limits, notes, place, redaction, report, files, tools }: Prepared,
+  { resolved, agent: given, principal, limits, notes, spanContext, redaction, report, files, tools }: Prepared,
 ): Promise<Omit<Thought, 'calls'> & Pick<ModelTurn, 'calls'>> {
-  const asked = { agentId: given.id, context: notes, principal };
-  const agent = await withInstructions(given, resolved.code.instructions, asked, {
+  const instructionsRequest = { agentId: given.id, context: notes, principal };
+  const agent = await withInstructions(given, resolved.code.instructions, instructionsRequest, {
     signal: request.signal,
     report,
   });
   const last = readTaskHistory(request.history);
   const messages = withOutcomes(last.messages, request.inputs);
-  const { isOther, ...models } = await taskModels({ ...last, messages }, { ...resolved, first: resolved, place });
+  const { isOther, ...models } = await taskModels({ ...last, messages }, { ...resolved, first: resolved, spanContext });
   const onResolved = ({ secret }: ResolvedModel) => secret && redaction.add(secret);
   onResolved(models.first);
   requirePrice(models.first.provider, request.budget?.cost);
@@ -101,7 +101,7 @@ async function askModel(
     agent,
     models: { ...models, onResolved },
     budget: createModelBudget(request.budget ?? {}, usage),
-    place,
+    spanContext,
     metrics,
     report,
     limits,
@@ -134,11 +134,11 @@ async function prepare(
   await resolver.refresh();
   const actor = { type: 'agent', id: agentId } as const;
   const redaction = createRunRedaction();
-  const telling = { emit: redactedEmit(parts.emit, redaction), now: parts.now };
-  const place = span
+  const traceOptions = { emit: redactedEmit(parts.emit, redaction), now: parts.now };
+  const spanContext = span
     ? redactedContext(span, redaction)
-    : traceAt({ traceId, tenant: principal.tenant, actor }, telling);
-  const resolved = await resolver.resolve(agentId, principal, place);
+    : traceAt({ traceId, tenant: principal.tenant, actor }, traceOptions);
+  const resolved = await resolver.resolve(agentId, principal, spanContext);
   const agent = await narrowToSources(resolved.agent, above, (id) => resolver.agent(id, principal));
   const toolSet = await parts.toolSetOf(agent, resolved.tools, resolved.servers);
   if (resolved.secret) redaction.add(resolved.secret);
@@ -151,10 +151,10 @@ async function prepare(
   const limits = minLimits(parts.limits, agent.limits);
   const report = reportAt(parts.report, { planId: planOf({ taskId }), traceId });
   const authorize = reportedHook(parts.authorize, report, 'authorize');
-  const observers = { place, redaction, report, authorize };
+  const observers = { spanContext, redaction, report, authorize };
   const facts = { agent, principal, actor, limits, ...observers, resolveSecret: resolver.secret };
   const call: CallOptions = { ...parts, ...facts };
-  const files = createRunFiles({ ...parts, tenant: principal.tenant, signal, limits, span: place });
+  const files = createRunFiles({ ...parts, tenant: principal.tenant, signal, limits, span: spanContext });
   const missing = (name: string) => stepTools.missing(name);
   return { ...call, resolved, tools, files, notes: toolSet.notes, missing };
 }
@@ -196,11 +196,11 @@ function effectOf({ annotations }: ToolDefinition): 'pure' | 'idempotent' | 'uns
 /** Every call has an outcome before anything else is said: models refuse a history where one has none. */
 function withOutcomes(history: readonly ModelMessage[], inputs: readonly StepInput[]): ModelMessage[] {
   const last = history.at(-1);
-  const asked = last?.role === 'assistant' && typeof last.content !== 'string'
+  const calls = last?.role === 'assistant' && typeof last.content !== 'string'
     ? last.content.flatMap((part) => part.type === 'tool-call' ? [part] : [])
     : [];
   const outcomes = new Map(inputs.flatMap((one) => one.type === 'outcome' ? [[one.callId, one.outcome] as const] : []));
-  const results = asked.map(({ toolCallId, toolName, providerOptions }) => {
+  const results = calls.map(({ toolCallId, toolName, providerOptions }) => {
     const result = { type: 'tool-result' as const, toolCallId, toolName, output: outputOf(outcomes.get(toolCallId)) };
     return providerOptions === undefined ? result : { ...result, providerOptions }; // a result has those of its call
   });

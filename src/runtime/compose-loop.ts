@@ -10,15 +10,15 @@ export async function composeLoop(
   options: Pick<RunOptions, 'agent' | 'code' | 'provider' | 'fallbacks' | 'request' | 'principal' | 'runId' | 'report'>,
   signal: AbortSignal,
 ): Promise<Pick<LoopOptions, 'agent' | 'output' | 'isEnough'>> {
-  const { code, request: { agentId, chat, context, output: asked }, principal, runId, report } = options;
+  const { code, request: { agentId, chat, context, output: requested }, principal, runId, report } = options;
   const request = { agentId, chat, context, principal };
   const agent = await withInstructions(options.agent, code.instructions, request, { signal, report });
   const isEnough = createStopCheck(code.stopWhen, report);
-  const spec = asked ?? agent.output;
+  const spec = requested ?? agent.output;
   if (!spec) return { agent, isEnough };
   // Loaded on demand: most runs answer in text.
   const { createRunOutput, outputInstructions } = await import('./output/create-output.ts');
-  const output = createRunOutput({ spec, check: asked ? undefined : code.checkOutput, runId, report });
+  const output = createRunOutput({ spec, check: requested ? undefined : code.checkOutput, runId, report });
   if (takesSchema(options)) return { agent, output, isEnough };
   const instructions = [agent.instructions, outputInstructions(spec)].filter((text) => text !== '').join('\n\n');
   return { agent: { ...agent, instructions }, output, isEnough };

@@ -4,7 +4,7 @@ import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { toPinnaceError } from '../base/errors.ts';
 import { reportHidden } from '../events/report.ts';
 import type { SpanEnd } from '../events/span.ts';
-import { askedIn, createLoopApprovals, settleCalls, spendApprovals } from './calls/approvals.ts';
+import { approvalsRequestedIn, createLoopApprovals, settleCalls, spendApprovals } from './calls/approvals.ts';
 import type { RunFiles, RunFilesOptions } from './attachments/files.ts';
 import { createRunFiles } from './attachments/run-files.ts';
 import { toModelMessages, withContext } from './messages/model-messages.ts';
@@ -163,7 +163,7 @@ async function issuedTo(
 /** A run that settles calls of the chat's last message goes on with that message. */
 function continuedMessage({ request: { chat }, runId }: RunOptions): string {
   const last = chat.messages.at(-1);
-  return last && askedIn(last).length > 0 ? last.id : `msg_${runId.slice(4)}`;
+  return last && approvalsRequestedIn(last).length > 0 ? last.id : `msg_${runId.slice(4)}`;
 }
 
 /** Records the end. Its event is emitted when the record is committed, or is known not to be. */

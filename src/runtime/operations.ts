@@ -60,9 +60,9 @@ export function createGuard(
   return {
     place,
     guard({ principal, trace, ...effect }, work) {
-      const at = place(principal, trace);
+      const spanContext = place(principal, trace);
       const actor = { type: 'user', id: principal.subject } as const;
-      return guarded({ ...effect, principal, actor, place: at }, options, () => work(at));
+      return guarded({ ...effect, principal, actor, spanContext }, options, () => work(spanContext));
     },
   };
 }

@@ -108,14 +108,14 @@ function followed(
 }
 
 /** How much of the chat so far goes to a plan. */
-const messagesTold = 20;
-const textTold = 4000;
+const maxMessages = 20;
+const maxMessageLength = 4000;
 
 function startOf({ agentId, chat: { messages }, context }: RunRequest): PlanStart {
   const goal = textOf(messages.at(-1));
   if (goal === '') throw refused('its last message has no text, which would be the goal', 'no_goal');
-  const before = messages.slice(-messagesTold - 1, -1).map((message) => {
-    return { role: message.role, said: textOf(message).slice(0, textTold) };
+  const before = messages.slice(-maxMessages - 1, -1).map((message) => {
+    return { role: message.role, said: textOf(message).slice(0, maxMessageLength) };
   });
   return { agentId, goal, context: [...context, ...before.filter(({ said }) => said !== '')] };
 }

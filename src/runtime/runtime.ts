@@ -5,7 +5,7 @@ import type { EventFeed } from '../events/event-feed.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { RingEvent, WatchOptions } from '../events/event-ring.ts';
 import type { Report } from '../events/report.ts';
-import type { GuardedDeed } from '../permission/guarded.ts';
+import type { GuardedEffect } from '../permission/guarded.ts';
 import type { Decision } from '../permission/interruption.ts';
 import type { McpValidation, McpValidationInput } from '../contracts/mcp-validation.ts';
 import type { Metrics } from '../base/metrics.ts';
@@ -167,7 +167,7 @@ export interface HostedRuntime extends Runtime {
    * Rejects as the work does, with `forbidden` or `approval_required` as the hook says, and with `unavailable` where it cannot be
    * written down.
    */
-  readonly guard: <T>(effect: OutsideEffect, work: (place: SpanContext) => Promise<T>) => Promise<T>;
+  readonly guard: <T>(effect: OutsideEffect, work: (spanContext: SpanContext) => Promise<T>) => Promise<T>;
   /** Emits that a request was refused before anything was done for it. Bounded: a flood of refusals emits few events. */
   readonly refused: (error: unknown, request: RefusedRequest) => void;
   /** Probes whether the storage takes a write and the catalog answers. Never rejects; answers within two seconds. */
@@ -183,7 +183,7 @@ export interface Prewarmed {
 }
 
 /** What a principal does outside runs. */
-export interface OutsideEffect extends Pick<GuardedDeed, 'action' | 'target' | 'payload' | 'context' | 'attempt'> {
+export interface OutsideEffect extends Pick<GuardedEffect, 'action' | 'target' | 'payload' | 'context' | 'attempt'> {
   readonly principal: Principal;
   /** A trace of its own when absent. */
   readonly trace?: CallerTrace;

@@ -5,7 +5,7 @@ import { reportAt, reportHidden } from '../events/report.ts';
 import { reportedHook } from '../events/reported-port.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { type Span, statusOfError } from '../events/span.ts';
-import { askedIn } from './calls/approvals.ts';
+import { approvalsRequestedIn } from './calls/approvals.ts';
 import { checkInlineFiles } from './attachments/run-files.ts';
 import { toModelMessages, withContext } from './messages/model-messages.ts';
 import { executeRun } from './execute-run.ts';
@@ -104,24 +104,24 @@ function startSpanOf(
 /** Validates before claiming the idempotency key, so a rejected request does not consume it. */
 async function claimAndExecute(
   parts: RuntimeParts,
-  asked: RunRequest,
+  requested: RunRequest,
   { principal, idempotency, abort, redaction, runId, span, spanFacts }: Claimant,
 ): Promise<Started> {
   const { resolver, runs, toolSetOf } = parts;
   const { traceId } = span;
   const { invalidations } = resolver;
-  const { tools, servers, ...found } = await resolver.resolve(asked.agentId, principal, span);
+  const { tools, servers, ...found } = await resolver.resolve(requested.agentId, principal, span);
   const { agent } = found;
-  requirePrice(found.provider, asked.budget?.cost);
+  requirePrice(found.provider, requested.budget?.cost);
   if (found.secret) redaction.add(found.secret);
   const toolSet = await toolSetOf(agent, tools, servers);
-  const request = { ...asked, context: [...toolSet.notes, ...asked.context] };
+  const request = { ...requested, context: [...toolSet.notes, ...requested.context] };
   const messages = withContext(toModelMessages(request.chat.messages), request.context);
   const limits = minLimits(parts.limits, agent.limits, request.limits);
   await checkInlineFiles(request.chat.messages.at(-1), limits);
   const plan = await takePlan(parts.plans, request, { principal, key: idempotency?.key, span });
   const { chat } = request;
-  const continues = askedIn(chat.messages.at(-1)).length > 0
+  const continues = approvalsRequestedIn(chat.messages.at(-1)).length > 0
     ? await findContinued(parts.storage, principal, chat.id)
     : undefined;
   const state = { ...startingState(request, { principal, now: parts.now, traceId, plan, continues }), span: spanFacts };
@@ -143,7 +143,7 @@ async function claimAndExecute(
   executeRun(run, live);
   // An invalidation before the claim could not stop this run.
   if (resolver.invalidations !== invalidations) parts.dismiss([agent.id]);
-  return { runId, ended: live.gone };
+  return { runId, ended: live.closed };
 }
 
 function startingState(

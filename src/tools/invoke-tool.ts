@@ -31,7 +31,7 @@ export interface ToolCall {
   /** Keeps what tools open until the run ends. */
   readonly scope?: RunScope | undefined;
   /** Is waited for when the call is allowed, before the tool runs: where it rejects, the tool does not. */
-  readonly begin?: (() => Promise<void>) | undefined;
+  readonly start?: (() => Promise<void>) | undefined;
   /** Is called right before the tool runs: from then on it may have acted. */
   readonly onStart?: (() => void) | undefined;
   /** The span of the call. */
@@ -62,7 +62,7 @@ export async function invokeTool(tool: Tool, input: unknown, call: ToolCall): Pr
       const prepared = await call.prepared;
       if (prepared && !prepared.ok) throw prepared.error;
       const checked = spendPermit(prepared?.permit, { ...call, tool, input });
-      await call.begin?.();
+      await call.start?.();
       signal.throwIfAborted(); // it took too long, and the outcome is returned: nothing may start now
       isStarted = true;
       call.onStart?.();

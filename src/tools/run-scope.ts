@@ -15,21 +15,21 @@ export interface RunScope {
 
 /** Creates an empty scope. */
 export function createRunScope(): RunScope {
-  const kept = new Map<object, Closable>();
+  const opened = new Map<object, Closable>();
   let ended = false;
   return {
     keep<T extends Closable>(key: object, open: () => T): T {
-      const known = kept.get(key);
+      const known = opened.get(key);
       if (known) return known as T; // safe: only the owner of the key stores something under it
       const made = open();
       if (ended) void made.close();
-      else kept.set(key, made);
+      else opened.set(key, made);
       return made;
     },
     async close() {
       ended = true;
-      const all = [...kept.values()];
-      kept.clear();
+      const all = [...opened.values()];
+      opened.clear();
       await Promise.all(all.map((one) => one.close()));
     },
   };

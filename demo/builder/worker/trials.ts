@@ -87,7 +87,7 @@ async function call(definition: ToolDefinition, input: unknown, options: TrialOp
     secrets,
     log: () => undefined,
     redact: redactor.text,
-    begin: audited.begin,
+    start: audited.begin,
     signal,
     timeoutMs: longestMs,
     maxOutputLength: 65_536,

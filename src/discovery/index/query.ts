@@ -56,8 +56,8 @@ export function readQuery(text: string, collection: Collection, thesaurus: Thesa
   let repairs = words.length > longestRepaired ? mostRepairs : 0;
   const concepts = [...counts].slice(0, mostConcepts).map(([term, count]): Concept => {
     const repetition = 1 + repetitionGain * Math.log(count);
-    const asked = new Map([[term, 1], ...synonymsOf(term, { thesaurus, counts }), ...(joined.get(term) ?? [])]);
-    const alternatives = toAlternatives(asked, { collection, repetition });
+    const weights = new Map([[term, 1], ...synonymsOf(term, { thesaurus, counts }), ...(joined.get(term) ?? [])]);
+    const alternatives = toAlternatives(weights, { collection, repetition });
     if (alternatives.length > 0 || repairs === mostRepairs) return { term, alternatives };
     return {
       term,

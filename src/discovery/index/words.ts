@@ -42,12 +42,12 @@ function asciiWords(text: string): string[] | undefined {
     const kind = at < text.length ? kinds[text.charCodeAt(at)] : other;
     if (kind === undefined) return undefined;
     if (kind === before) continue;
-    const begin = before === upper && kind === lower ? at - 1 : at; // the last capital starts the next word
-    if (before !== other && begin > start) {
-      const found = text.slice(start, begin);
+    const next = before === upper && kind === lower ? at - 1 : at; // the last capital starts the next word
+    if (before !== other && next > start) {
+      const found = text.slice(start, next);
       words.push(kinds[text.charCodeAt(start)] === upper ? found.toLowerCase() : found);
     }
-    start = begin;
+    start = next;
     before = kind;
   }
   return words;

@@ -40,7 +40,7 @@ export function isRedactable(value: string): boolean {
 export function createRedactor(secrets: readonly { readonly id: string; readonly value: string }[]): Redactor {
   const patterns = secrets.flatMap(toPatterns);
   const automaton = buildAutomaton(patterns.map(({ pattern }) => pattern));
-  const begin = (): Redaction => beginRedaction({ automaton, patterns });
+  const begin = (): Redaction => startRedaction({ automaton, patterns });
   return {
     begin,
     text(text) {
@@ -108,7 +108,7 @@ const maxHidden = 1024;
 
 type Matcher = Pick<Progress, 'automaton' | 'patterns'>;
 
-function beginRedaction(matcher: Matcher): Redaction {
+function startRedaction(matcher: Matcher): Redaction {
   const empty = { state: 0, half: '', held: '', hiddenDone: 0, from: 0, spans: [] };
   const start = (): Progress => ({ ...matcher, ...empty, hidden: [] });
   let progress = start();

@@ -15,7 +15,7 @@ export interface Alphabet {
 
 const ascii = 128;
 /** The most other characters that are cached; then the cache starts again. */
-const mostKept = 4_096;
+const maxCached = 4_096;
 
 /** Returns the alphabet of a machine, which learns each character when it meets it. */
 export function createAlphabet({ steps }: Program): Alphabet {
@@ -44,7 +44,7 @@ export function createAlphabet({ steps }: Program): Alphabet {
       if (code < ascii) return plain[code]! >= 0 ? plain[code]! : (plain[code] = learn(code, work));
       const known = others.get(code);
       if (known !== undefined) return known;
-      if (others.size >= mostKept) others.clear();
+      if (others.size >= maxCached) others.clear();
       const kind = learn(code, work);
       others.set(code, kind);
       return kind;

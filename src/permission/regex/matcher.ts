@@ -34,7 +34,7 @@ export function createMatcher(pattern: string): Matcher {
       try {
         return run(text, { alphabet, closure, isAnchored, table, work });
       } finally {
-        if (table.size > keptSize) table = createTable();
+        if (table.size > maxTableSize) table = createTable();
       }
     },
   };
@@ -62,7 +62,7 @@ interface Table {
 
 /** What a table may hold while it is used, and from one text to the next. */
 const mostSize = 100_000;
-const keptSize = 2_000;
+const maxTableSize = 2_000;
 
 const createTable = (): Table => ({ states: new Map(), size: 0 });
 

@@ -1,7 +1,7 @@
 /** Asks whether an agent may create the sub-agents that it wants. */
 
 import { PinnaceError } from '../../base/errors.ts';
-import { askHook } from '../../permission/authorize.ts';
+import { callHook } from '../../permission/authorize.ts';
 import { createPrincipal } from '../../base/principal.ts';
 import type { Authorization, Authorize } from '../../contracts/authorize.ts';
 import type { SpanContext } from '../../events/span.ts';
@@ -108,6 +108,6 @@ async function reasonAgainst(
     ...(role !== undefined && { role }),
     ...(tools !== undefined && { tools }),
   };
-  const ruling = await askHook(() => authorize(creator, child));
+  const ruling = await callHook(() => authorize(creator, child));
   return ruling.decision === 'allow' ? undefined : ruling.reason;
 }

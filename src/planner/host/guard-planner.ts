@@ -75,7 +75,7 @@ async function steer(
   const around = { traceId: state.traceId, parentSpanId: spanIdOf(planId, ''), tenant, actor };
   const spanContext = traceAt(around, { emit, now });
   const facts = { action: `plan.${how}`, target: { type: 'plan', id: planId }, payload };
-  const effect = { ...facts, actor, principal, place: spanContext, context: { input } };
+  const effect = { ...facts, actor, principal, spanContext, context: { input } };
   await guarded(
     { ...effect, attempt: `Cannot ${how} the plan` },
     options,

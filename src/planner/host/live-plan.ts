@@ -27,7 +27,7 @@ const mostUncommitted = 2048;
 /** Creates a live plan and starts what can run. */
 export function runPlan(options: LivePlanOptions): LivePlan {
   const plan = new Plan(options);
-  plan.begin();
+  plan.start();
   return plan;
 }
 
@@ -98,7 +98,7 @@ class Plan implements LivePlan {
   }
 
   /** What the state allows to run was allowed by committed events: it can be started. What was lost is asked about. */
-  begin(): void {
+  start(): void {
     this.state.fresh = [];
     const lost: Activity[] = [];
     for (const activity of schedule(this.state)) {

@@ -18,7 +18,7 @@ import { outcomeChunks } from './call-chunks.ts';
 import type { Invoke } from './run-calls.ts';
 
 /** A call of an earlier run that a person was asked about. */
-export interface AskedCall {
+export interface CallForApproval {
   readonly toolCallId: string;
   readonly tool: Tool;
   readonly input: unknown;
@@ -71,9 +71,9 @@ export async function describeApproval(
  * Finds the calls of the last message that a person was asked about, and spends what was decided. The client's message says which
  * approvals there are; what was decided, and about which call, the record alone says.
  */
-export async function spendApprovals(facts: Facts): Promise<readonly AskedCall[]> {
-  const calls: AskedCall[] = [];
-  for (const { approvalId, toolCallId, name, input } of askedIn(facts.request.chat.messages.at(-1))) {
+export async function spendApprovals(facts: Facts): Promise<readonly CallForApproval[]> {
+  const calls: CallForApproval[] = [];
+  for (const { approvalId, toolCallId, name, input } of approvalsRequestedIn(facts.request.chat.messages.at(-1))) {
     const tool = facts.toolSet.tools.find(({ definition }) => definition.name === name);
     if (!tool) continue;
     const decision = await facts.interruptions.spend(approvalId, await claimOf(facts, tool, input));
@@ -82,7 +82,7 @@ export async function spendApprovals(facts: Facts): Promise<readonly AskedCall[]
   return calls;
 }
 
-interface AskedPart {
+interface ApprovalPart {
   readonly approvalId: string;
   readonly toolCallId: string;
   readonly name: string;
@@ -90,7 +90,7 @@ interface AskedPart {
 }
 
 /** The tool parts of a message that wait for an approval, or claim one. */
-export function askedIn(message: UIMessage | undefined): readonly AskedPart[] {
+export function approvalsRequestedIn(message: UIMessage | undefined): readonly ApprovalPart[] {
   if (message?.role !== 'assistant') return [];
   return message.parts.flatMap((part) => {
     if (!('toolCallId' in part) || !('approval' in part) || !isWaiting(part.state)) return [];
@@ -125,7 +125,7 @@ function agentFacts({ id, revision }: Agent): readonly [string, number] {
 
 /** How calls are settled. */
 export interface ContinueOptions {
-  readonly calls: readonly AskedCall[];
+  readonly calls: readonly CallForApproval[];
   readonly invoke: Invoke;
   readonly push: (chunk: UIMessageChunk) => void;
   readonly signal: AbortSignal;
@@ -153,7 +153,7 @@ export async function settleCalls(
 }
 
 async function settle(
-  { toolCallId, tool, input, decision }: AskedCall,
+  { toolCallId, tool, input, decision }: CallForApproval,
   options: ContinueOptions,
 ): Promise<ToolOutcome> {
   const { invoke, push, signal, traceId } = options;
@@ -174,7 +174,7 @@ const unspendable: Readonly<Record<UnspendableReason, string>> = {
   approval_altered: 'the call, its tool or its agent has changed since the approval was asked for',
 };
 
-function refusal(toolId: string, decision: AskedCall['decision']): PinnaceError {
+function refusal(toolId: string, decision: CallForApproval['decision']): PinnaceError {
   if ('unspendable' in decision) {
     const { unspendable: reason } = decision;
     const message = `Tool "${toolId}" was not called: ${unspendable[reason]}`;

@@ -11,7 +11,7 @@ import type { RunRedaction } from './run-redaction.ts';
 /** Writes the audit of one call. */
 export interface CallAudit {
   /** Is waited for before the tool runs; where it rejects, the tool must not. */
-  readonly begin: (() => Promise<void>) | undefined;
+  readonly start: (() => Promise<void>) | undefined;
   /** Never rejects. */
   readonly end: (how: SpanEnd) => Promise<void>;
 }
@@ -32,12 +32,12 @@ interface CallAuditOptions extends Pick<SideEffect, 'actor'> {
 export function createCallAudit({ definition }: Tool, options: CallAuditOptions): CallAudit {
   let started: ReturnType<Recorder['start']> | undefined;
   let writeEnd: Awaited<typeof started>;
-  const begin = async (): Promise<void> => {
+  const start = async (): Promise<void> => {
     started = options.recorder.start(sideEffectOf(definition.id, options));
     writeEnd = await started;
   };
   return {
-    begin: mayAct(definition) ? begin : undefined,
+    start: mayAct(definition) ? start : undefined,
     async end(how) {
       if (writeEnd) await writeEnd(how);
       // The call timed out while its start was being written: its end follows that write, and no caller waits.

@@ -33,12 +33,12 @@ export interface CallOptions {
   /** Who decides on the calls: the agent's model, or a person's own client. */
   readonly actor: ObservedEvent['actor'];
   /** What the calls are within. */
-  readonly place: SpanContext;
+  readonly spanContext: SpanContext;
   readonly limits: Limits;
   readonly storage: Storage;
   readonly slots: Slots;
   readonly authorize: Authorize;
-  readonly resolveSecret: (ref: SecretRef, scope: SecretScope, place: SpanContext) => Promise<Secret>;
+  readonly resolveSecret: (ref: SecretRef, scope: SecretScope, spanContext: SpanContext) => Promise<Secret>;
   readonly redaction: RunRedaction;
   readonly recorder: Recorder;
   readonly metrics: Metrics;
@@ -69,7 +69,7 @@ export async function callTool(
   let summary: InputSummary | undefined; // made once, and only for a reader
   const summaryOf = (): InputSummary =>
     summary ??= inputSummary(input, { schema, tenant: options.principal.tenant, digestOf });
-  const span = options.place.start({
+  const span = options.spanContext.start({
     action: 'tool.call',
     actor: options.actor,
     target: { type: 'tool', id: tool.definition.id },
@@ -84,7 +84,7 @@ export async function callTool(
     const { agent: { id: agentId }, principal, authorize } = options;
     const prepared = call.prepared ?? prepareCall(tool, input, { toolCallId, agentId, principal, authorize, approved });
     const limits = callLimits(options, tool);
-    const observed = { span, begin: audit.begin, report: reportAt(options.report, { traceId: span.traceId }) };
+    const observed = { span, begin: audit.start, report: reportAt(options.report, { traceId: span.traceId }) };
     const facts = { ...call, ...limits, ...observed, agentId, principal, prepared, secrets, redact };
     return redacted(await invokeTool(tool, input, facts), options);
   });

@@ -75,7 +75,7 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
       onSpan: (fail: (error: ErrorData) => void) => calls.opened(toolCallId, fail),
     };
     const report = reportAt(options.report, { step: spans.step });
-    const made = await callTool(tool, input, { call, options: { ...shared, place: spans.current, report } });
+    const made = await callTool(tool, input, { call, options: { ...shared, spanContext: spans.current, report } });
     const outcome = await files.settled(made);
     calls.settled(toolCallId, tool, outcome);
     return outcome;

@@ -7,7 +7,7 @@ import type { ContextState, ContextStrategy } from '../../contracts/context-stra
 import { originOf } from '../messages/origin.ts';
 import type { FitOptions } from './context-options.ts';
 import { messageTokens } from './estimate.ts';
-import { chatStart, isKept } from './turns.ts';
+import { chatStart, isPinned } from './turns.ts';
 
 type Message = LanguageModelV4Message;
 
@@ -20,16 +20,16 @@ export async function applyStrategy(
   const start = chatStart(prompt);
   const messages = prompt.slice(start).map((message) => {
     const id = originOf(message)?.id;
-    return { message, tokens: messageTokens(message), isPinned: isKept(message), ...(id !== undefined && { id }) };
+    return { message, tokens: messageTokens(message), isPinned: isPinned(message), ...(id !== undefined && { id }) };
   });
   const state = { agentId, runId, messages, tokens: tokensOf(prompt), contextTokens, signal };
-  const chosen = await ask(strategy, state);
+  const chosen = await callStrategy(strategy, state);
   if (!chosen) return prompt;
   requireComplete(chosen);
   return [...prompt.slice(0, start), ...chosen];
 }
 
-async function ask(
+async function callStrategy(
   strategy: ContextStrategy,
   state: ContextState,
 ): Promise<readonly Message[] | undefined> {

@@ -10,12 +10,12 @@ import { applyStrategy } from './apply-strategy.ts';
 import { type FitOptions, roomOf } from './context-options.ts';
 import { messageTokens } from './estimate.ts';
 import { shorten } from './shorten.ts';
-import { chatStart, currentTurn, isKept, isSummary, turnStarts } from './turns.ts';
+import { chatStart, currentTurn, isPinned, isSummary, turnStarts } from './turns.ts';
 
 type Prompt = readonly LanguageModelV4Message[];
 
 /** The current turn keeps the outputs of so many steps, as long as that fits. */
-const keptResults = 3;
+const fullResults = 3;
 
 /** Replaces messages of the prompt until it fits; yields the chunk of a summary. @throws PinnaceError as `ContextWindow.fit`. */
 export async function* fitPrompt(
@@ -28,7 +28,7 @@ export async function* fitPrompt(
   if (options.strategy) replace(await applyStrategy(options.strategy, prompt, options));
   const tokensBefore = tokensOf(prompt);
   if (tokensBefore <= room) return;
-  let fitted = shorten(prompt, { keptResults });
+  let fitted = shorten(prompt, { fullResults });
   const given = new Set(prompt);
   const shortened = fitted.filter((message) => !given.has(message)).length;
   if (tokensOf(fitted) > room) {
@@ -41,7 +41,7 @@ export async function* fitPrompt(
   const count = fitted.length;
   fitted = dropOldest(fitted, { ...options, room });
   const dropped = count - fitted.length;
-  if (tokensOf(fitted) > room) fitted = shorten(fitted, { keptResults: 1 });
+  if (tokensOf(fitted) > room) fitted = shorten(fitted, { fullResults: 1 });
   replace(fitted);
   const tokensAfter = tokensOf(prompt);
   if (shortened + dropped > 0) options.onTrimmed?.({ shortened, dropped, tokensBefore, tokensAfter });
@@ -54,7 +54,7 @@ interface Summarized {
 }
 
 /** After a summary the chat has this share of the window, so that the next summary is far. */
-const keptShare = 0.25;
+const recentShare = 0.25;
 /** What is summarized fills this share of the window; the rest is for instructions and the summary. */
 const transcriptShare = 0.7;
 
@@ -64,13 +64,13 @@ async function summarizeOldest(
   { fitted, tokensBefore, ...options }: FitOptions & { readonly fitted: Prompt; readonly tokensBefore: number },
 ): Promise<Summarized | undefined> {
   const { summarize, signal, tokensOf, scale, contextTokens } = options;
-  const cut = cutOf(fitted, contextTokens * keptShare / scale);
+  const cut = cutOf(fitted, contextTokens * recentShare / scale);
   const first = fitted[cut];
   if (!summarize || !first) return undefined;
   const covered = prompt.slice(chatStart(prompt), prompt.indexOf(first)); // with outputs and all: the summary is made of them
   const through = covered.findLast((message) => originOf(message)?.kind !== 'context');
   const throughMessageId = through && originOf(through)?.id;
-  const toSummarize = covered.filter((message) => !isKept(message));
+  const toSummarize = covered.filter((message) => !isPinned(message));
   if (throughMessageId === undefined || toSummarize.every(isSummary)) return undefined;
   const summary = await summarize(toSummarize, { mostTokens: contextTokens * transcriptShare / scale }).catch(
     (error: unknown) => {
@@ -82,7 +82,7 @@ async function summarizeOldest(
   const messages = [
     ...fitted.slice(0, chatStart(fitted)),
     ...toPrompt('', [summaryMessage({ throughMessageId, summary })]),
-    ...covered.filter(isKept),
+    ...covered.filter(isPinned),
     ...fitted.slice(cut),
   ];
   const compaction = { throughMessageId, summary, tokensBefore, tokensAfter: tokensOf(messages) };
@@ -107,7 +107,7 @@ function dropOldest(
   prompt: LanguageModelV4Message[],
   { tokensOf, scale, room }: Pick<FitOptions, 'tokensOf' | 'scale'> & { readonly room: number },
 ): LanguageModelV4Message[] {
-  const isFixed = (message: LanguageModelV4Message): boolean => isKept(message) || isSummary(message);
+  const isFixed = (message: LanguageModelV4Message): boolean => isPinned(message) || isSummary(message);
   let excess = tokensOf(prompt) - room;
   let dropped = 0;
   for (const end of turnStarts(prompt).slice(1)) {

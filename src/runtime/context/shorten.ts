@@ -3,7 +3,7 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { originOf, withOrigin } from '../messages/origin.ts';
 import { outputTokens } from './estimate.ts';
-import { currentTurn, isKept } from './turns.ts';
+import { currentTurn, isPinned } from './turns.ts';
 
 type Message = LanguageModelV4Message;
 
@@ -13,14 +13,14 @@ const leastTokens = 64;
 
 /**
  * Returns the prompt with all outputs and reasoning before the current turn shortened, and in that turn all outputs but the newest
- * `keptResults` messages of them. Reasoning of the current turn stays: reasoning models need it back.
+ * `fullResults` messages of them. Reasoning of the current turn stays: reasoning models need it back.
  */
-export function shorten(prompt: readonly Message[], { keptResults }: { readonly keptResults: number }): Message[] {
+export function shorten(prompt: readonly Message[], { fullResults }: { readonly fullResults: number }): Message[] {
   const current = currentTurn(prompt);
   const results = prompt.flatMap(({ role }, at) => role === 'tool' ? [at] : []);
-  const newest = Math.max(current, results.at(-keptResults) ?? 0);
+  const newest = Math.max(current, results.at(-fullResults) ?? 0);
   return prompt.flatMap((message, at) => {
-    if (isKept(message)) return [message];
+    if (isPinned(message)) return [message];
     if (message.role === 'tool') return [at < newest ? withoutOutputs(message) : message];
     return message.role === 'assistant' && at < current ? withoutReasoning(message) : [message];
   });

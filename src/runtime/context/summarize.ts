@@ -55,7 +55,7 @@ export async function summarize(
   const span = options.spans.startCompaction({ messages: messages.length });
   usage.steps += 1;
   try {
-    const turn = await callModelOnce({ ...callOf(messages, options), place: span });
+    const turn = await callModelOnce({ ...callOf(messages, options), spanContext: span });
     const text = redact(turn.text.trim()).slice(0, longestSummary).toWellFormed(); // redacted first: a half secret would stay
     if (text === '' || turn.finishReason === 'content-filter') throw noSummary();
     span.end({ status: 'ok', payload: { summary: text.length } });

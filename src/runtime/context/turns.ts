@@ -24,7 +24,7 @@ export function currentTurn(prompt: Prompt): number {
 }
 
 /** Whether a message must stay as it is. */
-export function isKept(message: LanguageModelV4Message): boolean {
+export function isPinned(message: LanguageModelV4Message): boolean {
   return message.role === 'system' || originOf(message)?.isPinned === true;
 }
 

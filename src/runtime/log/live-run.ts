@@ -48,7 +48,7 @@ export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventB
   /** The messages that arrive while the run works. */
   readonly inbox: Inbox;
   /** Resolves when the run has ended and its log is committed, or is no longer ours. */
-  readonly gone: Promise<void>;
+  readonly closed: Promise<void>;
   /** Whether another instance has it now, so that its end is to be read in the storage. */
   readonly takenOver: boolean;
   /** The last events of a run whose storage stayed out of reach. They are not in its log, and have no number there. */
@@ -76,7 +76,7 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
   const { state, now, detachGraceMs, abort } = options;
   const buffer = createEventBuffer();
   const readers = createReaders({ graceMs: detachGraceMs, onAbandoned: () => abort('client_gone') });
-  const gone = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
   let takenOver = false;
   let unrecorded: readonly string[] = [];
   let onRecorded: EndOptions['onRecorded'] | undefined;
@@ -88,7 +88,7 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
     clearInterval(heartbeat);
     readers.stop();
     buffer.close();
-    gone.resolve();
+    closed.resolve();
   };
   const journal = openLog(options, buffer, leave);
   const heartbeat = setInterval(() => void journal.flush().catch(() => undefined), heartbeatMs);
@@ -100,7 +100,7 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
     state,
     inbox,
     commit,
-    gone: gone.promise,
+    closed: closed.promise,
     get takenOver() {
       return takenOver;
     },

@@ -112,7 +112,7 @@ export function createRuns(options: RunsOptions): Runs {
       return lives.size;
     },
     async drained() {
-      await Promise.all([...lives.values()].map(({ gone }) => gone));
+      await Promise.all([...lives.values()].map(({ closed }) => closed));
     },
     close: () => closing.abort(),
   };
@@ -202,7 +202,7 @@ async function claimRun(shared: Shared, given: ClaimOptions): ReturnType<Runs['c
   const { version } = result;
   const live = createLiveRun({ ...options, ...given, storage: grouped, version, tick });
   lives.set(runId, live);
-  void live.gone.then(() => lives.delete(runId));
+  void live.closed.then(() => lives.delete(runId));
   return { live };
 }
 

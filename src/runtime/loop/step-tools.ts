@@ -52,8 +52,8 @@ function available(list: () => readonly Tool[]): () => readonly Tool[] {
   };
 }
 
-function isAvailable({ isAvailable: ask }: Tool): boolean {
-  return ask?.() ?? true;
+function isAvailable({ isAvailable: check }: Tool): boolean {
+  return check?.() ?? true;
 }
 
 function discovered(

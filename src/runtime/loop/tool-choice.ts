@@ -31,7 +31,7 @@ export function toolChoiceOf(
 
 /** @throws PinnaceError `unavailable` with the reason `tool_choice` for a complete answer that ignores the choice. */
 export function requireChoice(choice: LanguageModelV4ToolChoice | undefined, answer: Answer<Tool>): void {
-  if (choice === undefined || isKept(choice, answer)) return;
+  if (choice === undefined || isFollowed(choice, answer)) return;
   throw new PinnaceError(
     'unavailable',
     'The model ignored the "toolChoice" of the agent: use a model that supports it, or remove the setting',
@@ -39,7 +39,7 @@ export function requireChoice(choice: LanguageModelV4ToolChoice | undefined, ans
   );
 }
 
-function isKept(choice: LanguageModelV4ToolChoice, { finishReason, message }: Answer<Tool>): boolean {
+function isFollowed(choice: LanguageModelV4ToolChoice, { finishReason, message }: Answer<Tool>): boolean {
   const parts = typeof message.content === 'string' ? [] : message.content;
   const called = parts.flatMap((part) => part.type === 'tool-call' ? [part.toolName] : []);
   if (choice.type === 'none') return called.length === 0;

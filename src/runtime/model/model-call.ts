@@ -89,7 +89,7 @@ async function tryCall(options: ModelCallOptions): Promise<Omit<OpenedCall, 'fal
   const request = requestOf(options, room?.tokens);
   const startedAt = performance.now();
   const stream = await openStream(current.model, { ...request, abortSignal: signal });
-  const reader = watched(createPartReader(stream, signal), clock);
+  const reader = observed(createPartReader(stream, signal), clock);
   const held: LanguageModelV4StreamPart[] = [];
   const count = (usage: LanguageModelV4Usage | undefined, message?: LanguageModelV4Message): void =>
     budget.add({ prompt: request.prompt, tools, usage, message, prices });
@@ -135,7 +135,7 @@ function usageIn(parts: readonly LanguageModelV4StreamPart[]): LanguageModelV4Us
 }
 
 /** Each read restarts the time that the model may be silent. */
-function watched(
+function observed(
   reader: PartReader<LanguageModelV4StreamPart>,
   clock: ModelClock,
 ): PartReader<LanguageModelV4StreamPart> {

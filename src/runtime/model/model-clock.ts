@@ -20,7 +20,7 @@ export interface ModelClock {
   /** A request is sent: the first chunk of its answer is due, with its headers. The time restarts with each retry. */
   readonly requested: () => void;
   /** The model has sent something: its next chunk is due within this limit. */
-  readonly heard: (within: SilenceLimit) => void;
+  readonly received: (within: SilenceLimit) => void;
   /** The request has failed, or the model has said all that it says in this step. */
   readonly saidAll: () => void;
   /** Nothing is due any more. */
@@ -73,7 +73,7 @@ export function createModelClock(
     },
     endStep: () => void (stepDue = Infinity),
     requested: () => expect('firstChunkMs'),
-    heard: (within) => awaited && expect(within),
+    received: (within) => awaited && expect(within),
     saidAll() {
       awaited = undefined;
       chunkDue = Infinity;

@@ -45,7 +45,7 @@ export interface ModelTurnOptions {
   readonly limits: Limits;
   readonly signal: AbortSignal;
   /** The span that the call is in. */
-  readonly place: SpanContext;
+  readonly spanContext: SpanContext;
   readonly metrics: Metrics;
   readonly report: Report;
   /** Loses the parts of a provider that cannot answer. */
@@ -74,10 +74,10 @@ async function readTurn(
   options: ModelTurnOptions,
   clock: ReturnType<typeof createModelClock>,
 ): Promise<ModelTurn> {
-  const { agent, limits, tools, place, metrics, report, budget, prompt, onText } = options;
+  const { agent, limits, tools, spanContext, metrics, report, budget, prompt, onText } = options;
   const { cost } = budget.terms;
   const call = await openCall({
-    models: createModelChain({ ...options.models, spanContext: () => place, metrics, clock, cost }),
+    models: createModelChain({ ...options.models, spanContext: () => spanContext, metrics, clock, cost }),
     budget,
     settings: agent.modelSettings,
     limits,

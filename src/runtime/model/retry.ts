@@ -41,8 +41,8 @@ export async function withModelRetries<T>(
       const error = thrown instanceof ReportedError ? toStreamError(thrown.cause) : thrown;
       if (retried >= retries || !mayRetry(thrown)) throw error;
       const delayMs = firstDelayMs * 2 ** retried * (1 - random() / 4);
-      const asked = retryAfterOf(thrown instanceof ReportedError ? thrown.cause : thrown, delayMs);
-      await pause(asked ?? delayMs, signal);
+      const requestedMs = retryAfterOf(thrown instanceof ReportedError ? thrown.cause : thrown, delayMs);
+      await pause(requestedMs ?? delayMs, signal);
     }
   }
 }

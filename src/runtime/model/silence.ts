@@ -8,7 +8,7 @@ import type { ModelClock, SilenceLimit } from './model-clock.ts';
  * a keep-alive without content (`ping`, `raw`); a `stream-start` is none, because the AI SDK adds it itself.
  */
 export function createSilenceWatch(
-  { heard }: Pick<ModelClock, 'heard'>,
+  { received }: Pick<ModelClock, 'received'>,
 ): (parts: readonly LanguageModelV4StreamPart[]) => void {
   let limit: SilenceLimit = 'firstChunkMs';
   return (parts) => {
@@ -17,7 +17,7 @@ export function createSilenceWatch(
       isAlive ||= type !== 'stream-start';
       limit = limitAfter(type, limit);
     }
-    if (isAlive) heard(limit);
+    if (isAlive) received(limit);
   };
 }
 

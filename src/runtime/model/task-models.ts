@@ -33,14 +33,14 @@ export function writeTaskHistory({ messages, model }: TaskHistory): unknown {
 /** Returns the models for the next step. Without the fallback of the last one, its parts leave the messages. */
 export async function taskModels(
   { messages, model }: TaskHistory,
-  { first, fallbacks, place }: Pick<ModelChainOptions, 'fallbacks'> & {
+  { first, fallbacks, spanContext }: Pick<ModelChainOptions, 'fallbacks'> & {
     readonly first: ResolvedModel;
-    readonly place: SpanContext;
+    readonly spanContext: SpanContext;
   },
 ): Promise<Pick<ModelChainOptions, 'first' | 'fallbacks'> & { readonly isOther: boolean }> {
   if (!model) return { first, fallbacks, isOther: false };
   const at = fallbacks.findIndex((fallback) => isSame(fallback, model));
-  const resolved = await fallbacks[at]?.resolve(place).catch(() => undefined);
+  const resolved = await fallbacks[at]?.resolve(spanContext).catch(() => undefined);
   if (resolved) return { first: resolved, fallbacks: fallbacks.slice(at + 1), isOther: true };
   leaveProvider(messages);
   return { first, fallbacks, isOther: false };

@@ -60,9 +60,9 @@ export async function openAgentTools(parts: RuntimeParts, agentId: string, princ
       const { actor, emit, now } = options;
       const report = reportAt(options.report, { traceId });
       const observers = { report, authorize: reportedHook(options.authorize, report, 'authorize') };
-      const telling = { emit: redactedEmit(emit, redaction), now };
-      const place = traceAt({ traceId, parentSpanId, tenant: principal.tenant, actor }, telling);
-      return await callTool(tool, input, { call: facts, options: { ...options, ...observers, place } });
+      const traceOptions = { emit: redactedEmit(emit, redaction), now };
+      const spanContext = traceAt({ traceId, parentSpanId, tenant: principal.tenant, actor }, traceOptions);
+      return await callTool(tool, input, { call: facts, options: { ...options, ...observers, spanContext } });
     },
   };
 }

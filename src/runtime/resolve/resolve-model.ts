@@ -23,7 +23,7 @@ export interface ResolvedModel {
 /** A model that may take over. */
 export interface FallbackModel extends Fallback {
   /** @throws PinnaceError as `Resolver.resolve` does for the first model. */
-  readonly resolve: (place?: SpanContext) => Promise<ResolvedModel>;
+  readonly resolve: (spanContext?: SpanContext) => Promise<ResolvedModel>;
 }
 
 /** What a model is resolved for. */
@@ -34,7 +34,7 @@ export interface ModelOwner {
 }
 
 /** Resolves a choice of a model where the agent is from. */
-export type ResolveModel = (choice: Fallback, owner: ModelOwner, place?: SpanContext) => Promise<ResolvedModel>;
+export type ResolveModel = (choice: Fallback, owner: ModelOwner, spanContext?: SpanContext) => Promise<ResolvedModel>;
 
 /** Creates the function that resolves models. */
 export function createModelResolver(
@@ -44,10 +44,10 @@ export function createModelResolver(
     readonly models: ModelSource;
   },
 ): ResolveModel {
-  return async (choice, { agent, tenant }, place) => {
+  return async (choice, { agent, tenant }, spanContext) => {
     const found = requireProvider(agent, choice, await caches.providers.get(choice.providerId, agent.tenant));
     const provider = choice.model === undefined ? found : { ...found, model: choice.model };
-    const secret = await secrets.ofProvider(provider, { agent, tenant, place });
+    const secret = await secrets.ofProvider(provider, { agent, tenant, spanContext });
     return { model: withFileRules(adaptModel(models.model(provider, secret)), provider), provider, secret };
   };
 }

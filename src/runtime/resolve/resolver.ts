@@ -68,7 +68,7 @@ export interface Resolver {
    * @throws PinnaceError `not_found` for an unknown agent or provider, `forbidden` for a disabled agent, whatever catalog, secret
    * source and model source throw.
    */
-  resolve(agentId: string, caller: Caller, place?: SpanContext): Promise<Resolved>;
+  resolve(agentId: string, caller: Caller, spanContext?: SpanContext): Promise<Resolved>;
   /** The agent and what its tool set is made of, without its model. @throws PinnaceError as `resolve`. */
   equip(agentId: string, caller: Caller): Promise<Equipped>;
   /** The agent alone. An `internal` agent does not exist for a caller over HTTP. */
@@ -76,7 +76,7 @@ export interface Resolver {
   /** The definitions that are shared, and the tenant's own. The same array for as long as nothing has changed. */
   tools(tenant: string | undefined): Promise<readonly ToolDefinition[]>;
   /** A tool's secret. @throws PinnaceError as the secret source does, `unavailable` when it does not answer in time. */
-  readonly secret: (ref: SecretRef, scope: SecretScope, place?: SpanContext) => Promise<Secret>;
+  readonly secret: (ref: SecretRef, scope: SecretScope, spanContext?: SpanContext) => Promise<Secret>;
   /** Applies what was invalidated before now, on any instance. Never rejects: a failing storage rejects the claim of the run. */
   refresh(): Promise<void>;
   /** How many invalidations were applied: what was resolved before may be out of date when the number has changed. */
@@ -115,20 +115,20 @@ export function createResolver(options: ResolverOptions): Resolver {
   const modelOf = createModelResolver({ caches, secrets, models: options.models });
   return {
     agent,
-    secret: (ref, scope, place) => secrets.get(ref, scope, place),
+    secret: (ref, scope, spanContext) => secrets.get(ref, scope, spanContext),
     refresh: () => feed.refresh(),
     invalidate: (keys) => feed.invalidate(keys),
     close: () => feed.close(),
     get invalidations() {
       return feed.count;
     },
-    async resolve(agentId, caller, place) {
+    async resolve(agentId, caller, spanContext) {
       const listed = listShared(caches);
       const found = await agent(agentId, caller);
       const owner = { agent: found, tenant: caller.tenant };
       const [equipped, model] = await Promise.all([
         equip(caches, found, listed),
-        modelOf(found, owner, place),
+        modelOf(found, owner, spanContext),
       ]);
       const fallbacks = (found.fallbacks ?? options.fallbacks ?? []).map((fallback) => ({
         ...fallback,

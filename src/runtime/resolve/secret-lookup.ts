@@ -24,11 +24,11 @@ export interface SecretLookupOptions {
 /** Looks secrets up. Each lookup emits a span at its place. */
 export interface SecretLookup {
   /** @throws PinnaceError as the secret source does, `unavailable` when it does not answer in time. */
-  get(ref: SecretRef, scope: SecretScope, place?: SpanContext): Promise<Secret>;
+  get(ref: SecretRef, scope: SecretScope, spanContext?: SpanContext): Promise<Secret>;
   /** The secret that the agent's provider needs. @throws PinnaceError as `get`, `unavailable` when the deployment lacks it. */
   ofProvider(
     provider: Provider,
-    caller: { readonly agent: Agent; readonly tenant: string; readonly place: SpanContext | undefined },
+    caller: { readonly agent: Agent; readonly tenant: string; readonly spanContext: SpanContext | undefined },
   ): Promise<Secret | undefined>;
   /** Removes the secrets that a key names. */
   invalidate(key: CacheKey): void;
@@ -50,13 +50,13 @@ export function createSecretLookup({ secrets, metrics, emit, now }: SecretLookup
     load: async (id, signal) => warnIfShort(await loadSecret(secrets, id, signal), id),
     onStale: (id) => emit(secretEvent('secret.stale_used', id)),
   });
-  const get: SecretLookup['get'] = async (ref, scope, place) => {
+  const get: SecretLookup['get'] = async (ref, scope, spanContext) => {
     const facts = { action: 'secret.resolve', target: { type: 'secret', id: ref.id }, payload: { tool: scope.toolId } };
-    return await within(place, facts, () => findSecret(secrets && cache, { ...scope, ref }));
+    return await within(spanContext, facts, () => findSecret(secrets && cache, { ...scope, ref }));
   };
   return {
     get,
-    async ofProvider({ id, baseUrl, secret: ref }, { agent, tenant, place }) {
+    async ofProvider({ id, baseUrl, secret: ref }, { agent, tenant, spanContext }) {
       if (!ref) return undefined;
       if (!secrets) {
         throw new PinnaceError(
@@ -67,7 +67,7 @@ export function createSecretLookup({ secrets, metrics, emit, now }: SecretLookup
       }
       const origin = baseUrl === undefined ? undefined : originOf(baseUrl);
       const scope = { tenant, agentId: agent.id, ref, ...(origin !== undefined && { origin }) };
-      return await get(ref, scope, place).catch((error: unknown) => {
+      return await get(ref, scope, spanContext).catch((error: unknown) => {
         if (error instanceof PinnaceError && error.code === 'not_found') throw missingSecret({ id, ref, cause: error });
         throw error;
       });

@@ -33,9 +33,9 @@ export async function shapeAnswer(
   const frame = { source: origin, untrusted: true, status: answer.status } as const;
   const { maxLength } = response;
   if (response.as === 'text' || text === '') return { ...frame, ...cut(text, { maxLength, redact }) };
-  const kept = response.fields === undefined ? parseJson(text) : pick(parseJson(text), response.fields);
-  const shown = JSON.stringify(kept);
-  return shown.length > maxLength ? { ...frame, ...cut(shown, { maxLength, redact }) } : { ...frame, data: kept };
+  const selected = response.fields === undefined ? parseJson(text) : pick(parseJson(text), response.fields);
+  const shown = JSON.stringify(selected);
+  return shown.length > maxLength ? { ...frame, ...cut(shown, { maxLength, redact }) } : { ...frame, data: selected };
 }
 
 type Cut = Pick<ToolContext, 'redact'> & { readonly maxLength: number };
@@ -61,11 +61,11 @@ function pick(value: unknown, paths: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => pick(item, paths));
   if (typeof value !== 'object' || value === null) return null;
   const below = Map.groupBy(paths, (path) => path.split('.', 1)[0] ?? '');
-  const kept = [...below].filter(([key]) => Object.hasOwn(value, key)).map(([key, all]) => {
+  const selected = [...below].filter(([key]) => Object.hasOwn(value, key)).map(([key, all]) => {
     const inner: unknown = (value as Readonly<Record<string, unknown>>)[key]; // it has the key
     return [key, all.includes(key) ? inner : pick(inner, all.map((path) => path.slice(key.length + 1)))];
   });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(selected);
 }
 
 const codes: Readonly<Record<number, ErrorCode>> = {

@@ -12,12 +12,12 @@ export interface RequestTrace {
 
 /** Sends a request within a span, where there is one. The span has only the origin: a path may hold anything. */
 export function withinRequest<T>(
-  place: SpanContext | undefined,
+  spanContext: SpanContext | undefined,
   { origin, method }: { readonly origin: string; readonly method: string },
   send: (trace: RequestTrace) => Promise<T>,
 ): Promise<T> {
   const facts = { action: 'http.request', target: { type: 'origin', id: origin }, payload: { method } };
-  return within(place, facts, (span) =>
+  return within(spanContext, facts, (span) =>
     send({
       options: span ? { traceparent: toTraceparent(span) } : {},
       note: ({ status }) => span?.note({ httpStatus: status }),

@@ -31,9 +31,9 @@ function collect({ input, output, path }: Pair, lost: FieldPath[]): void {
   for (const [name, value] of Object.entries(input)) {
     if (lost.length >= maxFields) return;
     if (value === undefined) continue;
-    const kept = Object.hasOwn(output, name) ? output[name] : undefined;
-    if (kept === undefined) lost.push([...path, name]);
-    else collect({ input: value, output: kept, path: [...path, name] }, lost);
+    const stored = Object.hasOwn(output, name) ? output[name] : undefined;
+    if (stored === undefined) lost.push([...path, name]);
+    else collect({ input: value, output: stored, path: [...path, name] }, lost);
   }
 }
 

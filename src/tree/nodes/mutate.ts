@@ -14,7 +14,7 @@ import { versionOf } from './version.ts';
  * @throws PinnaceError what the first operation that fails throws; the tree is then as before.
  */
 export function mutate(core: Core, ops: Iterable<InverseOp>, origin?: Origin): Mutation {
-  const transaction = begin(core);
+  const transaction = startTransaction(core);
   for (const op of ops) transaction.apply(op);
   return transaction.end(origin);
 }
@@ -35,7 +35,7 @@ export interface Transaction {
 export const noView = { viewId: '0', viewRev: 0 };
 
 /** Starts a mutation. */
-export function begin(core: Core): Transaction {
+export function startTransaction(core: Core): Transaction {
   const done: Applied[] = [];
   const ops: TreeOp[] = [];
   let undoes: number | undefined;
@@ -92,7 +92,7 @@ function asData(core: Core, op: InverseOp): TreeOp {
 /** Undoes one operation as if it had not been; what it had inserted is gone for good. */
 function takeBack(core: Core, inverse: InverseOp): void {
   const applied = applyOp(core, inverse);
-  const gone = applied?.inverse;
-  if (inverse.kind === 'remove' && gone?.kind === 'restore') discardDetached(core, gone.detached);
-  if (inverse.kind === 'refill' && gone?.kind === 'refill') discardDetached(core, gone.detached);
+  const undone = applied?.inverse;
+  if (inverse.kind === 'remove' && undone?.kind === 'restore') discardDetached(core, undone.detached);
+  if (inverse.kind === 'refill' && undone?.kind === 'refill') discardDetached(core, undone.detached);
 }

@@ -70,14 +70,14 @@ export function createNodeStore({ expected, seed }: { readonly expected: number;
     free(slot) {
       store.index.delete(ids[slot]!, slot);
       ids[slot] = '';
-      payloads[slot] = gone;
+      payloads[slot] = freed;
       free.push(slot);
     },
   };
   return store;
 }
 
-const gone: Payload = Object.freeze({});
+const freed: Payload = Object.freeze({});
 
 /** The record of a slot as it is now. */
 export function recordOf(store: NodeStore, slot: number): NodeRecord {

@@ -138,15 +138,15 @@ export function turnRenewal(access: Access): BlockOptions {
 /** Waits until the reservation is released, and removes it when its writer seems lost. */
 async function waitForTurn(access: Access, seq: number): Promise<void> {
   const key = logKey(access, seq);
-  let seen: string | undefined;
+  let observed: string | undefined;
   for (let left = patience; left > 0; left--) {
     const entry = await access.storage.get(key);
     if (!entry || !isTurn(entry.value)) return;
-    if (entry.version !== seen) left = patience;
-    seen = entry.version;
+    if (entry.version !== observed) left = patience;
+    observed = entry.version;
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
-  if (seen !== undefined) await access.storage.commit([{ key, ifVersion: seen }]);
+  if (observed !== undefined) await access.storage.commit([{ key, ifVersion: observed }]);
 }
 
 function isTurn(value: unknown): value is { readonly turn: true; readonly by?: string } {

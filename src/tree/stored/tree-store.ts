@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { Core } from '../nodes/core.ts';
-import { begin, mutate } from '../nodes/mutate.ts';
+import { mutate, startTransaction } from '../nodes/mutate.ts';
 import type { Attached, Mutation, TreeStore } from '../nodes/mutation.ts';
 import type { TreeOp } from '../nodes/op.ts';
 import type { StoredTree } from './stored-tree.ts';
@@ -15,7 +15,7 @@ export function createTreeStore(core: Core, stored: StoredTree, rows: () => Iter
   async function refresh(): Promise<void> {
     const news = await stored.catchUp();
     const loaded = news ? undefined : await stored.load();
-    if (!news && !loaded) throw gone();
+    if (!news && !loaded) throw closedError();
     if (loaded) replaceAll(core, loaded.rows);
     for (const { ops, origin } of news ?? loaded?.entries ?? []) mutate(core, ops, origin);
   }
@@ -46,7 +46,7 @@ export function createTreeStore(core: Core, stored: StoredTree, rows: () => Iter
   };
 }
 
-function gone(): PinnaceError {
+function closedError(): PinnaceError {
   return new PinnaceError('unavailable', 'Cannot refresh the stored tree: it was removed from the storage', {
     details: { reason: 'tree_removed' },
   });
@@ -63,7 +63,7 @@ function commit(
 function takeBack(core: Core, { rev, changes }: Mutation): void {
   const entry = changes.length > 0 ? core.history.get(rev) : undefined;
   if (!entry) return;
-  const transaction = begin(core);
+  const transaction = startTransaction(core);
   for (const inverse of entry.inverses) transaction.apply(inverse);
   transaction.undoes(rev);
   const undoing = core.history.get(transaction.end().rev);

@@ -98,8 +98,8 @@ function pickProperties(value: object, { included, excluded, textBytes, depth }:
     const unwanted = excluded?.below.get(name);
     if ((included && !wanted) || unwanted?.isListed || isReservedName(name)) continue;
     const inside = { included: wanted?.isListed ? undefined : wanted, excluded: unwanted, textBytes, depth: depth + 1 };
-    const kept: unknown = pick(item, inside);
-    if (kept !== undefined) picked[name] = kept;
+    const part: unknown = pick(item, inside);
+    if (part !== undefined) picked[name] = part;
   }
   return picked;
 }

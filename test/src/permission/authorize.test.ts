@@ -1,31 +1,31 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Authorization } from '../../../src/contracts/index.ts';
 import { type Authorize, localPrincipal } from '../../../src/index.ts';
-import { askPermission, requirePermission } from '../../../src/permission/authorize.ts';
+import { requestPermission, requirePermission } from '../../../src/permission/authorize.ts';
 
 const wish = { action: 'tool.call', principal: localPrincipal(), resource: { type: 'tool', id: 'add' } };
 const answering = (answer: unknown): Authorize => () => answer as Authorization; // a hook in JavaScript may answer anything
 
-describe('askPermission', () => {
+describe('requestPermission', () => {
   it('passes on what the hook says, at once or later', async () => {
-    expect(await askPermission(answering({ decision: 'allow' }), wish)).toEqual({ decision: 'allow' });
+    expect(await requestPermission(answering({ decision: 'allow' }), wish)).toEqual({ decision: 'allow' });
     const denied = { decision: 'deny', reason: 'Not today' };
-    expect(await askPermission(answering(denied), wish)).toEqual({ ...denied, code: 'not_authorized' });
+    expect(await requestPermission(answering(denied), wish)).toEqual({ ...denied, code: 'not_authorized' });
     const asks = { decision: 'ask', reason: 'Ask first' };
-    expect(await askPermission(() => Promise.resolve(asks as Authorization), wish)).toMatchObject(asks);
+    expect(await requestPermission(() => Promise.resolve(asks as Authorization), wish)).toMatchObject(asks);
   });
 
   it.each([undefined, null, true, 'allow', {}, { decision: 'ALLOW' }])('takes %j for a denial', async (answer) => {
     const denied = { decision: 'deny', code: 'permission_check_failed' };
-    expect(await askPermission(answering(answer), wish)).toMatchObject(denied);
-    expect(await askPermission(answering(Promise.resolve(answer)), wish)).toMatchObject(denied);
+    expect(await requestPermission(answering(answer), wish)).toMatchObject(denied);
+    expect(await requestPermission(answering(Promise.resolve(answer)), wish)).toMatchObject(denied);
   });
 
   it('takes an error for a denial, and says nothing of it', async () => {
-    const thrown = await askPermission(() => {
+    const thrown = await requestPermission(() => {
       throw new Error('hunter2');
     }, wish);
-    const rejected = await askPermission(() => Promise.reject(new Error('hunter2')), wish);
+    const rejected = await requestPermission(() => Promise.reject(new Error('hunter2')), wish);
     expect([thrown, rejected]).toMatchObject([{ decision: 'deny' }, { decision: 'deny' }]);
     expect(JSON.stringify([thrown, rejected])).not.toContain('hunter2');
   });
@@ -35,7 +35,7 @@ describe('askPermission', () => {
     afterEach(() => void vi.useRealTimers());
 
     it('denies after five seconds', async () => {
-      const ruling = askPermission(() => new Promise(() => undefined), wish);
+      const ruling = requestPermission(() => new Promise(() => undefined), wish);
       await vi.advanceTimersByTimeAsync(5000);
       expect(await ruling).toMatchObject({ decision: 'deny', code: 'permission_check_timeout' });
     });

@@ -7,7 +7,7 @@ import { auditCall } from './call-audit.ts';
 import type { Core } from '../../nodes/core.ts';
 import { slotOf } from '../../nodes/structure.ts';
 import { ledgerId } from './idempotency.ts';
-import { begin } from '../../nodes/mutate.ts';
+import { startTransaction } from '../../nodes/mutate.ts';
 import type { Attached, Mutation, TreeStore } from '../../nodes/mutation.ts';
 import { none } from '../../nodes/node-store.ts';
 import type { RateKind } from './rate-limit.ts';
@@ -93,7 +93,7 @@ function read(context: CallContext, spec: ToolSpec, args: Output): Answer {
   if (spec.kind === 'export' && typeof args.versionToken === 'string') {
     checkVersion(core, session, { token: args.versionToken });
   }
-  return { version: versionOf(core, session), ...spec.run(context, args, begin(core)) };
+  return { version: versionOf(core, session), ...spec.run(context, args, startTransaction(core)) };
 }
 
 /** A tree in storage is changed by one call at a time; another is changed before anything else can happen. */
@@ -180,7 +180,7 @@ async function store(
 
 function run(context: CallContext, spec: ToolSpec, args: Output): { output: Answer; mutation: Mutation } {
   const { core, session, agentId } = context;
-  const transaction = begin(core);
+  const transaction = startTransaction(core);
   try {
     const output = spec.run(context, args, transaction);
     const mutation = transaction.end({ agentId, operation: spec.name }, session);

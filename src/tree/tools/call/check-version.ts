@@ -36,9 +36,9 @@ export function checkVersion(
     );
   }
   if (isOfOtherEpoch(core, token)) throw epochChanged(token, version);
-  const seen = isScoped ? dependencies : undefined;
-  const changes = changesSince(core, session, { token, dependencies: seen });
-  if (seen && changes?.length === 0) return;
+  const scope = isScoped ? dependencies : undefined;
+  const changes = changesSince(core, session, { token, dependencies: scope });
+  if (scope && changes?.length === 0) return;
   throw conflict(
     `Cannot change the tree from version "${shorten(token)}": it has changed since; the latest version is "${version}"`,
     {
@@ -84,8 +84,8 @@ function isViewOpen(dependencies: readonly Dependency[] | undefined): boolean {
 
 function viewTouchesSince({ viewId, viewTouches }: Session, token: string): readonly Touch[] {
   const parts = readVersion(token);
-  const seen = parts?.viewId === viewId ? parts.viewRev : 0;
-  return viewTouches.filter((touch) => touch.viewRev > seen);
+  const observedRev = parts?.viewId === viewId ? parts.viewRev : 0;
+  return viewTouches.filter((touch) => touch.viewRev > observedRev);
 }
 
 /** The tree's revision that a token names; `undefined` when it is of another open tree. */

@@ -29,8 +29,8 @@ export function clashing(
   dependencies: readonly Dependency[],
 ): readonly TreeChange[] {
   // Which change removed a missing node is unknown: a node above it may have been removed as well.
-  const isGone = dependencies.some(({ nodeId, isDeep }) => isDeep === true && !find(core, nodeId));
-  if (isGone) return changes;
+  const isRemoved = dependencies.some(({ nodeId, isDeep }) => isDeep === true && !find(core, nodeId));
+  if (isRemoved) return changes;
   return changes.filter((change) => dependencies.some((dependency) => clashes(core, change, dependency)));
 }
 

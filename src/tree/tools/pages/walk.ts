@@ -34,10 +34,10 @@ export interface WalkOptions {
 export function walk(context: CallContext, options: WalkOptions): Step {
   const { tool, args, pageToken } = options;
   const key: WalkKey = { tool, agentId: context.agentId, args };
-  return pageToken === undefined ? begin(context, key, options) : resume(context, key, pageToken);
+  return pageToken === undefined ? startWalk(context, key, options) : resume(context, key, pageToken);
 }
 
-function begin(context: CallContext, key: WalkKey, { rootNodeId, view, start }: WalkOptions): Step {
+function startWalk(context: CallContext, key: WalkKey, { rootNodeId, view, start }: WalkOptions): Step {
   const { core, session, now } = context;
   const version = versionOf(core, session);
   const reader = liveReader(core, view);

@@ -40,7 +40,7 @@ describe('createModelClock', () => {
     clock.requested();
     for (let i = 0; i < 8; i++) {
       vi.advanceTimersByTime(99);
-      clock.heard('chunkMs');
+      clock.received('chunkMs');
     }
     vi.advanceTimersByTime(99);
     expect(signal.aborted).toBe(false);
@@ -51,7 +51,7 @@ describe('createModelClock', () => {
   it('waits longer for a model that reasons', () => {
     const { clock, signal } = started();
     clock.requested();
-    clock.heard('reasoningMs');
+    clock.received('reasoningMs');
     vi.advanceTimersByTime(199);
     expect(signal.aborted).toBe(false);
     vi.advanceTimersByTime(1);
@@ -63,7 +63,7 @@ describe('createModelClock', () => {
     clock.startStep();
     clock.requested();
     vi.advanceTimersByTime(90_000);
-    clock.heard('reasoningMs');
+    clock.received('reasoningMs');
     vi.advanceTimersByTime(90_000);
     expect(clock.signal.aborted).toBe(false);
     clock.stop();
@@ -72,9 +72,9 @@ describe('createModelClock', () => {
   it('waits for no chunk while tools run, but for the end of the step', () => {
     const { clock, signal } = started();
     clock.requested();
-    clock.heard('chunkMs');
+    clock.received('chunkMs');
     clock.saidAll();
-    clock.heard('chunkMs'); // what the tools give
+    clock.received('chunkMs'); // what the tools give
     vi.advanceTimersByTime(999);
     expect(signal.aborted).toBe(false);
     clock.startStep();
@@ -90,7 +90,7 @@ describe('createModelClock', () => {
     expect(signal.reason).toBe('user');
     clock.startStep();
     clock.requested();
-    clock.heard('chunkMs');
+    clock.received('chunkMs');
     expect(vi.getTimerCount()).toBe(0);
     expect(createModelClock(limits, run.signal).signal.reason).toBe('user');
   });

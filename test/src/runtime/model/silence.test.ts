@@ -8,7 +8,7 @@ function limitsAfter(
   ...batches: readonly (readonly LanguageModelV4StreamPart[])[]
 ): readonly (SilenceLimit | undefined)[] {
   let last: SilenceLimit | undefined;
-  const watch = createSilenceWatch({ heard: (within) => void (last = within) });
+  const watch = createSilenceWatch({ received: (within) => void (last = within) });
   return batches.map((parts) => {
     last = undefined;
     watch(parts);
