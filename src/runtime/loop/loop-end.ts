@@ -3,6 +3,7 @@
 import { PinnaceError, toData, toPinnaceError } from '../../base/errors.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { FinishReason, RunEnd } from '../log/run-end.ts';
+import type { Limits } from '../resolve/limits.ts';
 import type { LoopOptions } from './loop-options.ts';
 import type { Settled } from './settle-calls.ts';
 import type { Answer } from './step-content.ts';
@@ -24,8 +25,13 @@ export function endOf(
   if (waiting > 0) return { type: 'awaiting_approval', finishReason };
   if (isStopped) return { type: 'completed', finishReason };
   if (finishReason !== 'tool-calls') return { type: 'completed', finishReason };
-  const message = `The run was stopped at its limit of steps (${limits.steps}), before an answer`;
-  return stopped(finishReason, new PinnaceError('budget_exceeded', message, { details: { reason: 'steps' } }));
+  return stopped(finishReason, stepLimit(limits));
+}
+
+/** The error of a run that may take no more steps. */
+export function stepLimit({ steps }: Pick<Limits, 'steps'>): PinnaceError {
+  const message = `The run was stopped at its limit of steps (${steps}), before an answer`;
+  return new PinnaceError('budget_exceeded', message, { details: { reason: 'steps' } });
 }
 
 /** The end at a limit: what was said until then is valid. */

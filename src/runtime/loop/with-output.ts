@@ -6,7 +6,7 @@ import type { Issue } from '../../base/parse.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { RunEnd } from '../log/run-end.ts';
-import { failed } from './loop-end.ts';
+import { failed, stepLimit, stopped } from './loop-end.ts';
 import type { LoopOptions } from './loop-options.ts';
 import type { Answer } from './step-content.ts';
 
@@ -22,18 +22,19 @@ interface OutputPlace {
  */
 export async function* withOutput(
   end: RunEnd | undefined,
-  { answer: { finishReason, calls, text }, prompt, run }: OutputPlace,
+  { answer: { finishReason, calls, text, isDeferred }, prompt, run }: OutputPlace,
 ): AsyncGenerator<readonly UIMessageChunk[], RunEnd | undefined> {
   const { output, limits, usage } = run;
   if (!output || end?.type !== 'completed') return end;
   if (finishReason === 'length') return truncated();
   if (finishReason === 'content-filter') return failed(refused());
-  if (calls.length > 0) return end; // a stop condition or a limit ended it before the answer
   const said = await output.read(text);
   if (said.ok) {
     yield [output.chunk(said.data)];
     return end;
   }
+  const isCutShort = calls.length > 0 || isDeferred; // what was said is no answer that could be repaired
+  if (isCutShort) return usage.steps >= limits.steps ? stopped(finishReason, stepLimit(limits)) : failed(missing());
   if (output.isRepaired || usage.steps >= limits.steps) return failed(invalid(said.issues));
   output.isRepaired = true;
   yield [{ type: 'reset-step' }];
@@ -55,6 +56,14 @@ function refused(): PinnaceError {
     retryable: false,
     details: { reason: 'output_refused' },
   });
+}
+
+function missing(): PinnaceError {
+  return new PinnaceError(
+    'unavailable',
+    'The run ended before the answer that "output" asks for: it was stopped while the model called tools',
+    { retryable: false, details: { reason: 'output_missing' } },
+  );
 }
 
 function invalid(issues: readonly Issue[]): PinnaceError {
