@@ -96,7 +96,8 @@ async function callStepModel(
   const offered = [...request.primitives, ...tools.map(({ definition }) => definition)];
   const prompt = toPrompt(instructions, await files.load(withContext(messages, notes)));
   const { signal } = request;
-  const { contextTokens } = resolved;
+  const fit = fitOnce({ agentId: agent.id, signal, tools: offered });
+  await fit(prompt, models.first.contextTokens);
   const { fallback, message, ...turn } = await callModelOnce({
     agent,
     models: { ...models, onResolved },
@@ -107,7 +108,8 @@ async function callStepModel(
     limits,
     signal,
     onText: (said) => liveTexts.emit(planOf(request), said),
-    prompt: await fitOnce(prompt, { contextTokens, agentId: agent.id, signal, tools: offered }),
+    prompt,
+    fit,
     tools: offered,
   }).finally(() => request.onUsage?.({ tokens: usage.totalTokens, cost: usage.cost }));
   if (fallback) leaveProvider(messages);

@@ -18,8 +18,6 @@ import type { RuntimeParts } from './runtime-options.ts';
 export interface ResolvedRun extends ResolvedModel, Pick<Resolved, 'fallbacks' | 'code'> {
   readonly request: RunRequest;
   readonly agent: Agent;
-  /** How many tokens the model takes. */
-  readonly contextTokens: number;
   readonly toolSet: ToolSet;
   readonly messages: readonly ModelMessage[];
   readonly limits: Limits;

@@ -37,6 +37,13 @@ export type Summarize = (
   options: { readonly mostTokens: number },
 ) => Promise<string | undefined>;
 
+/**
+ * Replaces messages of the prompt until it fits a window of so many tokens, without a model. It stays as it is when it cannot fit.
+ *
+ * @throws PinnaceError `budget_exceeded` with the reason `context_window`.
+ */
+export type FitPrompt = (prompt: LanguageModelV4Message[], contextTokens: number) => Promise<void>;
+
 /** How much was trimmed without a model. */
 export interface Trimmed extends Readonly<Record<string, number>> {
   /** Messages whose tool outputs or reasoning were left out. */

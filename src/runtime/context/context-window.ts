@@ -2,7 +2,7 @@
 
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
-import { type ContextWindowOptions, roomOf } from './context-options.ts';
+import { type ContextWindowOptions, type FitPrompt, roomOf } from './context-options.ts';
 import { promptTokens } from './estimate.ts';
 
 /** The context window of a run. */
@@ -13,6 +13,8 @@ export interface ContextWindow {
    * @throws PinnaceError `budget_exceeded` with the reason `context_window` when nothing is left to trim.
    */
   fit(prompt: LanguageModelV4Message[]): AsyncGenerator<readonly UIMessageChunk[], void>;
+  /** Makes the prompt fit a model that takes over, and from then on the window is that of this model. */
+  readonly fitTo: FitPrompt;
   /** Learns how many tokens the prompt of the last call really had. */
   learn(inputTokens: number | undefined): void;
 }
@@ -22,18 +24,28 @@ const [leastScale, mostScale] = [0.5, 4];
 
 /** Creates the context window of a run that has not called its model. */
 export function createContextWindow(options: ContextWindowOptions): ContextWindow {
-  const { contextTokens, toolTokens, strategy } = options;
+  const { toolTokens } = options;
+  let { contextTokens } = options;
   let scale = 1;
   let estimate = 0;
+  async function* fitWith(prompt: LanguageModelV4Message[], used: ContextWindowOptions) {
+    estimate = promptTokens(prompt) + toolTokens();
+    if (!used.strategy && estimate * scale <= roomOf(used.contextTokens)) return;
+    const { fitPrompt } = await import('./fit-prompt.ts'); // most chats do without
+    const tokensOf = (messages: readonly LanguageModelV4Message[]): number =>
+      Math.ceil((promptTokens(messages) + toolTokens()) * scale);
+    yield* fitPrompt(prompt, { ...used, tokensOf, scale });
+    estimate = promptTokens(prompt) + toolTokens();
+  }
   return {
-    async *fit(prompt) {
-      estimate = promptTokens(prompt) + toolTokens();
-      if (!strategy && estimate * scale <= roomOf(contextTokens)) return;
-      const { fitPrompt } = await import('./fit-prompt.ts'); // most chats do without
-      const tokensOf = (messages: readonly LanguageModelV4Message[]): number =>
-        Math.ceil((promptTokens(messages) + toolTokens()) * scale);
-      yield* fitPrompt(prompt, { ...options, tokensOf, scale });
-      estimate = promptTokens(prompt) + toolTokens();
+    fit: (prompt) => fitWith(prompt, { ...options, contextTokens }),
+    async fitTo(prompt, otherTokens) {
+      scale = Math.max(1, scale); // another model may count more
+      const fitted = [...prompt];
+      const { strategy: _strategy, summarize: _summarize, ...rules } = options; // a summary could fail as the last call did
+      for await (const _ of fitWith(fitted, { ...rules, strategy: undefined, contextTokens: otherTokens }));
+      prompt.splice(0, prompt.length, ...fitted);
+      contextTokens = otherTokens;
     },
     learn(inputTokens) {
       if (!inputTokens || estimate === 0) return;

@@ -44,8 +44,8 @@ export async function* fitPrompt(
   if (tokensOf(fitted) > room) fitted = shorten(fitted, { fullResults: 1 });
   replace(fitted);
   const tokensAfter = tokensOf(prompt);
-  if (shortened + dropped > 0) options.onTrimmed?.({ shortened, dropped, tokensBefore, tokensAfter });
   if (tokensAfter > contextTokens) throw tooLong(tokensAfter, contextTokens);
+  if (shortened + dropped > 0) options.onTrimmed?.({ shortened, dropped, tokensBefore, tokensAfter });
 }
 
 interface Summarized {

@@ -25,7 +25,6 @@ export interface SummarizeOptions {
   readonly report: Report;
   readonly spans: LoopSpans;
   readonly signal: AbortSignal;
-  readonly contextTokens: number;
   /** How many tokens of the messages fit into the call, as they are estimated. */
   readonly mostTokens: number;
   /** The summary is a step that counts. */
@@ -69,9 +68,9 @@ export async function summarize(
 
 function callOf(
   messages: readonly LanguageModelV4Message[],
-  { agent, limits, contextTokens, mostTokens, model, ...options }: Omit<SummarizeOptions, 'usage' | 'redact'>,
+  { agent, limits, mostTokens, model, ...options }: Omit<SummarizeOptions, 'usage' | 'redact'>,
 ) {
-  const maxOutputTokens = Math.min(mostOutputTokens, Math.ceil(contextTokens / 8));
+  const maxOutputTokens = Math.min(mostOutputTokens, Math.ceil(model.contextTokens / 8));
   const content = transcriptOf(messages, mostTokens);
   return {
     ...options,

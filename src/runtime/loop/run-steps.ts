@@ -92,6 +92,7 @@ async function* takeAnswer(
     settings,
     limits,
     prompt,
+    fit: run.contextWindow.fitTo,
     tools,
     toolChoice,
     responseFormat: run.output?.responseFormat,

@@ -14,6 +14,7 @@ import type { Report } from '../../events/report.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { Answer } from '../loop/step-content.ts';
 import { leaveProvider } from '../messages/leave-provider.ts';
+import type { FitPrompt } from '../context/context-options.ts';
 import type { ModelBudget } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { ModelClock } from './model-clock.ts';
@@ -31,6 +32,8 @@ export interface ModelCallOptions {
   readonly limits: Pick<Limits, 'modelRetries' | 'outputTokens'>;
   /** Loses the parts of a provider that cannot answer when another one takes over. */
   readonly prompt: LanguageModelV4CallOptions['prompt'];
+  /** Makes the prompt fit a model that takes over. @throws PinnaceError when it does not: the model is skipped. */
+  readonly fit?: FitPrompt | undefined;
   readonly tools: LanguageModelV4CallOptions['tools'];
   /** Which tool must be called; any where absent. */
   readonly toolChoice?: LanguageModelV4CallOptions['toolChoice'];
@@ -64,7 +67,7 @@ export async function openCall(options: ModelCallOptions): Promise<OpenedCall> {
 }
 
 async function openAny(options: ModelCallOptions, failures: ModelFailures): Promise<OpenedCall> {
-  const { models, prompt, limits: { modelRetries: retries }, clock } = options;
+  const { models, prompt, fit, limits: { modelRetries: retries }, clock } = options;
   const attempt = (number: number) => failures.observe(() => tryCall(options), number);
   let fallback: OpenedCall['fallback'];
   for (;;) {
@@ -72,8 +75,10 @@ async function openAny(options: ModelCallOptions, failures: ModelFailures): Prom
       const call = await withModelRetries(attempt, { retries, signal: clock.signal });
       return { ...call, fallback };
     } catch (thrown) {
-      await models.fallBack(thrown);
-      leaveProvider(prompt);
+      await models.fallBack(thrown, async ({ contextTokens }) => {
+        leaveProvider(prompt);
+        await fit?.(prompt, contextTokens);
+      });
       const { provider, model } = models.current;
       fallback = { providerId: provider.id, modelId: model.modelId };
     }

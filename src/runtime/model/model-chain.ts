@@ -18,8 +18,11 @@ export interface ModelInUse extends ModelWatch, Pick<ResolvedModel, 'provider'> 
 /** The models of one run. A model that has taken over stays. */
 export interface ModelChain {
   readonly current: ModelInUse;
-  /** Makes the next model that can be used the current one. Rejects with the error of the last model where none is left, or none may take over. */
-  fallBack(thrown: unknown): Promise<void>;
+  /**
+   * Makes the next model that can be used the current one, after `prepare`: a model for which that rejects is skipped. Rejects with the
+   * error of the last model where none is left, or none may take over.
+   */
+  fallBack(thrown: unknown, prepare: (model: ResolvedModel) => Promise<void>): Promise<void>;
 }
 
 /** What a chain needs. */
@@ -54,14 +57,14 @@ export function createModelChain(options: ModelChainOptions): ModelChain {
     get current() {
       return current;
     },
-    async fallBack(thrown) {
+    async fallBack(thrown, prepare) {
       if (fallbacks.length === 0) throw thrown;
       const error = toModelError(thrown);
       if (!mayFallBack(error) || !mayGoOn(clock)) throw thrown;
       const { provider, model } = current;
       current.endCall({ finishReason: 'error', usage: undefined, firstOutputMs: undefined, error });
       tried.push(triedOf(provider.id, model.modelId, error));
-      const next = await nextOf(left, tried, options);
+      const next = await nextOf(left, tried, { ...options, prepare });
       if (!next) throw exhausted(error, tried);
       current = next;
       report(error, { from: { provider, model }, to: next }, options);
@@ -81,13 +84,14 @@ function mayFallBack({ code, details }: PinnaceError): boolean {
 async function nextOf(
   left: FallbackModel[],
   tried: Tried[],
-  options: ModelChainOptions,
+  { prepare, ...options }: ModelChainOptions & { readonly prepare: (model: ResolvedModel) => Promise<void> },
 ): Promise<ModelInUse | undefined> {
   for (let fallback = left.shift(); fallback; fallback = left.shift()) {
     try {
       const resolved = await raceAbort(fallback.resolve(options.spanContext()), options.clock.signal);
       requirePrice(resolved.provider, options.cost);
       options.onResolved(resolved);
+      await prepare(resolved);
       return inUse(resolved, options);
     } catch (error) {
       options.clock.signal.throwIfAborted();

@@ -11,6 +11,7 @@ import { openCall, type OpenedCall } from './model-call.ts';
 import type { ModelBudget } from './model-budget.ts';
 import { createModelChain, type ModelChainOptions } from './model-chain.ts';
 import { createModelClock } from './model-clock.ts';
+import type { FitPrompt } from '../context/context-options.ts';
 import { toPromptTools } from '../messages/model-prompt.ts';
 import type { ParsedCall } from '../loop/parse-call.ts';
 import { mayExecute } from '../loop/loop-end.ts';
@@ -50,6 +51,7 @@ export interface ModelTurnOptions {
   readonly report: Report;
   /** Loses the parts of a provider that cannot answer. */
   readonly prompt: LanguageModelV4Message[];
+  readonly fit?: FitPrompt;
   /** Is called with the text so far, as it grows. */
   readonly onText?: (text: string) => void;
   readonly tools: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
@@ -74,7 +76,7 @@ async function readTurn(
   options: ModelTurnOptions,
   clock: ReturnType<typeof createModelClock>,
 ): Promise<ModelTurn> {
-  const { agent, limits, tools, spanContext, metrics, report, budget, prompt, onText } = options;
+  const { agent, limits, tools, spanContext, metrics, report, budget, prompt, fit, onText } = options;
   const { cost } = budget.terms;
   const call = await openCall({
     models: createModelChain({ ...options.models, spanContext: () => spanContext, metrics, clock, cost }),
@@ -82,6 +84,7 @@ async function readTurn(
     settings: agent.modelSettings,
     limits,
     prompt,
+    fit,
     tools: toPromptTools(tools),
     clock,
     report,

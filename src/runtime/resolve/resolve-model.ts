@@ -6,6 +6,7 @@ import type { Agent, Fallback, Provider } from '../../base/schema.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { ModelSource } from '../../contracts/model-source.ts';
 import type { SpanContext } from '../../events/span.ts';
+import { defaultContextTokens } from '../context/context-options.ts';
 import { adaptModel } from '../model/adapt-model.ts';
 import { withFileRules } from '../model/model-files.ts';
 import type { CatalogCaches } from './catalog-caches.ts';
@@ -18,6 +19,8 @@ export interface ResolvedModel {
   readonly provider: Provider;
   /** The provider's secret, which the model sends. */
   readonly secret: Secret | undefined;
+  /** How many tokens it takes. */
+  readonly contextTokens: number;
 }
 
 /** A model that may take over. */
@@ -48,8 +51,15 @@ export function createModelResolver(
     const found = requireProvider(agent, choice, await caches.providers.get(choice.providerId, agent.tenant));
     const provider = choice.model === undefined ? found : { ...found, model: choice.model };
     const secret = await secrets.ofProvider(provider, { agent, tenant, spanContext });
-    return { model: withFileRules(adaptModel(models.model(provider, secret)), provider), provider, secret };
+    const model = withFileRules(adaptModel(models.model(provider, secret)), provider);
+    return { model, provider, secret, contextTokens: leastContext(agent, provider) };
   };
+}
+
+/** What an agent says is meant for its first model; that of another provider may take less. */
+function leastContext(agent: Agent, provider: Provider): number {
+  const given = [agent.contextTokens, provider.contextTokens].filter((tokens) => tokens !== undefined);
+  return given.length === 0 ? defaultContextTokens : Math.min(...given);
 }
 
 function requireProvider({ id }: Agent, { providerId }: Fallback, provider: Provider | undefined): Provider {

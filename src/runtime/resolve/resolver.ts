@@ -12,7 +12,6 @@ import type { Storage } from '../../contracts/storage.ts';
 import type { Agent, Fallback, SecretRef, ToolDefinition } from '../../base/schema.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { SpanContext } from '../../events/span.ts';
-import { defaultContextTokens } from '../context/context-options.ts';
 import type { AgentCode, CodeAgent } from '../code-agents/agent-code.ts';
 import { type CatalogCaches, createCatalogCaches } from './catalog-caches.ts';
 import { createInvalidationFeed } from './invalidation-feed.ts';
@@ -49,8 +48,6 @@ export interface Equipped {
 
 /** An agent that may run, with its model and those that may take over. */
 export interface Resolved extends Equipped, ResolvedModel {
-  /** How many tokens the model takes: as the agent says, else its provider, else 128,000. */
-  readonly contextTokens: number;
   readonly fallbacks: readonly FallbackModel[];
   /** What the agent has in code. */
   readonly code: AgentCode;
@@ -134,7 +131,7 @@ export function createResolver(options: ResolverOptions): Resolver {
         ...fallback,
         resolve: (at?: SpanContext) => modelOf(fallback, owner, at),
       }));
-      const contextTokens = found.contextTokens ?? model.provider.contextTokens ?? defaultContextTokens;
+      const contextTokens = found.contextTokens ?? model.contextTokens;
       return { ...equipped, ...model, contextTokens, fallbacks, code: codeOf(found, options.agents) };
     },
     async equip(agentId, caller) {

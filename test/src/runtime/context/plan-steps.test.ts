@@ -3,6 +3,7 @@ import { localPrincipal } from '../../../../src/index.ts';
 import type { ThinkRequest } from '../../../../src/contracts/steps.ts';
 import { says, scriptedModel } from '../../../fixtures/model.ts';
 import { testRuntime } from '../../../fixtures/runtime.ts';
+import { apiError, fallbackRuntime, namedModel } from '../loop/fallback-runtime.ts';
 import { promptText, smallWindow } from './long-chat.ts';
 
 const { tenant, subject, agents, scopes } = localPrincipal();
@@ -52,5 +53,18 @@ describe('a model call of a plan whose history fills the context window', () => 
       details: { reason: 'context_window' },
     });
     expect(calls).toEqual([]);
+  });
+
+  it('is shortened for a fallback that takes less, and for the same fallback in the next step', async () => {
+    const models = {
+      one: namedModel('first', () => Promise.reject(apiError(401))),
+      two: namedModel('second', says('Done')),
+    };
+    const { steps } = fallbackRuntime(models, { providers: { two: smallWindow } });
+    const first = await steps.think(thought({ history: historyOf(6) }));
+    await steps.think(thought({ history: first.history }));
+    expect(promptText(models.one.calls[0])).toContain('result 0 ');
+    expect(models.two.calls.map((call) => promptText(call).includes('result 0 '))).toEqual([false, false]);
+    expect(JSON.stringify(first.history)).toContain('result 0 ');
   });
 });

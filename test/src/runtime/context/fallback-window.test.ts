@@ -1,0 +1,112 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { memorySink } from '../../../../adapters/sinks/memory.ts';
+import { defineTool, localPrincipal, type ProviderInput } from '../../../../src/index.ts';
+import { callsTools, says } from '../../../fixtures/model.ts';
+import { lastData, readAll, runRequest, textOf, userMessage } from '../../../fixtures/runtime.ts';
+import { apiError, fallbackRuntime, namedModel, type Script } from '../loop/fallback-runtime.ts';
+import { longChat, promptText, smallWindow } from './long-chat.ts';
+
+const me = localPrincipal();
+const fails: Script = () => Promise.reject(apiError(401));
+const long = runRequest({ chat: { id: 'chat-1', messages: longChat(20) } });
+const tooLong = runRequest({ chat: { id: 'chat-1', messages: [userMessage('w'.repeat(20_000), 'm0')] } });
+
+const lookup = defineTool({
+  id: 'lookup',
+  description: 'Looks up',
+  input: v.object({ n: v.number() }),
+  annotations: { readOnlyHint: true },
+  execute: ({ n }) => `result ${n} ${'r'.repeat(2_000)}`,
+});
+
+/** Runs the request with a first model that fails, and fallbacks with these records. */
+async function runWith(request: typeof long, providers: Readonly<Record<string, Partial<ProviderInput>>>) {
+  const models = {
+    one: namedModel('first', fails),
+    two: namedModel('second', says('two answers')),
+    three: namedModel('third', says('three answers')),
+  };
+  const { sink, events } = memorySink();
+  const runtime = fallbackRuntime(models, { providers, sinks: [sink], limits: { modelRetries: 0 } });
+  return { models, events, chunks: await readAll(await runtime.run(request, me)) };
+}
+
+describe('a fallback with a smaller context window than the model before it', () => {
+  it('is sent the newest turns that fit, without a summary', async () => {
+    const { models, events, chunks } = await runWith(long, { two: smallWindow });
+    expect([textOf(chunks), lastData(chunks, 'data-run')['state']]).toEqual(['two answers', 'completed']);
+    expect(promptText(models.one.calls[0])).toContain('question 0 ');
+    const sent = promptText(models.two.calls[0]);
+    expect(sent).not.toContain('question 0 ');
+    expect(sent).toContain('question 19 ');
+    expect(sent).toContain('the last question');
+    expect(sent.length / 4).toBeLessThan(2_000);
+    expect(chunks.some(({ type }) => type === 'data-compaction')).toBe(false);
+    expect(events.filter(({ action }) => action === 'context.trim')).toHaveLength(1);
+  });
+
+  it('is skipped when not even the trimmed prompt fits, and the next one answers with the whole prompt', async () => {
+    const { models, events, chunks } = await runWith(tooLong, { two: smallWindow });
+    expect(textOf(chunks)).toBe('three answers');
+    expect(models.two.calls).toEqual([]);
+    expect(models.three.calls[0]?.prompt).toEqual(models.one.calls[0]?.prompt);
+    expect(events.filter(({ action }) => action === 'context.trim')).toEqual([]);
+  });
+
+  it('is among what was tried, with the reason, when no other one can answer', async () => {
+    const { models, chunks } = await runWith(tooLong, { two: smallWindow, three: smallWindow });
+    expect([models.two.calls, models.three.calls]).toEqual([[], []]);
+    const skipped = { code: 'budget_exceeded', reason: 'context_window' };
+    expect(lastData(chunks, 'data-run')).toMatchObject({
+      state: 'failed',
+      error: {
+        code: 'unavailable',
+        details: {
+          reason: 'provider_auth',
+          tried: [
+            { providerId: 'one', modelId: 'first' },
+            { providerId: 'two', ...skipped },
+            { providerId: 'three', ...skipped },
+          ],
+        },
+      },
+    });
+  });
+});
+
+describe('the context window of a fallback', () => {
+  it('is the smaller one of what the agent and the provider of the fallback say', async () => {
+    const windows: readonly (readonly [number | undefined, number | undefined, boolean])[] = [
+      [undefined, undefined, false],
+      [2_000, undefined, true],
+      [100_000, 2_000, true],
+      [2_000, 100_000, true],
+      [undefined, 100_000, false],
+    ];
+    for (const [ofAgent, ofProvider, isTrimmed] of windows) {
+      const models = { one: namedModel('first', fails), two: namedModel('second', says('Hello')) };
+      const agent = ofAgent === undefined ? {} : { contextTokens: ofAgent };
+      const providers = ofProvider === undefined ? {} : { two: { contextTokens: ofProvider } };
+      await readAll(await fallbackRuntime(models, { agent, providers }).run(long, me));
+      expect([ofAgent, ofProvider, !promptText(models.two.calls[0]).includes('question 0 ')]).toEqual([
+        ofAgent,
+        ofProvider,
+        isTrimmed,
+      ]);
+    }
+  });
+
+  it.each<[string, 'one' | 'two', boolean]>([
+    ['smaller', 'two', false],
+    ['larger', 'one', true],
+  ])('that is %s is the one of all later steps', async (_, small, isWhole) => {
+    const answers = Array.from({ length: 12 }, (_each, n) => callsTools({ tool: 'lookup', input: { n }, id: `c${n}` }));
+    const second = namedModel('second', ...answers, says('done'));
+    const models = { one: namedModel('first', fails), two: second };
+    const runtime = fallbackRuntime(models, { providers: { [small]: smallWindow }, tools: [lookup] });
+    expect(textOf(await readAll(await runtime.run(runRequest(), me)))).toBe('done');
+    const sent = promptText(second.calls.at(-1));
+    expect([sent.includes('result 0 '), sent.includes('result 11 ')]).toEqual([isWhole, true]);
+  });
+});
