@@ -84,7 +84,7 @@ export async function callTool(
     const { agent: { id: agentId }, principal, authorize } = options;
     const prepared = call.prepared ?? prepareCall(tool, input, { toolCallId, agentId, principal, authorize, approved });
     const limits = callLimits(options, tool);
-    const observed = { span, begin: audit.start, report: reportAt(options.report, { traceId: span.traceId }) };
+    const observed = { span, start: audit.start, report: reportAt(options.report, { traceId: span.traceId }) };
     const facts = { ...call, ...limits, ...observed, agentId, principal, prepared, secrets, redact };
     return redacted(await invokeTool(tool, input, facts), options);
   });

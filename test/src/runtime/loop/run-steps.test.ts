@@ -17,7 +17,7 @@ function loop(needed: (tool: Tool) => Promise<boolean>, reported: unknown[] = []
   const { model } = scriptedModel(callsTools({ tool: 'first', input: {} }, { tool: 'second', input: {} }));
   const signal = new AbortController().signal;
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0, toolTokens: 0, toolTokensSaved: 0 };
-  const spans = { clock: { signal, heard: () => undefined }, startStep: () => undefined };
+  const spans = { clock: { signal, received: () => undefined }, startStep: () => undefined };
   return startLoop({
     agent: { instructions: '' },
     models: {
