@@ -59,38 +59,38 @@ export interface CreateRuntimeOptions {
    * has `current_time` and `calculator`; one given here under such an id replaces it.
    */
   readonly tools?: readonly (Tool | ToolSource)[];
-  /** The way out for HTTP tools; without one they are left out. */
+  /** The egress of HTTP tools; without one they are left out. */
   readonly egress?: Egress;
   /** Where code tools run; without one they are left out. */
   readonly sandbox?: Sandbox;
-  /** Code for definitions of type `function` and `extension` that the catalog holds: their `config.handler` names it. */
+  /** Code for catalog definitions of type `function` and `extension`: their `config.handler` names it. */
   readonly handlers?: Handlers;
-  /** The way to MCP servers; without one their tools are left out. */
+  /** Connects to MCP servers; without one their tools are left out. */
   readonly mcp?: McpConnector;
-  /** Puts what `tool_find` has found into another order, as by embeddings. */
+  /** Reorders the results of `tool_find`, for example by embeddings. */
   readonly rerank?: Rerank;
-  /** What agents ask that name `dataSources`; without it they have none. */
+  /** Answers the queries of agents that name `dataSources`; without it they have none. */
   readonly grounding?: Grounding;
   /** The bounds of plans. */
   readonly plans?: Partial<PlanLimits>;
   readonly sinks?: readonly EventSink[];
-  /** Where the last events are kept for those who watch; one of its own when absent. Give the registry the same. One of capacity 0 keeps none. */
+  /** Stores the latest events for subscribers. Pass the same ring to the registry. Capacity 0 stores none. Defaults to a new ring. */
   readonly ring?: EventRing;
   /**
-   * Is written before anything is changed and after: calls of tools that do more than read, decisions of people, approvals of MCP
-   * servers, plans that are paused, resumed or cancelled. What cannot be written down is refused as `unavailable`. Without one,
-   * nothing is.
+   * Records each side effect before and after: calls of tools that do more than read, decisions of people, approvals of MCP servers,
+   * plans that are paused, resumed or cancelled. A side effect that cannot be recorded is refused as `unavailable`. Without an audit,
+   * nothing is recorded.
    */
   readonly audit?: Audit;
   /**
-   * Is asked before every tool call, retrieval, agent of a plan, decision of a person, approval of an MCP server, and before a plan
-   * is paused, resumed or cancelled; the default allows what the agent's tool set holds.
+   * Called before every tool call, retrieval, agent of a plan, decision of a person, approval of an MCP server, and before a plan is
+   * paused, resumed or cancelled. The default allows the agent's tool set.
    */
   readonly authorize?: Authorize;
   readonly limits?: Partial<Limits>;
   /**
-   * Is asked before each call of a model which messages of the chat to send. Without one, chats that fill 80 % of the model's context
-   * window are shortened and summarized.
+   * Selects the messages of the chat to send, before each model call. Without one, chats that fill 80 % of the model's context window
+   * are shortened and summarized.
    */
   readonly contextStrategy?: ContextStrategy;
   /**

@@ -1,6 +1,6 @@
 /** JSON Pointer (RFC 6901): names one value in JSON data. */
 
-/** What a pointer is: empty for the whole, else parts that each begin with `/`. */
+/** The syntax of a pointer: empty for the whole value, else parts that each start with `/`. */
 export const pointerForm = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
 /** Returns the value that the pointer names, own properties and members of lists only; `undefined` when there is none. */

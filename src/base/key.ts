@@ -12,8 +12,8 @@ const numberTag = 1;
 const textTag = 2;
 
 /**
- * Encodes a key so that the bytes sort like the key: numbers before text, numbers by size, text by code point, a prefix before
- * what it begins. The bytes from a prefix to {@link afterPrefix} are those of the keys that it begins, and of no others.
+ * Encodes a key so that the bytes sort like the key: numbers before text, numbers by size, text by code point, a prefix before its
+ * extensions. The bytes from a prefix to {@link afterPrefix} are those of the keys with this prefix only.
  *
  * @throws PinnaceError `invalid_argument` for an empty key, a part that is neither well-formed text nor a finite number, or a key
  * of more than {@link maxKeyBytes} bytes.
@@ -30,7 +30,7 @@ export function encodePrefix(prefix: Key): Uint8Array<ArrayBuffer> {
   return prefix.length === 0 ? new Uint8Array() : encodeKey(prefix);
 }
 
-/** The first bytes after all that begin with `prefix`: no part starts with a byte as high as 255. */
+/** The first bytes after all keys with this prefix: no part starts with a byte as high as 255. */
 export function afterPrefix(prefix: Uint8Array): Uint8Array<ArrayBuffer> {
   const end = new Uint8Array(prefix.length + 1);
   end.set(prefix);

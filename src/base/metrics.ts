@@ -17,7 +17,7 @@ export interface MetricsObserver {
   count(name: CounterName, labels: Labels, by: number): void;
   /** A duration in milliseconds was recorded. */
   time(name: HistogramName, durationMs: number, labels: Labels): void;
-  /** There is a number to be asked for. */
+  /** Registers a number to be read later. */
   gauge(name: GaugeName, read: () => number, labels: Labels): void;
 }
 
@@ -27,7 +27,7 @@ export interface Metrics {
   count(name: CounterName, labels?: Labels, by?: number): void;
   /** Records a duration in milliseconds; it is shown in seconds. */
   time(name: HistogramName, durationMs: number, labels?: Labels): void;
-  /** Shows a number that is asked for when the metrics are read. */
+  /** Adds a number that is computed when the metrics are read. */
   gauge(name: GaugeName, read: () => number, labels?: Labels): void;
   /** Everything in the text format that Prometheus reads. */
   text(): string;

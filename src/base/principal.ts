@@ -39,7 +39,7 @@ export interface Session {
   readonly expiresAt: number;
 }
 
-/** Who asks, for which tenant, and what they may do. */
+/** The caller, its tenant and its scopes. */
 export interface Principal {
   readonly via: 'in-process' | 'http';
   readonly tenant: string;

@@ -3,7 +3,7 @@
 import { PinnaceError } from './errors.ts';
 
 /**
- * Origins, as `URL.origin` writes them, that may lead to a private address; `loopback` stands for every port of this machine. They
+ * Origins, as `URL.origin` writes them, that may lead to a private address; `loopback` means every port of this machine. They
  * come from the composition, never from a record or a model.
  */
 export type PrivateOrigins = readonly string[];

@@ -67,7 +67,7 @@ function parseIpv4(text: string): number | undefined {
   return value;
 }
 
-/** The first 32 bits of an IPv6 address; no table asks for more. A zone (`%eth0`) makes it none. */
+/** The first 32 bits of an IPv6 address; no table needs more. An address with a zone (`%eth0`) is invalid. */
 function parseIpv6(text: string): number | undefined {
   const halves = withoutIpv4Tail(text)?.split('::') ?? [];
   if (halves.length < 1 || halves.length > 2) return undefined;

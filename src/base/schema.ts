@@ -1,4 +1,4 @@
-/** The data that rooms share, as valibot schemas: agents, providers and tools as they stand in a catalog. */
+/** Shared data as valibot schemas: the agents, providers and tools of a catalog. */
 
 import * as v from 'valibot';
 import { ModelSettings } from './agent/model-settings.ts';
@@ -43,7 +43,7 @@ export type LimitOverrides = v.InferOutput<typeof LimitOverrides>;
 
 /** The tools of one MCP server that an agent may use: of those that are pinned, all or the allowed, without the masked. */
 export const McpSelection = v.strictObject({
-  /** Names as the server gives them, or prefixes with `*`; without it, all. */
+  /** Names of the server's tools, or prefixes with `*`; absent: all. */
   allow: v.optional(v.array(McpToolPattern)),
   /** Hidden from this agent, whatever is allowed. */
   mask: v.optional(v.array(McpToolPattern)),
@@ -168,7 +168,7 @@ export const ToolDefinition = v.strictObject({
   annotations: v.optional(ToolAnnotations),
   category: v.optional(v.string()),
   keywords: v.optional(v.array(v.string()), []),
-  /** The agents whose `entryTools` name it; kept by the registry. */
+  /** The agents whose `entryTools` name it; maintained by the registry. */
   boundAgents: v.optional(v.array(Id)),
   /** Tells people what credentials it needs. */
   authn: v.optional(v.pipe(v.string(), v.maxLength(1000))),
@@ -254,7 +254,7 @@ export const DataSource = v.strictObject({
   version: v.optional(Semver, '0.1.0'),
   state: State,
   tags: v.optional(v.array(v.string()), []),
-  /** Is used to read the source; no value of it ever stands in `config`. */
+  /** Used to read the source; `config` never contains its value. */
   secret: v.optional(SecretRef),
   config: v.optional(v.record(v.string(), v.unknown()), {}),
   revision: v.optional(Revision, 1),

@@ -9,7 +9,7 @@ export const codeDestination = 'code';
 
 /** What a source says of secrets whose definition declares no origins. */
 export interface UnboundSecrets {
-  /** `allow`: they go wherever a record asks. They are refused everywhere when absent. */
+  /** `allow`: they go to any origin of a record. Absent: they are refused everywhere. */
   readonly unboundSecrets?: 'allow' | undefined;
 }
 
@@ -35,7 +35,7 @@ export function secretOrigins(
   );
 }
 
-/** Whether a text can stand among the origins of a secret. */
+/** Whether a text is a valid origin of a secret. */
 export function isDestination(text: string): boolean {
   return text === codeDestination || isOrigin(text);
 }

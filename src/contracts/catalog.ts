@@ -3,13 +3,14 @@
 import type { Agent, McpServer, Provider, ToolDefinition } from '../base/schema.ts';
 
 /**
- * Where definitions come from. Each record carries its `revision`. A miss is `undefined`; a source that does not answer is
- * `unavailable`. Records are already parsed: a definition that breaks its schema is `invalid_argument` when it enters. `source`
- * names where the records come from; records of a catalog with one are cached in the shared layer, under that name.
+ * Where definitions come from. Each record carries its `revision`. Methods return `undefined` on a miss and reject with `unavailable`
+ * when the source does not answer. Records are already parsed: a definition that fails its schema is rejected with `invalid_argument`
+ * before it is stored. `source` names the origin of the records; the shared cache layer stores records of a catalog with a `source`
+ * under that name.
  *
  * The catalog itself returns the records that the deployment shares, which have no `tenant`. `forTenant` returns a catalog of one
- * tenant's own records, each with that `tenant`; a tenant's own record goes before a shared one with the same id. Without
- * `forTenant`, all records are shared. A record of another tenant is never used: it is refused as `catalog_invalid`.
+ * tenant's own records, each with that `tenant`; a tenant's own record takes precedence over a shared one with the same id. Without
+ * `forTenant`, all records are shared. A record of another tenant is rejected with the reason `catalog_invalid`.
  */
 export interface Catalog {
   readonly source?: string;
@@ -23,7 +24,7 @@ export interface Catalog {
     query: { readonly after?: string; readonly limit: number },
     signal?: AbortSignal,
   ): Promise<ToolDefinition[]>;
-  /** By id. A catalog that cannot list them may leave it out: then servers are checked without looking at each other. */
+  /** In the order of ids. Optional: without it, servers are not checked against each other. */
   listMcpServers?(
     query: { readonly after?: string; readonly limit: number },
     signal?: AbortSignal,
@@ -31,8 +32,8 @@ export interface Catalog {
 }
 
 /**
- * A catalog that takes records of MCP servers: the check of a server writes what was approved. A record whose revision is not
- * `ifRevision` is a `conflict`; every write gives the record the next revision, and what it now is.
+ * A catalog that stores MCP server records: the check of a server writes the approved record. Rejects with `conflict` when the stored
+ * revision is not `ifRevision`. Returns the record with its next revision.
  */
 export interface McpServerWriter {
   put(kind: 'mcpServer', record: McpServer, options: { readonly ifRevision: number }): Promise<McpServer>;

@@ -1,4 +1,4 @@
-/** The port to an own way of fitting a chat into a model's context window. */
+/** The port for a custom strategy that fits a chat into a model's context window. */
 
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 
@@ -7,13 +7,13 @@ export interface ContextMessage {
   readonly message: LanguageModelV4Message;
   /** About how many tokens it takes. */
   readonly tokens: number;
-  /** The id of the chat's message that it was made of; absent for one that the run has added. */
+  /** The id of the chat message that it comes from; absent for a message that the run has added. */
   readonly id?: string;
-  /** Whether the client has set `metadata.pinned` at it, or it is context of the request. */
+  /** Whether the client has set its `metadata.pinned`, or it is context of the request. */
   readonly isPinned: boolean;
 }
 
-/** What the next call of a model would be sent. */
+/** The input of the next model call. */
 export interface ContextState {
   readonly agentId: string;
   readonly runId: string;
@@ -28,9 +28,9 @@ export interface ContextState {
 }
 
 /**
- * Is asked before each call of a model. Returns the messages to send, or `undefined` to leave them. What is still longer than 80 % of
- * the context window is then trimmed as usual. A run fails as `internal` (reason `context_strategy`) when a strategy throws, returns a
- * system message, or separates a call from its result.
+ * Called before each model call. Returns the messages to send, or `undefined` to leave them unchanged. The runtime then trims
+ * messages that still exceed 80 % of the context window, as without a strategy. A run fails as `internal` (reason `context_strategy`)
+ * when a strategy throws, returns a system message, or separates a call from its result.
  */
 export type ContextStrategy = (
   state: ContextState,

@@ -2,7 +2,7 @@
 
 import type { ErrorData } from '../base/errors.ts';
 
-/** How an action stands. */
+/** The state of an action. */
 export type EventStatus = 'pending' | 'ok' | 'error' | 'denied' | 'cancelled';
 
 /** One thing that happened. The fields are the platform specification's. */

@@ -7,13 +7,13 @@ export type GroundingKind = 'search' | 'vector' | 'structured' | 'code';
 
 /** A question to one source. */
 export interface GroundingRequest {
-  /** Whose data: part of the key under which it is kept, never a filter. */
+  /** The owner of the data: part of the storage key, never a filter. */
   readonly tenant: string;
   readonly query?: string | undefined;
   readonly embedding?: ArrayLike<number> | undefined;
-  /** The most hits, 1 to 200. */
+  /** The maximum number of hits, 1 to 200. */
   readonly topK: number;
-  /** All must hold for every hit. */
+  /** Every hit matches all of them. */
   readonly filters: readonly Filter[];
   /** The order of a structured source's hits; text and numbers as they compare. */
   readonly sort?: readonly { readonly field: string; readonly direction?: 'asc' | 'desc' | undefined }[] | undefined;
@@ -30,7 +30,7 @@ export interface GroundingAggregate {
   }[];
 }
 
-/** Where a hit comes from. Lines count from 1, both ends included. */
+/** The source of a hit. Lines count from 1, both ends included. */
 export interface GroundingOrigin {
   readonly uri: string;
   readonly path?: string;
@@ -48,26 +48,26 @@ export interface SourceHit {
   readonly contentRange?: readonly [from: number, to: number];
   readonly title?: string;
   readonly source: GroundingOrigin;
-  /** As the source reckons; not to be compared with another source's. */
+  /** The source's own score; not comparable with that of another source. */
   readonly score: number;
   readonly scoreKind: 'bm25' | 'cosine' | 'exact' | 'rerank';
-  /** How probable it is that the hit is relevant, 0 to 1. */
+  /** The probability that the hit is relevant, 0 to 1. */
   readonly confidence: number;
   /** Where the query matched, in UTF-16 code units of the content or of another field. */
   readonly matched: readonly { readonly field: string; readonly ranges: readonly (readonly [number, number])[] }[];
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** How much a source holds of one tenant. */
+/** The amount of data that a source stores for one tenant. */
 export interface GroundingStats {
-  /** Differs after every change of what is held. */
+  /** Changes with every change of the stored data. */
   readonly version: string;
   readonly items: number;
   /** Figures for the operator of the source: sizes, measured quality. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** What a source can be asked. */
+/** The kinds of request that a source supports. */
 export interface GroundingCapabilities {
   readonly query: boolean;
   readonly embedding: boolean;
@@ -77,14 +77,13 @@ export interface GroundingCapabilities {
 }
 
 /**
- * Where context comes from.
+ * A source of context for agents.
  *
- * `retrieve` gives hits of the request's tenant alone, the best first, at most `topK`. Filters are applied before anything is
- * scored or cut. Every hit has content, its source and a confidence in 0..1; no two have the same id. Nothing found is an empty
- * list, never an error. The same request on the same version gives the same hits in the same order; changing what was given
- * changes nothing that is held. A request for what is not among the capabilities, or that asks nothing at all, is
- * `invalid_argument`; a source that does not answer is `unavailable`; after the signal has aborted, `cancelled`. No error names a
- * query or a content.
+ * `retrieve` returns at most `topK` hits of the request's tenant, the best first. It applies filters before it scores and cuts. Every
+ * hit has content, its source and a confidence of 0 to 1; ids are unique. Without a match the list is empty. The same request on the
+ * same version returns the same hits in the same order; changes to a returned hit do not change the stored data. Rejects with
+ * `invalid_argument` for an empty request or an unsupported capability, `unavailable` when the source does not answer, `cancelled`
+ * after the signal has aborted. No error contains a query or content.
  */
 export interface GroundingSource {
   readonly id: string;
@@ -94,9 +93,9 @@ export interface GroundingSource {
   stats(tenant: string, signal: AbortSignal): Promise<GroundingStats>;
 }
 
-/** What is to be remembered. */
+/** An item to store. */
 export interface GroundingItem {
-  /** Remembering the same id again replaces what was there; without one, it is a hash of the content. */
+  /** An item with the same id replaces the stored one. Defaults to a hash of the content. */
   readonly id?: string | undefined;
   readonly text: string;
   readonly title?: string | undefined;
@@ -106,30 +105,30 @@ export interface GroundingItem {
   readonly embedding?: ArrayLike<number> | undefined;
   /** JSON; filters read it. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** The item is gone after this time. */
+  /** The item expires after this time. */
   readonly ttlMs?: number | undefined;
 }
 
 /**
- * A source that can be written. `remember` keeps items of one tenant, 1 to 1,000 at once, and gives their ids; what it has given
- * can be found at once. The same items twice equal once. Under an `idempotencyKey` at most 50 are taken, all or none; the same
- * key with the same items does nothing and gives the same ids, with others it is a `conflict`. `forget` removes what is among
- * the ids and passes the filters, and gives how many there were; another tenant's are never touched. Items that are no items are
- * `invalid_argument`, and then nothing is kept.
+ * A source that can be written. `remember` stores 1 to 1,000 items of one tenant and returns their ids; `retrieve` finds them from
+ * then on. Storing the same items twice has no further effect. A call with an `idempotencyKey` stores at most 50 items, all or none;
+ * repeating the key with the same items returns the same ids, with other items it rejects with `conflict`. `forget` removes the
+ * tenant's items that are among the ids and match the filters, and returns their number. Invalid items are rejected with
+ * `invalid_argument`, and nothing is stored.
  */
 export interface WritableGroundingSource extends GroundingSource {
   remember(request: RememberRequest, signal: AbortSignal): Promise<readonly string[]>;
   forget(request: ForgetRequest, signal: AbortSignal): Promise<number>;
 }
 
-/** Items to be kept for one tenant. */
+/** Items to store for one tenant. */
 export interface RememberRequest {
   readonly tenant: string;
   readonly items: readonly GroundingItem[];
   readonly idempotencyKey?: string | undefined;
 }
 
-/** What to forget of one tenant: what is among the ids and passes the filters. One of the two must be there. */
+/** Items of one tenant to remove: those that are among the ids and match the filters. At least one of the two is required. */
 export interface ForgetRequest {
   readonly tenant: string;
   readonly ids?: readonly string[] | undefined;

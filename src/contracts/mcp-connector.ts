@@ -3,7 +3,7 @@
 import type { McpServer } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 
-/** What an MCP server answered to a call, as it came; nothing of it is trusted. */
+/** An MCP server's raw, untrusted answer to a call. */
 export interface McpCallResult {
   readonly content: readonly unknown[];
   readonly structuredContent?: unknown;
@@ -15,12 +15,12 @@ export interface McpCall {
   /** As the server names it. */
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** The pinned raw definition. One that says `readOnlyHint` or `idempotentHint` is called again where its session was gone. */
+  /** The pinned raw definition. With `readOnlyHint` or `idempotentHint`, the call is retried when its session was lost. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   /** For the whole call. Progress does not extend it. */
   readonly timeoutMs: number;
-  /** Goes along as `traceparent` of the call's `_meta` (W3C Trace Context). */
+  /** Sent as `traceparent` of the call's `_meta` (W3C Trace Context). */
   readonly traceparent?: string | undefined;
   readonly onProgress?: (
     progress: { readonly progress: number; readonly total?: number; readonly message?: string },
@@ -35,21 +35,20 @@ export interface McpConnection {
   /** The raw definitions of all pages, unknown fields too. */
   listTools(options: { readonly signal: AbortSignal }): Promise<readonly unknown[]>;
   callTool(call: McpCall): Promise<McpCallResult>;
-  /** Stops what is under way. Never rejects. */
+  /** Stops running calls. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Connects to MCP servers. Only the server's exact URL is asked, over the guarded way out; the secret goes there and nowhere else;
- * no redirect is followed; no client capability is declared, so that a server can ask neither model nor person. A call that ends,
- * with its signal (`cancelled`) or its time (`deadline_exceeded`), ends at the server too. A session that the server has
- * forgotten is begun anew.
+ * Connects to MCP servers. Sends requests and the secret only to the server's exact URL, over the guarded egress, and follows no
+ * redirect. Declares no client capability, so a server cannot query the model or a person. A call that ends with its signal
+ * (`cancelled`) or its timeout (`deadline_exceeded`) is also cancelled at the server. A session that the server no longer knows is
+ * started again.
  *
- * A server that does not answer is `unavailable`, with the reason `protocol_unsupported` when it speaks no known revision; one that
- * refuses the secret is `unavailable` with the reason `mcp_auth`; one that answers something else than MCP is `unavailable` with
- * the reason `mcp_invalid_answer`; a URL that may not be asked and a redirect are `forbidden`; an answer that is too long, and
- * a list without end, is `budget_exceeded`; a call that the server refuses as unknown is `not_found`. Texts of the server stand in
- * no error.
+ * Rejects with `unavailable` when the server does not answer, speaks no known revision (`protocol_unsupported`), refuses the secret
+ * (`mcp_auth`) or answers something other than MCP (`mcp_invalid_answer`); `forbidden` for a URL that is not allowed and for a
+ * redirect; `budget_exceeded` for an answer that is too long and an endless list; `not_found` for a call that the server refuses as
+ * unknown. Errors contain no text of the server.
  */
 export interface McpConnector {
   connect(
@@ -57,7 +56,7 @@ export interface McpConnector {
     options: {
       readonly secret: Secret | undefined;
       readonly signal: AbortSignal;
-      /** Is called when the server says that its list of tools has changed, which it may do while it answers a call. */
+      /** Called when the server reports a changed list of tools, which may happen during a call. */
       readonly onToolsChanged?: () => void;
     },
   ): Promise<McpConnection>;

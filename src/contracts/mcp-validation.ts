@@ -1,29 +1,29 @@
-/** The check of an MCP server, as it is asked for and answered. */
+/** Request and result of the check of an MCP server. */
 
 import * as v from 'valibot';
 import type { McpFinding, McpServer, PinnedTool } from '../base/schema.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
 
-/** What `validateMcpServer` takes. Without `approve`, it only looks. */
+/** The request of `validateMcpServer`. Without `approve`, it changes nothing. */
 export const McpValidationRequest = v.strictObject({
-  /** Pins what the server offers now. */
+  /** Pins the server's current tools. */
   approve: v.optional(v.boolean(), false),
-  /** The `digest` of the answer that was looked at, to be given with `approve`: with another offer by now, nothing is approved. */
+  /** Required with `approve`: the `digest` of the reviewed result. When the offer has changed since, nothing is approved. */
   digest: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a digest of an answer'))),
-  /** What tools do, by their names; one that nobody has said anything of counts as destructive. */
+  /** The effects of tools by name. A tool without an entry counts as destructive. */
   effects: v.optional(v.record(Name, v.picklist(['read', 'write', 'destructive'])), {}),
-  /** Tools that are not pinned: nobody sees them, and what was found in them does not matter. */
+  /** Tools that are not pinned: agents cannot see them, and findings in them are ignored. */
   leaveOut: v.optional(v.array(Name), []),
 });
 export type McpValidationRequest = v.InferOutput<typeof McpValidationRequest>;
 export type McpValidationInput = v.InferInput<typeof McpValidationRequest>;
 
-/** How one offered tool stands to the pin. */
+/** An offered tool, compared with the pin. */
 export interface OfferedTool {
-  /** As the server names it, or where that is no name `#` and its place in the list. */
+  /** The server's name for it; for an invalid name, `#` and its position in the list. */
   readonly name: string;
-  /** What models call it; absent for one that cannot be offered. */
+  /** Its name for models; absent when it cannot be offered. */
   readonly exposedAs?: string;
   readonly fingerprint?: string;
   readonly change: 'same' | 'changed' | 'added';
@@ -32,11 +32,11 @@ export interface OfferedTool {
   /** Whether an approval pins it. */
   readonly included: boolean;
   readonly effect?: PinnedTool['effect'];
-  /** As the server sends it: the words of a stranger, for a person to read. */
+  /** The server's raw definition: untrusted text, for a person to review. */
   readonly definition: unknown;
 }
 
-/** What a check found, and what became of it. */
+/** The findings of a check and its outcome. */
 export interface McpValidation {
   readonly serverId: string;
   /** Of the record as it now is. */

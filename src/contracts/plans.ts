@@ -20,7 +20,7 @@ export interface Plans {
   follow(planId: string, principal: Principal, options: FollowOptions): AsyncIterable<PlanUpdate>;
   /** Cancels the plan for a caller; the permission hook may refuse. */
   cancel(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;
-  /** Cancels the plan without asking the permission hook: its agent or session was revoked, or its time is over. */
+  /** Cancels the plan without asking the permission hook: its agent or session was revoked, or it timed out. */
   stop(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;
   /** Answers a question; the plan then continues. */
   reply(planId: string, principal: Principal, reply: PlanReply): Promise<unknown>;

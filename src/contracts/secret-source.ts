@@ -4,17 +4,17 @@ import type { SecretRef } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 
 /**
- * Resolves a secret reference to its value and its destinations (`Secret.origins`). A secret goes to none but its origins: for
- * another one it is `forbidden` with the reason `secret_origin_mismatch`, and the runtime and the egress check it again. A secret
- * whose definition declares no origins has none, unless the composition says otherwise at the source. A missing secret is
- * `not_found`, a denied one `forbidden`, one whose source does not answer `unavailable`; honours the signal. No error names more
- * than the id and origins.
+ * Resolves a secret reference to its value and its destinations (`Secret.origins`). A secret is sent only to its origins: for another
+ * one `resolve` rejects with `forbidden` and the reason `secret_origin_mismatch`, and the runtime and the egress check it again. A
+ * secret whose definition declares no origins has none, unless the composition sets a default at the source. Rejects with `not_found`
+ * for a missing secret, `forbidden` for a denied one, and `unavailable` when the source does not answer. Honors the signal. Errors
+ * contain no more than the id and origins.
  */
 export interface SecretSource {
   resolve(ref: SecretRef, options: { readonly scope: SecretScope; readonly signal: AbortSignal }): Promise<Secret>;
 }
 
-/** Who asks for a secret, and where it would go. */
+/** The requester of a secret and its destination. */
 export interface SecretScope {
   readonly tenant: string;
   readonly agentId: string;

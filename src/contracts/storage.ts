@@ -1,4 +1,4 @@
-/** Storage: what keeps everything, and its rules. */
+/** The port to durable storage, and its rules. */
 
 import type { Key } from '../base/key.ts';
 
@@ -14,7 +14,7 @@ export interface Entry {
 export interface Change {
   readonly key: Key;
   readonly value?: unknown;
-  /** The value is gone after this time. */
+  /** The value expires after this time. */
   readonly ttlMs?: number;
   /** The version that the key must have now; `null`: the key must not exist; absent: no matter. */
   readonly ifVersion?: string | null;
@@ -22,24 +22,26 @@ export interface Change {
   readonly keep?: true;
 }
 
-/** What became of a commit. */
+/** The outcome of a commit. */
 export type CommitResult =
   | { readonly ok: true; readonly version: string }
   | { readonly ok: false; readonly conflicts: readonly Key[] };
 
 /**
- * Where state is kept. Everything durable in Pinnace is a module over this port.
+ * Durable key-value storage. All durable state of Pinnace goes through this port.
  *
- * A value is what `structuredClone` copies without losing anything: JSON, dates, maps, sets, byte arrays, up to 4 MiB. What is
- * read is a copy: changing it changes nothing stored. `get` answers `undefined` on a miss. `list` answers the entries under
- * `prefix`, that at the prefix itself first, in the order of their keys (numbers before text, by size; text by code point), those
- * behind `after`, at most `limit` (1 to 1,000); what is listed can be read. `commit` takes 1 to 100 changes of different keys and is all-or-nothing: when the
- * version of any differs from its `ifVersion`, nothing is written and the keys that differed are the answer. When the answer of a
- * commit with an `ifVersion` was lost, do not repeat it inside the storage, where it would conflict with itself: reject it. The same commit
- * twice without `ifVersion` equals once. An expired value is as good as deleted, to reads, lists and versions.
+ * A value is anything that `structuredClone` copies without loss: JSON, dates, maps, sets, byte arrays, up to 4 MiB. Reads return
+ * copies: changing them does not change stored values. `get` returns `undefined` on a miss. `list` returns the entries under
+ * `prefix`, the entry at the prefix itself first, in the order of their keys (numbers before text, by size; text by code point),
+ * those after `after`, at most `limit` (1 to 1,000); `get` finds each listed entry. `commit` takes 1 to 100 changes of different keys
+ * and is all-or-nothing: when the version of any key differs from its `ifVersion`, it writes nothing and returns the keys that
+ * differed. When the answer of a commit with an `ifVersion` was lost, do not repeat it inside the storage, where it would conflict
+ * with itself: reject it. Repeating a commit without `ifVersion` has no further effect. Reads, lists and version checks treat an
+ * expired value as deleted.
  *
- * Bad keys and values are `invalid_argument`, and so is a commit whose keys take more than 80,000 bytes (`commit_too_large`). A store that is full, closed or out of reach is `unavailable` with the reason
- * `storage_full`, `storage_closed` or `storage_blocked`; nothing of that commit is written. Keys and values are never logged.
+ * Rejects with `invalid_argument` for invalid keys and values, and for a commit whose keys take more than 80,000 bytes
+ * (`commit_too_large`). A store that is full, closed or out of reach rejects with `unavailable` and the reason `storage_full`,
+ * `storage_closed` or `storage_blocked`; nothing of that commit is written. Keys and values are never logged.
  */
 export interface Storage {
   /** Whether `commit` takes changes with `keep`. Without it, logs write their heads with every commit. */
@@ -50,14 +52,14 @@ export interface Storage {
 }
 
 /**
- * Tells of changes, where the platform can. `onNews` is called after any of the keys may have changed, by whoever and wherever;
- * several changes may be told once, and a call may come for nothing. It is called until the signal aborts, and never throws.
+ * Reports changes, where the platform supports it. Calls `onNews` after any instance may have changed one of the keys. One call may
+ * report several changes, and a call may come without a change. Calls end when the signal aborts. `onNews` must not throw.
  */
 export interface Watchable {
   watch(keys: readonly Key[], options: { readonly signal: AbortSignal; readonly onNews: () => void }): void;
 }
 
-/** A storage that holds something open: after `close`, every call is `unavailable` with the reason `storage_closed`. */
+/** A storage that holds resources: after `close`, every call rejects with `unavailable` and the reason `storage_closed`. */
 export interface ClosableStorage extends Storage {
   close(): Promise<void>;
 }

@@ -31,7 +31,7 @@ export interface DiscoveryOptions {
   readonly isAllowed?: (name: string) => boolean;
   /** Puts what was found into another order. */
   readonly rerank?: Rerank | undefined;
-  /** How long a loaded set is kept after the last load; a day. */
+  /** Retention of a loaded set after the last load; a day. */
   readonly ttlMs?: number;
   /** The most tools that may be active: every one costs tokens in every step. */
   readonly mostActive?: number;

@@ -6,7 +6,7 @@ import { parse } from '../base/parse.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { hexOf } from '../base/hash.ts';
 
-/** Where a loaded set is kept, and whose it is. */
+/** The storage of a loaded set, and its owner. */
 export interface LoadedToolsOptions {
   readonly storage: Storage;
   readonly principal: { readonly tenant: string; readonly subject: string };
@@ -14,7 +14,7 @@ export interface LoadedToolsOptions {
   readonly chatId?: string | undefined;
   /** A handle from an earlier request. */
   readonly handle?: string | undefined;
-  /** How long the set is kept after the last load. */
+  /** Retention of the set after the last load. */
   readonly ttlMs: number;
 }
 
@@ -41,7 +41,7 @@ const Stored = v.strictObject({
 });
 type Stored = v.InferOutput<typeof Stored>;
 
-/** What was found: the set, and the version that proves which one was seen. */
+/** The loaded set, and the version that was read. */
 interface Found {
   readonly stored: Stored | undefined;
   readonly version: string | null;

@@ -1,4 +1,4 @@
-/** Where a model may put what was found into another order: a port, off unless the host gives one. */
+/** The port for reordering search results by a model: off unless the host passes one. */
 
 import type { IndexedTool } from './index/fields.ts';
 import type { ToolHit } from './index/tool-index.ts';

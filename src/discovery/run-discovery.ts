@@ -14,7 +14,7 @@ export interface RunDiscoveryOptions {
   /** Where loaded sets wait for the next request. */
   readonly storage: Storage;
   readonly rerank?: Rerank | undefined;
-  /** Of the composition itself, for the four that stand in manifests. */
+  /** Of the composition itself, for the four tools in manifests. */
   readonly principal: ToolContext['principal'];
 }
 

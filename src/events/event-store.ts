@@ -5,7 +5,7 @@ import type { ObservedEvent } from '../contracts/event-sink.ts';
 
 /**
  * Stores the events of each tenant in a log of its own, which all instances over the same storage write. Events without a tenant are
- * not stored. An event with the action `lostAction` stands in the log for events that could not be stored.
+ * not stored. An event with the action `lostAction` replaces events that could not be stored.
  */
 export interface EventStore {
   /** Takes an event without waiting for its commit. */
@@ -13,5 +13,5 @@ export interface EventStore {
   readonly log: (tenant: string) => EventBlocks;
 }
 
-/** The action of an event that stands for lost events; its payload has their number. */
+/** The action of an event that replaces lost events; its payload has their number. */
 export const lostAction = 'events.lost';

@@ -11,7 +11,7 @@ type Principal = ToolContext['principal'];
 
 /** The host's hooks. */
 export interface AccessHooks {
-  /** Is asked before every access (`grounding.retrieve`, `grounding.remember`, `grounding.forget`); an error in it denies. */
+  /** Called before every access (`grounding.retrieve`, `grounding.remember`, `grounding.forget`); an error in it denies. */
   readonly authorize?: Authorize;
   /** Access rights as filters, added to every question, whatever it says; an error in it denies. */
   readonly access?: (
@@ -29,13 +29,13 @@ export interface AccessHooks {
   };
 }
 
-/** For whom a call works. Without a principal it works for the tenant `local`. */
+/** The caller's identity. Without a principal, the tenant is `local`. */
 export interface GroundingCallOptions {
   readonly principal?: Principal | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The agent that asks, for the hooks. */
+  /** The calling agent, for the hooks. */
   readonly agentId?: string | undefined;
-  /** Is asked besides the host's own hook. */
+  /** Called in addition to the host's own hook. */
   readonly authorize?: Authorize | undefined;
   /** Where events are emitted. */
   readonly span?: SpanContext | undefined;
@@ -43,7 +43,7 @@ export interface GroundingCallOptions {
   readonly report?: ToolContext['report'];
 }
 
-/** What is wanted, and by whom. */
+/** The wanted access, and its caller. */
 export interface Wanted {
   readonly action: 'grounding.retrieve' | 'grounding.remember' | 'grounding.forget';
   readonly dataSourceId: string;

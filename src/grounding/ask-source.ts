@@ -5,18 +5,18 @@ import { untilAborted } from '../base/until-aborted.ts';
 import type { GroundingRequest, GroundingSource, SourceHit } from '../contracts/grounding-source.ts';
 import type { SourceReport } from './request.ts';
 
-/** What came of asking: the hits that keep the port's rules, and the report. */
+/** The outcome of a query: the hits that follow the port's rules, and the report. */
 export interface Asked {
   readonly hits: readonly SourceHit[];
   readonly report: SourceReport;
 }
 
-/** How a source is asked. */
+/** How a source is queried. */
 export interface AskOptions {
-  /** Aborts when the time is up or the caller is gone. */
+  /** Aborts on timeout or when the caller aborts. */
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** Returns the request to this source, or rejects when it may not be asked. */
+  /** Returns the request to this source, or rejects when it may not be queried. */
   readonly prepare: () => Promise<GroundingRequest>;
   /** Receives what was thrown. */
   readonly onError?: ((error: unknown) => void) | undefined;

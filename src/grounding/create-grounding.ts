@@ -22,7 +22,7 @@ export interface Grounding {
   /**
    * Returns the best hits of the sources. One that fails or is too slow is reported, and the others answer.
    *
-   * @throws PinnaceError `invalid_argument` for a request that breaks its schema or asks nothing, `cancelled` with the signal.
+   * @throws PinnaceError `invalid_argument` for a request that fails its schema or is empty, `cancelled` with the signal.
    */
   retrieve(request: RetrieveInput, options?: GroundingCallOptions): Promise<GroundingAnswer>;
   /** Keeps items in a source that can be written, and returns their ids. */

@@ -15,7 +15,7 @@ const Input = v.strictObject({
 });
 
 /**
- * Returns the tool, which asks as `retrieve` does: by the access rules of the agent and the tenant. `undefined` for a definition that
+ * Returns the tool, which queries as `retrieve` does: by the access rules of the agent and the tenant. `undefined` for a definition that
  * names no source, or one that is not composed.
  */
 export function datastoreTool(

@@ -17,7 +17,7 @@ export interface GroundingToolsOptions extends Omit<ContextOptions, 'number'> {
   readonly dataSources?: readonly string[];
   /** The agent whose tools they are, for the hooks. */
   readonly agentId?: string;
-  /** Is asked before every access, besides the hook of the grounding. */
+  /** Called before every access, in addition to the hook of the grounding. */
   readonly authorize?: Authorize;
 }
 

@@ -1,4 +1,4 @@
-/** What may be asked of grounding, and what it answers. */
+/** The request and the answer of grounding. */
 
 import * as v from 'valibot';
 import type { ErrorData } from '../base/errors.ts';
@@ -111,7 +111,7 @@ export interface SourceReport {
   readonly candidates: number;
   readonly status: 'ok' | 'partial' | 'error';
   readonly error?: ErrorData;
-  /** Of the data: what was kept of an answer is good as long as this stays. */
+  /** The version of the data: a cached answer is valid until it changes. */
   readonly version?: string;
 }
 
@@ -120,6 +120,6 @@ export interface GroundingAnswer {
   readonly hits: readonly GroundingHit[];
   /** By id. */
   readonly sources: readonly SourceReport[];
-  /** Whether the hits of several sources stand in one order. */
+  /** Whether the hits of several sources are in one order. */
   readonly fused: boolean;
 }

@@ -1,4 +1,4 @@
-/** The tool by which an agent asks its data sources. */
+/** The tool by which an agent queries its data sources. */
 
 import * as v from 'valibot';
 import { fromData, PinnaceError } from '../base/errors.ts';
@@ -50,7 +50,7 @@ export function retrieveTool(grounding: Grounding, options: RetrieveToolOptions)
   });
 }
 
-/** Where to look stands with the tool: a model knows no ids by itself. */
+/** The tool lists the sources: a model knows no ids by itself. */
 function describe({ sources, descriptions }: Grounding, ids: readonly string[]): string {
   const known = ids.map((id) => {
     const kind = sources.find((source) => source.id === id)?.kind;

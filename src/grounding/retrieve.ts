@@ -10,7 +10,7 @@ import { type Citation, citationsOf } from './citation.ts';
 import { fuse, type SourceHits } from './fuse.ts';
 import type { GroundingAnswer, GroundingHit, RetrieveRequest } from './request.ts';
 
-/** What is kept of an answer. */
+/** A cached answer. */
 export interface RetrievalRecord {
   readonly tenant: string;
   readonly dataSourceIds: readonly string[];
@@ -29,7 +29,7 @@ export interface RetrieveOptions extends AccessHooks {
   readonly now?: () => number;
 }
 
-/** How sources are asked, and for whom. */
+/** How sources are queried, and for which caller. */
 interface Circumstances extends RetrieveOptions {
   readonly call: GroundingCallOptions;
 }
@@ -37,7 +37,7 @@ interface Circumstances extends RetrieveOptions {
 /**
  * Returns the answer of the sources.
  *
- * @throws PinnaceError `invalid_argument` for a request that asks nothing, `cancelled` with the signal.
+ * @throws PinnaceError `invalid_argument` for an empty request, `cancelled` with the signal.
  */
 export async function retrieve(
   byId: ReadonlyMap<string, GroundingSource>,
@@ -93,7 +93,7 @@ async function askAll(
           dataSourceId: id,
           call,
         });
-        const depth = ids.length > 1 ? Math.min(200, topK * 3) : topK; // what others rank high may stand low here
+        const depth = ids.length > 1 ? Math.min(200, topK * 3) : topK; // a hit that others rank high may rank low here
         return {
           tenant: tenantOf(call),
           query,

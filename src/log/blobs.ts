@@ -14,7 +14,7 @@ export interface StorageBlobsOptions {
   readonly now: () => number;
 }
 
-/** Is written after all parts: where it stands, they do. */
+/** Written after all parts: when it exists, they do. */
 interface BlobHead {
   readonly size: number;
   readonly mediaType: string;

@@ -89,7 +89,7 @@ export function replacementChanges(
   return [...finished, { key: garbageKey(checkpoints, old.name), value: garbage }];
 }
 
-/** Reads the blocks of a checkpoint; `undefined` when some are gone. */
+/** Reads the blocks of a checkpoint; `undefined` when some are missing. */
 export async function readBlocks(
   checkpoints: Checkpoints,
   { name, blocks }: { readonly name: string; readonly blocks: number },
@@ -127,7 +127,7 @@ export async function noteOrphans(checkpoints: Checkpoints): Promise<void> {
     const [found] = await storage.list({ prefix: blocks, ...(after && { after }), limit: 1 });
     const name = found?.key[blocks.length];
     if (typeof name !== 'string') return;
-    after = [...blocks, name, '~']; // text stands behind all numbers
+    after = [...blocks, name, '~']; // text sorts after all numbers
     if (name === await current()) continue;
     const garbage: Garbage = { at: checkpoints.now() };
     await storage.commit([{ key: garbageKey(checkpoints, name), value: garbage, ifVersion: null }]);

@@ -1,8 +1,8 @@
-/** Whether a source answers. After a failure, callers that have an old value do not ask it for a while. */
+/** Whether a source answers. After a failure, callers with a stale value do not call it for a while. */
 
 /** Whether a source answers. */
 export interface SourceHealth {
-  /** Whether it failed so recently that callers use an old value without asking it. */
+  /** Whether it failed so recently that callers use a stale value without a call. */
   readonly isFailing: boolean;
   succeeded(): void;
   failed(): void;

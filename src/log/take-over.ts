@@ -1,4 +1,4 @@
-/** Taking a journal over from an owner that is gone. */
+/** Takes over a journal whose owner has stopped. */
 
 import type { Key } from '../base/key.ts';
 import type { Storage } from '../contracts/storage.ts';

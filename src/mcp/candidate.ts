@@ -18,7 +18,7 @@ export interface Candidate {
   readonly instructions: string | undefined;
   /** Those of tools that are left out on demand are not among them. */
   readonly findings: readonly McpFinding[];
-  /** `undefined` when an error stands in the way. */
+  /** `undefined` when an error prevents the offer. */
   readonly pin: McpPin | undefined;
   readonly digest: string;
 }

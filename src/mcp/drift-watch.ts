@@ -13,7 +13,7 @@ export interface DriftWatch {
   isDue(server: McpServer): boolean;
   /** From now on it is due, as after the server says that its tools have changed. */
   flag(server: McpServer): void;
-  /** Compares with what `list` gives; concurrent callers share the answer. Rejects as `list` does. */
+  /** Compares with the result of `list`; concurrent callers share it. Rejects as `list` does. */
   compare(server: McpServer, list: () => Promise<Offer>): Promise<void>;
 }
 

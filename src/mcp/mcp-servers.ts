@@ -130,7 +130,7 @@ async function report(
   }
   const changed = tools.filter(({ kind }) => kind === 'changed').map(({ name }) => name);
   if (changed.length === 0 || !await storeDrift(catalog, server, changed)) return;
-  await Promise.resolve(onWritten(server)).catch(() => undefined); // it stands in the catalog, and caches are short
+  await Promise.resolve(onWritten(server)).catch(() => undefined); // the catalog has it, and caches expire soon
 }
 
 /** Which fields differ and both fingerprints, shortened: nothing of what the server says now. */

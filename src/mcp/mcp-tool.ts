@@ -92,7 +92,7 @@ async function callInSession(call: PinnedCall, options: McpToolOptions, session:
     return await callOver(connection, call, options);
   } catch (error) {
     if (refusesTool(error)) {
-      await compare().catch(() => undefined); // the tool may be gone, or be another one by now
+      await compare().catch(() => undefined); // the tool may have been removed or replaced
       requireUndrifted(call, options);
     }
     throw withDoubt(error, call);

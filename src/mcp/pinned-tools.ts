@@ -45,7 +45,7 @@ export async function pinnedDefinitions(server: McpServer): Promise<readonly Pin
 }
 
 /**
- * Returns the definition of one pinned tool; `undefined` when it cannot be offered. The fingerprint stands in its `config`, so that an
+ * Returns the definition of one pinned tool; `undefined` when it cannot be offered. Its `config` has the fingerprint, so that an
  * approval of a call is bound to the whole raw definition.
  */
 export function toDefinition({ id, alias, secret }: McpServer, pinned: PinnedTool): ToolDefinition | undefined {

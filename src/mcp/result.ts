@@ -11,7 +11,7 @@ export interface McpToolOutput {
   /** The alias of the server. */
   readonly source: string;
   readonly untrusted: true;
-  /** The tool says that it failed; why stands in `content`. */
+  /** The tool reports a failure; `content` has the reason. */
   readonly isError?: true;
   /** The structured result. */
   readonly data?: unknown;
@@ -33,7 +33,7 @@ export interface ResultOptions extends Pick<ToolContext, 'redact'> {
   readonly source: string;
   /** The longest text of all blocks together, and the longest structured result as JSON, in UTF-16 code units. */
   readonly maxLength: number;
-  /** Whether images, sounds and files are kept. */
+  /** Whether the result keeps images, sounds and files. */
   readonly media: boolean;
   /** What is wrong with a structured result, by the pinned output schema; absent where none is pinned. */
   readonly listIssues?: ((data: unknown) => readonly unknown[]) | undefined;

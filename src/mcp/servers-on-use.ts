@@ -8,7 +8,7 @@ export function mcpServersOnUse(options: McpServersOptions): McpServers {
   let loaded: McpServers | undefined;
   const servers = loadOnce(async () => loaded = (await import('./mcp-servers.ts')).createMcpServers(options));
   return {
-    current: (server) => loaded?.current(server) ?? server, // before it is loaded, no drift was seen
+    current: (server) => loaded?.current(server) ?? server, // no drift is observed before it is loaded
     toolsOf: async (server) => await (await servers()).toolsOf(server),
     validate: async (serverId, validation) => await (await servers()).validate(serverId, validation),
   };

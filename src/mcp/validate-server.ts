@@ -25,10 +25,10 @@ export interface ValidateOptions {
   readonly now: () => number;
 }
 
-/** Who asks, and what the runtime knows. */
+/** The caller, and the state of the runtime. */
 export interface Validation {
   readonly request: McpValidationRequest;
-  /** Who approves, and for whom. */
+  /** The approver and its tenant. */
   readonly subject: string;
   readonly tenant: string;
   /** Whether the caller speaks for the deployment, and so checks the shared servers. */
@@ -97,7 +97,7 @@ async function validate(
   const candidate = await toCandidate({ server, offer, wishes: request, others });
   requireKnownEffects(request, candidate);
   if (!writer) {
-    await drift.compare(server, () => Promise.resolve(offer)); // what was seen counts for runs too
+    await drift.compare(server, () => Promise.resolve(offer)); // runs use this observation too
     return toAnswer(server, { offer, candidate, approved: false });
   }
   requireSameOffer(request, candidate);

@@ -23,7 +23,7 @@ export type RefusalCode = 'not_authorized' | 'permission_check_failed' | 'permis
 /** The timeout of a hook. */
 const maxMs = 5000;
 
-/** Asks the hook. Never throws. */
+/** Calls the `authorize` hook. Never throws. */
 export async function requestPermission(
   authorize: Authorize,
   { action, principal, resource, context = {} }: Wish,
@@ -31,7 +31,7 @@ export async function requestPermission(
   return await callHook(() => authorize(action, principal, resource, context));
 }
 
-/** Asks a hook with another signature in the same way. Never throws. */
+/** Calls a hook with another signature in the same way. Never throws. */
 export async function callHook(hook: () => ReturnType<Authorize>): Promise<Ruling> {
   try {
     const answer = hook();

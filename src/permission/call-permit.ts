@@ -35,7 +35,7 @@ interface Permitted {
 const permits = new WeakMap<CallPermit, Permitted>();
 
 /**
- * Asks the hook about a call, with its checked input. An approval of a person turns `ask` into `allow`, and never a denial. Never
+ * Calls the hook for a call, with its checked input. An approval of a person turns `ask` into `allow`, and never a denial. Never
  * throws.
  */
 export async function ruleOnCall(

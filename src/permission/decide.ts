@@ -1,4 +1,4 @@
-/** A person's decision: asked for by the permission hook, written down, and told of in the trace that asked for it. */
+/** A person's decision: checked by the permission hook, recorded in the audit, and emitted in the trace of the request. */
 
 import { type ErrorData, toData, toPinnaceError } from '../base/errors.ts';
 import type { Emit } from '../events/events.ts';
@@ -12,15 +12,15 @@ export interface DecideOptions extends Guards {
   readonly now: () => number;
 }
 
-/** What is decided, and by whom. */
+/** A decision and the person who makes it. */
 export interface Deciding extends Pick<GuardedEffect, 'payload'> {
   readonly principal: Principal;
-  /** Of whoever asked. */
+  /** The trace of the run that requested the approval. */
   readonly traceId: string;
   readonly agentId?: string | undefined;
   /** The approval or the question. */
   readonly id: string;
-  /** What the hook is told of it. */
+  /** The input of the hook. */
   readonly input: unknown;
 }
 
@@ -41,7 +41,7 @@ export async function decide<T>(
     async () => {
       const startedAt = options.now();
       const emitDecision = (error: ErrorData | null): void => {
-        // An id that nobody knows is only something that a caller has sent: it is not repeated.
+        // An unknown id is untrusted caller input: the event does not repeat it.
         const target = error?.code === 'not_found' ? { type: 'approval', id: '' } : facts.target;
         const latency = options.now() - startedAt;
         spanContext.emit({ ...facts, target, status: error ? statusOfError(error) : 'ok', error, latency });
@@ -52,7 +52,7 @@ export async function decide<T>(
         return result;
       } catch (thrown) {
         emitDecision(toData(thrown));
-        throw toPinnaceError(thrown); // what a storage throws is nobody's business
+        throw toPinnaceError(thrown); // callers do not receive errors of the storage
       }
     },
   );

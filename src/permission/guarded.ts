@@ -1,4 +1,4 @@
-/** Runs a side effect: asks the permission hook, and records it in the audit before and after. */
+/** Runs a side effect: calls the permission hook, and writes the audit before and after. */
 
 import type { Recorder, SideEffect } from '../events/audit.ts';
 import { toData } from '../base/errors.ts';

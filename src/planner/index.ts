@@ -1,4 +1,4 @@
-/** `pinnace/planner`: plans of agents, kept as journals, and what a model needs to lead one. */
+/** `pinnace/planner`: plans of agents, stored as journals, and the tools of a model that leads one. */
 
 export type { AuthorizeCreate, CreateFacts, Creator } from './decide/authorize-create.ts';
 export { modelAgent, type ModelSteps } from './host/model-agent.ts';

@@ -19,12 +19,12 @@ import type { PlanView } from './view/plan-view.ts';
 
 /** What a planner is composed of. */
 export interface CreatePlannerOptions {
-  /** Where plans are kept: what one instance has begun, every instance with the same storage can go on with. */
+  /** Stores plans: any instance with the same storage can continue a plan. */
   readonly storage: Storage & Partial<Watchable>;
   /** Does one activity of an agent. */
   readonly runAgent: RunAgent;
   readonly limits?: Partial<PlanLimits>;
-  /** Is asked before an agent is created: the first of a plan, given tasks, and those that agents create. Without it, all is allowed. */
+  /** Called before an agent is created: the first of a plan, given tasks, and those that agents create. Without it, all are allowed. */
   readonly authorize?: AuthorizeCreate | undefined;
   /** Receives the events of recorded changes. */
   readonly emit?: Emit;
@@ -78,9 +78,9 @@ export interface Planner {
   ): ReadableStream<UIMessageChunk>;
   /** Yields the same as data: every change, and the end last. */
   follow(planId: string, principal: Principal, options?: FollowOptions): AsyncIterable<PlanStep>;
-  /** Rejects with `not_found` unless the plan works for this very subject, where the methods ask for its tenant alone. */
+  /** Rejects with `not_found` unless the plan belongs to this subject; the other methods require its tenant only. */
   requireOwner(planId: string, principal: Principal): Promise<void>;
-  /** How the plan stands, as people see it. */
+  /** Returns the plan's view for people. */
   view(planId: string, principal: Principal): Promise<PlanView>;
   /** The questions that wait for a person. */
   questions(planId: string, principal: Principal): Promise<readonly AskFacts[]>;
@@ -105,7 +105,7 @@ export interface Planner {
   /** Starts no more activities, until `resume`. Deadlines go on. */
   pause(planId: string, principal: Principal): Promise<void>;
   resume(planId: string, principal: Principal): Promise<void>;
-  /** Reads a large value that stands as a reference. */
+  /** Reads a large value by its reference. */
   read(planId: string, principal: Principal, ref: ValueRef): Promise<unknown>;
   /**
    * Continues plans that are due or lost their process, and returns how many. Call it regularly, from a scheduler or

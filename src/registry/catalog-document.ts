@@ -20,7 +20,7 @@ const parts = [
 
 const Part = v.optional(v.array(v.unknown()), []);
 
-/** The document. Records stand in it as their authors write them, without what the registry counts. */
+/** The document. Its records have the fields of their authors, without those that the registry maintains. */
 export const CatalogDocument = v.strictObject({
   format: v.literal('pinnace-catalog'),
   formatVersion: v.literal(1),
@@ -31,7 +31,7 @@ export const CatalogDocument = v.strictObject({
   tools: Part,
   agents: Part,
 });
-/** What an export gives. */
+/** The result of an export. */
 export type CatalogExport = Readonly<v.InferOutput<typeof CatalogDocument>>;
 
 /** A record of any kind. */

@@ -34,7 +34,7 @@ export type Registration<Kind extends RecordKind> =
 /** A merge patch (RFC 7396): what is absent stays, `null` takes a field away. */
 export type Patch<Kind extends RecordKind> = { readonly [Field in keyof CatalogInputs[Kind]]?: unknown };
 
-/** A write of a version that the caller has seen. */
+/** A write of a version that the caller has read. */
 export interface VersionOptions extends WriteOptions {
   /** The revision that the record must have now. */
   readonly version: number;
@@ -48,14 +48,15 @@ export interface Collection<Kind extends RecordKind> {
   /**
    * Registers a record. A tool's `boundAgents` are bound to it in the same commit.
    *
-   * Rejects with `conflict` when the id is taken, also by a shared record (`id_taken_by_shared`), `invalid_argument` for what breaks its schema or names what nobody knows.
+   * Rejects with `conflict` when the id is taken, also by a shared record (`id_taken_by_shared`), `invalid_argument` for a record
+   * that fails its schema or names an unknown record.
    */
   register(record: Registration<Kind>, options?: WriteOptions): Promise<CatalogRecords[Kind]>;
   get(id: string, access?: Access): Promise<FoundRecords[Kind]>;
   list(query?: RegistryQuery, access?: Access): Promise<Page<CatalogRecords[Kind]>>;
   /** Changes the fields that the patch names. Rejects with `conflict` and the latest record when the version is another. */
   update(id: string, patch: Patch<Kind>, options: VersionOptions): Promise<CatalogRecords[Kind]>;
-  /** Puts another record in its place; bindings that it does not speak of stay. Rejects as `update` does. */
+  /** Replaces the record; bindings that it does not set stay. Rejects as `update` does. */
   replace(id: string, record: Registration<Kind>, options: VersionOptions): Promise<CatalogRecords[Kind]>;
   /** Takes it out of service. It keeps everything, and an agent's runs are stopped. */
   disable(id: string, options?: WriteOptions): Promise<CatalogRecords[Kind]>;

@@ -28,7 +28,7 @@ export interface Draft {
   get<Kind extends RecordKind>(kind: Kind, id: string): Promise<CatalogRecords[Kind] | undefined>;
   /** A record of the owner, else the shared one: what records of the owner may name. */
   find<Kind extends RecordKind>(kind: Kind, id: string): Promise<CatalogRecords[Kind] | undefined>;
-  /** Sets a record and what it binds, and gives it with its next revision; one that is the same stays as it is. */
+  /** Sets a record and its bindings, and returns it with its next revision; an equal record stays unchanged. */
   put<Kind extends RecordKind>(
     kind: Kind,
     record: CatalogRecords[Kind],

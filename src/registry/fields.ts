@@ -14,7 +14,7 @@ import type { Agent, Provider, ToolDefinition } from '../base/schema.ts';
 
 /** What a registry knows besides its records. */
 export interface KnownParts extends KnownCode {
-  /** Ids of data sources that the composition gives as code. */
+  /** Ids of the composition's data sources in code. */
   readonly sources: ReadonlySet<string>;
 }
 

@@ -7,7 +7,7 @@ import type { RecordKind } from '../tools/records/record-kinds.ts';
 /** A tenant, or `undefined` for the deployment, whose records are shared. */
 export type Owner = string | undefined;
 
-/** Who asks for records. */
+/** The requester of records. */
 export interface Access {
   /** The verified caller; without one, the code that composes the registry. */
   readonly principal?: Principal | undefined;

@@ -11,22 +11,22 @@ import type { Handlers } from '../tools/extension.ts';
 
 /** What a registry is made of. */
 export interface RegistryOptions {
-  /** Where everything is kept. A runtime over the same storage hears of every change by itself. */
+  /** Stores all records. A runtime over the same storage receives every change. */
   readonly storage: Storage;
-  /** The tools that the composition gives as code: agents may name them, and nothing can change them here. */
+  /** The composition's code tools: agents may name them; the registry cannot change them. */
   readonly tools?: readonly ToolDefinition[];
   /** The handlers of the runtime: a tool of type `function` or `extension` must name one in `config.handler`. */
   readonly handlers?: Handlers;
   /** Private origins that a provider's `baseUrl` may have, as `http://localhost:11434`, or `loopback`; none when absent. */
   readonly privateOrigins?: PrivateOrigins;
-  /** Ids of data sources that the composition gives as code: agents may name them without a record. */
+  /** Ids of the composition's data sources in code: agents may name them without a record. */
   readonly sources?: readonly string[];
   readonly sinks?: readonly EventSink[];
   /** Keeps the last events for those who watch a runtime: that of the runtime. */
   readonly ring?: EventRing;
   /** Every write is written down there first; one that cannot be is refused. */
   readonly audit?: Audit;
-  /** Is asked before every write of a principal (`registry.register`, `registry.update`, …). */
+  /** Called before every write of a principal (`registry.register`, `registry.update`, …). */
   readonly authorize?: Authorize;
   /** Called after each write with the keys for `invalidate` of a runtime over another storage. */
   readonly onChange?: (keys: readonly string[]) => void | Promise<void>;

@@ -46,7 +46,7 @@ export function isGiven({ composed }: Pick<ScanOptions, 'composed'>, kind: Recor
 
 async function requireTools(context: RuleContext, agent: Agent): Promise<void> {
   const { current, find } = context;
-  // What is bound cannot have been removed, but what was given as code may have gone: it holds up no other change.
+  // A bound record cannot have been removed, but a code tool may be missing: it must not block other changes.
   const known = new Set(current && 'entryTools' in current ? current.entryTools : []);
   const added = agent.entryTools.flatMap((id, at) =>
     isPattern(id) || known.has(id) || isGiven(context, 'tool', id) ? [] : [{ id, at }]
@@ -58,7 +58,7 @@ async function requireTools(context: RuleContext, agent: Agent): Promise<void> {
   if (unknown.length > 0) throw unknownTools(unknown.map(({ at }) => at));
 }
 
-/** Whether this is a tool that a server offers, as far as its pin says: before it has one, whatever stands behind its alias. */
+/** Whether a server offers this tool, by its pin; before a pin, by the alias in its name. */
 async function isMcpTool(context: RuleContext, agent: Agent, id: string): Promise<boolean> {
   const dash = id.indexOf('__');
   if (dash < 1) return false;

@@ -57,7 +57,7 @@ export async function putRecord<Kind extends RecordKind>(
   });
 }
 
-/** A tool's agents stand with the agents, and are not stored with the tool: its revision is not theirs. */
+/** The agents of a tool are stored with the agents, not with the tool: its revision is not theirs. */
 export function unbound<Kind extends RecordKind>(record: CatalogRecords[Kind]): CatalogRecords[Kind] {
   if (!('boundAgents' in record)) return record;
   const { boundAgents: _, ...rest } = record;
@@ -72,7 +72,7 @@ export function taken(kind: RecordKind, id: string): PinnaceError {
   });
 }
 
-/** Refuses a write of a record that has changed since it was seen. @throws PinnaceError `conflict` with the latest record. */
+/** Refuses a write of a record that has changed since the caller read it. @throws PinnaceError `conflict` with the latest record. */
 export function requireRevision(
   current: CatalogRecords[RecordKind] | undefined,
   { kind, id, ifRevision }: Pick<PutOptions, 'ifRevision'> & { readonly kind: RecordKind; readonly id: string },

@@ -10,7 +10,7 @@ export interface Use {
   readonly id: string;
 }
 
-/** Lists what the agent names, each once. A pattern names nothing: what it stands for is looked up when it is read. */
+/** Lists what the agent names, each once. Patterns are left out: they are resolved when the agent is read. */
 export function usesOf({ entryTools, providerId, fallbacks = [], mcp, dataSources }: Agent): readonly Use[] {
   const providers = [providerId, ...fallbacks.map((fallback) => fallback.providerId)];
   return [

@@ -1,4 +1,4 @@
-/** One write: ask for permission, draft and commit, then emit it. */
+/** One write: check the permission, draft and commit, then emit it. */
 
 import { toData } from '../base/errors.ts';
 import type { Emit } from '../events/events.ts';
@@ -15,7 +15,7 @@ import type { RegistryAction } from './history.ts';
 import type { Author } from './history.ts';
 import { type Access, ownerOf } from './owner.ts';
 
-/** Who writes, for whom, and in which trace. */
+/** The writer, its tenant and its trace. */
 export interface WriteOptions extends Access {
   readonly traceId?: string | undefined;
 }
@@ -35,17 +35,17 @@ export interface WriterOptions extends Guards {
   readonly storage: Storage;
   readonly now: () => number;
   readonly emit: Emit;
-  /** Is asked before each write that has a principal; without one, every such write may be. */
+  /** Called before each write that has a principal; without a hook, every such write is allowed. */
   readonly authorize: Authorize | undefined;
   readonly onChange: ((keys: readonly string[]) => void | Promise<void>) | undefined;
 }
 
 /**
- * Gives the function that writes. Writes of one registry wait for each other; those of others make it begin anew. When it has
- * resolved, every runtime over the storage knows of the change from its next request on.
+ * Creates the function that writes. Writes of one registry wait for each other; a write of another instance makes it start again.
+ * When it has resolved, every runtime over the storage uses the change from its next request on.
  *
- * It rejects with what `work` throws, `forbidden` or `approval_required` when `authorize` refuses; and with `unavailable` when
- * the news cannot be told, though the change is stored: caches then believe the old record for a minute at most.
+ * It rejects with the error of `work`, `forbidden` or `approval_required` when `authorize` refuses, and `unavailable` when the
+ * invalidation cannot be sent although the change is stored: caches then return the old record for a minute at most.
  */
 export function createWriter(options: WriterOptions): Write {
   const { storage, now } = options;
@@ -122,7 +122,7 @@ function emitWrite(
   }
 }
 
-/** An id that nobody knows, or that is none, is only something that a caller has sent: it is not repeated. */
+/** An unknown or invalid id is untrusted caller input: the event does not repeat it. */
 function refusedOf(intent: Intent, thrown: unknown) {
   const error = toData(thrown);
   const isUnknown = error.code === 'not_found' || error.code === 'invalid_argument';

@@ -1,4 +1,4 @@
-/** What a run's loop takes from its agent's code and from the answer that is asked for. */
+/** The parts of a run's loop that come from its agent's code and the requested output. */
 
 import { createStopCheck } from './code-agents/stop-condition.ts';
 import { withInstructions } from './code-agents/run-instructions.ts';

@@ -86,7 +86,7 @@ async function warm(resolver: Resolver, agentId: string, caller: Caller): Promis
   return [`agent:${agentId}`, `provider:${agent.providerId}`, 'tools', ...found];
 }
 
-/** Compares what an MCP server offers with its pin. An approval is a side effect: the hook is asked, and the audit records it. */
+/** Compares what an MCP server offers with its pin. An approval is a side effect: the hook decides on it, and the audit records it. */
 async function validateMcpServer(
   { mcp, tools, dataSources, resolver, closing }: RuntimeParts,
   guard: HostedRuntime['guard'],

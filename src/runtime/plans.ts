@@ -38,7 +38,7 @@ export interface FollowingRun {
 const settleMs = 2000;
 
 /**
- * Starts the plan that a request asks for, or finds the one that it names; `undefined` when it asks for none.
+ * Starts the plan that a request defines, or finds the one that it names; `undefined` for a request without a plan.
  *
  * @throws PinnaceError `invalid_argument` for terms that the planner does not take, for a last message without text, and where there
  * is no planner; `not_found` for an unknown plan.
@@ -60,7 +60,7 @@ export async function takePlan(
     const given = { traceId: span.traceId, parentSpanId: span.spanId, ...terms, ...startOf(request) };
     // As the key of the run, the plan's belongs to the issuer.
     const options = key === undefined ? {} : { idempotencyKey: `run:${principal.session?.issuer ?? ''}:${key}` };
-    return (await plans!.start(given, principal, options)).planId; // there is one, as was seen above
+    return (await plans!.start(given, principal, options)).planId; // checked above
   }
 }
 

@@ -1,4 +1,4 @@
-/** Whether an instance can serve: its parts are probed side by side, in limited time, and once for all who ask. */
+/** Readiness of an instance: probes its parts in parallel, in limited time, and once for concurrent callers. */
 
 import type { Catalog } from '../contracts/catalog.ts';
 import type { Storage } from '../contracts/storage.ts';

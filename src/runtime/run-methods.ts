@@ -74,7 +74,7 @@ function cancelOf({ runs }: RuntimeParts, guard: HostedRuntime['guard']): RunMet
   };
 }
 
-/** A message is input for the agent, as the request was that started the run: whoever may run the agent may send one. */
+/** A message is input for the agent, as the request was that started the run: a caller who may run the agent may send one. */
 function sendOf({ runs, metrics }: RuntimeParts, guard: HostedRuntime['guard']): RunMethods['send'] {
   return async (runId, input, principal, { trace, signal } = {}) => {
     const message = parseSteeringMessage(input);

@@ -1,4 +1,4 @@
-/** What a caller asks for: one run of an agent on a chat. */
+/** A caller's request: one run of an agent on a chat. */
 
 import * as v from 'valibot';
 import type { UIMessage } from '../contracts/ai-types.ts';
@@ -14,7 +14,7 @@ import type { Limits } from './resolve/limits.ts';
 
 const Id = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
 
-/** An id that stands in events and traces: no spaces, quotes or control characters. */
+/** An id that appears in events and traces: no spaces, quotes or control characters. */
 const RuntimeId = v.pipe(
   v.string(),
   v.minLength(1),

@@ -2,7 +2,7 @@
 
 import { type Span, type SpanFacts, type SpanOptions, startSpan } from '../events/span.ts';
 
-/** The run and who asked for it. */
+/** The run and its requester. */
 export interface RunFacts extends Pick<SpanFacts, 'traceId' | 'parentSpanId' | 'spanId' | 'startedAt'> {
   readonly runId: string;
   readonly tenant: string;

@@ -34,10 +34,10 @@ export interface Manifest {
 /** Runs agents, in process or on the other side of a port. */
 export interface Runtime {
   /**
-   * Runs an agent on a chat and gives its stream. What is wrong before the first chunk rejects with a `PinnaceError`; after it,
-   * the stream tells and ends. When the signal aborts, or the stream is cancelled, the model and the tools are stopped; cancelled
-   * with the reason `coming_back`, the run goes on for a while (`Limits.detachGraceMs`), to be read on. With an idempotency key,
-   * asking again gives the stream of the same run from its beginning, and nothing runs twice.
+   * Runs an agent on a chat and returns its stream. Rejects with a `PinnaceError` for errors before the first chunk; later errors are
+   * chunks of the stream, which then ends. When the signal aborts, or the stream is cancelled, the model and the tools are stopped.
+   * Cancelled with the reason `coming_back`, the run continues for `Limits.detachGraceMs`, so that a reader can resume it. Repeating
+   * a request with its idempotency key returns the stream of the same run from its start, and nothing runs twice.
    */
   run(
     request: RunRequestInput,
@@ -45,10 +45,10 @@ export interface Runtime {
     options?: { readonly signal?: AbortSignal | undefined; readonly idempotencyKey?: string | undefined },
   ): Promise<ReadableStream<UIMessageChunk>>;
   /**
-   * Returns the chunks of a run after its first `after`, as they were recorded and as they come. When the signal aborts, or the stream
-   * is cancelled, the run is stopped, as with `run`.
+   * Returns the chunks of a run after its first `after`: the recorded ones, then new ones. When the signal aborts, or the stream is
+   * cancelled, the run is stopped, as with `run`.
    *
-   * Rejects with `not_found`, `run_expired`, and `last_event_id_invalid` when the run has not come that far.
+   * Rejects with `not_found`, `run_expired`, and `last_event_id_invalid` when the run has fewer chunks.
    */
   resume(
     runId: string,
@@ -56,9 +56,9 @@ export interface Runtime {
     options: { readonly principal: Principal; readonly signal?: AbortSignal | undefined },
   ): Promise<ReadableStream<UIMessageChunk>>;
   /**
-   * Sends a message to a run that works. Its model receives the message before its next call, in the order of sending; after a final
-   * answer that takes one more step. Resolves when the message is recorded. Repeating it with the same `id` sends it once. The stream
-   * shows where it was delivered as a `steering-message`, and as `data-steering` that the run ended without it.
+   * Sends a message to an active run. The model receives it with its next call, in the order of sending; after a final answer the run
+   * makes one more step. Resolves when the message is recorded. Repeating it with the same `id` sends it once. The stream shows where
+   * it was delivered as a `steering-message`, and as `data-steering` that the run ended without it.
    *
    * Rejects with `conflict` when the run has ended or waits for a person (`run_ended`), follows a plan (`run_follows_plan`) or has
    * another message of this id (`message_id_reused`), `rate_limited`, `invalid_argument`, `not_found`, `forbidden`, and `unavailable`
@@ -76,7 +76,7 @@ export interface Runtime {
   /** The tools that an agent may use, and for each other known tool the one reason why not. */
   manifest(agentId: string, principal: Principal): Promise<Manifest>;
   /**
-   * Decides on a call that a run asked about. The chat's next run spends the decision, which stands for that very call alone.
+   * Decides on a call that needs an approval. The chat's next run spends the decision, which is valid for this call only.
    *
    * Rejects with `not_found`, `already_decided` or `approval_expired`.
    */
@@ -92,23 +92,22 @@ export interface Runtime {
   /**
    * Invalidates cached definitions and secrets, here and on every instance with the same storage, from the next request on. Keys are
    * `agent:<id>`, `provider:<id>`, `mcp-server:<id>`, `tools`, `secrets`, or `*` for all. A key of one record names the shared one;
-   * with `@<tenant>` behind it, what is this tenant's own. With a principal that is not of the deployment, every key names what is
-   * its tenant's own.
+   * with `@<tenant>` appended, this tenant's own. With a principal that is not of the deployment, every key names its tenant's own record.
    */
   invalidate(keys: readonly string[], principal?: Principal): Promise<void>;
   /** Refuses further runs as `unavailable`, lets those under way go on for `drainMs` (0), then stops them. */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
-/** A runtime in this process, with what an endpoint needs besides. */
+/** A runtime in this process, with the operations that an endpoint needs. */
 export interface HostedRuntime extends Runtime {
   /**
-   * Asks a run to stop, wherever it is executed, as the action `run.cancel`. Does nothing, and asks no hook, when the run has ended.
+   * Stops a run on whichever instance executes it, as the action `run.cancel`. Does nothing, and calls no hook, when the run has ended.
    *
    * Rejects with `not_found`, `forbidden`, and as `guard` does.
    */
   cancel(runId: string, principal: Principal, options?: Pick<StartOptions, 'trace'>): Promise<void>;
-  /** Starts a run that goes on by itself, or finds the one that the key stands for. Rejects as `run` does. */
+  /** Starts a run that continues without a reader, or returns the run of the idempotency key. Rejects as `run` does. */
   start(request: unknown, principal: Principal, options: StartOptions): Promise<Started>;
   readonly runs: Runs;
   /** The stored files of tenants, which messages refer to. */
@@ -118,13 +117,13 @@ export interface HostedRuntime extends Runtime {
    * who may not run the agent, `not_found` for an unknown agent.
    */
   tools(agentId: string, principal: Principal): Promise<AgentTools>;
-  /** What its agents do outside runs, one step at a time. */
+  /** Single steps of its agents outside runs. */
   readonly steps: AgentSteps;
   /** Loads what the first runs of these agents need. Returns what was loaded, and the code of each agent that cannot be. */
   prewarm(agentIds: readonly string[], principal: Principal): Promise<Prewarmed>;
   /**
-   * Looks at what an MCP server offers: its raw definitions, what the checks find, how it differs from what is pinned. With
-   * `approve` the offer is pinned, or with errors in it the record becomes `error`; either way from the next request on.
+   * Checks an MCP server: returns its raw definitions, the findings, and the differences from the pin. With `approve` it pins the
+   * offer, or sets the record to `error` when the offer has errors; both take effect with the next request.
    *
    * Rejects with `not_found`, `conflict` (the offer or the record has changed meanwhile), `unavailable` (no way to the server, or a
    * catalog that cannot be written).
@@ -161,11 +160,11 @@ export interface HostedRuntime extends Runtime {
   /** The span context of what a principal does outside runs. */
   readonly place: (principal: Principal, trace?: CallerTrace) => SpanContext;
   /**
-   * Guards a side effect outside the runtime: asks the hook, and writes the audit before and after. Emits refusals; the work emits
+   * Guards a side effect outside the runtime: calls the hook, and writes the audit before and after. Emits refusals; the work emits
    * its own events.
    *
-   * Rejects as the work does, with `forbidden` or `approval_required` as the hook says, and with `unavailable` where it cannot be
-   * written down.
+   * Rejects as the work does, with `forbidden` or `approval_required` as the hook decides, and with `unavailable` when the audit
+   * cannot record it.
    */
   readonly guard: <T>(effect: OutsideEffect, work: (spanContext: SpanContext) => Promise<T>) => Promise<T>;
   /** Emits that a request was refused before anything was done for it. Bounded: a flood of refusals emits few events. */

@@ -30,7 +30,7 @@ const startingIt = 'start the run';
 const startMs = 15_000;
 
 /**
- * Starts a run that goes on by itself, or finds the one that its key stands for. That takes no longer than 15 s, and no longer
+ * Starts a run that continues without a reader, or finds the run of its idempotency key. That takes no longer than 15 s, and no longer
  * than its caller waits. Rejects with a `PinnaceError`, whatever was thrown.
  */
 export async function startRun(

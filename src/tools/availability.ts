@@ -9,7 +9,7 @@ export type Unavailable = 'not_allowed' | 'disabled' | 'hidden';
 export interface Allowlist {
   /** With `mustBeNamed` a bare `*` does not mean the tool. */
   has(toolId: string, mustBeNamed?: boolean): boolean;
-  /** The exact ids that `has` was not asked for. */
+  /** The exact ids that `has` was not called with. */
   unmatched(): readonly string[];
 }
 
@@ -30,7 +30,7 @@ export function createAllowlist(entryTools: readonly string[]): Allowlist {
   };
 }
 
-/** The ids among `entryTools` that stand for one tool each. */
+/** The ids among `entryTools` that name one tool each. */
 export function exactIds(entryTools: readonly string[]): readonly string[] {
   return entryTools.filter((entry) => !isPattern(entry));
 }

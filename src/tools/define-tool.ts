@@ -48,7 +48,7 @@ export function defineTool<S extends InputSchema>({ input, execute, ...definitio
       const result = v.safeParse(input, value);
       return result.success ? { ok: true, input: result.output } : { ok: false, issues: result.issues.map(toIssue) };
     },
-    // `check` has made the value what the schema gives, and invokeTool calls nothing that was not checked.
+    // `check` has returned the schema's output, and invokeTool passes only checked values.
     execute: (value, context) => execute(value, context),
   };
 }

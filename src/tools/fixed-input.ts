@@ -27,7 +27,7 @@ export function toolOver<S extends v.GenericSchema<unknown, unknown>>(
       const result = v.safeParse(input, declared.input);
       return result.success ? { ok: true, input: result.output } : { ok: false, issues: result.issues.map(toIssue) };
     },
-    // `check` has made the value what the schema gives.
+    // `check` has returned the schema's output.
     execute: (value, context) => execute(value, context),
   };
 }

@@ -115,7 +115,7 @@ async function withinLimits(
   const own = new AbortController(); // cheaper than `AbortSignal.any`, at three calls a run
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const stop = (reason: PinnaceError): void => {
-    reject(reason); // before the tool hears of it: what it throws then is no longer the outcome
+    reject(reason); // before the tool receives the abort, so that an error it throws then is not the outcome
     own.abort(reason);
   };
   const onRunAbort = (): void => stop(stoppedCall(id, lossOfSignal(run)));

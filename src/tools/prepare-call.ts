@@ -1,4 +1,4 @@
-/** Prepares a tool call: checks its input and asks for permission, each once. */
+/** Prepares a tool call: checks its input, then its permission, each once. */
 
 import { PinnaceError } from '../base/errors.ts';
 import { invalid, pathText } from '../base/parse.ts';
@@ -28,7 +28,7 @@ export interface PrepareOptions extends Pick<PermitFacts, 'toolCallId' | 'agentI
   readonly approved?: boolean | undefined;
 }
 
-/** Prepares a call for `invokeTool`. The permission hook is asked about valid inputs only. Never throws. */
+/** Prepares a call for `invokeTool`. Calls the permission hook for valid inputs only. Never throws. */
 export async function prepareCall(
   tool: Tool,
   input: unknown,

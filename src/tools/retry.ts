@@ -19,7 +19,7 @@ const capMs = 2000;
 
 /**
  * Returns the first success, or the last failure with `details.attempts`, how often the work was tried. Full jitter; what the server
- * asked for wins, up to 2 s. An open circuit is not asked again.
+ * asked for wins, up to 2 s. An open circuit is not retried.
  */
 export async function withRetries<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { retries, signal, random = Math.random, wait = delay, onRetry } = options;

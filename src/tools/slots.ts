@@ -5,7 +5,7 @@ import { PinnaceError } from '../base/errors.ts';
 /** Places for calls, by tool. */
 export interface Slots {
   /**
-   * Waits for a place and gives the function that frees it.
+   * Waits for a slot and returns the function that frees it.
    *
    * @throws PinnaceError `cancelled` when the signal aborts before there is one.
    */

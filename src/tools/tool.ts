@@ -54,7 +54,7 @@ export interface ToolContext {
    * secrets cannot leak.
    */
   readonly redact: (text: string) => string;
-  /** Reports progress; absent when the caller did not ask for it. */
+  /** Reports progress; absent when the caller did not request it. */
   readonly progress?: ((progress: Progress) => void) | undefined;
   /**
    * Adds the sources of the output to the run, and returns the numbers by which the answer cites them, unique in the chat. Absent
@@ -62,9 +62,9 @@ export interface ToolContext {
    */
   readonly cite?: ((sources: readonly CitedSource[]) => readonly number[]) | undefined;
   readonly toolCallId: string;
-  /** For whom the tool works: state belongs to the tenant. */
+  /** The caller of the tool: state belongs to the tenant. */
   readonly principal: Principal;
-  /** Keeps what the tool opens until the run ends; absent where a call stands for itself. */
+  /** Holds the resources of the tool until the run ends; absent for a call outside a run. */
   readonly scope?: RunScope | undefined;
   /**
    * The span of the call. A tool starts spans within it, as `span.start({ action, target })`, and adds `toTraceparent(span)` to

@@ -6,7 +6,7 @@ const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Co}\p{Cn}\p{Cs}\p{Default_Igno
 /** A mark that would be drawn over a quote or a space, and more marks on one letter than a script needs. */
 const stray = /(?<=^|["\s])\p{M}|(?<=\p{M}{4})\p{M}/gu;
 
-/** Returns the text on one line, with `\uXXXX` for what cannot be seen. In JSON text the result is the same JSON. */
+/** Returns the text on one line, with `\uXXXX` for invisible characters. JSON text stays the same JSON. */
 export function visible(text: string): string {
   return text.replace(hidden, (found) => found === ' ' ? found : escape(found)).replace(stray, escape);
 }

@@ -27,7 +27,7 @@ export interface CreateTreeOptions {
   readonly rows?: readonly TreeRow[];
   /** `trusted` rows are not checked against their schemas, and not copied. */
   readonly source?: 'checked' | 'trusted';
-  /** How many mutations are kept for `undo` and for the details of conflicts. */
+  /** The number of stored mutations, for `undo` and for the details of conflicts. */
   readonly historyLimit?: number;
   /**
    * What makes a version token stale for the tools: any change of the tree (`tree`, the default), or only a change of what the call
@@ -37,7 +37,7 @@ export interface CreateTreeOptions {
 }
 
 /**
- * A tree in memory. Payloads are never changed in place: what is read may be kept, and must not be written to.
+ * A tree in memory. Payloads are never changed in place: readers may keep what they read, and must not change it.
  *
  * Several changes given to `apply` are one mutation: all or nothing. A change is checked on the present state, in one synchronous
  * step with its application.

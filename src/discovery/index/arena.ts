@@ -1,6 +1,6 @@
 /** Hands out places in typed arrays: a block's room is its size rounded up to a power of two, and freed blocks are used again. */
 
-/** Where blocks begin and end; the arrays themselves belong to the caller. */
+/** The start and end of blocks; the arrays themselves belong to the caller. */
 export interface Arena {
   /** Returns the start of a block that has room for `size` items. */
   allocate(size: number): number;

@@ -13,7 +13,7 @@ export interface Scratch {
   totals: Float64Array;
   /** What the present word has given so far: it counts only by its best alternative. */
   current: Float64Array;
-  /** Where a candidate stands among all, counted from 1. */
+  /** The rank of a candidate, counted from 1. */
   places: Int32Array;
 }
 

@@ -6,7 +6,7 @@ import type { IndexedTool } from './fields.ts';
 /** What an index keeps of its tools. */
 export interface Documents {
   readonly tools: (IndexedTool | undefined)[];
-  /** Grows with every registration: equal scores stand in this order. */
+  /** Grows with every registration: equal scores are in this order. */
   readonly orders: number[];
   readonly free: number[];
   readonly arena: Arena;

@@ -6,7 +6,7 @@ import type { Query } from './query.ts';
 import { termsOf } from './vocabulary.ts';
 import { bestAlternative, type Ranked, type RuleScores } from './ranking.ts';
 
-/** What one word of the query gives by one field of the tool: `weight * idf = score`. */
+/** The score of one word of the query in one field of the tool: `weight * idf = score`. */
 export interface TermScore {
   /** The word of the query, as a stem. */
   readonly word: string;

@@ -5,7 +5,7 @@ import type { ToolDefinition } from '../../base/schema.ts';
 
 /** A tool as an index takes it. It must not be changed while it is in one. */
 export interface IndexedTool {
-  /** Any text. What stands before `__` is the server that the tool belongs to. */
+  /** Any text. The part before `__` is the server that the tool belongs to. */
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
@@ -38,7 +38,7 @@ export interface FieldRule {
   readonly lengthEffect: number;
 }
 
-/** The rules of all fields; the title counts among the keywords. Name and description stand first. */
+/** The rules of all fields; the title counts among the keywords. Name and description come first. */
 export const fieldRules: Readonly<Record<Field, FieldRule>> = {
   name: { weight: 2, usualLength: 4, lengthEffect: 0.6 },
   description: { weight: 1, usualLength: 20, lengthEffect: 0.75 },
@@ -71,7 +71,7 @@ export function splitName(name: string): { readonly server: string; readonly nam
   return at > 0 ? { server: name.slice(0, at), name: name.slice(at + 2) } : { server: '', name };
 }
 
-/** The most characters of a field that are read: what a tool is for stands at the beginning. */
+/** The most characters of a field that are read: descriptions start with the purpose of the tool. */
 const longestField = 8192;
 
 /** Bounds on a schema from a stranger, which may be deep, wide or lead back to itself. */

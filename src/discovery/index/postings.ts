@@ -2,7 +2,7 @@
 
 import { type Arena, createArena, grownLength, roomFor } from './arena.ts';
 
-/** Which tools (by slot) say which terms (by id), and how much. Those of one term stand together, in the order of slots. */
+/** Which tools (by slot) say which terms (by id), and how much. Those of one term are adjacent, in the order of slots. */
 export interface Postings {
   readonly arena: Arena;
   /** Where each term's part of the arrays starts, and how many tools say the term. */
@@ -51,7 +51,7 @@ export function removePosting(postings: Postings, { term, slot }: { term: number
   resize(postings, term, count - 1);
 }
 
-/** Where the slot stands among those of a term, or would stand. */
+/** The index of the slot among those of a term, or its insertion index. */
 function find({ starts, counts, slots }: Postings, term: number, slot: number): number {
   let low = starts[term] ?? 0;
   let high = low + (counts[term] ?? 0);

@@ -1,4 +1,4 @@
-/** Reads a query: which terms it asks for, by which other words a tool may say them, and which stand side by side. */
+/** Reads a query: its terms, their alternatives, and which are adjacent. */
 
 import { type Collection, idfOf } from './collection.ts';
 import { countOf } from './postings.ts';
@@ -77,7 +77,7 @@ function synonymsOf(
   ) => [synonym, synonymFactor]);
 }
 
-/** "screen shot" also asks for "screenshot": known words by the term of their first part. */
+/** "screen shot" also matches "screenshot": known words by the term of their first part. */
 function joinedWords(words: readonly string[], { vocabulary }: Collection): Map<string, [string, number][]> {
   const joined = new Map<string, [string, number][]>();
   for (const [i, word] of words.slice(0, -1).entries()) {

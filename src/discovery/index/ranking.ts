@@ -12,19 +12,19 @@
  *
  * **How distinctive a term is.** `idf = ln(1 + (N - n + 0.5) / (n + 0.5))` when `n` of `N` tools say it.
  *
- * **The sum.** A word of the query gives a tool `factor * idf * how much`. The word itself has factor 1, a synonym of the small
- * thesaurus 0.5, a repaired typing slip 0.8, each with at most the idf of the word itself; only the best of these counts. A word that the query repeats counts
- * `1 + 0.5 * ln(times)`. The best hundred sums go on; the rules see only them.
+ * **The sum.** A word of the query adds `factor * idf * how much` to a tool's score. The word itself has factor 1, a synonym of the small
+ * thesaurus 0.5, a repaired typing slip 0.8, each with at most the idf of the word itself; only the best of these counts. A word that
+ * the query repeats counts `1 + 0.5 * ln(times)`. The best hundred sums go on; the rules see only them.
  *
  * 1. *Phrase.* Two words side by side in the query, and side by side in name or description, add 0.35 of their idf.
  * 2. *Name.* The share of the name that the query says (by idf) adds up to 0.4 of the score: `get_weather` is a better answer to
  *    "weather" than `get_weather_station_owner`.
  * 3. *Server.* Tools of one server (`server__tool`) lift each other, by 0.4 of a half of the server's best score, a quarter of its
- *    second, and an eighth of its third. A tool without a server stands for itself.
+ *    second, and an eighth of its third. A tool without a server is its own group.
  * 4. *Covered.* Tools are picked one by one. What a picked tool says already, counts 10 % less for those after it: a request that
  *    needs two tools finds both.
  *
- * Equal scores stand in the order of registration. Nothing is random, learnt, or asked of a network.
+ * Equal scores are in the order of registration. Nothing is random, learned, or requested from a network.
  */
 
 import { type Accept, findCandidates, type Scratch } from './candidates.ts';
@@ -46,7 +46,7 @@ export interface RuleScores {
 /** A tool with its score and where it comes from. */
 export interface Ranked extends RuleScores {
   readonly slot: number;
-  /** What each word of the query gives. */
+  /** The score of each word of the query. */
   readonly parts: Float64Array;
   sum: number;
   score: number;
@@ -59,7 +59,7 @@ const serverShares = [1 / 2, 1 / 4, 1 / 8];
 const coveredLoss = 0.1;
 const fewestCandidates = 100;
 
-/** Returns the best tools for a query, best first. A smaller limit gives the beginning of the same list, up to a hundred. */
+/** Returns the best tools for a query, best first. A smaller limit returns the start of the same list, up to a hundred. */
 export function rank(
   query: Query,
   collection: Collection,
@@ -74,7 +74,7 @@ export function rank(
   return pick(ranked, collection, limit);
 }
 
-/** The alternative by which a tool says a word best, and what that gives. */
+/** The alternative by which a tool matches a word best, and its score. */
 export function bestAlternative(
   { alternatives }: Concept,
   { postings }: Collection,
@@ -98,7 +98,7 @@ function toRanked(slot: number, { concepts }: Query): Ranked {
 /** Looking a tool up among this many is as quick as passing over all of them. */
 const passedPerLookUp = 16;
 
-/** Fills in what each word gives each tool. */
+/** Fills in the score of each word for each tool. */
 function addWords(
   ranked: readonly Ranked[],
   { concepts }: Query,

@@ -1,6 +1,6 @@
 /** Typing slips: one letter too many, too few, another one, or two exchanged. */
 
-/** In shorter words nearly every slip gives another word. */
+/** In shorter words, nearly every typo makes another word. */
 const shortestWord = 5;
 const longestWord = 24;
 

@@ -1,4 +1,4 @@
-/** Finds tools by keywords. How they are ranked stands in `ranking.ts`. */
+/** Finds tools by keywords. `ranking.ts` describes the ranking. */
 
 import { type Accept, createScratch, type Scratch } from './candidates.ts';
 import { type Collection, createCollection, insertTool, removeTool } from './collection.ts';

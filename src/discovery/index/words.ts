@@ -33,7 +33,7 @@ const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
   return code >= 65 && code <= 90 ? upper : other;
 });
 
-/** The same as the pattern gives, at a fifth of its time, for text of ASCII only; `undefined` for any other. */
+/** Returns the pattern's result in a fifth of its time for ASCII text; `undefined` for other text. */
 function asciiWords(text: string): string[] | undefined {
   const words: string[] = [];
   let start = 0;

@@ -3,7 +3,7 @@
 /** A piece of a file. Lines count from 1, both ends included. */
 export interface Piece {
   readonly text: string;
-  /** What it stands under. */
+  /** The headings above it. */
   readonly title?: string;
   readonly lines?: readonly [from: number, to: number];
   /** Fields that filters can read. */

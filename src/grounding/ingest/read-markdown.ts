@@ -1,4 +1,4 @@
-/** Reads Markdown by its headings: a piece knows under which it stands. */
+/** Reads Markdown by its headings: each piece has the headings above it. */
 
 import { type NumberedLine, numberedLines, type Piece, piecesOf } from './pieces.ts';
 

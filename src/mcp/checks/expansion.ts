@@ -1,4 +1,4 @@
-/** How much work a schema makes: references let a few lines stand for billions of parts. */
+/** The expanded size of a schema: a few lines with references can expand to billions of parts. */
 
 import { asRecord } from '../../base/is-record.ts';
 

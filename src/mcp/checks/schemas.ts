@@ -1,4 +1,4 @@
-/** Rules for JSON Schemas: none that leads elsewhere, grows without bounds, or asks for what a tool should not get. */
+/** Rules for JSON Schemas: no external references, no unbounded expansion, no parameters that a tool should not receive. */
 
 import { PinnaceError } from '../../base/errors.ts';
 import { createMatcher } from '../../permission/regex/matcher.ts';
@@ -49,7 +49,7 @@ interface SchemaPath {
 }
 
 const keywordsWithNames = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
-/** What stands under these is data, and no schema. */
+/** Their values are data, not schemas. */
 const keywordsWithData = new Set(['enum', 'const', 'default', 'examples', 'required', 'type', 'dependentRequired']);
 
 function walkSchema(schema: unknown, { path, depth }: SchemaPath, walk: Walk): void {

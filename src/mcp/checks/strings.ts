@@ -13,7 +13,7 @@ export interface PlacedText {
 /** Keywords of JSON Schema, and fields of icons, whose values are no prose. */
 const identifiers = new Set(['type', '$schema', '$ref', '$dynamicRef', '$id', '$anchor', 'format', 'pattern', 'src']);
 
-/** What stands under these is for clients, not for models. */
+/** Their values are for clients, not for models. */
 const forClients = new Set(['_meta', 'icons', 'execution']);
 
 /** Returns every text of a definition, the names of properties too. What was read has at most 64 levels. */

@@ -18,7 +18,7 @@ export type Done =
   | { readonly call: CallSpec }
   | undefined;
 
-/** Carries out one action; `index` is its place in the step, `calls` how many calls the step has asked for before. */
+/** Carries out one action; `index` is its place in the step, `calls` the number of earlier calls of the step. */
 export function carryOut(
   draft: Draft,
   agent: AgentState,
@@ -84,7 +84,7 @@ function reusedKey(address: string): ErrorData {
   return failure('conflict', message, { reason: 'idempotency_key_reused' });
 }
 
-/** Only what says something is kept, field by field: a plan may have ten thousand of these. */
+/** Stores only fields with a value: a plan may have ten thousand of these. */
 function toSpec(action: CreateAction | Task, { after, at }: { after: readonly string[]; at: number }): AgentSpec {
   const spec: { -readonly [K in keyof AgentSpec]: AgentSpec[K] } = { goal: action.goal };
   if (action.key !== undefined) spec.key = action.key;
@@ -214,7 +214,7 @@ function tooManyAsks(what: string): ErrorData {
   });
 }
 
-/** The error of everything that only a person could decide, where no person may be asked. */
+/** The error of decisions that need a person, in plans without questions. */
 export function humanRequired(what: string): ErrorData {
   return failure('approval_required', `Cannot ${what}: the plan must do without people`, { reason: 'human_required' });
 }

@@ -8,11 +8,11 @@ import type { SpanContext } from '../../events/span.ts';
 import type { ActionInput, TaskInput } from '../model/action.ts';
 import type { PlanOwner, StepOutcome } from '../host/run-agent.ts';
 
-/** Who wants a sub-agent, and for whom. */
+/** The creator of a sub-agent, and its principal. */
 export interface Creator {
   readonly planId?: string;
   readonly owner: PlanOwner;
-  /** `1` for the tasks of a given plan; none, as text of no length, for the first agent, which nobody makes but the owner. */
+  /** `1` for the tasks of a given plan; the empty text for the first agent, which the owner creates. */
   readonly address: string;
   readonly agentId?: string;
 }
@@ -20,7 +20,7 @@ export interface Creator {
 /** What is known of a sub-agent before it is made. */
 export type CreateFacts = Pick<TaskInput, 'goal' | 'agentId' | 'role' | 'tools'>;
 
-/** Decides on one sub-agent, called before it is made. An error in it denies, and so does `ask`. */
+/** Decides on one sub-agent, called before it is made. An error and the decision `ask` both deny. */
 export type AuthorizeCreate = (creator: Creator, child: CreateFacts) => Authorization | Promise<Authorization>;
 
 /** Asks the permission hook about sub-agents: the action `planner.create` on the agent that is to do the work. */
@@ -54,7 +54,7 @@ export async function deniedCreates(
 }
 
 /**
- * Checks those with whom a plan begins: its first agent, and the tasks where they are given.
+ * Checks the first agents of a plan: its root, and its tasks where they are given.
  *
  * @throws PinnaceError `forbidden` for the first that is denied.
  */

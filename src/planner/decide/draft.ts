@@ -31,7 +31,7 @@ export interface DraftedEvents {
   readonly events: readonly PlanEvent[];
   /** The same as JSON texts. */
   readonly texts: readonly string[];
-  /** The values that stand out of line. */
+  /** The values that are stored out of line. */
   readonly changes: readonly Change[];
 }
 
@@ -41,7 +41,7 @@ export interface Drafter {
   write(at: number, decide: (draft: Draft) => void): DraftedEvents;
 }
 
-/** The most values of one draft that stand out of line: one commit takes only so many changes. */
+/** The maximum number of out-of-line values of one draft: the number of changes in a commit is limited. */
 const mostValues = 20;
 
 /** Gives what writes drafts: one for all events of a plan, for there may be ten thousand. */

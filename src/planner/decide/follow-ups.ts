@@ -6,7 +6,7 @@ import { leavingDoubt } from '../model/failure.ts';
 import type { EventOf, NewEvent, PlanEvent } from '../model/plan-event.ts';
 import { type AgentState, hasEnded, livingBelow, type PlanState, stepId } from '../model/plan-state.ts';
 
-/** The reason of agents that are cancelled because one above them has ended: their ends concern nobody else. */
+/** The reason of agents that are cancelled because one above them has ended: no other agent waits for them. */
 export const withParent = 'parent_ended';
 /** The reason of agents that a revised plan no longer needs. */
 export const dropped = 'dropped';

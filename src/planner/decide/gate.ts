@@ -10,7 +10,7 @@ export interface Gate {
   add(seq: number, activities: readonly Activity[]): void;
   /** Takes those whose event is committed. */
   open(committed: number): readonly Activity[];
-  /** The rank below which nothing else should take one of so many free slots: they are kept for those that wait here. */
+  /** The rank below which no other work takes one of this number of free slots: they are reserved for waiting work. */
   leastRank(free: number): number;
 }
 

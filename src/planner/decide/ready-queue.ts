@@ -17,7 +17,7 @@ interface Lane {
   readonly rank: number;
   readonly provider: string | undefined;
   readonly items: { readonly activity: Activity; readonly since: number }[];
-  /** Where the oldest stands: taking from the front of an array would be linear. */
+  /** The index of the oldest: removing from the front of an array would be linear. */
   head: number;
 }
 

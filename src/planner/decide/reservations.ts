@@ -8,8 +8,8 @@ import type { Activity } from '../model/plan-state.ts';
 /** The reservations of one plan. */
 export interface Reservations {
   /**
-   * Sets aside what the activity may use, and answers `undefined`; or answers what there is not enough of. Where nobody else has
-   * reserved any of it, whatever is left is enough: only the usage tells, and it is more by less than one reservation.
+   * Reserves what the activity may use, and returns `undefined`; or returns the resource that is short. Without other reservations,
+   * any remainder is enough: the real usage counts, which exceeds it by less than one reservation.
    */
   take(activity: Activity): keyof Budget | undefined;
   /** Gives it back, when the usage is known or there is none. */

@@ -56,7 +56,7 @@ export const lostSchema = {
   additionalProperties: false,
 } as const;
 
-/** Records that an unsafe activity began, and that the process ended before it told its outcome. It is never repeated unasked. */
+/** Records that an unsafe activity started, and that the process ended before its outcome was recorded. A person decides on a retry. */
 export function settleLostStart(draft: Draft, activity: Activity): void {
   if (!draft.settings.allowHuman) return failLost(draft, activity);
   const { agent, call } = activity;

@@ -11,7 +11,7 @@ import { settleAnswer } from './settle-ask.ts';
 export function settleInbound(draft: Draft, item: InboundItem): void {
   if (item.type === 'answer') return settleAnswer(draft, item.ask, item);
   if (item.type !== 'cancel') {
-    if ((item.type === 'pause') === draft.state.paused) return; // asked for again
+    if ((item.type === 'pause') === draft.state.paused) return; // a repeated request
     draft.add({ type: item.type === 'pause' ? 'run.paused' : 'run.resumed', by: item.by });
     return;
   }

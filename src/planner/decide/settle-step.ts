@@ -98,7 +98,7 @@ function refuseAll(actions: readonly Action[]): { readonly outcomes: ActionOutco
   return { outcomes: actions.flatMap((action) => outcomeOf(action, { error }) ?? []), calls: [] };
 }
 
-/** An agent that repeats itself first receives a notice, then a person is asked, then it fails. */
+/** An agent that repeats itself first receives a notice, then a person receives a question, then it fails. */
 function stall(draft: Draft, agent: AgentState): void {
   const reason = 'repeated';
   const before = agent.stalls;
@@ -125,7 +125,7 @@ function toWaiting(draft: Draft, agent: AgentState, wait: WaitFor | undefined): 
   return { mode: wait.mode, of: wait.of.flatMap((name) => childOf(agent, name)?.id ?? []), ...until };
 }
 
-/** What was asked for, as a short text. A step without actions that was told something new is none of a row. */
+/** The digest of the request. A step without actions that received something new is no repetition. */
 function digestOf(actions: readonly Action[], seen: number): string | undefined {
   if (actions.length === 0 && seen > 0) return undefined;
   if (actions.some(({ type }) => type === 'send' || type === 'ask_human')) return undefined; // answers are progress

@@ -6,7 +6,7 @@ import type { Delivered } from '../host/run-agent.ts';
 /** Why an event was not applied. */
 export type Refusal = string;
 
-/** The value of an event's field, or where it is kept. */
+/** The value of an event's field, or its reference. */
 export function deliveredOf(event: PlanEvent, field: string): Delivered {
   const ref = refOf(event, field);
   if (ref) return { ref };

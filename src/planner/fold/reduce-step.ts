@@ -103,7 +103,7 @@ function startCalls(state: PlanState, event: EventOf<'step.done'>, agent: AgentS
   });
 }
 
-/** Counts what is awaited. With `any` and `race`, one that has ended already is enough, unless the agent was told of it before. */
+/** Counts what is awaited. With `any` and `race`, one that has already ended is enough, unless the agent has received its result before. */
 function beginWait(state: PlanState, { wait, step }: EventOf<'step.done'>, agent: AgentState): void {
   agent.wait = wait;
   agent.awaitedIds = wait.of && new Set(wait.of);

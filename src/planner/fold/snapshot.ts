@@ -57,12 +57,12 @@ export function endedText(state: PlanState, ended: readonly AgentState[]): strin
 /**
  * Makes the state again of its text and of those with all that had ended.
  *
- * @throws Error, or whatever a wrong form leads to: then the journal tells the state.
+ * @throws Error, or another error for a wrong form: the journal then restores the state.
  */
 export function stateOf(text: string, endedTexts: readonly string[]): PlanState {
   const kept = JSON.parse(text) as KeptState; // written by this module; others are refused by version and sum before
   const { at, paused, created, asks, askCount, askedSince, askedMs, used, currency, dues, count, agents } = kept;
-  const state: PlanState = { // every field is named, so that none is forgotten
+  const state: PlanState = { // every field is named, so that none is missed
     at,
     phase: 'running',
     paused,

@@ -1,4 +1,4 @@
-/** Runs one activity: gives the function that does the work its task, and takes what became of it. */
+/** Runs one activity: passes its task to the work function, and takes the outcome. */
 
 import type { Storage } from '../../contracts/storage.ts';
 import { type AuthorizeCreate, type Creator, deniedCreates, noneDenied } from '../decide/authorize-create.ts';
@@ -154,7 +154,7 @@ async function readFirst(
   return toTask(activity, options, { inbox, memory, context: given });
 }
 
-/** Makes its abort controller, as all else, only for those who ask: most activities of a large plan never do. */
+/** Creates its abort controller on first use: most activities of a large plan never need it. */
 class Run implements ActivityRun, AgentContext {
   readonly activity: Activity;
   readonly seen: number;

@@ -1,4 +1,4 @@
-/** The state of activities that a live plan asks for. */
+/** The state of activities that a live plan requests. */
 
 import type { Draft } from '../decide/draft.ts';
 import { failActivity, settleActivity } from '../decide/settle-step.ts';

@@ -1,4 +1,4 @@
-/** Guards a planner: pausing, resuming, cancelling and replying ask the permission hook and are recorded in the audit. */
+/** Guards a planner: pausing, resuming, cancelling and replying need a permission and are recorded in the audit. */
 
 import { type ErrorData, toData } from '../../base/errors.ts';
 import type { Principal } from '../../base/principal.ts';

@@ -97,7 +97,7 @@ class Plan implements LivePlan {
     return this.#released.promise;
   }
 
-  /** What the state allows to run was allowed by committed events: it can be started. What was lost is asked about. */
+  /** Starts activities that committed events allow. Lost unsafe ones become questions to a person. */
   start(): void {
     this.state.fresh = [];
     const lost: Activity[] = [];

@@ -21,12 +21,12 @@ export interface BudgetLeft {
   readonly currency?: string;
 }
 
-/** Stands for a value that is kept out of line because it is large. */
+/** Refers to a large value that is stored out of line. */
 export interface ValueRef {
   readonly name: string;
   /** Its JSON text, in UTF-16 code units. */
   readonly length: number;
-  /** How its JSON text begins. */
+  /** The start of its JSON text. */
   readonly preview: string;
 }
 
@@ -77,7 +77,7 @@ export type InboxItem =
   /** The plan makes no progress: plan anew. */
   | { readonly type: 'stall'; readonly reason: string };
 
-/** For whom a plan works, as it was when the plan was started. */
+/** The principal of a plan, as it was when the plan was started. */
 export interface PlanOwner {
   readonly tenant: string;
   readonly subject: string;

@@ -4,7 +4,7 @@ import type { Principal } from '../../base/principal.ts';
 import type { PlanOutcome } from '../view/plan-outcome.ts';
 import type { OpenPlanner } from '../planner.ts';
 
-/** What is run, and for whom. */
+/** A plan to run, and its principal. */
 interface RunToOutcome {
   readonly request: unknown;
   readonly principal: Principal;

@@ -1,4 +1,4 @@
-/** The planner of a runtime: agents work by the runtime's steps, and changes of plans ask the permission hook. */
+/** The planner of a runtime: agents work by the runtime's steps, and changes of plans need a permission. */
 
 import type { Metrics } from '../../base/metrics.ts';
 import type { AgentSteps } from '../../contracts/steps.ts';

@@ -146,7 +146,7 @@ export function createSnapshots(state: PlanState, options: SnapshotOptions): Sna
 
 const none: readonly Change[] = [];
 
-/** The agent that ends by this event, or has ended and is told what a late step has used; others change until they end. */
+/** The agent that this event ends, or an ended one that receives the usage of a late step; others change until they end. */
 export function changedAtEnd(state: PlanState, event: PlanEvent): AgentState | undefined {
   if (isEnd(event)) return state.agents.get(event.id);
   if (event.type !== 'step.late') return undefined;

@@ -73,7 +73,7 @@ export function positive(amount: unknown): number {
 
 const unknownAmount = Number.MAX_SAFE_INTEGER;
 
-/** Sets an amount aside, or with the sign -1 gives it back. */
+/** Reserves an amount, or with the sign -1 releases it. */
 export function hold(account: Account, amount: Budget, sign: 1 | -1 = 1): void {
   for (const field of fields) {
     const value = amount[field] ?? 0;

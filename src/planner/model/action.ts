@@ -100,7 +100,7 @@ export const SendAction = v.strictObject({
 });
 export type SendAction = v.InferOutput<typeof SendAction>;
 
-/** Asks a person. Only the agent that asks waits. */
+/** A question to a person. Only the agent that asks it waits. */
 export const AskAction = v.strictObject({
   type: v.literal('ask_human'),
   callId: CallId,
@@ -113,7 +113,7 @@ export const AskAction = v.strictObject({
 });
 export type AskAction = v.InferOutput<typeof AskAction>;
 
-/** Writes down how the plan stands, and drops children that it no longer needs. */
+/** Records the state of the plan, and drops children that it no longer needs. */
 export const ReviseAction = v.strictObject({
   type: v.literal('plan_revise'),
   callId: CallId,

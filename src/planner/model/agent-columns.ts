@@ -1,7 +1,7 @@
 /**
  * Agents in the form in which a snapshot has them: columns of what every agent has, and beside them what few have. Ten thousand are
  * read in milliseconds, for a parser makes no object of each. What follows from the rest (children, dependents, what is set aside) is
- * not kept: it is made again.
+ * not stored: it is computed again.
  */
 
 import type { Account } from './account.ts';
@@ -66,7 +66,7 @@ type Formed =
   | 'awaitedIds'
   | 'replies'
   | 'calls';
-/** The fields that are kept as they are, so that a new field of agents is kept, too. */
+/** The fields that are stored unchanged, so that a new field of agents is stored, too. */
 type Plain = Exclude<keyof AgentState, Derived | Formed>;
 
 /** What these fields are when an agent is made. */
@@ -95,7 +95,7 @@ const plainFields = Object.keys(asMade) as Plain[]; // an object of this module
 /** What every event has that makes an agent. */
 const specFields = new Set(['type', 'at', 'id', 'goal', 'key']);
 
-/** Gives the columns. Only what does not change after the end is kept of agents that have ended. */
+/** Returns the columns. For ended agents they hold only the fields that no longer change. */
 export function toColumns(agents: readonly AgentState[], since: number): AgentColumns {
   const rest: [number, AgentRest][] = [];
   let statuses = '';

@@ -1,4 +1,4 @@
-/** The time of a plan: until when it must end, which moves where its clock stands still while a person is asked. */
+/** The clock of a plan: its deadline moves while the clock pauses for open questions. */
 
 import type { PlanState } from './plan-state.ts';
 
@@ -10,7 +10,7 @@ export function planDeadlineAt({ created, askedSince, askedMs }: PlanState): num
   return askedSince === undefined ? Math.min(deadlineAt + askedMs, latestAt) : latestAt;
 }
 
-/** Lets the clock stand still with the first open question, and go on with the last answer. */
+/** Pauses the clock with the first open question, and resumes it with the last answer. */
 export function turnClock(state: PlanState): void {
   const { at, created, asks, askedSince, phase } = state;
   const isAsking = asks.size > 0;

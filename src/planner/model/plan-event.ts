@@ -1,6 +1,6 @@
 /**
  * What a plan's journal says. The journal is the plan: its state is folded from these events, and streams, audit and playground are
- * projections of them. `planId` and `traceId` stand once, in the first; the number of an event is its place in the journal.
+ * projections of them. Only the first has `planId` and `traceId`; the number of an event is its place in the journal.
  */
 
 import type { ErrorData } from '../../base/errors.ts';
@@ -13,7 +13,7 @@ import type { PlanOwner, Usage, ValueRef } from '../host/run-agent.ts';
 export const eventVersion = 1;
 
 /**
- * A value in an event. Large ones stand out of line: then `refs` names the field, which holds a {@link ValueRef}. What agents and
+ * A value in an event. Large ones are stored out of line: then `refs` names the field, which holds a {@link ValueRef}. What agents and
  * people say can thus never pass for a reference.
  */
 export type Outlined = unknown;
@@ -45,7 +45,7 @@ export type ActionOutcome =
   | { readonly callId?: string; readonly ok: true; readonly output: unknown }
   | { readonly callId?: string; readonly ok: false; readonly error: ErrorData };
 
-/** A tool call that a step asked for. */
+/** A tool call that a step requested. */
 export interface CallSpec {
   readonly callId?: string;
   readonly tool: string;
@@ -67,11 +67,11 @@ export interface Waiting {
 interface Base {
   /** Milliseconds since 1970; never smaller than the event's before. */
   readonly at: number;
-  /** Fields whose value is kept out of line. */
+  /** Fields whose value is stored out of line. */
   readonly refs?: readonly string[];
 }
 
-/** What is asked of a person. */
+/** A question to a person. */
 export interface AskFacts {
   readonly ask: string;
   readonly agent: string;
@@ -123,13 +123,13 @@ export type PlanEvent =
     | {
       readonly type: 'step.done';
       readonly step: string;
-      /** How many items of the inbox the step has seen. */
+      /** The number of inbox items that the step has received. */
       readonly seen: number;
       readonly memory?: Outlined;
       readonly wait: Waiting;
       readonly outcomes?: readonly ActionOutcome[];
       readonly calls?: readonly CallSpec[];
-      /** What it asked for, as a digest: the same again and again is no progress. */
+      /** The digest of its request: repetitions are no progress. */
       readonly digest?: string;
       readonly usage?: Usage;
     }

@@ -28,7 +28,7 @@ export interface PlanLimits {
   readonly lingerMs: number;
   /** So many events lie between two snapshots of a plan's state, more where more agents live. */
   readonly snapshotEvents: number;
-  /** How long the records of a plan are kept. */
+  /** Retention of a plan's records. */
   readonly retentionMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a planner is asked for. */
+/** The request of a plan. */
 
 import * as v from 'valibot';
 import { createTraceId } from '../../events/trace-ids.ts';
@@ -35,7 +35,7 @@ export const PlanRequest = v.strictObject({
   allowHumanIntervention: v.optional(v.boolean(), false),
   /** Milliseconds for the whole plan. */
   timeout: v.optional(DurationMs),
-  /** Whether that time stands still while a person is asked. The operator's bound of all time goes on. */
+  /** Whether that time pauses while a question to a person is open. The operator's limit of total time continues. */
   pauseClockOnAsk: v.optional(v.boolean(), false),
   /** 32 hexadecimal digits, also written as a UUID. */
   traceId: v.optional(v.pipe(v.string(), v.regex(traceIdForm, 'must be 32 hexadecimal digits or a UUID'))),
@@ -52,7 +52,7 @@ export const PlanRequest = v.strictObject({
 });
 export type PlanRequestInput = v.InferInput<typeof PlanRequest>;
 
-/** A request with everything filled in and within the limits: what a plan's journal begins with. */
+/** A request with all defaults and within the limits: the first entry of a plan's journal. */
 export interface PlanTerms extends Omit<v.InferOutput<typeof PlanRequest>, 'timeout' | 'plan' | 'budget'> {
   readonly budget: Budget;
   /** The currency of the budget's cost. */
@@ -62,7 +62,7 @@ export interface PlanTerms extends Omit<v.InferOutput<typeof PlanRequest>, 'time
   readonly traceId: string;
   /** Milliseconds since 1970. */
   readonly deadlineAt: number;
-  /** The latest deadline that there can be, where the clock stands still at times. */
+  /** The latest possible deadline, where the clock may pause. */
   readonly latestAt?: number;
   readonly stallAfter: number;
   readonly given: boolean;

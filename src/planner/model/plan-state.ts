@@ -6,7 +6,7 @@ import { createDueHeap, type DueHeap } from '../decide/due-heap.ts';
 import type { AgentSpec, AskFacts, CallSpec, EventOf, Waiting } from './plan-event.ts';
 import type { Delivered, InboxItem } from '../host/run-agent.ts';
 
-/** How an agent stands. `ready`: its next step can be run, or is being run. */
+/** The state of an agent. `ready`: its next step can be run, or is being run. */
 export type AgentStatus = 'waiting' | 'ready' | 'done' | 'failed' | 'cancelled';
 
 /** One agent. */
@@ -17,7 +17,7 @@ export interface AgentState {
   /** Its place in the order of creation. */
   readonly order: number;
   readonly spec: AgentSpec;
-  /** The context, where it is kept out of line. */
+  /** The context, when it is stored out of line. */
   readonly context: Delivered | undefined;
   readonly account: Account;
   /** What its own steps and calls have used, whatever account it was booked to. */
@@ -55,7 +55,7 @@ export interface AgentState {
   woken: boolean;
   /** Failed attempts wait until then. */
   retryAt: number | undefined;
-  /** The digest of what it asked for last, and how often in a row. */
+  /** The digest of its last request, and its number of repetitions in a row. */
   digest: string | undefined;
   repeats: number;
   stalls: number;
@@ -81,15 +81,15 @@ export interface CallState {
 
 /** Something that can be run: an agent's next step, or a call. */
 export interface Activity {
-  /** `1-2#3` for the third step of the agent `1-2`, `1-2#3.1` for a call that this step asked for. */
+  /** `1-2#3` for the third step of the agent `1-2`, `1-2#3.1` for a call that this step requested. */
   readonly id: string;
   readonly agent: AgentState;
   readonly call: CallState | undefined;
-  /** The agent's step that it is, or that asked for it. */
+  /** The agent's step that it is, or that requested it. */
   readonly step: number;
 }
 
-/** How a plan stands as a whole. */
+/** The state of a whole plan. */
 export type PlanPhase = 'new' | 'running' | 'done' | 'failed' | 'cancelled';
 
 /** The state of a plan. */
@@ -104,7 +104,7 @@ export interface PlanState {
   readonly asks: Map<string, AskFacts>;
   /** How many questions there were. */
   askCount: number;
-  /** Since when there are open questions, and how long there were before: for plans whose clock stands still meanwhile. */
+  /** Since when there are open questions, and how long there were before: for plans whose clock pauses meanwhile. */
   askedSince: number | undefined;
   askedMs: number;
   account: Account;

@@ -6,7 +6,7 @@ import { type AgentColumns, type AgentRest, statusOf } from './agent-columns.ts'
 import type { EventOf } from './plan-event.ts';
 import { added, type AgentState, hasEnded, type PlanState } from './plan-state.ts';
 
-/** Where an agent stands in columns. */
+/** The position of an agent in columns. */
 interface ColumnSlot {
   readonly columns: AgentColumns;
   readonly i: number;
@@ -14,7 +14,8 @@ interface ColumnSlot {
 }
 
 /**
- * Makes the agents of a state that has none, with all that follows from what was kept. Where columns have an agent again, they count.
+ * Restores the agents of a state that has none, with everything that follows from the stored columns. Later columns of an agent
+ * replace earlier ones.
  *
  * @throws Error when the columns do not hold every agent up to the last, each below one before it.
  */

@@ -1,4 +1,4 @@
-/** How a plan stands when it is left: with a result, with an error, or with questions to people. */
+/** The outcome of a plan when its run ends: a result, an error, or questions to people. */
 
 import { openQuestions } from './read-view.ts';
 import type { ErrorData } from '../../base/errors.ts';

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 
-/** The beginnings of files, by their type. A `.` stands for any byte. */
+/** The first bytes of files, by their type. A `.` matches any byte. */
 const beginnings: readonly (readonly [string, string])[] = [
   ['image/png', '\x89PNG\r\n\x1a\n'],
   ['image/jpeg', '\xff\xd8\xff'],

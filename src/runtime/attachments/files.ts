@@ -9,7 +9,7 @@ import type { ToolOutcome } from '../../tools/tool.ts';
 import type { ModelMessage } from '../messages/model-messages.ts';
 import type { Limits } from '../resolve/limits.ts';
 
-/** Where files come from, and for whom. */
+/** The sources of files, and their owner. */
 export interface FileAccess {
   readonly blobs: BlobStore;
   readonly egress: Egress | undefined;
@@ -49,7 +49,7 @@ export interface RunFiles {
 export interface RunFilesOptions extends FileAccess {
   /** The span that events of files are in. */
   readonly span: Pick<SpanContext, 'emit'>;
-  /** The message that the run answers, to tell its client under which address each of its files is stored. */
+  /** The message that the run answers: its client receives the address of each stored file. */
   readonly answered?: UIMessage | undefined;
   readonly push?: ((chunk: UIMessageChunk) => void) | undefined;
 }

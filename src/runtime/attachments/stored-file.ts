@@ -7,7 +7,7 @@ import type { CallerTrace } from '../runtime-options.ts';
 /** A file that was stored. */
 export interface StoredFile {
   readonly id: string;
-  /** What stands in the `url` of a message's file part. */
+  /** The `url` of a message's file part. */
   readonly url: string;
   /** By its content. */
   readonly mediaType: string;

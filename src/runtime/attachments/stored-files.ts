@@ -39,7 +39,7 @@ export function createStoredFiles(
     async delete(id, principal, call = {}) {
       requireScope(principal, 'admin');
       const found = await blobs.get(id, scopeOf(principal, call));
-      if (!found) return; // an id that is none stands in no event
+      if (!found) return; // no event repeats an invalid id
       const payload = { size: found.bytes.length, mediaType: found.mediaType };
       const facts = { action: 'attachment.delete', target: { type: 'attachment', id }, payload };
       const request = { ...facts, principal, trace: call.trace, attempt: 'Cannot delete the file' };

@@ -1,4 +1,4 @@
-/** The approvals of one run: which calls need one, asking for it, and spending those that were given before. */
+/** The approvals of one run: finds calls that need one, requests it, and spends earlier ones. */
 
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { Decision, SpendClaim, Unspendable, UnspendableReason } from '../../permission/interruption.ts';
@@ -17,7 +17,7 @@ import { PinnaceError, toData } from '../../base/errors.ts';
 import { outcomeChunks } from './call-chunks.ts';
 import type { Invoke } from './run-calls.ts';
 
-/** A call of an earlier run that a person was asked about. */
+/** A call of an earlier run that needed an approval. */
 export interface CallForApproval {
   readonly toolCallId: string;
   readonly tool: Tool;
@@ -68,7 +68,7 @@ export async function describeApproval(
 }
 
 /**
- * Finds the calls of the last message that a person was asked about, and spends what was decided. The client's message says which
+ * Finds the calls of the last message that needed an approval, and spends the decisions. The client's message says which
  * approvals there are; what was decided, and about which call, the record alone says.
  */
 export async function spendApprovals(facts: Facts): Promise<readonly CallForApproval[]> {
@@ -97,7 +97,7 @@ export function approvalsRequestedIn(message: UIMessage | undefined): readonly A
     const name: unknown = part.type === 'dynamic-tool' ? part.toolName : part.type.slice('tool-'.length);
     const { toolCallId, input }: { toolCallId: unknown; input?: unknown } = part;
     const approvalId: unknown = part.approval?.id;
-    // The types are the AI SDK's; what stands there is the client's, and nothing has checked it yet.
+    // The types are the AI SDK's; the values come from the client and are not checked yet.
     if (typeof approvalId !== 'string' || typeof toolCallId !== 'string' || typeof name !== 'string') return [];
     return [{ approvalId, toolCallId, name, input }];
   });

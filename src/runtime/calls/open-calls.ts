@@ -21,7 +21,7 @@ export interface OpenCalls {
   list(): readonly OpenCall[];
 }
 
-/** Creates a follower that has seen nothing. */
+/** Creates a follower without calls. */
 export function createOpenCalls(): OpenCalls {
   const open = new Map<string, OpenCall>();
   return {

@@ -1,9 +1,9 @@
-/** The calls of a run that are checked and permitted, until they are made: the hook is asked once for each. */
+/** The checked and permitted calls of a run, until they are made: the hook decides once on each. */
 
 import { prepareCall, type PreparedCall, type PrepareOptions } from '../../tools/prepare-call.ts';
 import type { Tool } from '../../tools/tool.ts';
 
-/** Prepares calls when the model asks for them, and hands each out once. */
+/** Prepares requested calls, and returns each once. */
 export interface PreparedCalls {
   prepare(tool: Tool, input: unknown, toolCallId: string): Promise<PreparedCall>;
   /** Returns `undefined` for a call that was not prepared, as for another input under the same id. */

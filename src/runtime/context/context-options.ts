@@ -29,7 +29,7 @@ export interface ContextWindowOptions {
 }
 
 /**
- * Returns the summary of these messages, of which `mostTokens` fit into one call; rejects when the model gives none. `undefined` when
+ * Returns the summary of these messages, of which `mostTokens` fit into one call; rejects when the model returns none. `undefined` when
  * the run has no step left for it.
  */
 export type Summarize = (

@@ -120,7 +120,7 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
       buffer.push(text);
       const changes = inbox.changesOf(chunk);
       journal.append([text], changes && { changes });
-      if (isFirst(chunk)) void journal.flush().catch(() => undefined); // a lost log has told `leave`
+      if (isFirst(chunk)) void journal.flush().catch(() => undefined); // `leave` reports a lost log
     },
     async end(how, { usage, onRecorded: whenRecorded }) {
       onRecorded = whenRecorded;

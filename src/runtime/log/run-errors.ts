@@ -27,7 +27,7 @@ export function badCursor(): PinnaceError {
   });
 }
 
-/** The key stands for another request. */
+/** The key belongs to another request. */
 export function reused(): PinnaceError {
   return new PinnaceError(
     'idempotency_key_reused',

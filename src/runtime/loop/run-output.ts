@@ -12,9 +12,9 @@ export interface RunOutput {
   read(text: string): Promise<OutputReading>;
   /** The chunk of a valid answer. */
   chunk(data: unknown): UIMessageChunk;
-  /** The message that tells the model what is wrong with its answer. */
+  /** The message that lists the errors of the answer for the model. */
   correction(issues: readonly Issue[]): LanguageModelV4Message;
-  /** Whether the model has been told. */
+  /** Whether the model has received that message. */
   isRepaired: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The loop of a run: call the model, settle the calls that it asks for, and again until it has answered. */
+/** The loop of a run: call the model and settle its tool calls, until it has answered. */
 
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';

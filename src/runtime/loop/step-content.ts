@@ -34,7 +34,7 @@ export interface Answer<Tool> {
   readonly usage: LanguageModelV4Usage;
   /** With reasoning and metadata: without them reasoning models refuse the next call. */
   readonly message: LanguageModelV4Message;
-  /** The calls that the model asks for, without those that the provider executes. */
+  /** The requested tool calls, without those that the provider executes. */
   readonly calls: readonly ParsedCall<Tool>[];
   /** Calls of the provider's own tools that have no result yet: a later step brings it. */
   readonly isDeferred: boolean;

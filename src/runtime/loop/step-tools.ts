@@ -28,7 +28,7 @@ interface StepToolsOptions {
 
 /**
  * Creates the tools of a run. An agent whose allowlist names `tool_find` starts with the discovery tools, with those that the allowlist
- * names one by one, and with the one that asks its data sources; what it allows by a prefix is there to be found.
+ * names one by one, and with retrieval from its data sources; discovery finds those that it allows by a prefix.
  */
 export function createStepTools(options: StepToolsOptions): StepTools {
   const { toolSet: { tools }, discovery } = options;

@@ -12,7 +12,7 @@ import { type CallPart, type FixedPart, type HistoryPart, readPart } from './ui-
 export type { ModelMessage };
 
 /**
- * Converts the chat's messages to the model's: those that its newest compaction covers as their summary. `issued` gives the parts of
+ * Converts the chat's messages to the model's: those that its newest compaction covers as their summary. `issued` returns the parts of
  * the last one their provider metadata.
  *
  * @throws PinnaceError `invalid_argument` when a message is not what the AI SDK sends, or sends a file otherwise than inline.

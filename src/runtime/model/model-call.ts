@@ -169,7 +169,7 @@ async function openStream(
   }
 }
 
-/** How an answer begins: with output, with its end, or with a failure that may be retried. */
+/** The start of an answer: output, its end, or a failure that may be retried. */
 function openingOf(
   parts: readonly LanguageModelV4StreamPart[],
 ): 'output' | 'end' | 'error' | 'interrupted' | undefined {

@@ -42,7 +42,7 @@ export function priceOf({ input, cachedInput, cacheWrite, output }: TokenCounts,
 }
 
 /**
- * Requires that a budget of money can be kept with this provider. A budget without a currency takes any.
+ * Requires prices of this provider that a budget of money can be checked with. A budget without a currency accepts any.
  *
  * @throws PinnaceError `invalid_argument` with the reason `no_price`.
  */

@@ -1,4 +1,4 @@
-/** One call of a model for callers that make the calls that it asks for themselves, such as plans. */
+/** One call of a model, for callers such as plans that make the requested tool calls themselves. */
 
 import type { LanguageModelV4FinishReason, LanguageModelV4Message } from '@ai-sdk/provider';
 import { PinnaceError, toPinnaceError } from '../../base/errors.ts';
@@ -17,7 +17,7 @@ import type { ParsedCall } from '../loop/parse-call.ts';
 import { mayExecute } from '../loop/loop-end.ts';
 import { createStepContent } from '../loop/step-content.ts';
 
-/** What the model says, and which calls it asks for. */
+/** The text of the model and the tool calls that it requests. */
 export interface ModelTurn {
   readonly text: string;
   readonly calls: readonly ModelCall[];
@@ -28,7 +28,7 @@ export interface ModelTurn {
   readonly message: LanguageModelV4Message;
 }
 
-/** A call that the model asks for. */
+/** A tool call that the model requests. */
 export interface ModelCall {
   readonly toolCallId: string;
   readonly toolName: string;

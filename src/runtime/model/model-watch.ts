@@ -10,7 +10,7 @@ import { cut, reportedError, toModelError } from './model-error.ts';
 /** A model whose calls are observed. */
 export interface ModelWatch {
   readonly model: LanguageModelV4;
-  /** Ends the span of the try that is under way, before the tools that the model asks for are called. Does nothing without one. */
+  /** Ends the span of the current attempt, before the requested tools are called. Does nothing without one. */
   readonly endCall: (call: EndedCall) => void;
 }
 
@@ -57,7 +57,7 @@ export function watchModel(
         try {
           return await model.doStream(options);
         } catch (thrown) {
-          if (call !== own) throw thrown; // was given up: another model may be asked by now
+          if (call !== own) throw thrown; // the attempt was abandoned: another model may have been called since
           clock.saidAll(); // the pause before a retry is not the model's
           const error = toData(toModelError(thrown));
           end({ status: statusOfError(error), error });

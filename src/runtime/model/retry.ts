@@ -5,7 +5,7 @@ import { isNetworkError } from '../../base/network/network-error.ts';
 import { cut, toStreamError } from './model-error.ts';
 
 const firstDelayMs = 2_000;
-/** A server that asks for a longer pause is not waited for. */
+/** Longer pauses are not waited for: the call fails. */
 const longestPauseMs = 60_000;
 
 /** How often a model call is tried, and how its delays are made. */
@@ -25,9 +25,10 @@ export class ReportedError extends Error {
 }
 
 /**
- * Returns the result of the first try that succeeds; rejects with the last failure. `attempt` gets the number of the try, from 1. Retried are what the provider's error calls
- * retryable, a connection that could not be made, and an answer that failed or was cut before any output. The delay is 2 s, then 4 s,
- * up to a quarter shorter; a `retry-after` of the provider below 60 s is followed exactly.
+ * Returns the result of the first try that succeeds; rejects with the last failure. `attempt` gets the number of the try, from 1.
+ * Retried are what the provider's error calls retryable, a connection that could not be made, and an answer that failed or was cut
+ * before any output. The delay is 2 s, then 4 s, up to a quarter shorter; a `retry-after` of the provider below 60 s is followed
+ * exactly.
  */
 export async function withModelRetries<T>(
   attempt: (number: number) => Promise<T>,
@@ -61,7 +62,7 @@ function mayRetry(thrown: unknown): boolean {
   return isNetworkError(thrown);
 }
 
-/** The pause that the provider asks for, if it is one that runs wait for. */
+/** The pause that the provider requests, if runs wait that long. */
 function retryAfterOf(error: unknown, delayMs: number): number | undefined {
   const { responseHeaders: headers = {} } = failureOf(error);
   const ms = Number.parseFloat(headers['retry-after-ms'] ?? '');

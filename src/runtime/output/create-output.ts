@@ -1,4 +1,4 @@
-/** The structured answer of one run: how the model is told, and how its answer is read. */
+/** The structured answer of one run: the instructions for the model, and the parsing of its answer. */
 
 import type { OutputSpec } from '../../base/agent/output-spec.ts';
 import { PinnaceError } from '../../base/errors.ts';
@@ -76,7 +76,7 @@ function parsed(text: string): OutputReading {
   }
 }
 
-/** The most issues that the model is told at once. */
+/** The maximum number of issues that the model receives at once. */
 const mostIssues = 20;
 
 function correctionOf(issues: readonly Issue[]): string {

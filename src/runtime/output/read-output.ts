@@ -46,7 +46,7 @@ export async function readOutput<Output = unknown, Input = Output>(
   }
   if (error) throw fromData(error);
   if (!found) throw missing(state);
-  return schema ? await parseWith(schema, found.data) : found.data as Output; // fits the schema that the caller asked for
+  return schema ? await parseWith(schema, found.data) : found.data as Output; // fits the schema that the caller requested
 }
 
 async function* chunksIn(stream: ReadableStream<UIMessageChunk>): AsyncGenerator<UIMessageChunk> {

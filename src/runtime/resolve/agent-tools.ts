@@ -17,7 +17,7 @@ export interface AgentTools {
   /** The agent's tool set. The same array for as long as nothing has changed. */
   readonly tools: readonly Tool[];
   /**
-   * Calls a tool in the agent's name: with its limits and secrets, asked for by `authorize`, redacted and observed. Never throws. A
+   * Calls a tool in the agent's name: with its limits and secrets, checked by `authorize`, redacted and observed. Never throws. A
    * call that a person must approve is refused as `approval_required`, for there is no run that could wait.
    */
   readonly call: (

@@ -26,7 +26,7 @@ export interface KnownTool {
   readonly tool?: Tool;
   /** The bare `*` of an allowlist does not mean it: its id, or a prefix of it, must be named. */
   readonly mustBeNamed?: boolean;
-  /** What the agent's selection of MCP servers, or of data sources, says of it; then the allowlist is not asked. */
+  /** The ruling of the agent's selection of MCP servers or data sources; it replaces the allowlist. */
   readonly ruling?: Exclusion | 'allowed';
 }
 
@@ -59,7 +59,7 @@ export interface McpPart {
 const noMcp: McpPart = { known: [], entries: [], notes: [] };
 
 /**
- * Assembles the tool set. A pure function of its arguments; the tools stand in the order of `known`, those of MCP servers behind all
+ * Assembles the tool set. A pure function of its arguments; the tools keep the order of `known`, those of MCP servers after all
  * others, so that none of them takes the name of another tool.
  */
 export async function assemble(agent: Agent, known: readonly KnownTool[], mcp: McpPart = noMcp): Promise<ToolSet> {

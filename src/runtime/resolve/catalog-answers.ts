@@ -1,4 +1,4 @@
-/** Reads what a catalog answers: whatever is no record is refused, and so kept by no cache. */
+/** Checks a catalog's answers: an invalid record is rejected, so no cache stores it. */
 
 import { PinnaceError } from '../../base/errors.ts';
 import { type CatalogRecords, kindNames, readRecord, type RecordKind } from '../../tools/records/record-kinds.ts';

@@ -9,7 +9,7 @@ import type { KnownTool } from './assemble.ts';
 /** The tool that comes with the sources; those that write must be named. */
 const asks = 'retrieve';
 
-/** The tools of grounding as an agent has them: to ask with its sources alone, to write if its allowlist says so by name. */
+/** The grounding tools of an agent: retrieval from its own sources, and writes that its allowlist names. */
 export function sourceToolsOf(agent: Agent, sources: DataSources<Tool> | undefined): readonly KnownTool[] {
   if (!sources) return [];
   if (agent.dataSources.length === 0) {
@@ -21,7 +21,7 @@ export function sourceToolsOf(agent: Agent, sources: DataSources<Tool> | undefin
   });
 }
 
-/** The tools that an agent has at hand from the start, when it looks for others: those named one by one, and the one that asks. */
+/** The tools that an agent with discovery has from the start: those that it names, and retrieval from its data sources. */
 export function namedTools({ entryTools, dataSources }: Agent): ReadonlySet<string> {
   return new Set(dataSources.length > 0 ? [...entryTools, asks] : entryTools);
 }
@@ -30,7 +30,7 @@ const narrowed = new WeakMap<Agent, Map<string, Agent>>();
 
 /**
  * Returns the agent with those of its sources that all agents above it have too: who makes an agent cannot reach through it what it
- * cannot reach itself. An agent above that is gone or disabled has none. The same object for the same sources.
+ * cannot reach itself. A removed or disabled parent agent has none. The same object for the same sources.
  */
 export async function narrowToSources(
   agent: Agent,

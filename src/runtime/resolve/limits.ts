@@ -36,12 +36,12 @@ export interface Limits {
   readonly attachmentLength: number;
   /** All files of one message, in bytes; of the messages before it, a run loads twice as much. */
   readonly attachmentsLength: number;
-  /** How long a stored file is kept after its last use. */
+  /** Retention of a stored file after its last use. */
   readonly attachmentRetentionMs: number;
   /** How long a run continues without a reader; `Infinity`: to its end. */
   readonly detachGraceMs: number;
   /**
-   * Chunks that come within this time are committed together, and seen when they are: the shorter, the smoother; the longer, the
+   * Chunks within this time are committed together, and readers receive them then: the shorter, the smoother; the longer, the
    * fewer commits a storage must bear.
    */
   readonly commitSpacingMs: number;

@@ -98,7 +98,7 @@ async function findSecret(cache: Cache<Secret> | undefined, id: SecretId): Promi
   });
 }
 
-/** The deployment lacks the secret: nothing that the caller asked for is missing. */
+/** The deployment lacks the secret: not a `not_found` of the caller's request. */
 function missingSecret(
   { id, ref, cause }: { readonly id: string; readonly ref: SecretRef; readonly cause: unknown },
 ): PinnaceError {

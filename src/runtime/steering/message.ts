@@ -67,7 +67,7 @@ export function parseSteeringMessage(data: unknown): SteeringMessage {
   return { id, parts };
 }
 
-/** @throws PinnaceError `conflict` where one id stands for two messages. */
+/** @throws PinnaceError `conflict` when two different messages share an id. */
 export function requireSameMessage(known: SteeringMessage, given: SteeringMessage): void {
   if (canonicalJson(known.parts) === canonicalJson(given.parts)) return;
   throw new PinnaceError('conflict', 'Cannot send the message: another message of this run has its id; use a new id', {

@@ -14,7 +14,7 @@ const number = /(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:[eE][+
 const name = /[A-Za-z][A-Za-z0-9]*|π/y;
 const symbol = /\*\*|[-+*/%^!(),×÷·−]/y;
 
-/** What people type, and what it stands for. */
+/** Alternative characters that people type, with their meaning. */
 const sameSymbol: Readonly<Record<string, string>> = { '**': '^', '×': '*', '·': '*', '÷': '/', '−': '-' };
 
 /**

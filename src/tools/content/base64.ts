@@ -31,7 +31,7 @@ export function fromBase64(text: string): Bytes | undefined {
   }
 }
 
-/** How many bytes a text in base64 stands for, without decoding it. */
+/** The number of bytes that a base64 text encodes, without decoding it. */
 export function base64Size(text: string): number {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return Math.floor(text.length * 3 / 4) - padding;

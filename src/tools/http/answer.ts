@@ -56,7 +56,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Keeps what paths lead to; a list is gone through item by item. */
+/** Selects the values at the paths; in a list, those of each item. */
 function pick(value: unknown, paths: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => pick(item, paths));
   if (typeof value !== 'object' || value === null) return null;

@@ -41,7 +41,7 @@ const FieldName = v.pipe(v.string(), v.regex(/^\P{Cc}{1,128}$/u, 'must be the na
 /** The part of an answer that is returned. */
 const Response = v.strictObject({
   as: v.optional(v.picklist(['text', 'json']), 'json'),
-  /** Paths of what is kept of JSON, like `items.name`; all of it when absent. */
+  /** The JSON paths to return, like `items.name`; absent: the whole answer. */
   fields: v.optional(v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(256))), v.maxLength(100))),
   /** The longest text, or JSON as text, in UTF-16 code units. What is longer is cut, and said to be. */
   maxLength: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_048_576)), 16_384),

@@ -22,7 +22,7 @@ import { type RetryOptions, withRetries } from '../retry.ts';
 import type { TemplateValues } from './template.ts';
 import type { Tool, ToolContext } from '../tool.ts';
 
-/** The definition of a tool of type `http`, as it stands in the registry. */
+/** The stored definition of a tool of type `http`. */
 export type HttpToolDefinition =
   & Omit<v.InferInput<typeof ToolDefinition>, 'name' | 'type' | 'config'>
   & { readonly name?: string; readonly type?: 'http'; readonly config: HttpToolConfigInput };

@@ -62,7 +62,7 @@ function buildQuery(query: Readonly<Record<string, string>>, values: TemplateVal
   return search.toString();
 }
 
-/** An input that is a list, where it stands alone, is one parameter each. */
+/** A list input that is the whole value becomes one parameter per item. */
 function listOf(template: string, input: TemplateValues['input']): readonly unknown[] | undefined {
   const value = wholeInput(template, input);
   return Array.isArray(value) ? value : undefined;

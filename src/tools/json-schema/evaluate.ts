@@ -25,7 +25,7 @@ export function evaluate(value: unknown, schema: unknown, { at, context }: Evalu
   let valid = true;
   const findings: Findings = {
     context,
-    schema: schema as Schema, // no boolean; the check of the schema has seen that it is an object
+    schema: schema as Schema, // not a boolean; the check of the schema requires an object
     at,
     evaluated: new Set(),
     evaluate,

@@ -6,7 +6,7 @@ import type { Schema } from './findings.ts';
 
 /** The matchers of a schema by their patterns. */
 export interface Matchers {
-  /** Makes the matcher of a pattern that stands in none of the known places. @throws PinnaceError `invalid_argument`. */
+  /** Compiles a pattern outside the known places. @throws PinnaceError `invalid_argument`. */
   get(pattern: string): Matcher;
 }
 
@@ -49,7 +49,7 @@ interface PatternSite {
   readonly field: string;
 }
 
-/** Looks where schemas stand, and where references lead. */
+/** Follows subschemas and references. */
 function* patternsIn(root: Schema, parts: Readonly<Record<string, Schema | boolean>>): Generator<PatternSite> {
   const seen = new Set<unknown>();
   const open: [schema: unknown, field: string][] = [[root, '']];
@@ -57,7 +57,7 @@ function* patternsIn(root: Schema, parts: Readonly<Record<string, Schema | boole
     const [schema, field] = next;
     if (typeof schema !== 'object' || schema === null || seen.has(schema)) continue;
     seen.add(schema);
-    const known = schema as Schema; // an object, as just seen
+    const known = schema as Schema; // an object, checked above
     if (typeof known['pattern'] === 'string') yield { pattern: known['pattern'], field: `${field}/pattern` };
     for (const pattern of Object.keys(known['patternProperties'] ?? {})) {
       yield { pattern, field: below(`${field}/patternProperties`, pattern) };

@@ -5,7 +5,7 @@ import { none } from './node-store.ts';
 import { badRows, type TreeRow } from './row.ts';
 import type { Structure } from './structure.ts';
 
-/** Subtrees that stand in no order: not yet, or no longer. Their roots have depth 0. */
+/** Subtrees outside the order: not inserted yet, or cut out. Their roots have depth 0. */
 export interface Detached {
   readonly numbers: Int32Array;
   /** The first root, or -1 without nodes; and the number of roots. */
@@ -15,7 +15,8 @@ export interface Detached {
 }
 
 /**
- * Creates a detached subtree from rows. The first is its root, whatever its `parentId`; or, given the slot `under`, all its roots name that as parent.
+ * Creates a detached subtree from rows. The first is its root, whatever its `parentId`; or, given the slot `under`, all its roots
+ * name that as parent.
  *
  * @throws PinnaceError `invalid_argument` for rows that are no tree in pre-order or ids that are taken; nothing is left of them.
  */

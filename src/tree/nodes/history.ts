@@ -114,7 +114,7 @@ function removedAt({ store, isLive }: Structure, tombstones: ReadonlyMap<string,
   return slot < 0 ? undefined : tombstones.get(store.ids[slot]!);
 }
 
-/** Frees nodes that can neither come back nor be seen in a snapshot, a few blocks at a time. */
+/** Frees nodes that cannot be restored and are in no snapshot, a few blocks at a time. */
 function reap(structure: Structure, doomed: Doomed[]): void {
   const [next] = doomed;
   if (!next) return;

@@ -13,7 +13,7 @@ export interface IdIndex {
   delete(nodeId: string, slot: number): void;
 }
 
-/** Creates an index over the ids that stand in `ids` by slot. The seed keeps strangers from choosing ids that collide. */
+/** Creates an index of `ids`, an array by slot. The seed prevents callers from choosing ids that collide. */
 export function createIdIndex(
   ids: readonly string[],
   { expected, seed }: { readonly expected: number; readonly seed: number },
@@ -21,7 +21,7 @@ export function createIdIndex(
   let table = new Int32Array(tableSize(expected) * 2); // pairs of hash and slot + 1; a slot of 0 is free
   let used = 0;
 
-  /** Where the id stands, or the free pair where it would. */
+  /** The pair of the id, or the free pair for it. */
   function placeOf(nodeId: string, hash: number): number {
     const mask = table.length - 1;
     let at = (hash << 1) & mask;
@@ -65,7 +65,7 @@ function doubled(table: Int32Array): Int32Array<ArrayBuffer> {
   return larger;
 }
 
-/** Moves what stands behind a freed place into it, so that no search ends too early. */
+/** Moves later pairs into a freed one, so that no search ends too early. */
 function close(table: Int32Array, freed: number): void {
   const mask = table.length - 1;
   let gap = freed;

@@ -26,7 +26,7 @@ export interface Layout {
   contentRevs: Int32Array;
 }
 
-/** Where a node stands: its block's position in `order` and its index there. `{ pos: count, index: 0 }` is the end. */
+/** The position of a node: its block's position in `order` and its index there. `{ pos: count, index: 0 }` is the end. */
 export interface Cursor {
   readonly pos: number;
   readonly index: number;
@@ -58,7 +58,7 @@ export function slotAt(layout: Layout, { pos, index }: Cursor): number {
   return layout.blocks[blockAt(layout, pos)]!.slots[index]!;
 }
 
-/** Whether a cursor stands behind the last node. */
+/** Whether a cursor is after the last node. */
 export function isEnd(layout: Layout, { pos }: Cursor): boolean {
   return pos >= layout.count;
 }

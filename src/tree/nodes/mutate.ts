@@ -89,7 +89,7 @@ function asData(core: Core, op: InverseOp): TreeOp {
   return { kind: 'insert', rows: [...rowsOf(core, ids[op.detached.root])], place: op.place };
 }
 
-/** Undoes one operation as if it had not been; what it had inserted is gone for good. */
+/** Undoes one operation completely; nodes that it inserted are freed. */
 function takeBack(core: Core, inverse: InverseOp): void {
   const applied = applyOp(core, inverse);
   const undone = applied?.inverse;

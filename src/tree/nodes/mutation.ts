@@ -49,7 +49,7 @@ export interface TreeStore {
   lock<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Stores a mutation that was just made. When it throws, the mutation was taken back, as a mutation of its own: no revision ever
-   * stands for two states. `conflict`: another instance has changed the tree, and this one has taken that over.
+   * names two states. `conflict`: another instance has changed the tree, and this one has taken that over.
    */
   store(mutation: Mutation, attached: Attached): Promise<void>;
   /** What was answered to a request with this id, by any instance. */

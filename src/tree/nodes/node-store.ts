@@ -1,6 +1,6 @@
 /**
  * What is known of each node but its place: id, payload, payload type, parent and number of children, in columns by slot. Slots are
- * small whole numbers, used again when a node is gone for good. Indexes are in range by construction, hence the `!`.
+ * small whole numbers, reused after a node is freed. Indexes are in range by construction, hence the `!`.
  */
 
 import { createIdIndex, grown, type IdIndex } from './id-index.ts';

@@ -21,7 +21,7 @@ export type TreeOp =
   /** Replaces everything below the node; rows without a row above them name the node as parent. */
   | { readonly kind: 'content'; readonly nodeId: string; readonly rows: readonly TreeRow[] };
 
-/** What takes a change back. A removed subtree is kept as it was. */
+/** The inverse of a change. It holds a removed subtree unchanged. */
 export type InverseOp =
   | TreeOp
   | { readonly kind: 'restore'; readonly detached: Detached; readonly place: Place }

@@ -12,9 +12,9 @@ import type { Payload } from './node-store.ts';
 export interface PayloadType {
   /** A valibot schema whose output is an object of JSON. A payload with a field that the schema drops is refused: `unknown_field`. */
   readonly schema: v.GenericSchema<unknown, unknown>;
-  /** The payload is the node itself: its properties stand beside `NodeId` and the like, and cannot have their names. */
+  /** The payload is the node itself: its properties are beside `NodeId` and the like, and cannot have their names. */
   readonly selfPayload?: boolean;
-  /** What a new node's payload has where the caller gives nothing. */
+  /** Default values of a new node's payload. */
   readonly defaults?: Payload;
   /** The property that names a node to people; without it `name`, `title` or `label`. */
   readonly label?: string;

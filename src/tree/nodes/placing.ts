@@ -9,13 +9,13 @@ import { type Cursor, depthAt, endOf, isEnd, sizeOf, slotAt, type Span, subtree 
 import { none } from './node-store.ts';
 import type { Detached } from './detached.ts';
 
-/** Where a node stands among its siblings: before one of them, or last. Only the root has no parent. */
+/** The position of a node among its siblings: before one of them, or last. Only the root has no parent. */
 export interface Place {
   readonly parentId: string | null;
   readonly beforeId: string | null;
 }
 
-/** Where the slot stands among its siblings now. */
+/** The slot's current position among its siblings. */
 export function placeOf({ store, sequence }: Structure, slot: number): Place {
   const { layout } = sequence;
   const cursor = sequence.find(slot)!;

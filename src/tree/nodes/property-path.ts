@@ -29,7 +29,7 @@ export function isReservedName(name: string): boolean {
   return reservedNames.has(name);
 }
 
-/** All values at the path; an array on the way stands for each of its elements. */
+/** All values at the path; an array on the path expands to its elements. */
 export function valuesAt(value: unknown, path: PropertyPath, from = 0): readonly unknown[] {
   let here = value;
   for (let i = from; i < path.length; i++) {

@@ -5,7 +5,7 @@ import type { Issue } from '../../base/parse.ts';
 import type { Payload } from './node-store.ts';
 import { badPayload, type TypeRegistry } from './payload-types.ts';
 
-/** A node as data. In a list, parents stand before their children and siblings in order (pre-order). */
+/** A node as data. In a list, parents precede their children, and siblings are in order (pre-order). */
 export interface TreeRow {
   readonly nodeId: string;
   /** `null` for the root. */

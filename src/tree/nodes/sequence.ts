@@ -24,9 +24,9 @@ export interface Sequence {
   readonly watchers: Set<BlockWatcher>;
   /** How many block numbers there have been. */
   readonly room: () => number;
-  /** Whether the slot stands in the order. */
+  /** Whether the slot is in the order. */
   has(slot: number): boolean;
-  /** Where the slot stands; `undefined` when it is cut out. */
+  /** The position of the slot; `undefined` when it is cut out. */
   find(slot: number): Cursor | undefined;
   /** Enters a block that is in no order yet and returns its number. */
   addBlock(block: Block): number;

@@ -12,7 +12,7 @@ export interface Structure {
   readonly store: NodeStore;
   readonly sequence: Sequence;
   readonly views: Set<ViewState>;
-  /** Returns whether the slot stands in the tree. */
+  /** Returns whether the slot is in the tree. */
   readonly isLive: (slot: number) => boolean;
   root: number;
   size: number;
@@ -24,12 +24,12 @@ export function slotOf({ store, isLive }: Structure, nodeId: string): number {
   return slot !== none && isLive(slot) ? slot : none;
 }
 
-/** Where a slot of the tree stands. */
+/** The position of a slot in the tree. */
 export function cursorOf({ sequence }: Structure, slot: number): Cursor {
   return sequence.find(slot)!; // safe: the caller has the slot from `slotOf`
 }
 
-/** Where the node stands, or `undefined` when the tree has none with this id. */
+/** The position of the node, or `undefined` when the tree has none with this id. */
 export function find({ store, sequence }: Structure, nodeId: string): Cursor | undefined {
   const slot = store.index.find(nodeId);
   return slot === none ? undefined : sequence.find(slot);

@@ -1,4 +1,4 @@
-/** Version tokens: which state of the tree, and of the agent's view, a caller has seen. */
+/** Version tokens: the state of the tree, and of the agent's view, that a caller has read. */
 
 import { PinnaceError } from '../../base/errors.ts';
 

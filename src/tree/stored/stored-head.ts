@@ -10,7 +10,7 @@ import type { Change, CommitResult, Storage, Watchable } from '../../contracts/s
 export interface Head {
   /** The last entry of the log. */
   readonly seq: number;
-  /** The checkpoint: its name, the entry that it stands behind, and its number of blocks. */
+  /** The checkpoint: its name, its last entry, and its number of blocks. */
   readonly base: string;
   readonly baseSeq: number;
   readonly blocks: number;

@@ -1,4 +1,4 @@
-/** Upper bounds of what one agent may ask of a tree, and what holds where the caller says nothing. */
+/** Upper bounds of one agent's calls on a tree, and the defaults. */
 
 /** A rate: so many calls a second, so many at once. */
 export interface Rate {
@@ -13,7 +13,7 @@ export interface TreeLimits {
   readonly maxPageSize: number;
   /** Bytes of an answer. A page that would be larger ends early; `get_node` may take `valueBytes` more, an export `importBytes`. */
   readonly responseBytes: number;
-  /** Bytes of one text in a page; `get_node` gives it in full. */
+  /** Bytes of one text in a page; `get_node` returns it in full. */
   readonly textBytes: number;
   /** Bytes of one new value, of a whole payload, and of a call's arguments besides an import's view. */
   readonly valueBytes: number;

@@ -112,7 +112,7 @@ const listChildren = toolSpec({
 /** The tools that read pages. */
 export const readTools: readonly ToolSpec[] = [getNode, getView, listChildren];
 
-/** The rows that a call asks for, within what is allowed. */
+/** The number of rows that a call requests, within the limit. */
 export function limitOf({ limits }: CallContext, asked = limits.pageSize): number {
   return Math.min(asked, limits.maxPageSize);
 }

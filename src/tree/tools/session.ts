@@ -37,7 +37,7 @@ export interface Desk {
   readonly rates: RateLimiter;
 }
 
-/** How many agents' views are kept; the least recently used is evicted, and its version tokens are stale then. */
+/** The maximum number of agents' views; the least recently used is evicted, which makes its version tokens stale. */
 const maxSessions = 64;
 const maxViewTouches = 200;
 

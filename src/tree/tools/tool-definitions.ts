@@ -21,7 +21,7 @@ export const toolSpecs: ReadonlyMap<string, ToolSpec> = new Map(
 
 let definitions: readonly ToolDefinition[] | undefined;
 
-/** The definitions, made when first asked for. */
+/** The definitions, created on first use. */
 export function toolDefinitions(): readonly ToolDefinition[] {
   definitions ??= [...toolSpecs.values()].map(({ name, description, annotations, input }) =>
     v.parse(ToolDefinition, {

@@ -5,7 +5,7 @@ import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
 /** The codes of the tree's tools. */
 export type TreeErrorCode = 'invalid_argument' | 'not_found' | 'forbidden' | 'conflict' | 'rate_limited' | 'internal';
 
-/** An error of a tool. What `details` holds of version, changes and issues stands beside the code too. */
+/** An error of a tool. The version, changes and issues of `details` are also beside the code. */
 export interface TreeErrorData extends ErrorData {
   readonly code: TreeErrorCode;
   /** The latest version. */

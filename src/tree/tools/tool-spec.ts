@@ -1,4 +1,4 @@
-/** What one tool of the tree is: how it reads its input, whom it concerns, and what it does. */
+/** One tool of the tree: how it reads its input, which nodes it depends on, and what it does. */
 
 import type * as v from 'valibot';
 import type { ToolAnnotations } from '../../base/schema.ts';
@@ -22,7 +22,7 @@ interface SpecBase<S extends Schema> {
   readonly guard?: (context: CallContext, input: v.InferOutput<S>) => void;
   /** Reads what is large in the input, once, before the tree is locked; throws `invalid_argument`. */
   readonly prepare?: (context: CallContext, input: v.InferOutput<S>) => void;
-  /** What must be as the caller has seen it; `undefined`: the whole tree. */
+  /** What must be unchanged since the caller read it; `undefined`: the whole tree. */
   readonly dependsOn?: (input: v.InferOutput<S>) => readonly Dependency[] | undefined;
   /** Takes so long that others change the tree meanwhile: only changes of what it depends on are conflicts, in every tree. */
   readonly isLong?: boolean;
@@ -57,7 +57,7 @@ export interface ToolSpec {
 
 /** Hides the input's type. */
 export function toolSpec<S extends Schema>(spec: ReadSpec<S> | WriteSpec<S>): ToolSpec {
-  return spec; // safe: `call` gives the functions only what `input` has let through
+  return spec; // safe: `call` passes only values that `input` has checked
 }
 
 /** Annotations of the reading tools, and of the changing ones by what a repeat does. */

@@ -21,7 +21,7 @@ export interface TreeToolsOptions {
   readonly role: 'reader' | 'editor';
   /** These tools change nothing. */
   readonly readOnly?: boolean;
-  /** Who may export; `export_view` stands among the changing tools of the specification. */
+  /** Who may export; the specification lists `export_view` with the changing tools. */
   readonly exportRole?: 'reader' | 'editor';
   /** Whose changes `undo` takes back: those of this agent (`own`, the default), or of everyone (`any`), as for the owner of a tree. */
   readonly undo?: 'own' | 'any';
@@ -44,7 +44,7 @@ export interface TreeTools extends ToolSource {
 /**
  * Creates the tools. `call` never throws. A call is checked in this order, and the first check that fails is the answer: the rate
  * (`rate_limited`; every call counts), role and read-only mode (`forbidden`), the arguments (`invalid_argument`), a repeat by its
- * idempotency key (the stored result), the nodes it names (`not_found`), the version it has seen (`conflict`), what it means
+ * idempotency key (the stored result), the nodes it names (`not_found`), the version it has read (`conflict`), what it means
  * (`invalid_argument`).
  *
  * @throws PinnaceError `invalid_argument` for a role that does not exist or something that is no tree.

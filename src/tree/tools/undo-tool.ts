@@ -31,7 +31,7 @@ export const undoTool: ToolSpec = toolSpec({
     try {
       for (const inverse of entry.inverses) transaction.apply(withinReach(core, inverse));
     } catch (error) {
-      // The nodes that it needs are gone, or stand inside each other now.
+      // The nodes that it needs were removed, or are now inside each other.
       throw error instanceof PinnaceError && error.code !== 'internal' ? blocked(context, version) : error;
     }
     transaction.undoes(entry.rev);
@@ -122,7 +122,7 @@ function isBelow(core: Core, nodeId: string, ancestorId: string): boolean {
   return inner !== undefined && outer !== undefined && isInside(core, { inner, outer });
 }
 
-/** A node goes back before its old neighbour; where that has gone elsewhere, to the end. */
+/** A node returns before its old neighbor; when that has moved, to the end. */
 function withinReach(core: Core, inverse: InverseOp): InverseOp {
   if (!('place' in inverse) || inverse.place.beforeId === null) return inverse;
   const { parentId, beforeId } = inverse.place;

@@ -125,7 +125,7 @@ function operationTargets(operation: Operation): readonly string[] {
   return operation.tool === 'move_node' ? [operation.nodeId, operation.newParentId] : [operation.nodeId];
 }
 
-/** What must be as the caller has seen it. A place among siblings depends on the siblings. */
+/** What must be unchanged since the caller read it. A place among siblings depends on the siblings. */
 function needsOf(operation: Operation): readonly Dependency[] {
   switch (operation.tool) {
     case 'add_child':
@@ -230,7 +230,7 @@ function firstIds({ core }: Pick<CallContext, 'core'>, { start, end }: Span): st
 function moveNode({ core, session }: CallContext, args: Args<'move_node'>, transaction: Transaction): Output {
   const { nodeId, newParentId, ...wanted } = args;
   const { ids, parents } = core.store;
-  const oldParentId = ids[parents[slotOf(core, nodeId)]!] ?? null; // safe: no slot gives no parent
+  const oldParentId = ids[parents[slotOf(core, nodeId)]!] ?? null; // safe: without a slot there is no parent
   transaction.apply({ kind: 'move', nodeId, place: wantedPlace(core, newParentId, { ...wanted, moving: nodeId }) });
   const view = viewOf(session);
   const { layout } = core.sequence;

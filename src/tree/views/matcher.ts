@@ -5,7 +5,7 @@ import { type Needle, needleOf } from './needle.ts';
 import type { Payload } from '../nodes/node-store.ts';
 import { parsePath, type PropertyPath, valuesAt } from '../nodes/property-path.ts';
 
-/** One condition. `$id` and `$type` stand for the node's id and payload type. */
+/** One condition. `$id` and `$type` are the node's id and payload type. */
 export interface Filter {
   readonly path: string;
   readonly op: 'eq' | 'contains';

@@ -3,7 +3,7 @@
 /** A text to look for. */
 export interface Needle {
   readonly text: string;
-  /** The text from its rarest letter on, and how many letters stand before that. */
+  /** The text from its rarest letter on, and the number of letters before it. */
   readonly tail: string;
   readonly offset: number;
 }

@@ -45,7 +45,7 @@ export function createProjection({ includedProperties, excludedProperties }: Pro
   return {
     pick(payload, { textBytes } = { textBytes: Infinity }) {
       const picked = pick(payload, { included, excluded, textBytes, depth: 0 });
-      return (picked ?? {}) as Payload; // safe: an object gives an object or nothing
+      return (picked ?? {}) as Payload; // safe: an object returns an object or nothing
     },
     shows: (field) => !hidden.has(field),
   };

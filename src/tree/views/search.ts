@@ -11,7 +11,7 @@ export interface Search {
   readonly span: Span;
   readonly matchers: readonly Matcher[];
   readonly limit: number;
-  /** Whether the time is up; asked once per block. */
+  /** Whether the time is up; called once per block. */
   readonly isLate: () => boolean;
 }
 

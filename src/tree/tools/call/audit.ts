@@ -36,7 +36,7 @@ const maxEntries = 10_000;
 
 /** Creates an empty trail. */
 export function createAuditTrail(): AuditTrail {
-  const entries: AuditEntry[] = []; // a ring: entry `seq` stands at `seq % maxEntries`
+  const entries: AuditEntry[] = []; // a ring: entry `seq` is at `seq % maxEntries`
   let last = 0;
   return {
     add(entry, sink) {

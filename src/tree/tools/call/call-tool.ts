@@ -110,7 +110,7 @@ const turnAttempt = 3;
 
 /**
  * Applies a call where other instances write as well. One that another was faster than is applied again to the newer tree, as long as
- * nothing that it depends on has changed: then it is a conflict, as it is for a call that asks for the whole tree.
+ * nothing that it depends on has changed: then it is a conflict, as for a call that depends on the whole tree.
  */
 async function applyAmongOthers(
   context: CallContext,

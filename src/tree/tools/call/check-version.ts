@@ -10,7 +10,7 @@ import { clashing, type Dependency } from './conflict-scope.ts';
 const maxChanges = 20;
 
 /**
- * Lets a call pass that has seen the present, or in a tree with `conflictScope: "node"` all of it that the call depends on.
+ * Allows a call whose caller has read the current version, or in a tree with `conflictScope: "node"` that of its dependencies.
  *
  * @throws PinnaceError `conflict` with the latest version and what has changed since the token.
  */

@@ -1,10 +1,10 @@
-/** What a call depends on, where a tree asks only for that: with `conflictScope: "node"` agents on separate branches never meet. */
+/** The dependencies of a call, for trees with `conflictScope: "node"`: agents on separate branches never conflict. */
 
 import { type Touch, touchesOf, type TreeChange } from '../../nodes/change.ts';
 import type { Core } from '../../nodes/core.ts';
 import { find, isInside } from '../../nodes/structure.ts';
 
-/** A node, and what of it must be as the caller has seen it. */
+/** A node, and its parts that must be unchanged since the caller read it. */
 export interface Dependency {
   readonly nodeId: string;
   readonly kinds: readonly Touch['kind'][];

@@ -11,7 +11,7 @@ export interface Ledger {
   readonly pending: Map<string, Promise<unknown>>;
 }
 
-/** How many answers are kept, the least recently used going first, and for how long. */
+/** How many answers are stored, and for how long. The least recently used is evicted first. */
 const maxAnswers = 10_000;
 export const answerTtlMs = 24 * 60 * 60_000;
 

@@ -6,7 +6,7 @@ import { maxIdLength } from '../../nodes/row.ts';
 const names = ['nodeId', 'parentNodeId', 'newParentId', 'rootNodeId', 'before', 'after'] as const;
 const maxTargets = 100;
 
-/** Returns the ids that stand in the arguments, and the one that the answer gave to a new node. */
+/** Returns the ids in the arguments, and the new node's id in the answer. */
 export function targetsOf(
   input: unknown,
   outcome: { readonly ok: boolean; readonly output?: unknown },

@@ -83,7 +83,7 @@ export function fitList<T>(list: readonly T[], bytes: number): readonly T[] {
   return end < 0 ? list : list.slice(0, end);
 }
 
-/** What stands for a value that was cut. */
+/** The replacement of a value that was cut. */
 interface Cut {
   readonly $truncated: true;
   readonly bytes: number;

@@ -22,7 +22,7 @@ export interface PageRow {
   readonly payload: Payload;
 }
 
-/** Where the slots of a page stand, and what to show of them. */
+/** The positions of a page's slots, and what to show of them. */
 export interface Page {
   readonly slots: readonly number[];
   readonly depths: readonly number[];
@@ -133,7 +133,7 @@ function outline(rows: readonly PageRow[]): string {
 
 type Nested = Record<string, unknown> & { children?: Nested[] };
 
-/** Rows inside the nearest row above them; what is deeper than a nested view may be stands beside it. */
+/** Rows inside the nearest row above them; rows beyond the depth limit of a nested view are beside it. */
 function nested(rows: readonly PageRow[], projection: Projection): readonly Nested[] {
   const top: Nested[] = [];
   const path: { readonly depth: number; readonly node: Nested }[] = [];

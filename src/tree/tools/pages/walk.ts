@@ -30,7 +30,7 @@ export interface WalkOptions {
   readonly start: (root: Cursor, reader: Reader) => Cursor;
 }
 
-/** Starts or continues a walk. @throws PinnaceError `conflict` when the snapshot is gone. */
+/** Starts or continues a walk. @throws PinnaceError `conflict` when the snapshot was evicted. */
 export function walk(context: CallContext, options: WalkOptions): Step {
   const { tool, args, pageToken } = options;
   const key: WalkKey = { tool, agentId: context.agentId, args };

@@ -60,7 +60,7 @@ export function checkDocument(
   return { rows, issues: issues.slice(0, maxIssues) };
 }
 
-/** What stands around the content; nothing of it is ignored silently. */
+/** The fields around the content; none is ignored silently. */
 function checkEnvelope({ unknown, includedProperties, excludedProperties, defaultExpanded }: ImportDocument) {
   const issues = unknown.map((name) => unknownField('', name));
   const lists = { IncludedProperties: includedProperties, ExcludedProperties: excludedProperties };

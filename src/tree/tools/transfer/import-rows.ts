@@ -8,7 +8,7 @@ import { byteLength } from '../../views/projection.ts';
 
 /** One node of an import, not yet checked. */
 export interface ImportRow {
-  /** Where it stands in the document, as a JSON pointer. */
+  /** Its position in the document, as a JSON pointer. */
   readonly path: string;
   readonly nodeId: unknown;
   readonly parentId: string | null;
@@ -57,7 +57,7 @@ export function readDocument(
   return withRows({}, nestedRows({ node: data, path: '' }, { limits, isSelf }), 'nested');
 }
 
-/** What stands beside the view in the whole answer of `export_view`. */
+/** The fields beside the view in an answer of `export_view`. */
 const answerFields = ['format', 'view', 'version', 'replayed'];
 const envelopeFields = ['RootNodeId', 'IncludedProperties', 'ExcludedProperties', 'DefaultExpanded', 'View', 'rows'];
 /** Depth and number of children follow from the other rows; `get_view` shows them. */

@@ -96,7 +96,7 @@ function restorePlan(core: Core, { rows }: ImportDocument): Plan {
   return { ids, counts: { restored, skipped: ids.length - restored } };
 }
 
-/** Ids are kept where they are free, or belong to nodes that make way. */
+/** Keeps ids that are free, or belong to nodes that the import replaces. */
 function replacePlan({ core, limits }: CallContext, root: string, rows: readonly TreeRow[]): Plan {
   const room = roomOf(limits);
   const outer = cursorOf(core, slotOf(core, root));
