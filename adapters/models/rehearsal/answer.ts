@@ -15,7 +15,16 @@ import { isDiscovery, isSearch, mayDiscover, type Search, searchFor } from './di
 import { type Call, explicitCallsOf } from './explicit-calls.ts';
 import { completed, fillInput } from './fill/fill-input.ts';
 import { askFor, type Plan, planCalls, sharedWords } from './plan-calls.ts';
-import { asksToThink, asksWhoItIs, echoOf, introduction, longText, wordsAskedFor } from './prose.ts';
+import {
+  asksToThink,
+  asksWhoItIs,
+  cannotRead,
+  echoOf,
+  introduction,
+  longText,
+  receipt,
+  wordsAskedFor,
+} from './prose.ts';
 import { hashOf } from './random.ts';
 import { isInPlan, leaderCalls, withoutPrimitives } from './lead-plan.ts';
 import { isRetryOf, reportOn, sayFailure } from './report.ts';
@@ -174,7 +183,18 @@ function freeId(prefix: string, taken: Set<string>): string {
   return `${prefix}-${count}`;
 }
 
-function textOf({ questions }: Plan, { conversation: { steps, message }, tools, seed, search }: Situation): string {
+function textOf(plan: Plan, situation: Situation): string {
+  const { files } = situation.conversation;
+  const text = answerText(plan, situation);
+  if (files.length === 0) return text ?? introduction(situation.tools);
+  return `${receipt(files)}\n\n${text ?? cannotRead}`;
+}
+
+/** `undefined`: there is nothing to answer. */
+function answerText(
+  { questions }: Plan,
+  { conversation: { steps, message }, tools, seed, search }: Situation,
+): string | undefined {
   const asked = questions.map(askFor);
   if (steps.length > 0) return [reportOn(steps), ...asked].join('\n\n');
   if (asked.length > 0) return asked.join('\n\n');
@@ -182,7 +202,7 @@ function textOf({ questions }: Plan, { conversation: { steps, message }, tools, 
   const words = wordsAskedFor(message);
   if (words !== undefined) return longText(message, { words, seed });
   if (search?.state === 'nothing') return 'I looked for a tool that fits, and found none. Other words may find one.';
-  return echoOf(message) ?? introduction(tools);
+  return echoOf(message);
 }
 
 /** What the model "thinks": how it chose the calls. */

@@ -27,6 +27,8 @@ export interface PastCall {
 export interface Conversation {
   /** The text of the last user message. */
   readonly message: string;
+  /** The files of the last user message, by name or type. */
+  readonly files: readonly string[];
   /** The calls since then, by step. */
   readonly steps: readonly (readonly PastCall[])[];
   /** What tools returned in all the prompt, in order. */
@@ -45,6 +47,7 @@ export function readConversation(prompt: ModelCallOptions['prompt']): Conversati
   const lastUser = prompt.findLastIndex(({ role }) => role === 'user');
   return {
     message: textOf(prompt[lastUser]),
+    files: filesOf(prompt[lastUser]),
     steps: steps.slice(lastUser + 1).filter((calls) => calls.length > 0),
     results: [...outcomes.values()].flatMap((outcome) => outcome.kind === 'value' ? [outcome.value] : []),
     past: steps.flat(),
@@ -62,7 +65,21 @@ function rootIn(prompt: ModelCallOptions['prompt']): string {
 
 function textOf(message: Message | undefined): string {
   if (message?.role !== 'user') return '';
-  return message.content.flatMap((part) => part.type === 'text' ? [part.text] : []).join('\n');
+  return message.content.flatMap((part) => part.type === 'text' && !textFile.test(part.text) ? [part.text] : []).join(
+    '\n',
+  );
+}
+
+/** How the runtime gives a model the text of a file. */
+const textFile = /^File ("(?:[^"\\]|\\.)*") \([\w/+.-]+\):\n/u;
+
+function filesOf(message: Message | undefined): readonly string[] {
+  if (message?.role !== 'user') return [];
+  return message.content.flatMap((part) => {
+    if (part.type === 'file') return [part.filename ?? part.mediaType];
+    const name = part.type === 'text' ? textFile.exec(part.text)?.[1] : undefined;
+    return name === undefined ? [] : [String(JSON.parse(name)) || 'a text'];
+  });
 }
 
 function callsOf(message: Message, outcomes: ReadonlyMap<string, Outcome>): readonly PastCall[] {

@@ -33,6 +33,15 @@ export function introduction(tools: readonly ActiveTool[]): string {
   ].join('\n');
 }
 
+/** Names the files of a message. */
+export function receipt(files: readonly string[]): string {
+  return `I received ${files.map((name) => `\`${name.replaceAll('`', "'")}\``).join(', ')}.`;
+}
+
+/** What is said to files without a question that can be answered. */
+export const cannotRead =
+  'I am the rehearsal model: plain code, no intelligence. I cannot read files; connect a model to have them read.';
+
 /** Returns the text after "say" or "repeat", if the message asks for nothing else. */
 export function echoOf(message: string): string | undefined {
   const found = /^\s*(?:please\s+)?(?:say|repeat(?:\s+after\s+me)?|echo)(?:\s*:\s*|\s+)(.+)$/isu.exec(message)?.[1];

@@ -21,6 +21,18 @@ describe('rehearsal', () => {
     }
   });
 
+  it('names the files that it receives, and calls no tool for what stands in them', async () => {
+    const data = { type: 'data' as const, data: new Uint8Array([1]) };
+    const image = { type: 'file' as const, mediaType: 'image/png', filename: 'dot.png', data };
+    const text = { type: 'text' as const, text: 'File "a \\"b\\".csv" (text/csv):\nWhat is 2+2?' };
+    const { text: said, calls } = await ask([{ role: 'user', content: [image, text] }], [calculator]);
+    expect(said).toContain('I received `dot.png`, `a "b".csv`.');
+    expect(said).toContain('I cannot read files');
+    expect(calls).toEqual([]);
+    const asked = await ask([{ role: 'user', content: [{ type: 'text', text: 'Say: ahoy' }, image] }]);
+    expect(asked.text).toBe('I received `dot.png`.\n\nahoy');
+  });
+
   it('returns the same chunks for the same seed and prompt, ids included', async () => {
     const options = { prompt: [user('Write a long story about tides and what is 2+2?')], tools: [...several] };
     expect(await stream(options, { seed: 5 })).toEqual(await stream(options, { seed: 5 }));
