@@ -42,7 +42,7 @@ interface Wire {
  * it on.
  */
 export function exposeRuntime(
-  runtime: Runtime & Partial<Pick<HostedRuntime, 'events' | 'blobs'>>,
+  runtime: Runtime & Partial<Pick<HostedRuntime, 'events'>> & { readonly blobs?: Pick<HostedRuntime['blobs'], 'get'> },
   endpoint: Endpoint = globalThis as unknown as Endpoint,
 ): void {
   const runs = new Map<string, AbortController>();

@@ -14,6 +14,7 @@ import type { Connection } from './connect.ts';
 import type { RemoteEndpoint } from '../../endpoint/state/connect-endpoint.ts';
 import type { Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { ChatStore } from '../../chat/state/chat-store.ts';
+import type { AttachedFile } from '../../files/state/attached-file.ts';
 import type { ToolPart } from '../../chat/state/message.ts';
 import type { Notes } from './notes.ts';
 import { createOffline, type Offline } from '../../offline/state/offline.ts';
@@ -61,7 +62,9 @@ export interface Playground {
   /** Read out by screen readers. */
   readonly announcement: Signal<string>;
   /** Sends, or first requests the endpoint's key when it was not stored. */
-  send(text: string): boolean;
+  send(text: string, files?: readonly AttachedFile[]): boolean;
+  /** Reads a stored file of the page's worker, or of an endpoint. */
+  readonly readFile: (url: string, via: string | undefined) => Promise<Blob>;
   retry(): void;
   /** Decides on a call that waits in the open chat. */
   decide(part: ToolPart, decision: Decision): void;
@@ -230,9 +233,10 @@ export function createPlayground(options: PlaygroundOptions): Playground {
           }),
           given.agents,
         ),
-      send(text) {
+      readFile: (url, via) => transports.to(via).readFile(url),
+      send(text, files) {
         if (!isReady()) return false;
-        chats.send(text);
+        chats.send(text, files);
         return true;
       },
       retry() {

@@ -13,5 +13,6 @@ export function connectRuntime(port: MessagePort): Transport {
     decide: (runId, approvalId, decision) => runtime.decide(runId, approvalId, decision, localPrincipal()),
     send: (runId, message) => runtime.send(runId, message, localPrincipal()),
     reply: (runId, reply) => runtime.reply(runId, reply, localPrincipal()),
+    readFile: (url) => runtime.readFile(url),
   };
 }

@@ -47,6 +47,7 @@ export function createTransports({ worker, connectEndpoint, chosen }: Transports
         decide: async (...decision) => await (await connected(endpoint)).decide(...decision),
         send: async (...message) => await (await connected(endpoint)).send(...message),
         reply: async (...reply) => await (await connected(endpoint)).reply(...reply),
+        readFile: async (url) => await (await connected(endpoint)).readFile(url),
       };
     },
   };

@@ -52,7 +52,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
       if (handleShortcut(event, playground)) event.preventDefault();
     };
     document.addEventListener('keydown', onKeyDown);
-    whenIdle(() => void Promise.all([Markdown.preload(), SettingsDialog.preload(), Palette.preload()]));
+    whenIdle(() => void Promise.all([Markdown.preload(), Palette.preload()]));
     return () => document.removeEventListener('keydown', onKeyDown);
   }, []);
   return (

@@ -8,6 +8,7 @@ import { type Chat, headOf } from './chat.ts';
 import type { Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { ChatStore } from './chat-store.ts';
 import type { Saved } from './chat-writer.ts';
+import { keepAddress, type StoredAttachment } from '../../files/state/attached-file.ts';
 import { type AssistantMessage, createAnswer, type Message, type ToolPart } from './message.ts';
 import { cancelPlan, planOf, type PlanPart, planToFollow } from '../../plan/state/plan.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
@@ -102,12 +103,21 @@ export function createChatRuns(
     if (ours.get(answer.id) === run) ours.delete(answer.id);
   }
 
+  /** Keeps the address of a sent file in its message, in place of its bytes. */
+  function keepFile(chat: Chat, stored: StoredAttachment, via: string | undefined): void {
+    const message = chat.messages.value.findLast(({ id }) => id === stored.messageId);
+    if (message?.role !== 'user') return;
+    keepAddress(message, stored, via);
+    if (isStored(chat)) void save(chat, message);
+  }
+
   function start(chat: Chat, answer: AssistantMessage, planner: PlanTerms | undefined): void {
     const messages = toWireMessages(chat.messages.value);
     const transport = transports.to(answer.via);
     if (chat.messages.value.at(-1) !== answer) chat.messages.value = [...chat.messages.value, answer];
     const agentId = chat.agentId.value;
-    const run = startRun({ ...options, transport, chatId: chat.id, agentId, messages, answer, planner });
+    const onStored = (stored: StoredAttachment): void => keepFile(chat, stored, answer.via);
+    const run = startRun({ ...options, transport, chatId: chat.id, agentId, messages, answer, planner, onStored });
     chat.run.value = run;
     chatStore.tabs.hold(answer.id, follow(chat, answer, run));
   }

@@ -1,6 +1,7 @@
 /** One conversation with one agent. */
 
 import { type Signal, signal } from '@preact/signals';
+import type { AttachedFile, Written } from '../../files/state/attached-file.ts';
 import type { Message } from './message.ts';
 import type { Run } from './run.ts';
 
@@ -18,14 +19,17 @@ export interface Chat {
   readonly run: Signal<Run | undefined>;
   /** What is written and not sent. */
   readonly draft: Signal<string>;
+  /** The files of what is written and not sent. */
+  readonly attached: Signal<readonly AttachedFile[]>;
+  /** Why files were not attached. */
+  readonly attachProblem: Signal<string | undefined>;
   /** What was sent while an answer is written, until it has ended. */
   readonly queued: Signal<readonly QueuedMessage[]>;
 }
 
 /** A message that was sent while an answer is written. */
-export interface QueuedMessage {
+export interface QueuedMessage extends Written {
   readonly id: string;
-  readonly text: string;
   /** `sent`: the running agent has it, and reads it before its next step. `next`: it is sent when the answer has ended. */
   readonly state: 'sending' | 'sent' | 'next';
 }
@@ -56,6 +60,8 @@ export function createChat(head: ChatHead, { loaded = 'ready' }: { loaded?: 'abs
     loaded: signal(loaded),
     run: signal(undefined),
     draft: signal(''),
+    attached: signal([]),
+    attachProblem: signal(undefined),
     queued: signal([]),
   };
 }

@@ -8,6 +8,7 @@ import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
 import { followTabs } from './follow-tabs.ts';
 import type { ChatStore } from './chat-store.ts';
 import type { Message, ToolPart } from './message.ts';
+import type { AttachedFile, Written } from '../../files/state/attached-file.ts';
 import { queueMessage } from '../../composer/state/queue.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import type { Answer } from '../../plan/state/plan-reply.ts';
@@ -26,7 +27,7 @@ export interface Chats {
    * Sends a message in the open chat; calls that wait there are then not decided, and a plan that waits is cancelled. While an answer
    * is written, its agent receives the message.
    */
-  send(text: string): void;
+  send(text: string, files?: readonly AttachedFile[]): void;
   stop(): void;
   /** Continues the last answer where its calls were decided or its plan has not ended; else drops it and requests a new one. */
   retry(): void;
@@ -89,21 +90,26 @@ export function createChats(options: ChatsOptions): Chats {
     deleted.value = { title: chat.title.value, instead: current.value };
   }
 
-  function sendIn(chat: Chat, text: string): void {
+  function sendIn(chat: Chat, { text, files = [] }: Written): void {
     if (!find(chat.id)) {
-      chat.title.value = titleOf(text);
+      chat.title.value = titleOf(text === '' ? files[0]?.name ?? '' : text);
       all.value = [...all.value, chat];
     }
     chat.updatedAt.value = now();
     const before = chat.messages.value.length;
     const from = runs.dismiss(chat) ? before - 1 : before;
-    chat.messages.value = [...chat.messages.value, { role: 'user', id: createId(), text }];
+    chat.messages.value = [...chat.messages.value, {
+      role: 'user',
+      id: createId(),
+      text,
+      ...(files.length > 0 && { files: signal(files) }),
+    }];
     runs.ask(chat, from);
   }
 
   /** Sends what an answer has not taken, unless its chat was deleted meanwhile. */
-  function sendNext(chat: Chat, text: string): void {
-    if (find(chat.id)) sendIn(chat, text);
+  function sendNext(chat: Chat, written: Written): void {
+    if (find(chat.id)) sendIn(chat, written);
   }
 
   return {
@@ -123,11 +129,12 @@ export function createChats(options: ChatsOptions): Chats {
       if (current.value.messages.value.length > 0 || find(current.value.id)) current.value = blank(agentId);
       else current.value.agentId.value = agentId;
     },
-    send(text) {
+    send(text, files = []) {
       const chat = current.value;
-      if (text.trim() === '' || chat.loaded.value !== 'ready') return;
-      if (isRunning(chat)) queueMessage(chat, text.trim(), { ...options, send: sendNext });
-      else sendIn(chat, text.trim());
+      if ((text.trim() === '' && files.length === 0) || chat.loaded.value !== 'ready') return;
+      const written = { text: text.trim(), files };
+      if (isRunning(chat)) queueMessage(chat, written, { ...options, send: sendNext });
+      else sendIn(chat, written);
     },
     stop() {
       const chat = current.value;

@@ -30,6 +30,9 @@ export function mergeMessages(here: readonly Message[], { stored, places, placed
 }
 
 function takeIn(message: Message, fresh: Message): void {
+  if (message.role === 'user' && fresh.role === 'user' && message.files && fresh.files) {
+    message.files.value = fresh.files.value;
+  }
   if (message.role !== 'assistant' || fresh.role !== 'assistant') return;
   batch(() => {
     message.parts.value = fresh.parts.value;

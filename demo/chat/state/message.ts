@@ -1,6 +1,7 @@
 /** A chat's messages as the page holds them: what grows while an answer streams is a signal of its own. */
 
 import { type Signal, signal } from '@preact/signals';
+import type { AttachedFile } from '../../files/state/attached-file.ts';
 import type { CitationsPart } from './citations.ts';
 import type { PlanPart } from '../../plan/state/plan.ts';
 import type {
@@ -20,6 +21,8 @@ export interface UserMessage {
   readonly role: 'user';
   readonly id: string;
   readonly text: string;
+  /** Its files. Their addresses change once the runtime has stored them. */
+  readonly files?: Signal<readonly AttachedFile[]> | undefined;
 }
 
 /** What an agent answered, or is answering. */
@@ -98,7 +101,7 @@ export interface SourcePart {
   readonly url?: string | undefined;
 }
 
-/** A file that the model made: only its kind is shown, and images that carry their own data. */
+/** A file that the model made. */
 export interface FilePart {
   readonly type: 'file';
   readonly url: string;

@@ -1,6 +1,7 @@
 /** What each kind of chunk does to an answer. */
 
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
+import { StoredAttachment } from '../../files/state/attached-file.ts';
 import { type CitationsPart, CitedSources } from './citations.ts';
 import { type AssistantMessage, isSettled, type Outcome, type Part, type RunFacts, type ToolCall } from './message.ts';
 import { receivePlan } from '../../plan/state/plan.ts';
@@ -33,6 +34,8 @@ export interface Draft {
   readonly now: () => number;
   readonly stoppedBy: () => 'person' | 'runtime';
   readonly add: (part: Part) => void;
+  /** Called with the address of a stored file. */
+  readonly onStored: (stored: StoredAttachment) => void;
   readonly end: (outcome: Outcome) => void;
 }
 
@@ -76,6 +79,10 @@ const handlers: Handlers = {
   'data-plan': ({ message, add, now }, { data }) => {
     const view = readAs(PlanView, data);
     if (view) receivePlan(message, view, { at: now(), add });
+  },
+  'data-attachment': ({ onStored }, { data }) => {
+    const stored = readAs(StoredAttachment, data);
+    if (stored) onStored(stored);
   },
   'data-sources': receiveSources,
   'data-compaction': ({ add }, { id = '', data }) => {

@@ -2,6 +2,7 @@
 
 import { batch } from '@preact/signals';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
+import type { StoredAttachment } from '../../files/state/attached-file.ts';
 import type { AssistantMessage, Outcome, Part } from './message.ts';
 import { cancelPlan, planOf } from '../../plan/state/plan.ts';
 import { type Draft, handlerOf } from './receive-chunk.ts';
@@ -18,6 +19,8 @@ export interface Receiver {
 
 interface ReceiverOptions {
   readonly now: () => number;
+  /** Called with the address of a file that the run has stored. */
+  readonly onStored?: ((stored: StoredAttachment) => void) | undefined;
   /** Returns who stopped the run, when its stream reports a stop. */
   readonly stoppedBy?: () => 'person' | 'runtime';
 }
@@ -25,13 +28,14 @@ interface ReceiverOptions {
 /** Creates a receiver that fills `message`, or goes on where it waited. What it does not know, and what comes after the end, it leaves alone. */
 export function createReceiver(
   message: AssistantMessage,
-  { now, stoppedBy = () => 'runtime' }: ReceiverOptions,
+  { now, onStored = () => undefined, stoppedBy = () => 'runtime' }: ReceiverOptions,
 ): Receiver {
   const add = (part: Part): void => void (message.parts.value = [...message.parts.value, part]);
   const draft: Draft = {
     message,
     add,
     now,
+    onStored,
     stoppedBy,
     end,
     texts: createTexts(add),

@@ -6,6 +6,7 @@ import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { SteeringMessageInput } from '../../../src/runtime/steering/message.ts';
 import { createFrameQueue, type Schedule } from '../../kit/hooks/frame-queue.ts';
+import type { StoredAttachment } from '../../files/state/attached-file.ts';
 import type { AssistantMessage, Outcome } from './message.ts';
 import { createReceiver } from './receive.ts';
 import { createRunReader, type Reading, type RunAsked } from './run-reader.ts';
@@ -24,6 +25,8 @@ export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'
   send(runId: string, message: SteeringMessageInput): Promise<unknown>;
   /** Rejects with a `PinnaceError` as `Runtime.reply` does, or that it did not arrive. */
   reply(runId: string, reply: { readonly askId: string; readonly answer: unknown }): Promise<void>;
+  /** Reads a stored file by its `pinnace-blob:` address. Rejects with `not_found`. */
+  readFile(url: string): Promise<Blob>;
 }
 
 /** A run that is going on. */
@@ -48,6 +51,8 @@ export type PlanTerms = { readonly allowHumanIntervention: boolean } | { readonl
 interface RunOptions extends RunAsked {
   /** The answer to fill, or to go on with. */
   readonly answer: AssistantMessage;
+  /** Called with the address of a file that the run has stored. */
+  readonly onStored?: ((stored: StoredAttachment) => void) | undefined;
   readonly now: () => number;
   readonly schedule?: Schedule | undefined;
 }
@@ -60,13 +65,14 @@ interface Arrival {
 
 /** Starts a run that fills `answer`. */
 export function startRun(options: RunOptions): Run {
-  const { answer, now, schedule } = options;
+  const { answer, now, schedule, onStored } = options;
   const abort = new AbortController();
   const { promise: tooSlow, resolve: giveUp } = Promise.withResolvers<void>();
   /** When the chunk came that is being taken in: it may have waited for a frame. */
   let arrived: number | undefined;
   const receiver = createReceiver(answer, {
     now: () => arrived ?? now(),
+    onStored,
     stoppedBy: () => abort.signal.aborted ? 'person' : 'runtime',
   });
   const queue = createFrameQueue<Arrival>(

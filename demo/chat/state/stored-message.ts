@@ -1,6 +1,8 @@
 /** The storage format of a message, and its conversions. */
 
+import { signal } from '@preact/signals';
 import * as v from 'valibot';
+import { AttachedFile, withoutBytes } from '../../files/state/attached-file.ts';
 import { CitedSources } from './citations.ts';
 import {
   type AssistantMessage,
@@ -78,7 +80,12 @@ const StoredOutcome = v.variant('type', [
 ]);
 
 const StoredMessage = v.variant('role', [
-  v.object({ role: v.literal('user'), id: v.string(), text: v.string() }),
+  v.object({
+    role: v.literal('user'),
+    id: v.string(),
+    text: v.string(),
+    files: v.optional(v.array(AttachedFile)),
+  }),
   v.object({
     role: v.literal('assistant'),
     id: v.string(),
@@ -99,7 +106,10 @@ type StoredMessage = v.InferOutput<typeof StoredMessage>;
 
 /** Returns the message as data. */
 export function toStored(message: Message): StoredMessage {
-  if (message.role === 'user') return message;
+  if (message.role === 'user') {
+    const { files, ...rest } = message;
+    return { ...rest, ...(files && { files: [...files.value] }) };
+  }
   const { role, id, model, startedAt, via, parts, outcome, facts } = message;
   return {
     role,
@@ -116,7 +126,11 @@ export function toStored(message: Message): StoredMessage {
 /** Reads a stored message. */
 export function fromStored(value: unknown): Message | undefined {
   const stored = readAs(StoredMessage, value);
-  if (stored?.role !== 'assistant') return stored;
+  if (stored?.role === 'user') {
+    const { files, ...rest } = stored;
+    return { ...rest, ...(files && { files: signal(files) }) };
+  }
+  if (!stored) return undefined;
   const message = createAnswer(stored);
   message.parts.value = stored.parts.map(fromStoredPart);
   message.facts.value = stored.facts;
@@ -126,7 +140,7 @@ export function fromStored(value: unknown): Message | undefined {
 
 /** The same message without what tools gave, for a storage that takes no values of that size. */
 export function withoutOutputs(message: StoredMessage): StoredMessage {
-  if (message.role === 'user') return message;
+  if (message.role === 'user') return { ...message, ...(message.files && { files: withoutBytes(message.files) }) };
   return { ...message, parts: message.parts.map(withoutOutput) };
 }
 

@@ -90,7 +90,9 @@ const lineHeight = 24;
 
 /** By the length of its text; once it is drawn, it is measured. */
 function likelyHeight(message: Message): number {
-  if (message.role === 'user') return 40 + lineHeight * Math.floor(message.text.length / 60);
+  if (message.role === 'user') {
+    return 40 + lineHeight * Math.floor(message.text.length / 60) + 120 * (message.files?.peek().length ?? 0);
+  }
   let [cards, letters] = [0, 0];
   for (const part of message.parts.peek()) {
     if (part.type === 'text') letters += part.text.peek().length;

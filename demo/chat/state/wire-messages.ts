@@ -1,6 +1,7 @@
 /** Returns a chat's messages as AI SDK transports send them. */
 
 import type { UIMessage } from '../../../src/contracts/ai-types.ts';
+import { partsToSend } from '../../files/state/attached-file.ts';
 import type { AssistantMessage, Message, Part, ToolPart, ToolState } from './message.ts';
 import type { Approval } from './run-data.ts';
 
@@ -18,7 +19,7 @@ export function toWireMessages(messages: readonly Message[]): UIMessage[] {
 
 function toWireMessage(message: Message): UIMessage {
   const { id, role } = message;
-  if (role === 'user') return { id, role, parts: [{ type: 'text', text: message.text }] };
+  if (role === 'user') return { id, role, parts: partsToSend(message) };
   return { id, role, parts: toWireParts(message) };
 }
 

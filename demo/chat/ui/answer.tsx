@@ -5,6 +5,7 @@ import { isUndecided } from '../state/approval.ts';
 import { openQuestions, planOf } from '../../plan/state/plan.ts';
 import { placeOf } from '../../knowledge/worker/place.ts';
 import { citable, type CitedSource } from '../state/citations.ts';
+import { Files } from '../../files/ui/lazy-files.tsx';
 import { safeHref } from '../../markdown/state/markdown-links.ts';
 import {
   answerText,
@@ -124,9 +125,9 @@ function PartView({ part, agent, message, playground, isLast }: PartViewProps): 
     case 'plan':
       return <PlanCard part={part} message={message} playground={playground} isLast={isLast} />;
     case 'file':
-      return part.url.startsWith('data:image/')
-        ? <img class='answer-image' src={part.url} alt='Made by the model' />
-        : <p class='chip'>File ({part.mediaType})</p>;
+      return /^https?:/.test(part.url)
+        ? <p class='chip'>File ({part.mediaType})</p>
+        : <Files files={[{ ...part, name: 'File of the model', via: message.via }]} playground={playground} />;
     case 'steering':
       return (
         <div class='steering' data-testid='steering'>

@@ -2,9 +2,10 @@ import { useComputed, useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Chat } from '../state/chat.ts';
-import type { Message } from '../state/message.ts';
+import type { Message, UserMessage } from '../state/message.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { Answer, type InFeed } from './answer.tsx';
+import { Files } from '../../files/ui/lazy-files.tsx';
 import { chatFind } from '../../find/ui/chat-find.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { lazy } from '../../kit/lazy.tsx';
@@ -115,16 +116,23 @@ function Entry({ message, place, count, playground }: EntryProps): JSX.Element {
   return useMemo(() => {
     const inFeed = { 'tabIndex': -1, 'aria-posinset': place + 1, 'aria-setsize': count } as const;
     return message.role === 'user'
-      ? <Question text={message.text} inFeed={inFeed} />
+      ? <Question message={message} playground={playground} inFeed={inFeed} />
       : <Answer message={message} playground={playground} isLast={place === count - 1} inFeed={inFeed} />;
   }, [message, place, count]);
 }
 
-function Question({ text, inFeed }: { text: string; inFeed: InFeed }): JSX.Element {
+interface QuestionProps {
+  readonly message: UserMessage;
+  readonly playground: Playground;
+  readonly inFeed: InFeed;
+}
+
+function Question({ message: { text, files }, playground, inFeed }: QuestionProps): JSX.Element {
   return (
     <article class='message question' aria-label='You' data-testid='message' data-role='user' {...inFeed}>
       <h2 class='visually-hidden'>You</h2>
-      <p>{text}</p>
+      {text !== '' && <p>{text}</p>}
+      {files && <Files files={files.value} playground={playground} />}
     </article>
   );
 }

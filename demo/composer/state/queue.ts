@@ -2,6 +2,7 @@
 
 import { effect, untracked } from '@preact/signals';
 import { type Chat, isRunning, type QueuedMessage } from '../../chat/state/chat.ts';
+import type { Written } from '../../files/state/attached-file.ts';
 import type { AssistantMessage, Message } from '../../chat/state/message.ts';
 import type { Transport } from '../../chat/state/run.ts';
 
@@ -9,14 +10,18 @@ interface QueueOptions {
   readonly createId: () => string;
   readonly transports: { to(endpoint: string | undefined): Transport };
   /** Sends the next message of the chat. */
-  readonly send: (chat: Chat, text: string) => void;
+  readonly send: (chat: Chat, written: Written) => void;
 }
 
-/** Hands a message to the agent that answers. What the agent has not read when its answer ends, becomes the next message. */
-export function queueMessage(chat: Chat, text: string, { createId, transports, send }: QueueOptions): void {
+/** Hands a message to the agent that answers, which takes no files while it works. What the agent has not read when its answer ends, becomes the next message. */
+export function queueMessage(
+  chat: Chat,
+  { text, files = [] }: Written,
+  { createId, transports, send }: QueueOptions,
+): void {
   const answer = runningAnswer(chat.messages.value);
-  const runId = answer?.facts.value.run?.runId;
-  const message: QueuedMessage = { id: createId(), text, state: runId === undefined ? 'next' : 'sending' };
+  const runId = files.length > 0 ? undefined : answer?.facts.value.run?.runId;
+  const message: QueuedMessage = { id: createId(), text, files, state: runId === undefined ? 'next' : 'sending' };
   const isFirst = chat.queued.value.length === 0;
   chat.queued.value = [...chat.queued.value, message];
   if (isFirst) whenIdle(chat, () => sendRest(chat, send));
@@ -38,12 +43,15 @@ export function unread({ queued, messages }: Chat): readonly QueuedMessage[] {
 
 /** An answer that a person stopped, that failed or that waits is not simply answered: the text then goes back into the composer. */
 function sendRest(chat: Chat, send: QueueOptions['send']): void {
-  const rest = unread(chat).map(({ text }) => text).join('\n\n');
+  const rest = unread(chat);
+  const text = rest.map((message) => message.text).filter((each) => each !== '').join('\n\n');
+  const files = rest.flatMap((message) => message.files ?? []);
   chat.queued.value = [];
-  if (rest === '') return;
+  if (rest.length === 0) return;
   const last = chat.messages.value.at(-1);
-  if (last?.role === 'assistant' && last.outcome.value.type === 'done') return send(chat, rest);
-  chat.draft.value = [rest, chat.draft.value].filter((text) => text.trim() !== '').join('\n\n');
+  if (last?.role === 'assistant' && last.outcome.value.type === 'done') return send(chat, { text, files });
+  chat.draft.value = [text, chat.draft.value].filter((each) => each.trim() !== '').join('\n\n');
+  chat.attached.value = [...files, ...chat.attached.value];
 }
 
 /** Calls back in a turn after the end: an answer of another tab ends before the messages of that tab are taken in. */

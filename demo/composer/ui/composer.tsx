@@ -1,27 +1,50 @@
+import { useSignal } from '@preact/signals';
 import type { JSX, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Chat, isRunning, type QueuedMessage } from '../../chat/state/chat.ts';
 import { unread } from '../state/queue.ts';
 import { nextFrame } from '../../kit/hooks/frame-queue.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
+import { AttachButton, takeFiles } from '../../files/ui/attach-button.tsx';
+import { DraftFiles } from '../../files/ui/lazy-files.tsx';
 import { Icon } from '../../kit/icon.tsx';
 
 /** Where a message is written, sent, and its run stopped. */
 export function Composer({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
   const isBusy = isRunning(chat);
   const draft = chat.draft.value;
+  const files = chat.attached.value;
+  const isEmpty = draft.trim() === '' && files.length === 0;
+  const isOver = useSignal(false);
   const send = (): void => {
-    if (draft.trim() !== '' && playground.send(draft)) chat.draft.value = '';
+    if (isEmpty || !playground.send(draft, files)) return;
+    chat.draft.value = '';
+    chat.attached.value = [];
+    chat.attachProblem.value = undefined;
   };
   return (
     <form
-      class='composer'
+      class={isOver.value ? 'composer is-over' : 'composer'}
+      onDragOver={(event) => {
+        if (!event.dataTransfer?.types.includes('Files')) return;
+        event.preventDefault();
+        isOver.value = true;
+      }}
+      onDragLeave={() => (isOver.value = false)}
+      onDrop={(event) => {
+        isOver.value = false;
+        if (takeFiles(chat, event.dataTransfer?.files)) event.preventDefault();
+      }}
       onSubmit={(event) => {
         event.preventDefault();
         send();
       }}
     >
       <Queue chat={chat} />
+      {chat.attachProblem.value !== undefined && (
+        <p class='attach-problem' role='alert' data-testid='attach-problem'>{chat.attachProblem.value}</p>
+      )}
+      {files.length > 0 && <DraftFiles chat={chat} onRemoved={() => playground.focusRequests.value++} />}
       <MessageField chat={chat} playground={playground} onEnter={send} />
       <div class='composer-foot'>
         <p class='hints'>
@@ -38,8 +61,9 @@ export function Composer({ chat, playground }: { chat: Chat; playground: Playgro
             )}
         </p>
         <span class='composer-buttons'>
+          <AttachButton chat={chat} />
           {isBusy && <StopButton onStop={() => playground.chats.stop()} />}
-          {(!isBusy || draft.trim() !== '') && <SendButton disabled={draft.trim() === ''} />}
+          {(!isBusy || !isEmpty) && <SendButton disabled={isEmpty} />}
         </span>
       </div>
     </form>
@@ -57,9 +81,9 @@ function Queue({ chat }: { chat: Chat }): JSX.Element {
   const messages = unread(chat);
   return (
     <div class='queue' role='status' hidden={messages.length === 0}>
-      {messages.map(({ id, text, state }) => (
+      {messages.map(({ id, text, files = [], state }) => (
         <div key={id} data-testid='queued' data-state={state}>
-          <p>{text}</p>
+          <p>{[text, ...files.map(({ name }) => name)].filter((each) => each !== '').join(', ')}</p>
           <span>{queueLabels[state]}</span>
         </div>
       ))}
@@ -98,6 +122,11 @@ function MessageField({ chat, playground, onEnter }: MessageFieldProps): JSX.Ele
       disabled={chat.loaded.value !== 'ready'}
       onInput={({ currentTarget }) => (chat.draft.value = currentTarget.value)}
       onKeyDown={onKeyDown}
+      onPaste={(event) => {
+        const pasted = event.clipboardData;
+        if (pasted?.types.includes('text/plain')) return; // office programs add a picture of the text
+        if (takeFiles(chat, pasted?.files)) event.preventDefault();
+      }}
     />
   );
 }

@@ -3,11 +3,18 @@
 import type { Client } from '../../../adapters/transport/client.ts';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
+import type { StoredFiles } from '../../../src/runtime/attachments/stored-file.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
 
 /** Returns the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */
-export function remoteRuntime(client: Client): Runtime {
+export function remoteRuntime(client: Client): Runtime & { readonly blobs: Pick<StoredFiles, 'get'> } {
   return {
+    blobs: {
+      async get(id, _principal, options) {
+        const blob = await client.blobs.read(id, options);
+        return { bytes: new Uint8Array(await blob.arrayBuffer()), mediaType: blob.type };
+      },
+    },
     async run(request, _principal, { signal, idempotencyKey = crypto.randomUUID() } = {}) {
       const left = new AbortController();
       const leave = (): void => left.abort(new PinnaceError('cancelled', 'The run was stopped before it began'));

@@ -1,0 +1,49 @@
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import type { Chat } from '../../chat/state/chat.ts';
+import { Icon } from '../../kit/icon.tsx';
+import { attach } from './lazy-files.tsx';
+
+/** What the file dialog offers; the content of a file decides whether it is taken. */
+const accepted = 'image/png,image/jpeg,image/gif,image/webp,application/pdf,audio/*,text/*,application/json,.md,.csv';
+
+/** Opens the file dialog. */
+export function AttachButton({ chat }: { chat: Chat }): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type='file'
+        data-testid='attach-input'
+        multiple
+        hidden
+        accept={accepted}
+        onChange={({ currentTarget }) => {
+          takeFiles(chat, currentTarget.files);
+          currentTarget.value = ''; // the same file can be chosen again
+        }}
+      />
+      <button
+        type='button'
+        class='icon-button'
+        aria-label='Attach file'
+        title='Attach file'
+        data-testid='attach'
+        disabled={chat.loaded.value !== 'ready'}
+        onClick={() => input.current?.click()}
+      >
+        <Icon name='clip' />
+      </button>
+    </>
+  );
+}
+
+/** Adds files that were chosen, pasted or dropped. Returns whether there are any. */
+export function takeFiles(chat: Chat, files: FileList | undefined | null): boolean {
+  if (!files || files.length === 0 || chat.loaded.value !== 'ready') return false;
+  attach(chat, [...files]).catch(() => {
+    chat.attachProblem.value = 'The file was not attached: a part of this page could not be loaded. Reload the page.';
+  });
+  return true;
+}

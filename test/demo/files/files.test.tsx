@@ -1,0 +1,200 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import type { UIMessage } from '../../../src/contracts/ai-types.ts';
+import { answer, mount, type Page, send } from '../../fixtures/page/playground.tsx';
+
+let page: Page;
+
+afterEach(() => page.unmount());
+
+const base64 = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const pngBytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+const png = (name = 'dot.png', { size = 0 } = {}) =>
+  new File([pngBytes, new Uint8Array(size)], name, { type: 'image/png' });
+const address = `pinnace-blob:${'a'.repeat(64)}`;
+
+/** Chooses files in the dialog of the button. */
+async function choose(...files: File[]): Promise<void> {
+  const input = await page.find('attach-input');
+  Object.defineProperty(input, 'files', { value: files, configurable: true });
+  input.dispatchEvent(new Event('change', { bubbles: true }));
+}
+
+/** Hands files to an element, as a paste or a drop does. */
+function hand(
+  element: Element,
+  type: 'paste' | 'drop',
+  { files, types = ['Files'] }: { files: File[]; types?: string[] },
+) {
+  const event = new Event(type, { bubbles: true, cancelable: true });
+  Object.assign(event, { [type === 'paste' ? 'clipboardData' : 'dataTransfer']: { files, types } });
+  element.dispatchEvent(event);
+  return event;
+}
+
+const attached = (count: number) => vi.waitFor(() => expect(page.all('attached')).toHaveLength(count));
+const names = () => page.playground.chats.current.value.attached.value.map(({ name }) => name);
+const lastSent = (): UIMessage | undefined => page.transport.sent.at(-1)?.messages.at(-1);
+
+/** Sends an image and says where the run has stored it. */
+async function sendStored(): Promise<void> {
+  await choose(png());
+  await attached(1);
+  await send(page, 'What is this?');
+  page.transport.write({
+    type: 'data-attachment',
+    id: 'a',
+    data: { messageId: lastSent()?.id, part: 1, url: address, mediaType: 'image/png', size: 70 },
+  });
+}
+
+describe('attaching files', () => {
+  it('sends chosen files with the message and shows them in it', async () => {
+    page = await mount();
+    expect((await page.find('attach')).getAttribute('aria-label')).toBe('Attach file');
+    await choose(png(), new File(['a,b\n1,2\n'], 'cities.csv', { type: 'text/csv' }));
+    await attached(2);
+    await send(page, 'What is this?');
+    expect(lastSent()?.parts).toEqual([
+      { type: 'text', text: 'What is this?' },
+      { type: 'file', filename: 'dot.png', mediaType: 'image/png', url: `data:image/png;base64,${base64}` },
+      {
+        type: 'file',
+        filename: 'cities.csv',
+        mediaType: 'text/csv',
+        url: `data:text/csv;base64,${btoa('a,b\n1,2\n')}`,
+      },
+    ]);
+    expect(await page.find('file-image')).toMatchObject({ alt: 'dot.png' });
+    expect(page.all('file').map(({ textContent }) => textContent)).toEqual([
+      'Downloaddot.pngimage/png, 70 bytes',
+      'Downloadcities.csvtext/csv, 8 bytes',
+    ]);
+    expect(page.all('attached')).toHaveLength(0);
+  });
+
+  it('sends files without a text, under the name of the first', async () => {
+    page = await mount();
+    await choose(png());
+    await attached(1);
+    await page.click('send');
+    await vi.waitFor(() => expect(lastSent()?.parts).toMatchObject([{ type: 'file', filename: 'dot.png' }]));
+    expect(page.playground.chats.current.value.title.value).toBe('dot.png');
+  });
+
+  it('removes a file before it is sent', async () => {
+    page = await mount();
+    await choose(png('one.png'), png('two.png'));
+    await attached(2);
+    expect(page.all('remove-file')[0]?.getAttribute('aria-label')).toBe('Remove one.png');
+    await page.click('remove-file');
+    await attached(1);
+    expect(names()).toEqual(['two.png']);
+  });
+
+  it('takes files that are pasted, and leaves a pasted text with its picture to the browser', async () => {
+    page = await mount();
+    const composer = await page.find('composer');
+    expect(hand(composer, 'paste', { files: [png()] }).defaultPrevented).toBe(true);
+    await attached(1);
+    const withText = hand(composer, 'paste', { files: [png()], types: ['text/plain', 'Files'] });
+    expect(withText.defaultPrevented).toBe(false);
+    expect(names()).toEqual(['dot.png']);
+  });
+
+  it('takes files that are dropped on the composer', async () => {
+    page = await mount();
+    expect(hand(await page.find('composer'), 'drop', { files: [png()] }).defaultPrevented).toBe(true);
+    await attached(1);
+  });
+
+  it.each([
+    [png('big.png', { size: 5_242_880 }), '“big.png” is too large: it has 5.2 MB, and a file may have 5.2 MB.'],
+    [new File(['<svg/>'], 'logo.svg', { type: 'image/svg+xml' }), '“logo.svg” is of a type that agents do not take.'],
+    [new File([new Uint8Array([0, 1])], 'a.zip', { type: 'application/zip' }), '“a.zip” is of a type'],
+    [new File([], 'empty.txt', { type: 'text/plain' }), '“empty.txt” is empty.'],
+  ])('says why a file is not taken', async (file, problem) => {
+    page = await mount();
+    await choose(file, png());
+    expect((await page.find('attach-problem')).textContent).toContain(problem);
+    expect((await page.find('attach-problem')).getAttribute('role')).toBe('alert');
+    await attached(1);
+  });
+
+  it('takes 20 files and 10 MiB for a message', async () => {
+    page = await mount();
+    await choose(...Array.from({ length: 21 }, (_, i) => png(`${i}.png`)));
+    expect((await page.find('attach-problem')).textContent).toContain(
+      '“20.png” was not attached: a message may have 20',
+    );
+    await attached(20);
+    page.playground.chats.current.value.attached.value = [];
+    await choose(...['a', 'b', 'c'].map((name) => png(name, { size: 5_000_000 })));
+    await vi.waitFor(() => expect(page.all('attach-problem')[0]?.textContent).toContain('“c” was not attached'));
+    expect(names()).toEqual(['a', 'b']);
+  });
+
+  it('takes a text by its content, whatever type the browser gives its name', async () => {
+    page = await mount();
+    await choose(new File(['let a = 1;'], 'main.ts', { type: 'video/mp2t' }));
+    await attached(1);
+    expect(page.playground.chats.current.value.attached.value[0]).toMatchObject({ mediaType: 'text/plain' });
+  });
+
+  it('sends files that are attached while an answer is written with the next message', async () => {
+    page = await mount();
+    await send(page, 'Hi');
+    page.transport.write({ type: 'data-run', id: 'run-1', data: { runId: 'run-1', state: 'running' } });
+    await choose(png());
+    await attached(1);
+    await page.click('send');
+    expect((await page.find('queued')).textContent).toContain('dot.png');
+    await answer(page, 'Hello');
+    await vi.waitFor(() => expect(page.transport.sent).toHaveLength(2));
+    expect(lastSent()?.parts).toMatchObject([{ type: 'file', filename: 'dot.png' }]);
+    expect(page.transport.steered).toEqual([]);
+  });
+});
+
+describe('files of a chat', () => {
+  it('keeps the address of a stored file instead of its bytes, and shows it after a reload', async () => {
+    const storage = memoryStorage();
+    page = await mount({ storage });
+    page.transport.stored.set(address, png());
+    await sendStored();
+    await answer(page, 'A dot');
+    const chatId = page.playground.chats.current.value.id;
+    await vi.waitFor(async () => {
+      const stored = await storage.list({ prefix: ['message', chatId], limit: 10 });
+      expect(stored[0]?.value).toMatchObject({ files: [{ name: 'dot.png', url: address }] });
+      expect(stored).toHaveLength(2);
+    });
+    page.unmount();
+    page = await mount({ storage, chatId });
+    page.transport.stored.set(address, png());
+    expect(await page.find('file-image')).toMatchObject({ alt: 'dot.png' });
+    expect(page.transport.read).toEqual([address]);
+    await send(page, 'And now?');
+    expect(page.transport.sent[0]?.messages[0]?.parts[1]).toEqual({
+      type: 'file',
+      filename: 'dot.png',
+      mediaType: 'image/png',
+      url: address,
+    });
+  });
+
+  it('says that a file is not available any more', async () => {
+    page = await mount();
+    await sendStored();
+    expect((await page.find('file-missing')).textContent).toContain('dot.png');
+  });
+
+  it('shows an image of the model that the runtime has stored', async () => {
+    page = await mount();
+    page.transport.stored.set(address, png());
+    await send(page, 'Draw');
+    page.transport.write({ type: 'file', url: address, mediaType: 'image/png' });
+    expect(await page.find('file-image')).toHaveProperty('src', `data:image/png;base64,${base64}`);
+    expect((await page.find('file')).textContent).toBe('DownloadFile of the modelimage/png');
+  });
+});
