@@ -118,7 +118,7 @@ describe('encodeKey', () => {
 });
 
 describe('afterPrefix', () => {
-  it('bounds, together with the prefix, exactly the keys that the prefix begins', () => {
+  it('bounds, together with the prefix, exactly the keys with this prefix', () => {
     fc.assert(
       fc.property(key, fc.array(part, { maxLength: 3 }), key, (prefix, rest, other) => {
         for (const whole of [[...prefix, ...rest], other, [...prefix.slice(0, -1), ...other]]) {

@@ -36,7 +36,7 @@ describe('metrics', () => {
     expect(readPrometheus(metrics.text()).get('pinnace_tool_calls_total')?.samples[0]?.labels['tool']).toBe(tool);
   });
 
-  it('tell an observer of all that comes, and of the gauges that there are', () => {
+  it('report every update to an observer, and the existing gauges', () => {
     const metrics = createMetrics();
     metrics.gauge('pinnace_open_runs', () => 1);
     metrics.count('pinnace_runs_total', { state: 'completed' });

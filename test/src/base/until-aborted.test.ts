@@ -13,14 +13,14 @@ describe('untilAborted', () => {
     expect(await untilAborted(async () => 2, { signal: undefined, action })).toBe(2);
   });
 
-  it('never begins what was given up before', async () => {
+  it('never starts work that was aborted before', async () => {
     const work = vi.fn<() => Promise<number>>();
     const gaveUp = untilAborted(work, { signal: AbortSignal.abort(), action });
     await expect(gaveUp).rejects.toMatchObject({ code: 'cancelled', message: expect.stringContaining(action) });
     expect(work).not.toHaveBeenCalled();
   });
 
-  it('says why in its own words, also where the work hears of the abort too', async () => {
+  it('rejects with its own reason, also when the work receives the abort too', async () => {
     const stop = new AbortController();
     const listening = (): Promise<never> =>
       new Promise((_, reject) => {

@@ -286,7 +286,7 @@ describe('onError', () => {
     expect(left).toContain('fine');
   });
 
-  it('receives what a data source throws, with the run that asked it', async () => {
+  it('receives what a data source throws, with the run that queried it', async () => {
     const { reports, onError } = recorder();
     const cause = bug();
     const failing = { id: 'notes', kind: 'text' as const, stats: throwIt(cause), retrieve: throwIt(cause) };

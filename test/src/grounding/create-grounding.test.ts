@@ -158,7 +158,7 @@ describe('createGrounding', () => {
     }]);
   });
 
-  it('returns of the metadata what was asked for', async () => {
+  it('returns the requested metadata', async () => {
     const docs = fakeSource('docs', [hitOf('a', { metadata: { x: 1, y: 2 } })]);
     const grounding = createGrounding({ sources: [docs] });
     const { hits } = await grounding.retrieve({ dataSourceId: 'docs', query: 'x', include: ['y', '__proto__'] });

@@ -81,7 +81,7 @@ describe('groundingTools', () => {
     });
   });
 
-  it('tell where to look, and what is to be found there', () => {
+  it('list the sources and their contents', () => {
     const sources = [textSource({ id: 'notes' }), fakeSource('orders', [], 'structured')];
     const grounding = createGrounding({ sources, descriptions: { orders: 'orders since 2020' } });
     const [retrieve] = groundingTools(grounding, { dataSources: ['notes', 'orders', 'gone'] });

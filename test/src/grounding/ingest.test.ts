@@ -39,7 +39,7 @@ const longText = (count: number): string =>
   );
 
 describe('ingest', () => {
-  it('reads text, Markdown, HTML, JSON and CSV, and says where what was found stands', async () => {
+  it('reads text, Markdown, HTML, JSON and CSV, and returns the position of each piece', async () => {
     const { run, find } = setUp();
     const { files } = await run([
       fileOf('notes.txt', 'First line\n\nThe lighthouse is closed.\n'),

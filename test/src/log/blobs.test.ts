@@ -34,7 +34,7 @@ describe('files in a storage', () => {
     expect(writes).toHaveLength(before);
   });
 
-  it('are kept for 30 days after their last use', async () => {
+  it('expire 30 days after their last use', async () => {
     const { blobs, pass, storage } = setup();
     const id = await blobs.put(blob, scope);
     for (let use = 0; use < 4; use++) {
@@ -46,7 +46,7 @@ describe('files in a storage', () => {
     expect(await storage.list({ prefix: ['blob'], limit: 10 })).toEqual([]);
   });
 
-  it('are gone as a whole when a part is', async () => {
+  it('are missing as a whole when a part is missing', async () => {
     const { blobs, storage } = setup();
     const id = await blobs.put(blob, scope);
     await storage.commit([{ key: ['blob', 't', id, 1] }]);

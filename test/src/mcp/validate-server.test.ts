@@ -346,7 +346,7 @@ describe('a server that changes one field of an approved definition', () => {
     'the list, by another tool': (offer) => offer.tools.push(rawTool({ name: mallory, description: mallory })),
   };
 
-  it.each(Object.keys(changes))('tells the model nothing of it: %s', async (field) => {
+  it.each(Object.keys(changes))('hides it from the model: %s', async (field) => {
     const mcp = fakeMcp({ instructions: 'Search first' });
     const script = callsTools({ tool: 'docs__search', input: {} });
     const parts = await unvalidated(mcp, { scripts: [script, says('ok'), script, says('ok')] });

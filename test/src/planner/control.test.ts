@@ -41,7 +41,7 @@ describe('a cancel', () => {
     expect(await eventsOf(planner, planId)).toHaveLength(events.length);
   });
 
-  it('of one agent leaves its siblings at work, and what it gives afterwards is late', async () => {
+  it('of one agent leaves its siblings at work, and its later result counts as late', async () => {
     const [started, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const runAgent: RunAgent = async (task) => {
       if (task.address === '1' && task.step === 1) {
@@ -61,7 +61,7 @@ describe('a cancel', () => {
     expect(typesOf(await eventsOf(planner, planId))).toContain('step.late');
   });
 
-  it('by the signal of whoever waits ends the plan', async () => {
+  it('by the signal of the waiting caller ends the plan', async () => {
     const { runAgent, started } = endless();
     const { planner } = testPlanner(runAgent);
     const controller = new AbortController();
@@ -72,7 +72,7 @@ describe('a cancel', () => {
     });
   });
 
-  it('tells which unsafe calls were under way', async () => {
+  it('returns the unsafe calls that were running', async () => {
     const started = Promise.withResolvers<void>();
     const { planner } = testPlanner(async (task) => {
       if (!task.call) return next({ type: 'call', tool: 'pay', input: {}, effect: 'unsafe' });

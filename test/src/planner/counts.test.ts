@@ -4,7 +4,7 @@ import { done, me, testPlanner } from '../../fixtures/plan.ts';
 import { readPrometheus } from '../../tools/prometheus.ts';
 
 describe('the metrics of plans', () => {
-  it('tell how they ended, what they used of their budgets, how many are open, and their commits', async () => {
+  it('count outcomes, used budgets, open plans and commits', async () => {
     const metrics = createMetrics();
     const gate = Promise.withResolvers<void>();
     const { planner } = testPlanner(async ({ goal }) => {

@@ -29,7 +29,7 @@ describe('a given plan', () => {
     checkOrder(await eventsOf(planner, outcome.planId));
   });
 
-  it('gives the result of the task that it names, and cites what that came from', async () => {
+  it('returns the result of the task that it names, and cites its sources', async () => {
     const { planner } = testPlanner(joining);
     const outcome = await planner.run({ goal: 'g', plan: { tasks, result: 'left' } }, me);
     expect(outcome).toMatchObject({ state: 'done', result: 'left base' });

@@ -178,7 +178,7 @@ describe('a question to a person', () => {
     }
   });
 
-  it('is nobody else’s: forged, of another tenant or without the scope, an answer changes nothing', async () => {
+  it('accepts no other answer: a forged one, one of another tenant or one without the scope changes nothing', async () => {
     const { planner } = testPlanner(asking({ question: 'A?' }));
     const suspended = await suspend(planner);
     const { planId } = suspended;
@@ -204,7 +204,7 @@ describe('a question to a person', () => {
     [{ default: 'no' }, { state: 'done', result: ['no'] }],
   ];
   for (const [onTimeout, expected] of late) {
-    it(`that nobody answers in time comes to what it said: ${JSON.stringify(onTimeout)}`, async () => {
+    it(`that times out has the outcome of its policy: ${JSON.stringify(onTimeout)}`, async () => {
       const clock = testClock();
       const { planner } = testPlanner(asking({ question: 'A?', timeoutMs: dayMs, onTimeout }), { now: clock.now });
       const suspended = await suspend(planner);
@@ -250,7 +250,7 @@ describe('a question to a person', () => {
     expect(await planner.questions(suspended.planId, me)).toEqual([]);
   });
 
-  it('is refused where the plan must do without people, and the agent is told', async () => {
+  it('is refused in plans without people, and the agent receives the refusal', async () => {
     const runAgent = steps(
       () =>
         next({ type: 'ask_human', question: 'A?' }, {
@@ -308,7 +308,7 @@ describe('the approval of a sub-agent’s call', () => {
     expect(calls).toEqual([{ callId: 'c1', tool: 'send_mail', input: { to: 'ann' }, approved: true }]);
   });
 
-  it('is refused: the call is not made, and the agent is told', async () => {
+  it('is refused: the call is not made, and the agent receives the refusal', async () => {
     calls.length = 0;
     const { planner } = testPlanner(runAgent, { storage: memoryStorage() });
     const suspended = await suspend(planner);

@@ -47,7 +47,7 @@ describe('slots', () => {
     expect(most()).toBeLessThanOrEqual(2); // the first agents have no provider
   });
 
-  it('go to deeper agents first, and to those that go on before those that begin', async () => {
+  it('go to deeper agents first, and to continuing agents before new ones', async () => {
     const order: string[] = [];
     const { planner } = testPlanner(async (task, context) => {
       order.push(`${task.address}#${task.step}`);
@@ -70,7 +70,7 @@ describe('slots', () => {
 });
 
 describe('limits', () => {
-  it('of depth and agents are told to the agent, and end nothing', async () => {
+  it('of depth and agents are reported to the agent, and end nothing', async () => {
     const told: unknown[] = [];
     const { planner } = testPlanner(async (task) => {
       if (task.step > 1) {
@@ -152,7 +152,7 @@ describe('limits', () => {
     expect(created).toEqual([undefined, 'a', 'c']); // not b: 400 were left; c: 900 were
   });
 
-  it('of time are absolute: they go on while nobody has the plan, and are over when it is found too late', async () => {
+  it('of time are absolute: they continue while no instance owns the plan, and have passed when one takes it over too late', async () => {
     const clock = testClock();
     const runAgent: RunAgent = async (task) =>
       task.step === 1 ? next({ type: 'ask_human', question: 'A?' }) : done('late');
@@ -183,7 +183,7 @@ describe('limits', () => {
     expect(deadlines).toEqual([1000, 500, 500, 500, 1000]);
   });
 
-  it('of time end an agent at work, and its parent is told', async () => {
+  it('of time end a working agent, and its parent receives the failure', async () => {
     const clock = testClock();
     const started = Promise.withResolvers<void>();
     const { planner } = testPlanner(async (task, { signal }) => {

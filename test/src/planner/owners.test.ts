@@ -165,7 +165,7 @@ describe('a plan', () => {
   });
 });
 
-describe('whoever is asked before an agent is made', () => {
+describe('the hook before an agent is created', () => {
   const told = async (authorize: NonNullable<Parameters<typeof createPlanner>[0]['authorize']>): Promise<unknown> => {
     const { planner } = testPlanner(async (task) => {
       if (task.address !== '1') return done(task.goal);
@@ -180,7 +180,7 @@ describe('whoever is asked before an agent is made', () => {
     return outcome.state === 'done' && outcome.result;
   };
 
-  it('is told who wants what for whom, and refuses single ones', async () => {
+  it('receives the creator, the task and the principal, and can refuse single agents', async () => {
     const asked: unknown[] = [];
     const result = await told((creator, child) => {
       asked.push([creator.address, creator.agentId, creator.owner.tenant, child]);
@@ -193,7 +193,7 @@ describe('whoever is asked before an agent is made', () => {
     ]);
   });
 
-  it('refuses all when it fails, or wants a person asked', async () => {
+  it('refuses all when it fails, or requires an approval', async () => {
     const below = (answer: () => Authorization | Promise<Authorization>) =>
       told(({ address }) => address === '' ? { decision: 'allow' } : answer());
     expect(await below(() => Promise.reject(new Error('away')))).toEqual(['forbidden', 'forbidden']);

@@ -44,7 +44,7 @@ describe('the failure of a child', () => {
     ]);
   });
 
-  it('is told to its parent, or left out, as the child says', async () => {
+  it("is passed to its parent, or left out, as the child's policy says", async () => {
     const { planner } = testPlanner(
       family([
         child('a', 'fail', { onFailure: 'collect' }),
@@ -149,7 +149,7 @@ describe('the failure of a child', () => {
 });
 
 describe('a wait', () => {
-  it('for all is told every result, in the order of creation', async () => {
+  it('for all receives every result, in the order of creation', async () => {
     const { planner } = testPlanner(family([child('a', 'slow'), child('b', 'ok'), child('c', 'fail')]));
     const outcome = await planner.run({ goal: 'g' }, me);
     expect(JSON.stringify(outcome.state === 'done' && outcome.result)).toBe('{"a":"slow","b":"ok","c":"not_found"}');
@@ -183,7 +183,7 @@ describe('a wait', () => {
     expect(await planner.run({ goal: 'g' }, me)).toMatchObject({ state: 'done', result: { a: 'ok' } });
   });
 
-  it('ends with its time, and the agent is told', async () => {
+  it('ends with its timeout, and the agent receives it', async () => {
     const clock = testClock();
     const runAgent: RunAgent = async (task) => {
       if (task.address !== '1') return await new Promise(() => undefined);
@@ -200,7 +200,7 @@ describe('a wait', () => {
     expect(await planner.outcome(planId, me)).toMatchObject({ state: 'done', result: ['outcome', 'timeout'] });
   });
 
-  it('that nobody can end is found, and fails the one that waits', async () => {
+  it('that no agent can end is detected, and fails the waiting one', async () => {
     const { planner } = testPlanner(async (task) =>
       task.address === '1'
         ? task.step === 1 ? next(child('a', 'g')) : done(resultsOf(task))
@@ -235,7 +235,7 @@ describe('messages', () => {
     expect(outcome).toMatchObject({ state: 'done', result: { a: [['This one', true]] } });
   });
 
-  it('to whoever cannot be reached are refused', async () => {
+  it('to unreachable agents are refused', async () => {
     const { planner } = testPlanner(steps(
       () => next({ type: 'send', to: 'nobody', body: 1 }, { type: 'send', to: 'parent', body: 1 }),
       ({ inbox }) => done(inbox.map((item) => item.type === 'outcome' && !item.ok && item.error.code)),
@@ -245,7 +245,7 @@ describe('messages', () => {
 });
 
 describe('an agent without progress', () => {
-  it('is told to plan anew, then a person is asked, then it fails', async () => {
+  it('first receives a notice, then a person is asked, then it fails', async () => {
     const told: string[] = [];
     const { planner } = testPlanner(async (task) => {
       if (task.call) return { type: 'output', output: 'nothing' };
@@ -274,7 +274,7 @@ describe('an agent without progress', () => {
 });
 
 describe('a plan that is revised', () => {
-  it('drops children that it no longer needs, which fails nobody', async () => {
+  it('drops children that it no longer needs, which fails no agent', async () => {
     const { planner } = testPlanner(async (task) => {
       if (task.goal === 'wait') return await new Promise(() => undefined);
       if (task.depth > 0) return done('ok');
@@ -301,7 +301,7 @@ describe('a plan that is revised', () => {
     expect(events.find(({ type }) => type === 'agent.cancelled')).toMatchObject({ id: '1-1', reason: 'dropped' });
   });
 
-  it('gives the same child for the same key', async () => {
+  it('returns the same child for the same key', async () => {
     const { planner } = testPlanner(steps(
       () => next(child('a', 'x'), child('a', 'x')),
       ({ inbox }) => done(inbox.map((item) => item.type === 'outcome' && item.ok && item.output.value)),

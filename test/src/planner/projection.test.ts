@@ -43,7 +43,7 @@ describe('the stream of a plan', () => {
     await planner.close();
   });
 
-  it('shows the plan, gives the result as text, and ends once', async () => {
+  it('shows the plan, emits the result as text, and ends once', async () => {
     const { planner, storage } = testPlanner(async (task) =>
       task.address !== '1'
         ? done(task.goal)
@@ -84,7 +84,7 @@ describe('the stream of a plan', () => {
     expect(await elsewhere.view(planId, me)).toEqual(last);
   });
 
-  it('tells what each agent has used by itself', async () => {
+  it('shows the usage of each agent', async () => {
     const usage = { tokens: 30, cost: 0.5 };
     const { planner } = testPlanner(async (task) =>
       task.address === '1' && task.step === 1

@@ -39,7 +39,7 @@ describe('the values of a plan', () => {
     });
   }
 
-  it('go by reference when they are large, with how they begin', async () => {
+  it('are references when they are large, with their first characters', async () => {
     const { planner } = testPlanner(async (task) => {
       if (task.address !== '1') return done(large);
       if (task.step === 1) return next({ type: 'create', key: 'a', goal: 'g' });

@@ -18,7 +18,7 @@ const refusal = (...fields: readonly [field: string, reason: string][]) => ({
 const http = (config: object, rest: Partial<ToolDefinitionInput> = {}): ToolDefinitionInput =>
   tool({ type: 'http', config: { origin: 'https://api.example.com', ...config }, ...rest });
 
-describe('a registry, asked to register an HTTP tool', () => {
+describe('a registry that registers an HTTP tool', () => {
   it.each<[config: object, field: string, reason: string]>([
     [{ origin: 'https://127.0.0.1' }, 'config.origin', 'address_not_public'],
     [{ origin: 'https://[::1]:22' }, 'config.origin', 'address_not_public'],
@@ -75,7 +75,7 @@ describe('a registry, asked to register an HTTP tool', () => {
   });
 });
 
-describe('a registry, asked to register a tool', () => {
+describe('a registry that registers a tool', () => {
   it.each<[Partial<ToolDefinitionInput>, field: string, reason: string]>([
     [{ type: 'function', config: { handler: 'nope' } }, 'config.handler', 'unknown_handler'],
     [{ type: 'extension', config: { handler: 'toString' } }, 'config.handler', 'unknown_handler'],
@@ -132,7 +132,7 @@ describe('a registry, asked to register a tool', () => {
   );
 });
 
-describe('a registry, asked to register a provider', () => {
+describe('a registry that registers a provider', () => {
   it.each<[baseUrl: string | undefined, reason: string]>([
     [undefined, 'missing_base_url'],
     ['http://169.254.169.254', 'address_not_public'],
@@ -171,7 +171,7 @@ describe('a registry, asked to register a provider', () => {
   });
 });
 
-describe('a registry, asked to register an agent', () => {
+describe('a registry that registers an agent', () => {
   it('refuses a provider and data sources that it does not know', async () => {
     const registry = registryOf();
     await registry.dataSources.register(dataSource());
@@ -192,7 +192,7 @@ describe('a registry, asked to register an agent', () => {
     expect((await registry.agents.list()).items[0]).toMatchObject({ fallbacks: [{ providerId, model: 'small' }] });
   });
 
-  it('takes what comes in the same document, and sources that the composition gives as code', async () => {
+  it("accepts references within the same document, and to the composition's sources in code", async () => {
     const registry = registryOf({ sources: ['notes'] });
     const document = {
       format: 'pinnace-catalog',
@@ -208,7 +208,7 @@ describe('a registry, asked to register an agent', () => {
   });
 });
 
-describe('a registry, asked to register an MCP server', () => {
+describe('a registry that registers an MCP server', () => {
   it.each([
     ['http://mcp.example.com/mcp', 'scheme_not_allowed'],
     ['http://127.0.0.1:8080/mcp', 'scheme_not_allowed'],

@@ -79,7 +79,7 @@ describe('a list of records', () => {
     await expect(tools.list({ tags: ['sums'], limit: 1, pageToken })).rejects.toMatchObject(refused);
   });
 
-  it('gives what is there all the time exactly once, whatever is written between its pages', async () => {
+  it('returns every lasting record exactly once, whatever is written between its pages', async () => {
     const registry = createRegistry({ storage: memoryStorage() });
     await registry.providers.register(provider());
     const stays = Array.from({ length: 40 }, (_, i) => `stays_${String(i).padStart(2, '0')}`);

@@ -36,7 +36,7 @@ async function filled(options: Partial<RegistryOptions> = {}): Promise<Registry>
 }
 
 describe('a registry', () => {
-  it('gives what was registered, as its schema reads it, and knows nothing else', async () => {
+  it('returns registered records, as their schemas parse them, and no others', async () => {
     const registry = registryOf({ now: () => 0 });
     await registry.providers.register(provider());
     await registry.agents.register(agent());
@@ -61,7 +61,7 @@ describe('a registry', () => {
     }
   });
 
-  it('gives an id of its own to what comes without one', async () => {
+  it('creates an id for a record without one', async () => {
     const registry = registryOf();
     await registry.providers.register(provider());
     const { id: _, ...anonymous } = agent();
@@ -164,7 +164,7 @@ describe('a registry', () => {
     expect(heard).toEqual([]);
   });
 
-  it('writes only at the version that the caller has seen, and shows the latest otherwise', async () => {
+  it('writes only at the version that the caller has read, and returns the latest otherwise', async () => {
     const registry = await filled();
     await registry.agents.update('helper', { name: 'Second' }, { version: 1 });
     const late = registry.agents.update('helper', { name: 'Late' }, { version: 1 });
@@ -190,7 +190,7 @@ describe('a registry', () => {
     expect((await registry.agents.history('helper')).items[0]).toMatchObject({ action: 'remove', revision: 4 });
   });
 
-  it('tells who changed what and when, page by page, the last first', async () => {
+  it('returns who changed what and when, page by page, the latest first', async () => {
     let time = 0;
     const registry = await filled({ now: () => time });
     for (let i = 1; i <= 7; i++) {
@@ -249,14 +249,14 @@ describe('a registry', () => {
     expect(JSON.stringify(events)).not.toContain('PRIVATE');
   });
 
-  it('denies when the check fails, and asks for nothing of whoever composes', async () => {
+  it("denies when the check fails, and needs no permission for the composition's own writes", async () => {
     const registry = await filled({ authorize: () => Promise.reject(new Error('down')) });
     await registry.tools.disable('add');
     const principal = localPrincipal();
     await expect(registry.tools.enable('add', { principal })).rejects.toMatchObject({ code: 'forbidden' });
   });
 
-  it('tells of every write when it is stored, and is done when whoever hears it is', async () => {
+  it('reports every write after it is stored, and resolves after its listeners', async () => {
     const heard: string[] = [];
     const storage = memoryStorage();
     const registry = registryOf({
@@ -280,7 +280,7 @@ describe('a registry', () => {
     ]);
   });
 
-  it('rejects a write whose news cannot be told, though it is stored', async () => {
+  it('rejects a write whose invalidation cannot be sent, although it is stored', async () => {
     const lost = new PinnaceError('unavailable', 'Cannot publish');
     const registry = registryOf({ onChange: () => Promise.reject(lost) });
     await expect(registry.providers.register(provider())).rejects.toBe(lost);
@@ -340,7 +340,7 @@ describe('what is bound', () => {
     expect((await registry.agents.history('helper')).items[0]).toMatchObject({ action: 'bind' });
   });
 
-  it('cannot be an agent or a tool that nobody knows; nothing is written then', async () => {
+  it('cannot be an unknown agent or tool; nothing is written then', async () => {
     const registry = await filled();
     const unknownAgent = { ...bad, details: { reason: 'unknown_agent', issues: [{ path: 'boundAgents.1' }] } };
     await expect(registry.tools.register(tool({ id: 'new', boundAgents: ['helper', 'nobody'] }))).rejects.toMatchObject(
@@ -402,7 +402,7 @@ describe('what is bound', () => {
     await expect(registry.tools.disable('notes_add')).rejects.toMatchObject({ details: { reason: 'given_as_code' } });
   });
 
-  it('to a tool whose code is gone stays as it is, and holds up no other change', async () => {
+  it('to a tool whose code is missing stays unchanged, and blocks no other change', async () => {
     const storage = memoryStorage();
     const given = parse(ToolDefinition, tool({ id: 'notes_add', name: 'notes_add' }), { what: 'the tool' });
     await registryOf({ storage }).providers.register(provider());

@@ -163,7 +163,7 @@ describe('a registry of several tenants', () => {
     await expect(registry.import(foreign, b)).rejects.toMatchObject({ details: { reason: 'foreign_tenant' } });
   });
 
-  it('tells runtimes of a change for the tenant that it is of', async () => {
+  it('reports a change to runtimes with its tenant', async () => {
     const keys: string[] = [];
     const registry = createRegistry({ storage: memoryStorage(), onChange: (changed) => void keys.push(...changed) });
     await registry.providers.register(provider(), operator);
@@ -172,7 +172,7 @@ describe('a registry of several tenants', () => {
     expect(keys).toEqual(['provider:main', 'agent:helper@a', 'tools@a']);
   });
 
-  it('gives the permission hook the tenant of the record', async () => {
+  it("passes the record's tenant to the permission hook", async () => {
     const asked: unknown[] = [];
     const registry = createRegistry({
       storage: memoryStorage(),

@@ -35,7 +35,7 @@ describe('an export', () => {
     expect(await other.import(document)).toMatchObject({ unchanged: 7, changes: [], commits: 0 });
   });
 
-  it('tells what it would change, and changes nothing, in a dry run', async () => {
+  it('returns what it would change, and changes nothing, in a dry run', async () => {
     const registry = await filled();
     const document = await exported(registry);
     await registry.agents.update('helper', { description: 'Changed since' }, { version: 1 });

@@ -223,7 +223,7 @@ describe('the audit', () => {
     expect(faultsOf(entries)).toEqual([]);
   });
 
-  it('is written to its end by whoever closes, however slow its storage', async () => {
+  it('is written completely by close, even on a slow storage', async () => {
     const inner = memoryStorage();
     const slow: Storage = {
       ...inner,
@@ -242,7 +242,7 @@ describe('the audit', () => {
     expect((await entriesOf(audit)).map(({ status }) => status)).toEqual(['pending', 'error']);
   });
 
-  it('has who cancels a run, and lets nobody whom the hook refuses', async () => {
+  it('records who cancels a run, and no caller whom the hook refuses can cancel', async () => {
     const audit = createAudit({ storage: memoryStorage() });
     const asked: unknown[] = [];
     const { sink, events } = memorySink();

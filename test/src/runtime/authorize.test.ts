@@ -36,7 +36,7 @@ const write = (done: string[], id = 'write') =>
   defineTool({ id, description: 'Writes', input: v.object({}), execute: () => done.push(id) });
 const refused = { code: 'forbidden', details: { reason: 'not_authorized' } };
 
-describe('the permission hook is asked, and a denial told of,', () => {
+describe('the permission hook is called, and a denial emitted,', () => {
   it('before a tool call of a run', async () => {
     const done: string[] = [];
     const { asked, denials, ...hook } = denying('tool.call');
@@ -87,7 +87,7 @@ describe('the permission hook is asked, and a denial told of,', () => {
     expect(denials()).toMatchObject([{ action: 'planner.create', target: { type: 'agent', id: agentId } }]);
   });
 
-  it.each(['pause', 'resume', 'cancel'] as const)('before somebody wants to %s a plan', async (how) => {
+  it.each(['pause', 'resume', 'cancel'] as const)('before a caller can %s a plan', async (how) => {
     const { denials, asked, ...hook } = denying(`plan.${how}`);
     const runtime = testRuntime({ model: scriptedModel(() => stallingStream([])).model, ...hook });
     const { planId } = await runtime.planner.start({ goal: 'g', agentId: 'helper' }, me);
@@ -198,14 +198,14 @@ describe('the permission hook, on one tool call of a run,', () => {
   }
   const script = () => scriptedModel(callsTools({ tool: 'write', input: {} }), says('ok'));
 
-  it('is asked once, with the checked input, and the input is checked once', async () => {
+  it('is called once, with the checked input, and the input is checked once', async () => {
     const { inputs, counts, ...composed } = counted({ decision: 'allow' });
     await readAll(await testRuntime({ ...script(), ...composed }).run(runRequest(), me));
     expect(counts).toEqual({ checks: 1, executed: 1 });
     expect(inputs).toEqual([{ to: 'log' }]);
   });
 
-  it('is asked once more where a person has approved the call, and its denial still counts', async () => {
+  it('is called again after a person has approved the call, and its denial still counts', async () => {
     const asks: Authorization = { decision: 'ask', reason: 'writing is asked about' };
     for (const [last, executed] of [[asks, 1], [{ decision: 'deny', reason: 'no longer' }, 0]] as const) {
       const { inputs, counts, ...composed } = counted(asks, last);

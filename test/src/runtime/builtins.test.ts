@@ -24,7 +24,7 @@ describe('a runtime to which no tools are given', () => {
     expect(outputOf(chunks)).toMatchObject({ output: expect.objectContaining({ value: 42 }) });
   });
 
-  it('gives none to an agent that does not name them, not even by "*"', async () => {
+  it('are not offered to an agent that does not name them, not even by "*"', async () => {
     const { tools } = await testRuntime({ ...scriptedModel(), agent: { entryTools: ['*'] } }).manifest('helper', me);
     expect(tools).toEqual([]);
   });
@@ -42,7 +42,7 @@ describe('a runtime to which no tools are given', () => {
   });
 });
 
-describe('a built-in tool that a composition gives itself', () => {
+describe('a built-in tool that a composition replaces', () => {
   it("is the composition's", async () => {
     const mine = defineTool({ id: 'calculator', description: 'Mine', input: v.object({}), execute: () => 'mine' });
     const model = scriptedModel(callsTools({ tool: 'calculator', input: {} }), says('Done'));

@@ -65,7 +65,7 @@ describe('discovery in a run', () => {
     expect(seen(scripted, 0)).toEqual(many.map(({ definition }) => definition.name));
   });
 
-  it('keeps what was loaded for the next request of the chat, also on another instance, and for nobody else', async () => {
+  it('keeps loaded tools for the next request of the same chat, also on another instance, and for no other chat', async () => {
     const storage = memoryStorage();
     const first = scriptedModel(loads('crm_share_photo'), says('Loaded'));
     const one = testRuntime({ model: first.model, tools: many, agent: { entryTools }, storage });

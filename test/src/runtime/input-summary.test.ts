@@ -52,7 +52,7 @@ function withoutKey(): Storage & { reads: number } {
 }
 
 describe('the summary of a tool input in events', () => {
-  it('gives equal inputs equal digests at all instances of one storage, whatever the order of keys', async () => {
+  it('computes equal digests for equal inputs on all instances of one storage, in any order of keys', async () => {
     const storage = memoryStorage();
     const one = await summaryOfCall({ city: 'Oslo', unit: 'C' }, { storage });
     const other = await summaryOfCall({ unit: 'C', city: 'Oslo' }, { storage });
@@ -62,13 +62,13 @@ describe('the summary of a tool input in events', () => {
     expect(different['digest']).not.toBe(one['digest']);
   });
 
-  it('gives one digest where several instances create the key at once', async () => {
+  it('computes one digest when several instances create the key at once', async () => {
     const storage = memoryStorage();
     const all = await Promise.all([1, 2, 3].map(() => summaryOfCall({ city: 'Oslo' }, { storage })));
     expect(new Set(all.map(({ digest }) => digest)).size).toBe(1);
   });
 
-  it('gives other deployments and tenants other digests', async () => {
+  it('computes other digests for other deployments and tenants', async () => {
     const storage = memoryStorage();
     const here = await summaryOfCall({ city: 'Oslo' }, { storage });
     const there = await summaryOfCall({ city: 'Oslo' });

@@ -102,7 +102,7 @@ describe('a run that plans', () => {
     });
   });
 
-  it('is answered by another process than the one that asked', async () => {
+  it('can be answered in another process', async () => {
     const storage = memoryStorage();
     const one = runtimeWith(asks, { storage });
     const chunks = await readAll(await one.run(planned('Turn', { allowHumanIntervention: true }), me));
@@ -114,7 +114,7 @@ describe('a run that plans', () => {
     expect(textOf(await readAll(await two.run(planned('Turn', { planId }), me)))).toBe('To starboard');
   });
 
-  it('asks the permission hook before an agent is made, for whoever began the plan', async () => {
+  it('calls the permission hook before an agent is created, with the principal that started the plan', async () => {
     const asked: unknown[] = [];
     const authorize: Authorize = (action, { subject, tenant }, resource, { agentId }) => {
       asked.push([action, subject, tenant, resource, agentId]);

@@ -64,7 +64,7 @@ describe('createReadiness', () => {
     expect(await setUp({ isClosed: () => true }).ready()).toMatchObject({ runtime: 'failed' });
   });
 
-  it('probes once a second, however often it is asked', async () => {
+  it('probes at most once a second', async () => {
     let time = 0;
     const { ready, commits } = setUp({ now: () => time });
     await Promise.all(Array.from({ length: 100 }, ready));

@@ -36,7 +36,7 @@ describe('run', () => {
     expect(lastData(chunks, 'data-usage')).toMatchObject({ inputTokens: 10, outputTokens: 5, steps: 1, toolCalls: 0 });
   });
 
-  it('calls a tool and gives its output to the model', async () => {
+  it('calls a tool and passes its output to the model', async () => {
     const { model, calls } = scriptedModel(callsTools({ tool: 'add', input: { a: 2, b: 3 } }), says('5'));
     const chunks = await readAll(await testRuntime({ model, tools: [add] }).run(runRequest(), localPrincipal()));
     expect(chunks).toContainEqual({ type: 'tool-output-available', toolCallId: 'call-0', output: 5 });
@@ -44,7 +44,7 @@ describe('run', () => {
     expect(terminalChunks(chunks)).toHaveLength(1);
   });
 
-  it('refuses a bad tool input without running the tool, and tells the model and the client why', async () => {
+  it('refuses an invalid tool input without running the tool, and returns the reason to the model and the client', async () => {
     let ran = false;
     const strict = defineTool({
       ...add.definition,
@@ -196,7 +196,7 @@ describe('the end of a run', () => {
     expect(terminalChunks(chunks)).toHaveLength(1);
   });
 
-  it('stands after one tool call that took too long: the run goes on', async () => {
+  it('continues after a tool call that timed out', async () => {
     const { model } = scriptedModel(callsTools({ tool: 'work', input: {} }), says('I gave up'));
     const runtime = testRuntime({
       model,

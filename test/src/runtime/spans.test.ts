@@ -87,7 +87,7 @@ describe('the events of a run', () => {
     expect(events.every(({ traceId }) => traceId === trace.traceId)).toBe(true);
   });
 
-  it('tell of a run that is refused, and why', async () => {
+  it('show a refused run with its reason', async () => {
     const { sinks, events } = watched();
     const runtime = testRuntime({ model: scriptedModel().model, agent: { state: 'disabled' }, sinks });
     await expect(runtime.run(runRequest(), me)).rejects.toMatchObject({ code: 'forbidden' });
@@ -95,7 +95,7 @@ describe('the events of a run', () => {
     expect(events[1]).toMatchObject({ error: { code: 'forbidden', details: { reason: 'agent_disabled' } } });
   });
 
-  it('tell of a repeated request once', async () => {
+  it('show a repeated request once', async () => {
     const { sinks, events } = watched();
     const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, sinks });
     const ask = async () => await readAll(await runtime.run(runRequest(), me, { idempotencyKey: 'k' }));
@@ -103,7 +103,7 @@ describe('the events of a run', () => {
     expect(events.filter(({ action }) => action === 'run.start')).toHaveLength(1);
   });
 
-  it('tell of every try of a model, with what it failed with', async () => {
+  it('show every attempt of a model call, with its error', async () => {
     const { sinks, events } = watched();
     const { model } = scriptedModel(says('Hi'));
     let tries = 0;
@@ -171,7 +171,7 @@ describe('the events of a run', () => {
     expect(faultsOf(events)).toEqual([]);
   });
 
-  it('tell of its secrets by name, in the place that needed them', async () => {
+  it('show secrets by name, in the span that needed them', async () => {
     const { sinks, events } = watched();
     const keyed = defineTool({
       id: 'keyed',
@@ -205,7 +205,7 @@ describe('the events of a run', () => {
     expect(JSON.stringify(events)).not.toContain('SECRET');
   });
 
-  it('tell of the requests of HTTP tools by their origin, which are sent their place in the trace', async () => {
+  it('show the requests of HTTP tools by their origin, which receives the span context', async () => {
     const { sinks, events } = watched();
     const sent: (string | undefined)[] = [];
     const egress: Egress = {
@@ -241,7 +241,7 @@ describe('the events of a run', () => {
     expect(sent).toEqual(spans.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`));
   });
 
-  it('tell of what a tool does by itself, until the call has ended', async () => {
+  it("show a tool's own spans, until the call has ended", async () => {
     const { sinks, events } = watched();
     const tooLate = Promise.withResolvers<void>();
     const busy = defineTool({
@@ -264,7 +264,7 @@ describe('the events of a run', () => {
     expect(faultsOf(events)).toEqual([]);
   });
 
-  it('tell of changes of a tree by what was changed', async () => {
+  it('show changes of a tree by the changed nodes', async () => {
     const { sinks, events } = watched();
     const tree = createTree({
       payloadTypes: { item: { schema: v.strictObject({ name: v.string() }) } },
@@ -282,7 +282,7 @@ describe('the events of a run', () => {
     });
   });
 
-  it('tell who asked for an approval, and who gave it, in one trace', async () => {
+  it('show who requested an approval, and who decided, in one trace', async () => {
     const { sinks, events } = watched();
     const risky = defineTool({
       id: 'risky',
@@ -315,7 +315,7 @@ describe('the events of a run', () => {
     expect(JSON.stringify(events)).not.toContain('SECRET');
   });
 
-  it('are seen by their tenant alone', async () => {
+  it('are visible to their tenant only', async () => {
     const runtime = testRuntime({ model: scriptedModel(says('Hi')).model });
     const ann = createPrincipal({ ...me, tenant: 'a', subject: 'ann' });
     const bob = createPrincipal({ ...me, tenant: 'b', subject: 'bob', via: 'http' });
@@ -345,7 +345,7 @@ describe('the events of a run', () => {
     await runtime.close();
   });
 
-  it('tell of the end of a run whose instance is gone, by whoever finds that out', async () => {
+  it('show the end of a run whose instance was lost, emitted by the instance that detects it', async () => {
     let time = 1_000_000;
     const now = () => time;
     const storage = memoryStorage({ now });

@@ -58,7 +58,7 @@ describe('records of several tenants', () => {
     await expect(runtime.run(runRequest({ agentId: 'own' }), bob)).rejects.toMatchObject(unknown);
   });
 
-  it("never gives a shared agent a tenant's provider or tools", async () => {
+  it("never passes a tenant's provider or tools to a shared agent", async () => {
     const runtime = runtimeOver(tenantCatalog());
     expect(await answerOf(runtime, 'helper', ada)).toBe('shared');
     expect(await answerOf(runtime, 'helper', bob)).toBe('shared');

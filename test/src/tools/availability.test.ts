@@ -32,7 +32,7 @@ describe('createAllowlist', () => {
     expect(createAllowlist(['no*']).has('notes_add', true)).toBe(true);
   });
 
-  it('tells which exact ids were not asked for', () => {
+  it('returns the exact ids that were not checked', () => {
     const allows = createAllowlist(['a', 'b', 'c*']);
     expect([allows.has('a'), allows.has('cx'), allows.has('x')]).toEqual([true, true, false]);
     expect(allows.unmatched()).toEqual(['b']);

@@ -75,7 +75,7 @@ describe('the text of an approval', () => {
     expect(fields[2]?.value.length).toBeLessThanOrEqual(240);
   });
 
-  it('gives every declared field a line, however many values another has', async () => {
+  it('shows every declared field on a line, however many values another has', async () => {
     const parts = Array.from({ length: 5_000 }, (_, at) => ({ at }));
     const text = await textOf({ parts, to: 'a', amount: 1, invoice: { number: 'R-1' } });
     expect(text).toContain('"invoice"."number": "R-1"');

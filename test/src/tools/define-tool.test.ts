@@ -70,7 +70,7 @@ describe('defineTool', () => {
     expect(tool.check({ at: '1970-01-01' })).toEqual({ ok: true, input: { at: new Date(0) } });
   });
 
-  it('checks an input and gives it with its defaults', () => {
+  it('checks an input and returns it with its defaults', () => {
     expect(defineTool(options()).check({ a: 2 })).toEqual({ ok: true, input: { a: 2, b: 1 } });
   });
 

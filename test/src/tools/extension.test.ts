@@ -11,7 +11,7 @@ import { outcomeOf } from '../../fixtures/tool-call.ts';
 const me = localPrincipal();
 
 describe('loadExtension', () => {
-  it('gives the tools that a module registers, marked as its own', async () => {
+  it('returns the tools that a module registers, marked as its own', async () => {
     const extension: ExtensionModule = {
       register: ({ defineTool }) => [
         defineTool({

@@ -43,7 +43,7 @@ describe('invokeTool, the time', () => {
     expect(execute).not.toHaveBeenCalled();
   });
 
-  it('tells the tool through its signal that the time is up', async () => {
+  it("aborts the tool's signal at the timeout", async () => {
     const reason = Promise.withResolvers<unknown>();
     const tool = echo((_, { signal }) => {
       signal.addEventListener('abort', () => reason.resolve(signal.reason));
@@ -110,7 +110,7 @@ describe('invokeTool, the failure', () => {
     },
   );
 
-  it('tells an error of ours with all its facts', async () => {
+  it('returns a PinnaceError with all its facts', async () => {
     const tool = echo(() => {
       throw new PinnaceError('rate_limited', 'Cannot echo: too many echoes', {
         retryAfterMs: 50,
@@ -158,14 +158,14 @@ describe('invokeTool, the output', () => {
     },
   );
 
-  it('gives what JSON carries: dates as text, no undefined, no secret', async () => {
+  it('returns JSON values: dates as text, no undefined, no secret', async () => {
     const secret = new Secret({ id: 'key', version: '1', value: 'hunter2' });
     const tool = echo(() => ({ at: new Date(0), none: undefined, secret, nan: NaN }));
     const output = { at: '1970-01-01T00:00:00.000Z', secret: '[secret key]', nan: null };
     expect(await callTool(tool, input)).toEqual({ ok: true, output });
   });
 
-  it('gives a copy of what the tool keeps', async () => {
+  it('returns a copy of an object that the tool keeps', async () => {
     const kept = { list: [1] };
     const outcome = await callTool(echo(() => kept), input);
     kept.list.push(2);

@@ -28,7 +28,7 @@ function echo(execute: Execute = ({ text }) => text): Tool {
 const input = { text: 'ahoy' };
 
 describe('invokeTool', () => {
-  it('gives the output of a tool', async () => {
+  it('returns the output of a tool', async () => {
     expect(await callTool(echo(), input)).toEqual({ ok: true, output: 'ahoy' });
   });
 

@@ -182,7 +182,7 @@ describe('createTree', () => {
     expect(tree.get('x0')).toBeUndefined();
   });
 
-  it('says where a node stands among its siblings', () => {
+  it("returns a node's position among its siblings", () => {
     const rows = randomRows(3000, randomFrom(11));
     const tree = createTree({ payloadTypes, rows });
     const seen = new Map<string | null, number>();

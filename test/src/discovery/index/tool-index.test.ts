@@ -223,7 +223,7 @@ describe('createToolIndex', () => {
 });
 
 describe('an index against hostile input', () => {
-  it('answers with as many hits as there are, when asked for more', () => {
+  it('returns all hits when the limit is higher', () => {
     const index = createToolIndex(
       Array.from({ length: 3000 }, (_, i) => ({ name: `mail_${i}`, description: 'Sends mail' })),
     );

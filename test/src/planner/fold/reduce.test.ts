@@ -71,7 +71,7 @@ describe('reduce', () => {
     expect(reduce(createPlanState(), begin[1] as PlanEvent)).toBe('the plan has not begun');
   });
 
-  it('comes to the state that whoever ran the plan had', async () => {
+  it('computes the state that the executing instance had', async () => {
     const { planner } = testPlanner(actingAgent(new Map()));
     const outcome = await planner.run({ goal: 'g', allowHumanIntervention: true }, me);
     const events = (await eventsOf(planner, outcome.planId)).map(({ event }) => event);

@@ -119,7 +119,7 @@ describe('a plan that is taken up', () => {
     expect(await answered(plan)).toEqual(expected);
   });
 
-  it('reads the whole journal where the snapshot is damaged, in part or altogether gone, or of another version', async () => {
+  it('reads the whole journal when the snapshot is damaged, missing in part or completely, or of another version', async () => {
     const damages: Parameters<typeof spoil>[2][] = [
       { part: 's', change: (value) => `${value as string} ` },
       { part: 's', change: (value) => (value as string).replace('1', '2') },

@@ -54,7 +54,7 @@ async function questionsOf(planner: Planner, planId: string) {
 }
 
 describe('modelAgent', () => {
-  it("gives the model's answer as the result", async () => {
+  it("returns the model's answer as the result", async () => {
     const { planner } = plannerWith(() => says('42'));
     expect(await planner.run({ goal: 'What is 6 * 7?' }, me)).toMatchObject({ state: 'done', result: '42' });
   });
@@ -78,7 +78,7 @@ describe('modelAgent', () => {
     expect(prompts[0]).toContain('Pinnace');
   });
 
-  it('tells the model what it got wrong, and goes on', async () => {
+  it('returns errors to the model, and continues', async () => {
     const { planner, prompts } = plannerWith((prompt) => {
       if (prompt.includes('Under way') || prompt.includes('no tool of this')) return says('I see');
       return calls(['create', { gaol: 'x' }], ['nothing', {}]);

@@ -86,7 +86,7 @@ describe('files of a message', () => {
     expect(files).toEqual([`user image/png ${toBase64(image)}`]);
   });
 
-  it('stand in no journal and no event', async () => {
+  it('are in no journal and no event', async () => {
     const storage = memoryStorage();
     const events: unknown[] = [];
     const image = png(3000, 77);

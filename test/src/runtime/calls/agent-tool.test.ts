@@ -55,7 +55,7 @@ const outputs = (chunks: readonly UIMessageChunk[]): unknown[] =>
   chunks.flatMap((chunk) => chunk.type === 'tool-output-available' ? [chunk.output] : []);
 
 describe('a tool of type agent', () => {
-  it('hands the task to the agent, and gives its answer to the model', async () => {
+  it('passes the task to the agent, and returns its answer to the model', async () => {
     const helper = scriptedModel(handsOver, says('It weighs a ton'));
     const expert = scriptedModel(says('One ton'));
     const runtime = delegating({ helper: helper.model, expert: expert.model });
@@ -152,7 +152,7 @@ describe('a tool of type agent', () => {
     await stopped.promise;
   });
 
-  it('tells the model how the agent has failed', async () => {
+  it("returns the agent's failure to the model", async () => {
     const failing = scriptedModel([{ type: 'error', error: new Error('secret text') }]);
     const runtime = delegating({ helper: scriptedModel(handsOver, says('ok')).model, expert: failing.model });
     const chunks = await readAll(await runtime.run(runRequest(), me));

@@ -106,7 +106,7 @@ describe('a call that needs an approval', () => {
     expect(terminalChunks(chunks)).toEqual([{ type: 'finish', finishReason: 'tool-calls' }]);
   });
 
-  it('is made once when it was approved, in the message that waited, and the model is told', async () => {
+  it('is made once after its approval, in the message that waited, and the model receives the result', async () => {
     const { tool, deleted } = deleteTool();
     const { runtime, model } = deleting(tool);
     const asked = await ask(runtime);
@@ -143,7 +143,7 @@ describe('a call that needs an approval', () => {
     expect(deleted).toEqual([]);
   });
 
-  it('is not asked about when its input is wrong', async () => {
+  it('requests no approval when its input is invalid', async () => {
     const { tool, deleted } = deleteTool();
     const runtime = testRuntime({
       ...scriptedModel(callsTools({ tool: 'delete_note', input: { wrong: 1 } }), says('ok')),

@@ -108,7 +108,7 @@ describe('a field that a tool does not declare', () => {
     expect(await codeOf('closed', { to: 'ada', more: 1 })).toMatchObject({ code: 'invalid_argument' });
   });
 
-  it('is not asked about: a call with it is refused before a person is', async () => {
+  it('needs no person: a call with it is refused before an approval is requested', async () => {
     const { model } = scriptedModel(callsTools({ tool: 'send', input: { to: 'ada', more: 1 } }), says('ok'));
     const asking = { ...tool(inputs.silent, false) };
     const definition = { ...asking.definition, approval: 'always' as const };

@@ -87,7 +87,7 @@ describe('takeToken', () => {
     await expect(takeToken(limit, { storage, now })).rejects.toMatchObject({ code: 'rate_limited' });
   });
 
-  it('limits an agent over all its runs, and the model is told', async () => {
+  it('limits an agent over all its runs, and reports it to the model', async () => {
     const storage = memoryStorage();
     const runtime = () =>
       testRuntime({

@@ -30,7 +30,7 @@ describe('redactData', () => {
     expect(redactData({ x: 'a","b":"c' }, text)).toEqual({ x: '[secret odd]' });
   });
 
-  it('gives data without secrets as it is, not a copy', () => {
+  it('returns data without secrets itself, not a copy', () => {
     const data = { a: [1, { b: 'c' }] };
     expect(redactData(data, text)).toBe(data);
   });

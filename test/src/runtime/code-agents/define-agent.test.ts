@@ -139,7 +139,7 @@ describe('stopWhen', () => {
     expect(stopWhen.mock.calls[0]?.[0]).toEqual([{ text: '', finishReason: 'tool-calls', calls: [call] }]);
   });
 
-  it('is not asked after the last answer', async () => {
+  it('is not called after the last answer', async () => {
     const stopWhen = vi.fn<StopCondition>(() => true);
     await run(scriptedModel(says('Hi')), { stopWhen });
     expect(stopWhen).not.toHaveBeenCalled();

@@ -129,7 +129,7 @@ describe('a chat that fills 80 % of the context window', () => {
     expect(events.find(({ action }) => action === 'context.trim')?.payloadSummary).toMatch(/^shortened=1 dropped=0 /);
   });
 
-  it('gives a later request the newest summary in place of what it covers, and all that came after', async () => {
+  it('passes the newest summary to a later request in place of what it covers, and all later messages', async () => {
     const { model, answers, summaries } = summarizingModel();
     const chat = longChat(20);
     const [part] = compactionsIn(await run(model, chat));
@@ -143,7 +143,7 @@ describe('a chat that fills 80 % of the context window', () => {
     expect(text).toContain('and now?');
   });
 
-  it('gives the same prompt to a client that sends from the compaction on', async () => {
+  it('builds the same prompt for a client that sends from the compaction on', async () => {
     const { model, answers } = summarizingModel();
     const chat = longChat(20);
     const [part] = compactionsIn(await run(model, chat));

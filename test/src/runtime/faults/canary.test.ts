@@ -26,7 +26,7 @@ describe('a run with planted secrets', () => {
     expect(new Set(placements.map(({ actor }) => actor))).toEqual(new Set(['tool', 'server', 'mcp', 'model']));
   });
 
-  it("shows that the check bites: the bare AI SDK gives a tool's error to the next prompt", async () => {
+  it("shows that the check works: the plain AI SDK passes a tool's error to the next prompt", async () => {
     const canary = 'canary-4f9aZ_q-77Kd0Lm2';
     const model = scriptedModel(callsTools({ tool: 'careless', input: {} }), says('ok'));
     const tools = {

@@ -80,7 +80,7 @@ function plain(chunks: readonly UIMessageChunk[]): string {
 }
 
 describe('the events of any run', () => {
-  it('begin once, end once, nest, and hold no secret; the chains of log and audit hold', async () => {
+  it('start once, end once, nest, and contain no secret; the chains of log and audit are valid', async () => {
     for (let seed = 1; seed <= runs; seed++) {
       const { sink, events } = memorySink();
       const stored = storageSink({ storage: memoryStorage() });

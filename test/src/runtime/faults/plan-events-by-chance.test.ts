@@ -100,7 +100,7 @@ async function planBy(seed: number, sinks: readonly EventSink[]) {
 }
 
 describe('the events of any plan', () => {
-  it('begin once, end once, nest, and hold no secret; the chains of log and audit hold', async () => {
+  it('start once, end once, nest, and contain no secret; the chains of log and audit are valid', async () => {
     const ends = new Set<string | undefined>();
     for (let seed = 1; seed <= plans; seed++) {
       const { sink, events } = memorySink();

@@ -92,7 +92,7 @@ describe('toolChoice', () => {
     expect(lastData(await run(scriptedModel(script), { toolChoice }), 'data-run')).toMatchObject(violated);
   });
 
-  it.each([['none', says('3')], ['auto', calls('add')]] as const)('is kept: %j', async (toolChoice, script) => {
+  it.each([['none', says('3')], ['auto', calls('add')]] as const)('is satisfied: %j', async (toolChoice, script) => {
     const chunks = await run(scriptedModel(script, says('3')), { toolChoice });
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
   });

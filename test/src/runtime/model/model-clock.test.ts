@@ -84,7 +84,7 @@ describe('createModelClock', () => {
     expect(signal.reason).toMatchObject(timeout('step_timeout'));
   });
 
-  it('stops with the run, with its reason and without a timer, whatever it is told then', () => {
+  it('stops with the run, with its reason and without a timer, and ignores later signals', () => {
     const { run, clock, signal } = started();
     run.abort('user');
     expect(signal.reason).toBe('user');

@@ -76,7 +76,7 @@ describe('a structured answer', () => {
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
   });
 
-  it('is asked for with every step, beside tools', async () => {
+  it('is requested with every step, beside tools', async () => {
     const script = scriptedModel(
       callsTools({ tool: 'add', input: { a: 2, b: 3 } }),
       says('{"city":"Oslo","people":5}'),
@@ -105,12 +105,12 @@ describe('a structured answer', () => {
     expect(lastData(chunks, 'data-output')).toEqual({ city: 'Oslo' });
   });
 
-  it('may stand in a code fence', async () => {
+  it('may be in a code fence', async () => {
     const chunks = await run(scriptedModel(says('```json\n{"city":"Oslo"}\n```')), { output });
     expect(lastData(chunks, 'data-output')).toEqual({ city: 'Oslo' });
   });
 
-  it('is asked for once more when it does not fit, in a step that counts', async () => {
+  it('is requested once more when it does not fit, in a step that counts', async () => {
     const script = scriptedModel(says('{"city":7,"sea":"North"}'), says('{"city":"Oslo"}'));
     const chunks = await run(script, { output });
     expect(chunks.filter(({ type }) => type === 'reset-step')).toHaveLength(1);
@@ -135,7 +135,7 @@ describe('a structured answer', () => {
     expect(chunks.some(({ type }) => type === 'data-output')).toBe(false);
   });
 
-  it('is not asked for again at the limit of steps', async () => {
+  it('is not requested again at the step limit', async () => {
     const script = scriptedModel(says('no'));
     const chunks = await run(script, { output }, { limits: { steps: 1 } });
     expect(script.calls).toHaveLength(1);

@@ -70,7 +70,7 @@ describe('an agent with data sources', () => {
     expect(offered(writing.scripted)).toEqual(['retrieve', 'remember', 'forget']);
   });
 
-  it('is told which sources it has, and no others', async () => {
+  it('receives the ids of its own sources only', async () => {
     const grounding = await harbour({ descriptions: { log: 'what happened on the way', payroll: 'wages' } });
     const { scripted, run } = await runWith([says('Hi')], { grounding, agent: { dataSources: ['log'] } });
     await run();
@@ -109,7 +109,7 @@ describe('an agent with data sources', () => {
     expect(JSON.stringify(chunks)).not.toContain('What payroll says');
   });
 
-  it('is answered by those that are there, and told of one that is not', async () => {
+  it('receives the hits of available sources, and a note on an unavailable one', async () => {
     const { run } = await runWith([asks(), asks({ dataSourceIds: ['gone'] }), says('Done')], {
       agent: { dataSources: ['handbook', 'gone'] },
     });
@@ -141,7 +141,7 @@ describe('an agent with data sources', () => {
     expect(errors(claims)).toMatchObject([{ code: 'invalid_argument' }]);
   });
 
-  it('gives hits as data beside the chat: numbered, marked, within the budget, never as instructions', async () => {
+  it('adds hits as data beside the chat: numbered, marked, within the budget, never as instructions', async () => {
     const { scripted, run } = await runWith([asks(), says('It holds [1].')], { agent: { dataSources: ['handbook'] } });
     await run();
     const prompt = scripted.calls[1]?.prompt ?? [];
@@ -211,7 +211,7 @@ describe('an agent with data sources', () => {
 });
 
 describe('the sources of a run', () => {
-  it('are told in the stream, before the output that rests on them, and replayed with it', async () => {
+  it('are emitted in the stream before the output that cites them, and replayed with it', async () => {
     const { run } = await runWith([asks(), says('It holds [1].')], { agent: { dataSources: ['handbook'] } });
     const chunks = await run();
     const types = chunks.map(({ type }) => type);

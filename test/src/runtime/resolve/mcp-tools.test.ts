@@ -165,7 +165,7 @@ describe('the manifest of an agent with MCP servers', () => {
   const names = ['search', 'save', 'send', 'secret_dump'];
   const tools = names.map((name) => rawTool({ name }));
 
-  it('gives one reason for each tool', async () => {
+  it('returns one reason for each tool', async () => {
     const record = await pinnedServer(tools);
     const pinned = record.pinned ?? expect.fail('not pinned');
     const [first, second, third, fourth] = pinned.tools;
@@ -397,7 +397,7 @@ describe('the tools of MCP servers and discovery', () => {
 });
 
 describe('a call whose server says that it failed', () => {
-  it('gives the model what the server says, emits an error, and is counted as tool_error', async () => {
+  it("returns the server's message to the model, emits an error, and is counted as tool_error", async () => {
     const content = [{ type: 'text', text: 'No such page' }];
     const { sink, events } = memorySink();
     const mcp = fakeMcp({ onCall: () => ({ content, isError: true }) });

@@ -165,7 +165,7 @@ describe('what a run is resolved from', () => {
     });
   });
 
-  it('is warm after prewarm, which tells what cannot be resolved', async () => {
+  it('is warm after prewarm, which returns what cannot be resolved', async () => {
     const { state, catalog } = changingCatalog();
     const models = { model: () => scriptedModel(says('hi')).model };
     const runtime = createRuntime({ catalog, models, storage: memoryStorage() });

@@ -13,7 +13,7 @@ function outline() {
 }
 
 describe('a tool source in a runtime', () => {
-  it('gives its tools to agents, and its outcomes to the model', async () => {
+  it('offers its tools to agents, and returns their outcomes to the model', async () => {
     const { model, calls } = scriptedModel(
       callsTools({ tool: 'get_node', input: { nodeId: 'root' } }),
       says('Plan'),
@@ -29,14 +29,14 @@ describe('a tool source in a runtime', () => {
     );
   });
 
-  it('tells the code of a call that its source refuses', async () => {
+  it('returns the error code of a call that its source refuses', async () => {
     const { model } = scriptedModel(callsTools({ tool: 'get_node', input: { nodeId: 'nowhere' } }), says('No'));
     const runtime = testRuntime({ model, tools: [outline()] });
     const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
     expect(lastData(chunks, 'data-tool-error')).toMatchObject({ tool: 'get_node', code: 'not_found' });
   });
 
-  it('stands beside tools of its own, but takes none of their ids', () => {
+  it('works beside other tools, but takes none of their ids', () => {
     const { model } = scriptedModel(says('Hi'));
     const mine = defineTool({ id: 'get_node', description: 'Mine', input: v.strictObject({}), execute: () => 1 });
     expect(() => testRuntime({ model, tools: [mine, outline()] })).toThrow('two tools have the id "get_node"');

@@ -98,7 +98,7 @@ describe('a message that another instance accepts', () => {
     });
   });
 
-  it('is told as undelivered, and refused from then on, where its owner is killed', async () => {
+  it('is reported as undelivered, and refused from then on, when its owner is killed', async () => {
     let isDead = false;
     const never = new Promise<never>(() => undefined);
     const ofA = (storage: Storage): Storage => ({

@@ -138,7 +138,7 @@ describe('a message to a running agent', () => {
     expect(deliveredIn(await chunksOf(runtime, runId))).toEqual(['a']);
   });
 
-  it('is told as undelivered where the limit of steps leaves no step for it', async () => {
+  it('is reported as undelivered when the step limit leaves no step for it', async () => {
     const { runtime, model, started, open } = setup(scriptedModel(works, says('no')));
     const { runId, ended } = await runtime.start(runRequest({ limits: { steps: 1 } }), me, {});
     await started();
@@ -152,7 +152,7 @@ describe('a message to a running agent', () => {
     await expect(runtime.send(runId, text('a'), me)).rejects.toMatchObject({ details: { reason: 'run_ended' } });
   });
 
-  it('is told as undelivered where the run is stopped before its next step', async () => {
+  it('is reported as undelivered when the run is stopped before its next step', async () => {
     const { runtime, started } = setup(scriptedModel(works));
     const { runId, ended } = await runtime.start(runRequest(), me, {});
     await started();

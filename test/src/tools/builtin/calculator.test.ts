@@ -134,7 +134,7 @@ describe('calculator', () => {
     expect(await calculate(expression)).toMatchObject({ expression, value });
   });
 
-  it('gives the value as a number and as a text without the noise of binary fractions', async () => {
+  it('returns the value as a number and as a text without the noise of binary fractions', async () => {
     expect(await calculate('0.1 + 0.2')).toEqual({
       expression: '0.1 + 0.2',
       value: 0.1 + 0.2,

@@ -9,7 +9,7 @@ function timeAt(now: number, input: unknown = {}, timeZone = 'UTC'): Promise<Rec
 }
 
 describe('current_time', () => {
-  it('tells instant, date, time, weekday and offset', async () => {
+  it('returns instant, date, time, weekday and offset', async () => {
     expect(await timeAt(friday, { timeZone: 'Europe/Berlin' })).toEqual({
       instant: '2026-11-20T22:58:31.500Z',
       timeZone: 'Europe/Berlin',

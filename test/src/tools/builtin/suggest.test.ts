@@ -18,7 +18,7 @@ describe('suggest', () => {
     expect(suggest(word, ropes)).toEqual(meant);
   });
 
-  it('gives the nearest first, and no more than asked for', () => {
+  it('returns the nearest first, within the limit', () => {
     expect(suggest('painter', ropes)).toEqual(['painter', 'painted']);
     expect(suggest('painter', ropes, { limit: 1 })).toEqual(['painter']);
   });

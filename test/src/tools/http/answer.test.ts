@@ -34,7 +34,7 @@ describe('createHttpTool, given an answer', () => {
     expect(await outcomeOf(tool, {}, { secrets: { canary }, redact })).toMatchObject({ data: '12 [secret' });
   });
 
-  it('gives no own __proto__, and takes text for no JSON', async () => {
+  it('returns no own __proto__, and does not parse text as JSON', async () => {
     const { outcome } = await call({}, {}, { answers: [() => new Response('{"__proto__":{"x":1},"a":1}')] });
     expect(JSON.stringify(outcome)).toContain('"data":{"a":1}');
     expect(errorOf((await call({}, {}, { answers: [text('<html>')] })).outcome)).toBe('unavailable: answer_not_json');
@@ -81,7 +81,7 @@ describe('createHttpTool, trying again', () => {
     },
   );
 
-  it('gives up after as many times as the template says, and not on what would fail again', async () => {
+  it('retries as often as the template says, and not after a permanent error', async () => {
     expect((await call({ retries: 1 }, {}, { answers: [down] })).sent).toHaveLength(2);
     expect((await call({}, {}, { answers: [text('', { status: 404 })] })).sent).toHaveLength(1);
   });

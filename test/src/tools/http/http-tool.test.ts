@@ -3,7 +3,7 @@ import { canary, home, redirect } from '../../../fixtures/egress.ts';
 import { call, empty, errorOf, json } from '../../../fixtures/http-tool.ts';
 
 describe('createHttpTool', () => {
-  it('fills in path, query and headers, and gives what the server said as the words of a stranger', async () => {
+  it("fills in path, query and headers, and returns the server's answer as untrusted text", async () => {
     const { outcome, sent } = await call(
       {
         path: '/repos/{owner}/{repo}.json',

@@ -174,7 +174,7 @@ describe('treeTools', () => {
     expect(gone).toMatchObject({ code: 'conflict', details: { reason: 'changed_since' } });
   });
 
-  it('puts a node where it is asked to: before, after, at an index', async () => {
+  it('inserts a node before, after, or at an index', async () => {
     const tools = editor();
     const order = async () => idsOf(await ok(tools, 'list_children', { nodeId: 'root' }));
     const add = async (nodeId: string, place: object) =>
