@@ -3,10 +3,12 @@
 import { loadOnce } from '../base/load-once.ts';
 import type { McpServers, McpServersOptions } from './mcp-servers.ts';
 
+const load = /* @__PURE__ */ loadOnce(() => import('./mcp-servers.ts'));
+
 /** Returns the servers. A call rejects when loading fails, and the next call loads again. */
 export function mcpServersOnUse(options: McpServersOptions): McpServers {
   let loaded: McpServers | undefined;
-  const servers = loadOnce(async () => loaded = (await import('./mcp-servers.ts')).createMcpServers(options));
+  const servers = loadOnce(async () => loaded = (await load()).createMcpServers(options));
   return {
     current: (server) => loaded?.current(server) ?? server, // no drift is observed before it is loaded
     toolsOf: async (server) => await (await servers()).toolsOf(server),

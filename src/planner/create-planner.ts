@@ -1,9 +1,12 @@
 /** Creates planners. */
 
+import { loadOnce } from '../base/load-once.ts';
 import { createReport } from '../events/report.ts';
 import { reportedHook, reportedPort } from '../events/reported-port.ts';
 import { plannerOnUse } from './planner-on-use.ts';
 import type { CreatePlannerOptions, Planner } from './planner.ts';
+
+const load = /* @__PURE__ */ loadOnce(() => import('./open-planner.ts'));
 
 /**
  * Creates a planner. Between plans it holds no timer and no connection. Its code is loaded with the first plan.
@@ -21,5 +24,5 @@ export function createPlanner({ onError, ...given }: CreatePlannerOptions): Plan
     storage: reportedPort(given.storage, report, { kind: 'storage', isRetried: true }),
     authorize: authorize && reportedHook(authorize, report, 'authorize'),
   };
-  return plannerOnUse(options, async () => (await import('./open-planner.ts')).openPlanner(options));
+  return plannerOnUse(options, async () => (await load()).openPlanner(options));
 }

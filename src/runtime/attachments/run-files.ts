@@ -1,16 +1,18 @@
 /** The files of one run: what messages refer to, what tools return, what the model makes. Their code is loaded with the first file. */
 
+import { loadOnce } from '../../base/load-once.ts';
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
 import { mediaOf } from '../../tools/content/media.ts';
 import type { ModelMessage } from '../messages/model-messages.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { RunFiles, RunFilesOptions } from './files.ts';
 
+const load = /* @__PURE__ */ loadOnce(() => import('./open-files.ts'));
+
 /** Creates the files of a run. Loads nothing. */
 export function createRunFiles(options: RunFilesOptions): RunFiles {
   let opened: Promise<RunFiles> | undefined;
-  const open = (): Promise<RunFiles> =>
-    opened ??= import('./open-files.ts').then(({ openFiles }) => openFiles(options));
+  const open = (): Promise<RunFiles> => opened ??= load().then(({ openFiles }) => openFiles(options));
   return {
     load: async (messages) => messages.some(hasFiles) ? await (await open()).load(messages) : messages,
     settled(outcome) {
@@ -28,7 +30,7 @@ export function createRunFiles(options: RunFilesOptions): RunFiles {
 /** Checks the inline files of a message before its run starts. @throws PinnaceError `invalid_argument` as `load`. */
 export async function checkInlineFiles(message: UIMessage | undefined, limits: Limits): Promise<void> {
   if (message?.role !== 'user' || !message.parts.some(({ type }) => type === 'file')) return;
-  const { checkInline } = await import('./open-files.ts');
+  const { checkInline } = await load();
   checkInline(message, limits);
 }
 

@@ -312,8 +312,8 @@ describe('what run refuses', () => {
     ['half a surrogate pair', { chat: { id: 'c', messages: [userMessage('\ud800')] } }, 'invalid_argument'],
     ['a part of 10 MB', { chat: { id: 'c', messages: [userMessage('x'.repeat(10_000_000))] } }, 'invalid_argument'],
     [
-      '201 messages',
-      { chat: { id: 'c', messages: Array.from({ length: 201 }, () => userMessage('x')) } },
+      '2,001 messages',
+      { chat: { id: 'c', messages: Array.from({ length: 2_001 }, () => userMessage('x')) } },
       'invalid_argument',
     ],
     [
