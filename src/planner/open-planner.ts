@@ -32,14 +32,23 @@ export function openPlanner(options: OpenPlannerOptions): OpenPlanner {
   const planner: OpenPlanner = {
     start: (request, principal, given) => startPlan({ ...parts, live }, { ...given, request, principal }),
     run: (request, principal, given) => runToOutcome(planner, { ...given, request, principal }),
-    outcome: (planId, { tenant }, { signal } = {}) =>
-      readOutcome({ storage, planId, tenant, signal, live: () => live.get(planId) }),
+    async outcome(planId, { tenant }, { signal } = {}) {
+      const stop = live.guard(planId);
+      return await readOutcome({ storage, planId, tenant, signal, live: () => live.get(planId) }).finally(stop);
+    },
     async events(planId, { tenant }, { after = 0 } = {}) {
       await readPlan(storage, planId, tenant);
       return await readPlanEvents(storage, planId, after);
     },
     stream: (planId, { tenant }, given = {}) => streamPlan({ ...given, storage, planId, tenant }),
-    follow: (planId, { tenant }, given = {}) => followPlan({ ...given, storage, planId, tenant }),
+    async *follow(planId, { tenant }, given = {}) {
+      const stop = live.guard(planId);
+      try {
+        yield* followPlan({ ...given, storage, planId, tenant });
+      } finally {
+        stop();
+      }
+    },
     requireOwner: (planId, principal) => requireOwner(storage, planId, principal),
     view: (planId, { tenant }) => readView(storage, planId, tenant),
     questions: (planId, { tenant }) => readQuestions(storage, planId, tenant),

@@ -4,11 +4,12 @@ import type { Metrics } from '../../base/metrics.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
 import { type Emit, unobserved } from '../../events/events.ts';
 import type { Report } from '../../events/report.ts';
+import { readJournal } from '../../log/journal-record.ts';
 import { watchKey } from '../../log/news.ts';
 import type { AuthorizeCreate } from '../decide/authorize-create.ts';
 import { createProviderPlaces, type ProviderPlaces } from '../decide/provider-places.ts';
 import { claimPlan, type OwnedPlan } from '../journal/found-plan.ts';
-import { bellKey, readInbound } from '../journal/plan-record.ts';
+import { bellKey, type PlanHead, planPrefix, readInbound } from '../journal/plan-record.ts';
 import type { PlanLimits } from '../model/plan-limits.ts';
 import { createPlanCounter } from './count-plan.ts';
 import { emitPlan, type PlanEvents } from './emit-plan.ts';
@@ -66,6 +67,14 @@ export class LivePlans {
   async bring(planId: string): Promise<void> {
     const plan = this.#live.get(planId) ?? await this.#claim(planId);
     if (plan) plan.take(await readInbound(this.#options.storage, planId));
+  }
+
+  /** Claims the plan whenever its owner is lost, so that a reader does not wait for a sweep. Returns the function that stops. */
+  guard(planId: string): () => void {
+    const claimLost = (): void => void this.#claimLost(planId).catch(() => undefined); // the next one tries again
+    claimLost();
+    const timer = setInterval(claimLost, this.#options.limits.leaseMs / 2);
+    return () => clearInterval(timer);
   }
 
   /** Claims the plans that are due and returns how many. */
@@ -141,6 +150,13 @@ export class LivePlans {
     const claimed = this.#claimOnce(planId).finally(() => this.#claiming.delete(planId));
     this.#claiming.set(planId, claimed);
     return await claimed;
+  }
+
+  async #claimLost(planId: string): Promise<void> {
+    const { storage, now, limits: { leaseMs } } = this.#options;
+    if (this.#live.has(planId)) return;
+    const head = (await readJournal<PlanHead>(storage, planPrefix(planId)))?.head;
+    if (head?.state.status === 'running' && now() - head.at >= leaseMs) await this.#claim(planId);
   }
 
   async #claimOnce(planId: string): Promise<LivePlan | undefined> {
